@@ -20,7 +20,7 @@ import type { RelayerConfig } from "./config/relayer-config.ts";
 import { queryChangeSubscriptions } from "./chain/query-events.ts";
 import { signingKey } from "./config/signer-config.ts";
 
-/** Creates a client of one chain over all its endpoints. Throws `ClientError` "bad-endpoint". */
+/** Creates a client for one chain that uses all its endpoints. Throws `ClientError` "bad-endpoint". */
 export function openClient(
   chain: { readonly id: string; readonly rpc: readonly Endpoint[] },
   config: Pick<RelayerConfig, "deadlines" | "rpc" | "tls">,
@@ -45,7 +45,7 @@ export function openClient(
   );
 }
 
-/** Creates the subscription to the blocks and query events of the local chain, at the endpoint that `order` has first. */
+/** Subscribes to the local chain's blocks and query events, at the first endpoint in `order`. */
 export function followLocalChain(
   config: RelayerConfig,
   order: () => readonly string[],
@@ -88,7 +88,7 @@ export async function openWindow(
   );
 }
 
-/** Returns the configured rules for the price of gas. */
+/** Returns the configured gas price rules. */
 export function gasPricePolicy(gas: RelayerConfig["gas"]): GasPricePolicy {
   const { denom, price_multiplier: multiplier, max_price: cap, fallback_price: fallback } = gas;
   return { denom, multiplier, cap, fallback };
@@ -101,10 +101,10 @@ interface CheckedChain {
 }
 
 /**
- * Creates a service that reads the chain id of every endpoint once at the start.
+ * Creates a service that reads the chain id of every endpoint once at startup.
  *
- * If every endpoint of a chain serves another chain, the configuration is wrong and the service throws `ClientError`
- * "wrong-chain". An endpoint that does not answer is only logged, since it may come up later.
+ * If all endpoints of a chain serve another chain, the configuration is wrong and the service throws `ClientError` "wrong-chain".
+ * An endpoint that does not respond is only logged, since it may come up later.
  */
 export function createChainCheck(chains: readonly CheckedChain[], logger: Logger): Service {
   return {

@@ -51,7 +51,7 @@ import { createResubmissions } from "./state/resubmissions.ts";
 /** A complete relayer. */
 export interface Relayer {
   readonly services: readonly Service[];
-  /** The HTTP server, one of `services`. */
+  /** The HTTP server, which is one of `services`. */
   readonly http: HttpService;
   readonly status: () => RelayerStatus;
   /** Makes queries due immediately. */
@@ -62,7 +62,7 @@ export interface Relayer {
 
 /** Parts that outlive a relayer whose settings change. */
 export interface LastingParts {
-  /** Default: a server of its own. */
+  /** Default: its own server. */
   readonly serve?: LastingServer["serve"];
   readonly openStore?: typeof openStore;
   readonly reloader?: Reloader | undefined;
@@ -71,8 +71,8 @@ export interface LastingParts {
 }
 
 /**
- * Creates a relayer from a parsed configuration. Sends nothing before its services run. Throws `ClientError`
- * ("bad-endpoint", "bad-key") and `RelayError` ("state-unusable").
+ * Creates a relayer from a parsed configuration. Sends nothing until its services run. Throws `ClientError` ("bad-endpoint",
+ * "bad-key") and `RelayError` ("state-unusable").
  */
 export async function createRelayer(
   given: RelayerConfig,
@@ -318,7 +318,7 @@ export async function createRelayer(
   };
 }
 
-/** Returns the configuration with this shard's connections only. */
+/** Returns the configuration with only this shard's connections. */
 function ofShard(config: RelayerConfig): RelayerConfig {
   const { shards } = config;
   if (shards === undefined) return config;
@@ -346,7 +346,7 @@ function createHttp(
   });
 }
 
-/** Clients of the Go relayer send no token. Without a configured token, only programs on this machine may resubmit. */
+/** Clients of the Go relayer send no token. If no token is configured, only programs on this machine may resubmit. */
 function isResubmitOpen({ open_resubmit, listen, token }: RelayerConfig["http"]): boolean {
   return open_resubmit ?? (token === undefined && isLoopbackName(listen.host));
 }

@@ -22,7 +22,7 @@ import { createSubmitter, type Submitter, type SubmitterStatus } from "./submit/
 import type { TxDeps } from "./tx/tx-relay.ts";
 import { runWorker } from "./worker-loop.ts";
 
-/** A worker without the parts that its cycles change. The engine adds those. */
+/** A worker without the parts that change during its cycles. The engine adds those. */
 type WorkerParts = Omit<
   ConnectionWorker,
   "localHeight" | "client" | "submission" | "submitter" | "attempts" | "urgency"
@@ -36,7 +36,7 @@ export interface EngineDeps {
   readonly workers: readonly WorkerParts[];
   readonly height: HeightSignal;
   readonly tx: TxDeps;
-  /** The account of the relayer. */
+  /** The relayer's account. */
   readonly window: TxWindow;
   readonly submission: Omit<SubmitterOptions, "connections">;
   readonly readBlockLimits: LocalQueries["blockLimits"];
@@ -46,14 +46,14 @@ export interface EngineDeps {
   readonly attempts: AttemptSink;
   /** Receives each transaction whose fee was paid. */
   readonly payments?: PaymentSink;
-  /** Interval of the regular reload of the list of queries. */
+  /** Interval at which the list of queries is regularly reloaded. */
   readonly reloadMs: () => number;
-  /** Notices that the local chain was reset (`src/relayer/state/history.ts`). */
+  /** Detects a reset of the local chain (`src/relayer/state/history.ts`). */
   readonly checkHistory: FollowDeps["checkHistory"];
   readonly gate: SubmitGate;
   readonly funds: FundsWatch;
   readonly upkeep?: Upkeep;
-  /** Whether this process submits. Otherwise the workers rest, and everything else goes on. */
+  /** Whether this process submits. If not, the workers rest and everything else continues. */
   readonly leads: () => boolean;
   readonly clock: Clock;
   readonly random: () => number;
@@ -61,24 +61,24 @@ export interface EngineDeps {
   readonly metrics: RelayerMetrics;
 }
 
-/** The loops of the relayer, and their state for the API. */
+/** The relayer's loops, and their state for the API. */
 export interface Engine {
   readonly services: readonly Service[];
   readonly localHeight: () => bigint;
   readonly list: () => ListView;
-  /** The error of each connection's last cycle; undefined when it succeeded. */
+  /** The error from each connection's last cycle; undefined if it succeeded. */
   readonly workerErrors: () => ReadonlyMap<string, string | undefined>;
   readonly submitter: () => SubmitterStatus;
   readonly beginTerm: Submitter["beginTerm"];
-  /** Learned gas of one result of a query. */
+  /** Learned gas per result of a query. */
   readonly gasOf: Submitter["gasOf"];
 }
 
 const TYPES = ["kv", "tx"] as const;
 
 /**
- * Creates the loops: one that follows the local chain, two workers for each connection, one for KV and one for TX queries,
- * and the submitter of the account. A slow remote chain delays only its own connection, and a slow search delays no value.
+ * Creates the loops: one that follows the local chain, two workers per connection, one for KV and one for TX queries, and the
+ * account's submitter. A slow remote chain delays only its own connection, and a slow search does not delay values.
  */
 export function createEngine(deps: EngineDeps): Engine {
   const errors = new Map<string, string | undefined>();

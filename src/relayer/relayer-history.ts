@@ -14,37 +14,37 @@ import type { Service } from "../platform/base/service.ts";
 import { createChangeSignal } from "../platform/base/waits.ts";
 
 interface HistoryDeps {
-  /** Bech32 addresses of the accounts that pay and sign. */
+  /** Bech32 addresses of the paying and the signing account. */
   readonly payer: string;
   readonly signer: string;
   readonly store: RelayerStore;
   readonly registry: Pick<Registry, "states">;
   readonly local: Pick<LocalQueries, "clientOfConnection">;
   readonly client: Pick<ChainClient, "comet">;
-  /** Called with the reason for which payments may be missing; undefined when none is. */
+  /** Called with the reason why payments may be missing; undefined if none are. */
   readonly recordIncomplete: (reason: string | undefined) => void;
-  /** Time by the local chain, wall-clock ms. */
+  /** Local chain time, in wall-clock ms. */
   readonly localTimeMs: () => number;
   readonly context: DaemonContext;
 }
 
-/** What the relayer remembers over restarts about its costs and its problems. */
+/** What the relayer remembers across restarts about its costs and problems. */
 interface RelayerHistory {
   readonly ledger: CostLedger;
   readonly timeline: ProblemTimeline;
-  /** Receives what this process pays. Until the payments of earlier processes were read, they are stored behind those. */
+  /** Receives this process's payments. Until earlier processes' payments have been read, they are queued behind those. */
   readonly payments: PaymentSink;
-  /** Reads what other processes have written. Rejects on abort only. */
+  /** Reads what other processes have written. Rejects only on abort. */
   readonly load: (latestHeight: bigint) => Promise<void>;
-  /** Begins to add the payments that no process has seen. Nothing waits for it. */
+  /** Starts adding the payments that no process has seen. Nothing waits for it. */
   readonly recover: () => void;
   readonly service: Service;
 }
 
-/** Payments that wait for those of earlier processes. More of them are stored immediately. */
+/** Maximum number of payments that wait for those of earlier processes. Any more are stored immediately. */
 const MAX_WAITING = 20_000;
 
-/** Opens ledger and time line on the store. */
+/** Opens the ledger and the time line in the store. */
 export async function createHistory(config: RelayerConfig, deps: HistoryDeps): Promise<RelayerHistory> {
   const { payer, signer, store, registry, local, client, localTimeMs, context } = deps;
   const { nowMs } = context.clock;

@@ -11,9 +11,9 @@ import type { PipelineView } from "./result/result-submitter.ts";
 import type { ConnectionWorker } from "./connection/worker.ts";
 import type { Clock } from "../platform/base/clock.ts";
 
-/** Longest wait for a change of the local chain. The backoff of a query may end without one. */
+/** Maximum wait for a change on the local chain. A query's backoff may end without one. */
 const MAX_IDLE_MS = 3_000;
-/** KV cycles of a connection that run at the same time. */
+/** Maximum number of concurrent KV cycles per connection. */
 const MAX_KV_CYCLES = 2;
 
 export interface WorkerLoopDeps {
@@ -21,17 +21,17 @@ export interface WorkerLoopDeps {
   /** Whether this process submits. */
   readonly leads: () => boolean;
   readonly tx: TxDeps;
-  /** The queries of this worker. KV and TX queries have separate workers: a slow search must not delay values. */
+  /** The type of this worker's queries. KV and TX queries have separate workers, because a slow search must not delay values. */
   readonly type: RegisteredQuery["type"];
-  /** Called after each cycle with its error, or with undefined when it succeeded. */
+  /** Called after each cycle with its error, or with undefined if it succeeded. */
   readonly onCycle: (error: string | undefined) => unknown;
 }
 
 /**
- * Runs a cycle whenever a query of the connection is due, until the signal aborts. Never rejects: after an error of the
- * connection it backs off and tries again.
+ * Runs a cycle whenever one of the connection's queries is due, until the signal aborts. Never rejects: after a connection error,
+ * it backs off and tries again.
  *
- * A KV cycle starts while the one before it still reads: with a distant node a cycle takes longer than a block.
+ * A KV cycle starts while the previous one is still reading: with a distant node, a cycle takes longer than a block.
  */
 export async function runWorker(
   worker: ConnectionWorker,
@@ -73,7 +73,7 @@ async function runCycles(loop: Loop, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** Receives the outcomes of this worker's results. Returns the relay of a TX worker's transactions. */
+/** Receives the outcomes of this worker's results. Returns the relay for a TX worker's transactions. */
 function subscribe(worker: ConnectionWorker, { type, tx }: WorkerLoopDeps): TxRelay {
   const { connectionId, submitter } = worker;
   const relay = createTxRelay(worker, tx);
@@ -90,7 +90,7 @@ interface Loop {
   readonly relay: TxRelay;
   readonly lookAhead: LookAhead;
   readonly cycles: RunningCycles;
-  /** Errors of the connection since it worked. */
+  /** Connection errors since the connection last worked. */
   readonly tries: Tries;
   lastError: string | undefined;
 }
@@ -99,10 +99,10 @@ type Ran =
   | "started"
   /** no query is due */
   | "idle"
-  /** the remote chain has no block that is newer than the results */
+  /** the remote chain has no block newer than the results */
   | "no-new-block";
 
-/** Starts a cycle over the due queries. One for TX queries is over then. */
+/** Starts a cycle over the due queries. A cycle for TX queries has ended when this resolves. */
 async function runDue(loop: Loop, signal: AbortSignal): Promise<Ran> {
   const { worker, deps, lookAhead, cycles } = loop;
   const localHeight = deps.height.now();
@@ -151,7 +151,7 @@ async function runTx(loop: Loop, due: readonly QueryState[], signal: AbortSignal
   return found ? "started" : "no-new-block";
 }
 
-/** Notes a cycle without an error. `startedMs` is undefined when the remote chain had no newer block. */
+/** Records a cycle without an error. `startedMs` is undefined if the remote chain had no newer block. */
 function recordDone(loop: Loop, startedMs: number | undefined): void {
   const { worker, deps, lookAhead } = loop;
   const labels = { connectionId: worker.connectionId, type: deps.type };
@@ -167,7 +167,7 @@ function recordDone(loop: Loop, startedMs: number | undefined): void {
   [loop.tries.failures, loop.lastError] = [0, undefined];
 }
 
-/** The queries of this worker. */
+/** This worker's queries. */
 function statesOf({ worker, deps }: Loop): readonly QueryState[] {
   const { registry, connectionId } = worker;
   return registry
@@ -176,7 +176,7 @@ function statesOf({ worker, deps }: Loop): readonly QueryState[] {
 }
 
 /**
- * Returns the states that need a result so many blocks ahead. A KV result is assumed to be included in the block after its
+ * Returns the states that need a result this many blocks ahead. A KV result is assumed to be included in the block after its
  * broadcast, so that the next one is proven in the meantime.
  */
 function dueStates(loop: Loop, view: PipelineView, lookAhead: bigint): readonly QueryState[] {
@@ -195,7 +195,7 @@ function dueStates(loop: Loop, view: PipelineView, lookAhead: bigint): readonly 
   return due;
 }
 
-/** The state of a query whose result is on its path, as it will be when a block has it. */
+/** The state of a query whose result is on its way, as it will be once a block includes the result. */
 function withResult(
   state: QueryState,
   { sentAt, at }: NonNullable<ReturnType<PipelineView["newest"]>>,
@@ -221,24 +221,24 @@ function recordCycleError(loop: Loop, error: unknown): void {
 }
 
 /**
- * Decides how many blocks ahead a worker reads. A value that is read when its query is due is the newest, but reading,
- * proving, simulating and sending it may take longer than a block. Then a query that is due in every block would get a
- * result in every second one only.
+ * Decides how many blocks ahead a worker reads. A value that is read when its query is due is the newest, but reading, proving,
+ * simulating and sending it may take longer than a block. A query that is due in every block would then get a result only in
+ * every second one.
  */
 export interface LookAhead {
   readonly recordHeight: (height: bigint) => void;
-  /** Notes the duration of a cycle: reading and proving. */
+  /** Records the duration of a cycle: reading and proving. */
   readonly recordCycle: (durationMs: number) => void;
-  /** Returns the number of blocks by which results are read early: 0 to 2. */
+  /** Returns how many blocks early results are read: 0 to 2. */
   readonly blocks: (sendMs: number) => bigint;
-  /** Pause before the remote chain is asked again for a new block. */
+  /** Pause before asking the remote chain again for a new block. */
   readonly retryMs: () => number;
 }
 
 /**
- * Shares of a block that cycle and sending may take before they start one block early, and two. The rest is for the way of the block
- * itself, and for durations that vary. Three blocks early would be useless: two results of a query may wait for
- * their broadcast.
+ * Shares of a block that a cycle and sending may take before results are read one block early, and two. The rest allows for the
+ * propagation of the block itself, and for varying durations. Reading three blocks early would be useless, because two results of
+ * a query may wait for their broadcast.
  */
 const MAX_SHARES = [0.6, 1.3] as const;
 /** Weight of the last measurement. */
@@ -250,7 +250,7 @@ function average(before: number | undefined, now: number): number {
   return before === undefined ? now : before + (now - before) * WEIGHT;
 }
 
-/** Creates a look-ahead of 0. It follows the durations that are recorded. */
+/** Creates a look-ahead of 0, which follows the recorded durations. */
 export function createLookAhead(clock: Pick<Clock, "monotonicMs">): LookAhead {
   let last: { readonly height: bigint; readonly atMs: number } | undefined;
   let blockMs: number | undefined;
@@ -273,22 +273,22 @@ export function createLookAhead(clock: Pick<Clock, "monotonicMs">): LookAhead {
   };
 }
 
-/** Cycles of one worker that read and prove at the same time. */
+/** A worker's cycles that read and prove at the same time. */
 export interface RunningCycles {
   readonly count: () => number;
-  /** Number of queries of all of them. */
+  /** Total number of queries in these cycles. */
   readonly queries: () => number;
-  /** Starts a cycle over this number of queries. Its `turn` resolves when all cycles before it have ended. */
+  /** Starts a cycle over this number of queries. Its `turn` resolves once all earlier cycles have ended. */
   readonly start: (queries: number, run: (turn: Promise<void>) => Promise<void>) => void;
   /** Returns the error of a cycle that has ended, once. */
   readonly takeError: () => Error | undefined;
-  /** Forgets the errors of all cycles that have started, also of those that have not ended. */
+  /** Forgets the errors of all cycles that have started, including those that have not ended. */
   readonly forgetErrors: () => void;
-  /** Resolves when all cycles have ended. */
+  /** Resolves once all cycles have ended. */
   readonly ended: () => Promise<void>;
 }
 
-/** Creates a set without cycles. Calls `onEnd` after each. */
+/** Creates a set without cycles. Calls `onEnd` after each cycle. */
 export function createRunningCycles(onEnd: () => void): RunningCycles {
   let count = 0;
   let queries = 0;

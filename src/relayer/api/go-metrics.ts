@@ -4,28 +4,28 @@ import { registerStatusMetrics, series, type StatusMetric } from "../../platform
 import type { RpcObserver } from "../../cosmos/client/rpc-caller.ts";
 import { type AttemptSink, type EndedAttempt, NOT_NEEDED } from "../state/attempt.ts";
 
-/** The values of the gauges, read at each scrape. */
+/** Gauge values, read at each scrape. */
 interface GoGaugeSource {
   /** Served queries. */
   readonly queries: () => number;
-  /** Proven results that are not in a transaction. */
+  /** Proven results that are not in a transaction yet. */
   readonly queued: () => number;
   readonly deadLetters: () => number;
 }
 
-/** The Go relayer's metrics under its names, for dashboards that were made for it. */
+/** The Go relayer's metrics under their original names, for dashboards built for it. */
 export interface GoMetrics {
   /** Returns a sink that counts attempts and passes them on. */
   readonly attempts: (inner: AttemptSink) => AttemptSink;
-  /** Returns an observer that measures the calls to a chain and passes them on. */
+  /** Returns an observer that measures calls to a chain and passes them on. */
   readonly observer: (chain: "local" | "remote", inner: RpcObserver) => RpcObserver;
   readonly readGauges: (source: GoGaugeSource) => void;
 }
 
-/** Upper bounds of the Go relayer's histograms, seconds. */
+/** Upper bounds of the Go relayer's histogram buckets, in seconds. */
 const BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5, 10, 30];
 
-/** The Go relayer's steps of an update header. Here one read of a remote block does all three. */
+/** The steps in which the Go relayer builds an update header. Here a single read of a remote block covers all three. */
 const HEADER_STEPS = ["TrustedHeaderFetcher", "GetIBCUpdateHeader", "GetUpdateClientMsg"] as const;
 
 /**

@@ -200,7 +200,7 @@ const deadLetters = z.array(
 
 const TXS = z.object({ txs: z.array(z.object({ query_id: z.int().min(0), hash: words })) });
 
-/** As in the Go relayer: texts, and 500 for a body that is no JSON. */
+/** As in the Go relayer: plain-text replies, and 500 for a body that is not valid JSON. */
 const goReplies = {
   200: textOf("done"),
   400: textOf("no such dead letter"),

@@ -61,10 +61,10 @@ export function relayerRoutes(deps: ApiDeps): readonly ApiRoute[] {
   ];
 }
 
-/** Every read of a chain ends at its deadline, successful or not. So without any read for this long, a loop hangs. */
+/** Every read of a chain ends by its deadline, successful or not, so a loop that has not read for this long is hanging. */
 const HANGING_MS = 300_000;
 
-/** Lines about the loops that hang; none while the relayer makes progress. */
+/** One line for each hanging loop; empty while the relayer makes progress. */
 function hangingLoops({ local, connections }: RelayerStatus): readonly string[] {
   const heads = [
     { name: "local chain", head: local },
@@ -78,7 +78,7 @@ function hangingLoops({ local, connections }: RelayerStatus): readonly string[] 
     );
 }
 
-/** The state for the service manager. */
+/** The state reported to the service manager. */
 export function serviceStateOf(status: RelayerStatus): ServiceState {
   const { problems, queries } = status;
   const hanging = hangingLoops(status);
@@ -112,7 +112,7 @@ function problemLines(found: readonly { readonly code: string; readonly text: st
   return found.map(({ code, text }) => `${code}: ${text}\n`).join("");
 }
 
-/** One query as in `/api/queries`, with its keys and filter. */
+/** One query as in `/api/queries`, plus its keys and filter. */
 function oneQuery(deps: ApiDeps, id: string): HttpReply {
   if (!isQueryId(id))
     return errorReply(400, "bad-id", "the id of a query is a whole number, as in /api/queries/1");
@@ -135,7 +135,7 @@ const DEFAULT_LIMIT = 100;
 /** An invalid query parameter. The message says what is expected. */
 class BadParameter extends Error {}
 
-/** Parsers of the parameters. Each returns a field of the filter, or throws {@link BadParameter}. */
+/** Parameter parsers. Each returns a field of the filter or throws {@link BadParameter}. */
 const PARAMETERS: Readonly<Record<string, (value: string) => Partial<AttemptFilter>>> = {
   query_id: (value) => ({ queryId: BigInt(matching(value, /^\d{1,20}$/, "query_id is a whole number")) }),
   connection_id: (value) => ({ connectionId: value }),
@@ -146,7 +146,7 @@ const PARAMETERS: Readonly<Record<string, (value: string) => Partial<AttemptFilt
   limit: (value) => ({ limit: limitOf(value) }),
 };
 
-/** `GET /api/attempts`: the newest attempts that the parameters select. */
+/** `GET /api/attempts`: the newest attempts that match the parameters. */
 async function attemptsReply(attempts: Pick<AttemptLog, "find">, query: URLSearchParams): Promise<HttpReply> {
   try {
     const found = await attempts.find(filterOf(query));
@@ -214,10 +214,10 @@ function attemptJson(attempt: Attempt): JsonObject {
   };
 }
 
-/** Most parts of a summary. */
+/** Maximum number of parts in a summary. */
 const MAX_PARTS = 1_000;
 
-/** `GET /api/attempts/summary?since=TIME&until=TIME&parts=N`: numbers of the attempts by outcome and part, and by lateness. */
+/** `GET /api/attempts/summary?since=TIME&until=TIME&parts=N`: attempt counts by outcome and part, and by lateness. */
 async function summaryReply(
   attempts: Pick<AttemptLog, "summary">,
   query: URLSearchParams,
@@ -235,10 +235,10 @@ async function summaryReply(
   return jsonReply(200, { outcomes, lateness });
 }
 
-/** Days for which costs are stored. */
+/** Number of days for which costs are stored. */
 const MAX_DAYS = 400;
 
-/** `GET /api/costs?from=DAY&to=DAY`: costs by day and owner; both days, counted since 1970, are included. */
+/** `GET /api/costs?from=DAY&to=DAY`: costs by day and owner. Days are counted since 1970, and both ends are included. */
 async function costsReply(attempts: Pick<AttemptLog, "costs">, query: URLSearchParams): Promise<HttpReply> {
   const [from, to] = [readDay(query.get("from")), readDay(query.get("to"))];
   if (from === undefined || to === undefined || to < from || to - from > MAX_DAYS)
@@ -254,7 +254,7 @@ function costJson({ day, owner, attempts, included, gas, fee }: DailyCost): Json
   return { day, owner, attempts, included, gas: `${gas}`, fee: `${fee}` };
 }
 
-/** `GET /api/spending?by=owner`, or `query`: what was paid, by whom and for whom, and the forecast. */
+/** `GET /api/spending?by=owner` (or `query`): what was paid, by whom and for whom, and the forecast. */
 function spendingReply(costs: () => CostsView, query: URLSearchParams): HttpReply {
   const wanted = query.get("by") ?? "owner";
   const group = COST_GROUPS.find((one) => one === wanted);
@@ -270,8 +270,9 @@ interface GoRouteDeps {
 }
 
 /**
- * The two paths of the Go relayer, and one for dead letters that an operator has seen. Those of the Go relayer have its fields, number formats, statuses and texts (v0.3.0, `internal/http/webserver.go`),
- * so that client libraries and scripts that were written for it work unchanged.
+ * The Go relayer's two paths, and one for dead letters that an operator has seen. The Go relayer's paths use its fields, number
+ * formats, statuses and texts (v0.3.0, `internal/http/webserver.go`), so that client libraries and scripts written for it work
+ * unchanged.
  */
 export function goRelayerRoutes(deps: GoRouteDeps): readonly ApiRoute[] {
   const list = (): HttpReply => unsuccessfulTxs(deps.journal.deadLetters());
@@ -324,7 +325,7 @@ async function resubmitTxs({ resubmissions }: GoRouteDeps, request: RouteRequest
   return textReply(200, "");
 }
 
-/** Takes the body of `POST /resubmit-txs`. */
+/** Takes the same body as `POST /resubmit-txs`. */
 function acknowledgeTxs({ journal }: GoRouteDeps, request: RouteRequest): HttpReply {
   try {
     for (const { queryId, hash } of parseTxs(fromUtf8(request.body)))

@@ -14,7 +14,7 @@ import type { ConnectionStatus, QueryView, RelayerStatus } from "../health/relay
 import { QUERY_FAILURE_CODES, QUERY_STATUSES } from "../registry/query-state.ts";
 import { blocksBehind } from "./status-json.ts";
 
-/** Queries with their own series, in the order of their ids. Without a limit, each contract could add series. */
+/** Number of queries that get their own series, in id order. Without a limit, any contract could add series. */
 const MAX_QUERY_SERIES = 200;
 
 const OF_CONNECTIONS: ReadonlySet<ProblemCode> = new Set(CONNECTION_PROBLEM_CODES);
@@ -266,14 +266,14 @@ const STATUS_GAUGES = [
   ]),
 ];
 
-/** Registers the gauges of the status and of the fee market. */
+/** Registers the status and fee market gauges. */
 export function registerStatusGauges(registry: Registry, status: () => RelayerStatus): void {
   const scraped = oncePerTurn(status);
   registerMarketGauges(registry, () => scraped().market);
   registerStatusMetrics(registry, STATUS_GAUGES, scraped);
 }
 
-/** One scrape reads all gauges in one turn of the event loop, so they share one status. */
+/** A scrape reads all gauges in one turn of the event loop, so they share one status. */
 function oncePerTurn(status: () => RelayerStatus): () => RelayerStatus {
   let current: RelayerStatus | undefined;
   return () => {
@@ -286,7 +286,7 @@ function oncePerTurn(status: () => RelayerStatus): () => RelayerStatus {
   };
 }
 
-/** Every problem that there can be, with 0 for those that there are not. */
+/** Every possible problem, with 0 for those that are absent. */
 function problemSeries({ problems, connections }: RelayerStatus): readonly Series[] {
   const ids = connections.map(({ id }) => id);
   return PROBLEM_CODES.flatMap((code) =>
@@ -299,7 +299,7 @@ function problemSeries({ problems, connections }: RelayerStatus): readonly Serie
   );
 }
 
-/** Returns the series of every connection, labelled with its id. */
+/** Returns every connection's series, labelled with its id. */
 function perConnection(
   { connections, queries }: RelayerStatus,
   read: (connection: ConnectionStatus, queries: readonly QueryView[]) => readonly Series[],
@@ -312,7 +312,7 @@ function perConnection(
   );
 }
 
-/** Returns the time of an event `sinceMs` ago, in seconds; none when it is unknown. */
+/** Returns the time of an event that happened `sinceMs` ago, in seconds; empty if unknown. */
 function seenAt(sinceMs: number | undefined, nowMs: number): readonly Series[] {
   return sinceMs === undefined ? [] : secondsSeries(nowMs - sinceMs);
 }

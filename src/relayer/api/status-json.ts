@@ -95,7 +95,7 @@ function clientJson({ reading, error }: ClientView, remote: HeadView): JsonObjec
   };
 }
 
-/** Remote blocks after the client's newest consensus state; undefined while either height is unknown. */
+/** Number of remote blocks after the client's newest consensus state; undefined while either height is unknown. */
 export function blocksBehind({ reading }: Pick<ClientView, "reading">, remote: HeadView): bigint | undefined {
   if (reading === undefined || remote.height === undefined) return undefined;
   const behind = remote.height - reading.latestHeight.height;
@@ -112,7 +112,7 @@ function accountJson({ denom, balance, transactionFee, daysLeft, error }: Accoun
   };
 }
 
-/** Amounts in units of the fee denom. `null` without a limit. */
+/** Amounts are in units of the fee denom. `null` without a limit. */
 function spendingJson({ spending, reserve }: RelayerStatus): JsonObject {
   const { day, fee, gasByOwner, limits } = spending;
   return {

@@ -25,13 +25,16 @@ import { fromWireQuery, type RegisteredQuery } from "./registered-query.ts";
 
 /** gRPC queries to the local chain. All methods reject with `ClientError`. */
 export interface LocalQueries extends LightClientQueries {
-  /** Returns all registered queries of the connection, at `height` (default: the latest). Rejects with `LightClientError` "too-many-pages". */
+  /**
+   * Returns all queries registered for the connection, at `height` (default: the latest). Rejects with `LightClientError`
+   * "too-many-pages".
+   */
   readonly registeredQueries: (
     connectionId: string,
     signal: AbortSignal,
     height?: QueryHeight,
   ) => Promise<readonly RegisteredQuery[]>;
-  /** Resolves with undefined for a query of an unknown type. */
+  /** Resolves with undefined if the query's type is unknown. */
   readonly registeredQuery: (
     id: bigint,
     signal: AbortSignal,
@@ -39,25 +42,25 @@ export interface LocalQueries extends LightClientQueries {
   ) => Promise<RegisteredQuery | undefined>;
   /** Returns the limits of one block. */
   readonly blockLimits: (signal: AbortSignal) => Promise<BlockLimits>;
-  /** Returns the state of the fee market after the block `height`. */
+  /** Returns the fee market's state after block `height`. */
   readonly marketState: (height: bigint, signal: AbortSignal) => Promise<MarketState>;
-  /** Returns the amount of one denom; 0 when the account does not exist. */
+  /** Returns the account's balance in one denom; 0 if the account does not exist. */
   readonly balance: (address: string, denom: string, signal: AbortSignal) => Promise<bigint>;
 }
 
-/** Limits of one block of the local chain. */
+/** Block limits of the local chain. */
 export interface BlockLimits {
-  /** Parameters of the fee market; undefined without one. */
+  /** Fee market parameters; undefined without a fee market. */
   readonly market?: MarketParams | undefined;
-  /** Gas that the transactions of a block may use (`max_block_utilization`); undefined without a fee market. */
+  /** Gas that a block's transactions may use (`max_block_utilization`); undefined without a fee market. */
   readonly utilization: bigint | undefined;
-  /** Sum of the gas limits in a block (`max_gas`); undefined: no limit. */
+  /** Maximum sum of gas limits in a block (`max_gas`); undefined: no limit. */
   readonly gas: bigint | undefined;
-  /** `max_bytes`; undefined: no limit of the parameters. */
+  /** `max_bytes`; undefined: the parameters set no limit. */
   readonly bytes: bigint | undefined;
 }
 
-/** Creates the queries. `chainName` is the first part of the protobuf package of interchainqueries. */
+/** Creates the queries. `chainName` is the first component of the interchainqueries protobuf package. */
 export function createLocalQueries(client: ChainClient, chainName: string): LocalQueries {
   const icq = (rpc: string): string => `/${chainName}.interchainqueries.Query/${rpc}`;
   return {
@@ -94,7 +97,7 @@ export function createLocalQueries(client: ChainClient, chainName: string): Loca
   };
 }
 
-/** Returns the values of the last KV result, in the order of the query's keys. Rejects with `ClientError` when there is none. */
+/** Returns the values of the last KV result, in the order of the query's keys. Rejects with `ClientError` if there is none. */
 export async function readQueryResult(
   client: Pick<ChainClient, "grpcQuery">,
   chainName: string,

@@ -1,6 +1,6 @@
 import type { TextEvent } from "../../cosmos/comet/rpc-blocks.ts";
 
-/** A query change that an event announces. The event's other attributes are ignored, and the chain is read instead. */
+/** A query change announced by an event. The event's other attributes are ignored; the chain is read instead. */
 export interface QueryChange {
   readonly action: "query_updated" | "query_removed";
   readonly queryId: bigint;
@@ -27,7 +27,7 @@ function toChange(event: TextEvent): QueryChange | undefined {
   return { action, queryId: BigInt(id), connectionId: attributes.get("connection_id") ?? "" };
 }
 
-/** Returns the CometBFT subscription queries for all query changes on the chain of this name. */
+/** Returns the CometBFT subscription queries that cover all query changes on the chain with this name. */
 export function queryChangeSubscriptions(chainName: string): readonly string[] {
   return ["query_updated", "query_removed"].map(
     (action) => `tm.event='Tx' AND ${chainName}.module='${MODULE}' AND ${chainName}.action='${action}'`,

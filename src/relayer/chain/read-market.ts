@@ -10,12 +10,12 @@ import {
 } from "../../cosmos/proto/gen/feemarket/feemarket/v1/query.ts";
 
 const SERVICE = "/feemarket.feemarket.v1.Query";
-/** Longest window that is accepted, blocks. The deployed chain has 1. */
+/** Longest accepted window, in blocks. The deployed chain uses 1. */
 const MAX_WINDOW = 10_000;
 
 /**
- * Reads the parameters of the chain's fee market. Resolves with undefined when the chain has none, or has disabled it: then
- * the price is constant. Rejects with `ClientError`, with `bad-answer` for values that no market can have.
+ * Reads the parameters of the chain's fee market. Resolves with undefined if the chain has no fee market or has disabled it; the
+ * price is then constant. Rejects with `ClientError`; "bad-answer" means values that no market can have.
  */
 export async function readMarketParams(
   client: Pick<ChainClient, "grpcQuery">,
@@ -41,8 +41,8 @@ export async function readMarketParams(
 }
 
 /**
- * Reads the state of the fee market after the block `height` (default: the latest): its price is the one of the next block.
- * Rejects with `ClientError`, with `bad-answer` for values that no market can have.
+ * Reads the fee market's state after block `height` (default: the latest). Its price applies to the next block. Rejects with
+ * `ClientError`; "bad-answer" means values that no market can have.
  */
 export async function readMarketState(
   client: Pick<ChainClient, "grpcQuery">,
@@ -60,12 +60,12 @@ export async function readMarketState(
   return market.fromWire(wire);
 }
 
-/** On the wire a decimal is the number times 10^18, as text. None of the market's may be negative. */
+/** On the wire, a decimal is the number times 10^18, as text. The market's decimals are never negative. */
 function requireDecimal(where: string, text: string): void {
   if (!/^\d{1,60}$/.test(text)) throw badResponse("chain", where, "is not a decimal number");
 }
 
-/** Resolves with undefined when the chain has no such query. */
+/** Resolves with undefined if the chain does not serve the query. */
 export async function ifServed<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read();

@@ -1,34 +1,34 @@
 import type { RemoteHeight } from "../../cosmos/comet/ibc-height.ts";
 import type { RegisteredQuery as WireQuery } from "../../cosmos/proto/gen/neutron/interchainqueries/genesis.ts";
 
-/** A key of a KV query: store name on the remote chain, and raw key. */
+/** A key of a KV query: store name on the remote chain and raw key. */
 export interface QueryKey {
   readonly path: string;
   readonly key: Uint8Array;
 }
 
-/** A registered query. Heights and the period count blocks of the local chain unless the name says remote. */
+/** A registered query. Heights and the period count local blocks unless the name says remote. */
 export interface RegisteredQuery {
   readonly id: bigint;
-  /** Bech32 address of the contract. */
+  /** Bech32 address of the contract that owns the query. */
   readonly owner: string;
   readonly type: "kv" | "tx";
   readonly connectionId: string;
-  /** Keys of a KV query. Its results have the same order. */
+  /** Keys of a KV query. Its results are in the same order. */
   readonly keys: readonly QueryKey[];
   /** JSON filter of a TX query; "" for a KV query. */
   readonly transactionsFilter: string;
   /** Minimum number of local blocks between two results. */
   readonly updatePeriod: bigint;
-  /** Local height of the registration; 0 when the query is from the genesis. */
+  /** Local height of the registration; 0 if the query comes from genesis. */
   readonly registeredAtHeight: bigint;
-  /** Local height of the last result; 0 when there is none. */
+  /** Local height of the last result; 0 if there is none. */
   readonly lastLocalHeight: bigint;
   /** Remote height of the last KV result. */
   readonly lastRemoteHeight: RemoteHeight | undefined;
 }
 
-/** Converts a query from the chain's response. Returns undefined for an unknown query type. */
+/** Converts a query from the chain's response. Returns undefined if the query type is unknown. */
 export function fromWireQuery(wire: WireQuery): RegisteredQuery | undefined {
   const { queryType: type } = wire;
   if (type !== "kv" && type !== "tx") return undefined;
@@ -57,7 +57,7 @@ export interface QueryFilter {
   readonly types: readonly RegisteredQuery["type"][];
 }
 
-/** Whether the filter selects this query. */
+/** Whether the filter selects the query. */
 export function isServed(query: RegisteredQuery, filter: QueryFilter): boolean {
   return (
     filter.connectionIds.includes(query.connectionId) &&

@@ -2,15 +2,15 @@ import type { BackoffOptions } from "../../platform/base/waits.ts";
 import { CodedError, errorText } from "../../platform/base/errors.ts";
 import { readAnswer } from "../../cosmos/client/answers.ts";
 
-/** Errors of a connection or of the whole relayer. An error of one query is a `QueryFailure`. */
+/** Errors that affect a connection or the whole relayer. Errors of a single query are `QueryFailure`s. */
 export type RelayErrorFacts =
   | { readonly code: "state-unusable"; readonly stateDir: string }
-  /** another process has the state; `pid` is undefined when it cannot be read */
+  /** another process owns the state directory; `pid` is undefined if it cannot be read */
   | { readonly code: "state-in-use"; readonly stateDir: string; readonly pid: number | undefined }
-  /** the storage of the Go relayer (`from-leveldb`) */
+  /** the Go relayer's storage (`from-leveldb`) */
   | { readonly code: "storage-unreadable"; readonly directory: string }
   | { readonly code: "too-many-pages"; readonly pages: number }
-  /** the index of each endpoint lacks transactions of the blocks that are searched */
+  /** every endpoint's index lacks transactions from the searched blocks */
   | { readonly code: "index-incomplete" }
   | {
       readonly code: "wrong-chain";
@@ -19,7 +19,7 @@ export type RelayErrorFacts =
       readonly found: string;
     }
   | { readonly code: "client-not-active"; readonly clientId: string; readonly status: string }
-  /** too few of the validators that are trusted at `from` have signed the block `to` */
+  /** too few of the validators trusted at `from` have signed block `to` */
   | {
       readonly code: "validators-changed";
       readonly clientId: string;
@@ -30,30 +30,33 @@ export type RelayErrorFacts =
   /** an endpoint returns contradictory data about one block */
   | { readonly code: "bad-block"; readonly height: bigint }
   | { readonly code: "header-refused"; readonly connectionId: string }
-  /** the node does not accept the transaction into its mempool, for example because the account has no coins */
+  /** the node does not accept the transaction into its mempool, for example because the account has no funds */
   | { readonly code: "transaction-refused"; readonly connectionId: string }
   | { readonly code: "transaction-lost"; readonly connectionId: string };
 
-/** Ends one cycle of a connection, which is retried after a backoff. "state-unusable" and "state-in-use" end the daemon at its start. */
+/**
+ * Ends one cycle of a connection, which is retried after a backoff. "state-unusable" and "state-in-use" end the daemon at
+ * startup.
+ */
 export class RelayError extends CodedError<RelayErrorFacts> {}
 
-/** Backoff after an error of the local chain or of a connection. */
+/** Backoff after a local chain or connection error. */
 const ERROR_BACKOFF: BackoffOptions = { minMs: 250, baseMs: 500, maxMs: 15_000 };
 
 /**
- * Backoff while no endpoint of a chain can be used. It stays short however long the chain is away, so that the relayer
- * goes on within seconds after an endpoint is back. One call in two seconds costs nobody anything.
+ * Backoff while no endpoint of a chain is usable. It stays short however long the outage lasts, so that the relayer resumes
+ * within seconds once an endpoint is back. One call every two seconds is cheap for everyone.
  */
 const ENDPOINT_BACKOFF: BackoffOptions = { minMs: 250, baseMs: 500, maxMs: 2_000 };
 
-/** Returns the backoff after an error of the local chain or of a connection. */
+/** Returns the backoff after a local chain or connection error. */
 export function errorBackoff(error: unknown): BackoffOptions {
   const { class: answer, retryAfterMs } = readAnswer(error);
   if (retryAfterMs !== undefined) return { minMs: retryAfterMs, baseMs: retryAfterMs, maxMs: retryAfterMs };
   return answer === "not-now" ? ENDPOINT_BACKOFF : ERROR_BACKOFF;
 }
 
-/** Identifies repetitions of one error. Returns its code, or its text when it has no code. */
+/** Identifies repetitions of the same error. Returns its code, or its text if it has no code. */
 export function errorKind(error: unknown): string {
   // Texts hold heights and durations, which differ from try to try.
   return error instanceof CodedError ? error.facts.code : errorText(error);

@@ -152,7 +152,7 @@ interface TxName {
   readonly hash: string;
 }
 
-/** Maximum wait for one transaction: longer than the relayer's own. */
+/** Maximum wait for one transaction; longer than the relayer's own limit. */
 const DEADLINE_MS = 180_000;
 
 const MAX_REPLY_BYTES = 1_048_576;
@@ -218,13 +218,13 @@ function isNamed(letter: JsonValue, tx: TxName): boolean {
   return name?.query_id === tx.query_id && name.hash === tx.hash;
 }
 
-/** Where the relayer is, and the file with its token. */
+/** The relayer's address and the file with its token. */
 interface LetterPlace {
   readonly url: string;
   readonly tokenFile: string | undefined;
 }
 
-/** Sends a dead letter again, and waits for its block. Throws `CliError`. */
+/** Resubmits a dead letter and waits for its block. Throws `CliError`. */
 export function sendLetter(tx: TxName, place: LetterPlace, signal: AbortSignal): Promise<void> {
   return postLetters("/resubmit-txs", [tx], place, signal);
 }
@@ -255,7 +255,7 @@ async function postLetters(
   throw new CliError(EXIT.fatal, refusalText(status, text.trim(), tokenFile));
 }
 
-/** The body of a refusal is for programs that send HTTP requests. */
+/** The body of a refusal is meant for programs that send HTTP requests. */
 function refusalText(status: number, text: string, tokenFile: string | undefined): string {
   if (status !== 401 && status !== 403) return text;
   return tokenFile === undefined

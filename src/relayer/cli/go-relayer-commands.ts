@@ -68,7 +68,7 @@ function importJson({ id, searchedTo, relayed, sending, deadLetters, isKnown }: 
 /** Maximum wait for the chains' endpoints. */
 const WAIT_MS = 10_000;
 
-/** `relaywatch config from-env [FILE]`: prints the YAML of the Go relayer's settings. */
+/** `relaywatch config from-env [FILE]`: prints the Go relayer's settings as YAML. */
 export function fromEnvCommand(context: CliContext): Command {
   return new Command()
     .argument("[file]", "file with the variables, as an .env file; default: the environment alone")

@@ -113,7 +113,7 @@ or measured with --url.`,
     .action((options: PlanOptions) => plan(options, context));
 }
 
-/** What is printed, and where it comes from. */
+/** The printed plan, and where its data comes from. */
 interface Plan {
   readonly source: "chain" | "deployed-chain-defaults";
   readonly queries: number;
@@ -121,7 +121,7 @@ interface Plan {
   readonly unit: DisplayUnit | undefined;
   readonly price: Dec18;
   readonly cap: Dec18;
-  /** false: the node does not tell, and 0 is assumed. */
+  /** false: the node does not report it, and 0 is assumed. */
   readonly isOthersGasKnown: boolean;
   readonly input: ForecastInput;
   readonly forecast: Forecast;
@@ -189,14 +189,14 @@ const statusSchema = z.object({
   market: z.object({ fee_factor: z.string().transform(parseDec18) }).nullable(),
 });
 
-/** What a running relayer has measured. */
+/** Values measured by a running relayer. */
 interface Measured {
-  /** Mean gas of a result, by query id. */
+  /** Mean gas per result, by query id. */
   readonly gas: ReadonlyMap<bigint, bigint>;
   readonly feeFactor: Dec18 | undefined;
 }
 
-/** Reads what a running relayer has measured; nothing without `--url`. Throws `CliError`. */
+/** Reads the values that a running relayer has measured; empty without `--url`. Throws `CliError`. */
 async function readMeasured({ url }: PlanOptions, signal: AbortSignal): Promise<Measured> {
   if (url === undefined) return { gas: new Map(), feeFactor: undefined };
   const queries = queriesSchema.safeParse(await readRelayer({ url }, "/api/queries", signal));
@@ -219,7 +219,7 @@ interface PlanFacts {
   /** undefined: not measured. */
   readonly feeFactor?: Dec18 | undefined;
   readonly unit?: DisplayUnit | undefined;
-  /** Registered queries, for a plan without `--queries`, and how many of them have a measured gas. */
+  /** Registered queries, for a plan without `--queries`, and how many of them have measured gas. */
   readonly present?: { readonly loads: readonly QueryLoad[]; readonly measured: number };
 }
 
@@ -323,7 +323,7 @@ function planText(made: Plan): readonly string[] {
   ];
 }
 
-/** How often a query has a result. */
+/** How often a query gets a result. */
 function freshTexts({
   queries,
   input: { blockMs },

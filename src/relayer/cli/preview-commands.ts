@@ -135,10 +135,10 @@ async function inspect(id: bigint, options: InspectOptions, context: CliContext)
   if (isFailed(state) && isFailed(proof)) throw new CheckExit(EXIT.fatal);
 }
 
-/** Attempts that are shown without --verbose. */
+/** Number of attempts shown without --verbose. */
 const SHOWN_ATTEMPTS = 3;
 
-/** What matters of a query, the state and its reason first. */
+/** The query's most important data, its state and the reason first. */
 function inspectText(output: JsonValue): string {
   const at = (path: string, part: JsonValue = output): string => cellText(fieldAt(part, path));
   const has = (path: string): boolean => !["-", ""].includes(at(path));
@@ -189,7 +189,7 @@ function isFailed(part: unknown): boolean {
   return isRecord(part) && "error" in part && Object.keys(part).length === 1;
 }
 
-/** Returns the error of a part that cannot be read, so that the others are still shown. */
+/** Returns the error if a part cannot be read, so that the other parts are still shown. */
 async function readPart(read: () => Promise<unknown>, signal: AbortSignal): Promise<unknown> {
   try {
     return await read();
@@ -248,7 +248,7 @@ function comparisonText(other: Comparison): string | null {
   return `the last result, from remote height ${other.at.height}, has other values for ${other.keys} keys`;
 }
 
-/** As {@link kvPreviewJson}, for a TX query. */
+/** Like {@link kvPreviewJson}, for a TX query. */
 function txPreviewJson({ query, from, to, txs, other, reason }: TxPreview) {
   const sent = txs.filter((tx) => tx.reason === undefined);
   const failed = txs.find((tx) => tx.reason !== undefined);

@@ -16,7 +16,7 @@ import { jsonOption } from "../../platform/cli/output-options.ts";
 /** Options that select a running relayer's HTTP API. */
 export interface RelayerApiOptions {
   readonly url?: string;
-  /** Without a URL: of the relayer on this machine. Default: 0. */
+  /** Without a URL: port offset of the relayer on this machine. Default: 0. */
   readonly portOffset?: number;
   readonly json?: true;
 }
@@ -26,7 +26,7 @@ export function addRelayerApiOptions(command: Command): Command {
   return command.addOption(urlOption("--url <url>")).addOption(portOffsetOption()).addOption(jsonOption());
 }
 
-/** An option with the API's base URL. */
+/** An option for the API's base URL. */
 export function urlOption(
   flags: string,
   description = "the relayer's HTTP API; default: that on this machine",
@@ -34,7 +34,7 @@ export function urlOption(
   return daemonUrlOption(flags, description);
 }
 
-/** Reads an API path. Throws `CliError`. */
+/** Reads a path of the API. Throws `CliError`. */
 export function readRelayer(options: RelayerApiOptions, path: string, signal: AbortSignal): Promise<unknown> {
   return askRelayer({ path }, options, signal);
 }
@@ -55,7 +55,7 @@ export function addRelayerControlOptions(command: Command): Command {
     .option("--token-file <file>", "file with the relayer's bearer token; default: the file in --config");
 }
 
-/** Sends a request to the API. One that changes something has the relayer's token. Throws `CliError`. */
+/** Sends a request to the API. A request that changes something carries the relayer's token. Throws `CliError`. */
 export function askRelayer(
   asked: RelayerRequest,
   options: RelayerControlOptions,
@@ -87,12 +87,12 @@ function placeOf(options: RelayerControlOptions, needsToken: boolean): Place {
   return { url, token: controlToken(portOffset), tokenHint };
 }
 
-/** The address of a configured relayer. Throws `ConfigError`. */
+/** Address of a configured relayer. Throws `ConfigError`. */
 export function configuredUrl(file: string): string {
   return readPlace(file).url;
 }
 
-/** Reads the address of a configured relayer and the reference to its token, and no other secret. Throws `ConfigError`. */
+/** Reads a configured relayer's address and the reference to its token, but no other secret. Throws `ConfigError`. */
 function readPlace(file: string): { readonly url: string; readonly token: () => Omit<Place, "url"> } {
   const { config, input } = withoutSecrets(() => loadDaemonConfig(relayerConfigKind(), file));
   const { listen } = config.http;

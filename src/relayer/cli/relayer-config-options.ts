@@ -29,13 +29,13 @@ import { nameVariables } from "../from-env/variables.ts";
 /** Options that select a relayer's configuration. */
 export interface RelayerConfigOptions {
   readonly config?: string;
-  /** true: only the process environment; a path: also that file. */
+  /** true: the process environment only; a path: also the variables in that file. */
   readonly fromEnv?: true | string;
   readonly portOffset: number;
   readonly stateDir?: string;
-  /** Maximum wait for the chains' endpoints, ms; for `fromEnv`. */
+  /** Maximum wait for the chains' endpoints, in ms; for `fromEnv`. */
   readonly wait?: number;
-  /** True: the localnet's relayer gets the token of the localnet's control API. */
+  /** True: the localnet's relayer is given the token of the localnet's control API. */
   readonly withToken?: true;
 }
 
@@ -56,15 +56,15 @@ export function addRelayerConfigOptions(command: Command): Command {
     .addOption(portOffsetOption());
 }
 
-/** A relayer's configuration, and the names of its settings. */
+/** A relayer's configuration and the names of its settings. */
 export interface SelectedConfig extends Pick<DaemonContext, "portOption" | "nameSettings"> {
   readonly config: RelayerConfig;
-  /** The same with its sources. */
+  /** The same configuration with its sources. */
   readonly parsed: ParsedConfig<RelayerConfig>;
   readonly kind: ConfigKind<RelayerConfig>;
 }
 
-/** Loads the selected configuration. Throws `ConfigError`, `EnvironmentError`, and `CliError` for a chain that is down. */
+/** Loads the selected configuration. Throws `ConfigError`, `EnvironmentError`, or, if a chain is down, `CliError`. */
 export async function selectRelayerConfig(
   options: RelayerConfigOptions,
   context: CliContext,
@@ -81,7 +81,7 @@ export async function selectRelayerConfig(
   return { config: parsed.config, parsed, kind, portOption: "--port-offset" };
 }
 
-/** Maximum wait for the chains' endpoints before the supervisor is asked to restart the daemon. */
+/** How long to wait for the chains' endpoints before asking the supervisor to restart the daemon. */
 const CHAIN_ID_WAIT_MS = 60_000;
 
 async function selectFromEnv(
@@ -102,7 +102,7 @@ async function selectFromEnv(
   };
 }
 
-/** Returns the process environment, merged with the variables of the file `source`. The process environment takes precedence. */
+/** Returns the process environment merged with the variables from the file `source`. The process environment takes precedence. */
 export function readEnvironment(source: true | string): Environment {
   if (source === true) return process.env;
   try {
@@ -112,12 +112,12 @@ export function readEnvironment(source: true | string): Environment {
   }
 }
 
-/** Returns a source that also reads secrets from a file of variables, which are not in the process environment. */
+/** Returns a source that also reads secrets from a file of variables, which the process environment does not contain. */
 export function secretsOf(environment: Environment): SecretSource {
   return { ...processSecretSource, environment: (name) => environment[name] };
 }
 
-/** Converts an environment to YAML. Warnings go to the log, because stdout may be redirected to a file. */
+/** Converts an environment to YAML. Warnings go to the log because stdout may be redirected to a file. */
 export async function yamlFromEnv(
   environment: Environment,
   context: CliContext,
@@ -143,7 +143,7 @@ async function chainIds(
   }
 }
 
-/** Creates the context of a daemon. `level` undefined: the configured level. */
+/** Creates a daemon's context. If `level` is undefined, the configured level applies. */
 export async function relayerContext(
   { config, ...names }: SelectedConfig,
   level: LogLevel | undefined,
@@ -162,7 +162,7 @@ export function queryIdsOption(): Option {
 
 const TOKEN_VARIABLE = "LOCALNET_CONTROL_TOKEN";
 
-/** The chains of a localnet, as its relayer needs them. */
+/** A localnet's chains, as its relayer needs them. */
 interface LocalnetOfRelayer {
   readonly chainIds: Readonly<Record<"local" | "remote", string>>;
   /** PUBLIC TEST KEY. */
@@ -180,7 +180,7 @@ const DEFAULT_LOCALNET: LocalnetOfRelayer = {
 
 /**
  * Creates the configuration for a localnet on these ports. In the default localnet, the public test account `relayer` signs the
- * transactions. `token` opens the requests that change something; dead letters are sent again without it.
+ * transactions. `token` authorizes requests that change something; dead letters can be resubmitted without it.
  */
 export function localnetRelayerConfig(
   ports: Ports,

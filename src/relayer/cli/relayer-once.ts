@@ -106,7 +106,7 @@ async function answerAll(
   });
 }
 
-/** Maximum wait of a standby for another process's lease. */
+/** Maximum time that a standby waits for another process's lease. */
 const STANDBY_MS = 15_000;
 
 function isStandby(relayer: Relayer): boolean {

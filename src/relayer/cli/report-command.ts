@@ -66,7 +66,7 @@ interface RelayerPlace {
   readonly portOffset: number;
 }
 
-/** Reads the data of a time range from a relayer. Throws `CliError`, with exit code 3 when the relayer does not respond. */
+/** Reads a relayer's data for a time range. Throws `CliError`, with exit code 3 if the relayer does not respond. */
 async function readRelayer(
   place: RelayerPlace,
   range: { readonly fromMs: number; readonly toMs: number },
@@ -94,7 +94,7 @@ async function readRelayer(
   );
 }
 
-/** Reads the fee denom and its unit; neither from an older relayer, whose report then has plain numbers. */
+/** Reads the fee denom and its unit. An older relayer provides neither, and its report then has plain numbers. */
 async function readUnit(
   ask: (path: string) => Promise<unknown>,
 ): Promise<Pick<RelayerData, "denom" | "unit">> {
@@ -107,7 +107,7 @@ async function readUnit(
   return spending === undefined ? {} : { denom: spending.denom, unit: unitOf(spending) };
 }
 
-/** Returns the function that reads a path of the relayer. */
+/** Returns a function that reads a path of the relayer's API. */
 function asker(place: RelayerPlace, context: CliContext): (path: string) => Promise<unknown> {
   const url = urlOf(place);
   const hint =

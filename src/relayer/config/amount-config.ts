@@ -9,7 +9,7 @@ import {
 } from "../../platform/base/display-unit.ts";
 import { decimalField, issueText } from "../../platform/config/config-fields.ts";
 
-/** `gas.display`: the unit in which people read amounts. */
+/** `gas.display`: the unit in which amounts are shown to people. */
 export function displaySchema() {
   return z.strictObject({
     unit: z
@@ -49,7 +49,7 @@ interface AmountConfig {
   readonly spending: { readonly budget?: string | undefined };
 }
 
-/** The configured display unit, without its price; undefined when the chain's metadata decide. */
+/** The configured display unit, without its price; undefined if the chain's metadata decides. */
 export function configuredUnit({ gas }: Pick<AmountConfig, "gas">): DisplayUnit | undefined {
   const { denom, display } = gas;
   return display && { denom, name: display.unit, exponent: display.exponent };
@@ -60,7 +60,7 @@ export function configuredPrice({ gas: { value } }: Pick<AmountConfig, "gas">): 
   return value && { currency: value.currency, perUnit: value.price };
 }
 
-/** The budget of a calendar month in base units; undefined without one. The schema has checked it. */
+/** The monthly budget in base units; undefined without a budget. The schema has checked it. */
 export function budgetOf(config: AmountConfig): bigint | undefined {
   const { budget } = config.spending;
   return budget === undefined ? undefined : parseAmount(budget, config.gas.denom, configuredUnit(config));

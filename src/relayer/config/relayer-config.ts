@@ -27,7 +27,7 @@ import {
   storeField,
 } from "../state/store-config.ts";
 
-/** Accepts a regular expression; outputs a `RegExp`. A leading "(?i)", as Go writes it, ignores case. */
+/** Accepts a regular expression; outputs a `RegExp`. A leading "(?i)", Go's syntax, makes it ignore case. */
 function regularExpressionField() {
   return z.string().transform((text, context) => {
     try {
@@ -48,7 +48,7 @@ function shareField() {
   });
 }
 
-/** Less than the third at which the relayer refreshes a client: at a third, every client would be a problem for a while. */
+/** Less than the third at which the relayer refreshes a client; at a third, every client would briefly be a problem. */
 function noticeShareField() {
   return decimalField().refine((share) => share * 10n <= DEC18_ONE * 3n, {
     error: issueText("is not a share of a trusting period", 'a decimal in quotes up to "0.3"'),
@@ -56,13 +56,13 @@ function noticeShareField() {
 }
 
 /**
- * A simulation travels as hex, two characters a byte, in a request of at most 1,000,000 bytes (CometBFT's
- * `max_body_bytes`). At least 2,000 bytes of it are the JSON frame, signer and fee. The limit for a transaction
- * (`mempool.max_tx_bytes`, 1,048,576 bytes) is higher.
+ * A simulation is sent as hex, two characters per byte, in a request of at most 1,000,000 bytes (CometBFT's `max_body_bytes`). At
+ * least 2,000 of these bytes are the JSON frame, signer and fee. The transaction size limit (`mempool.max_tx_bytes`, 1,048,576
+ * bytes) is higher.
  */
 const MAX_BATCH_BYTES = (1_000_000 - 2_000) / 2;
 
-/** The schema of the relayer's configuration file. `secrets` resolves the secret references. */
+/** The schema for the relayer's configuration file. `secrets` resolves the secret references. */
 export function relayerConfigSchema(secrets: SecretSource = processSecretSource) {
   return fieldsSchema(secrets)
     .refine(({ state_dir, store }) => state_dir === undefined || store === undefined, {
@@ -373,7 +373,7 @@ function httpSchema(secrets: SecretSource) {
     .describe("the relayer's own HTTP server");
 }
 
-/** The relayer's configuration with its environment variables. `secrets` resolves the secret references. */
+/** The relayer's configuration kind, with its environment variables. `secrets` resolves the secret references. */
 export function relayerConfigKind(secrets = processSecretSource): ConfigKind<RelayerConfig> {
   return {
     name: "icq-relayer",

@@ -10,10 +10,10 @@ import {
   type SecretSource,
 } from "../../platform/config/config-fields.ts";
 
-/** Characters of a memo. The SDK's default limit is 256. */
+/** Maximum length of a memo, in characters. The SDK's default limit is 256. */
 const MAX_MEMO = 256;
 
-/** The section `signer`: the account that pays the fees. `secrets` resolves the secret references. */
+/** The `signer` section: the account that pays the fees. `secrets` resolves the secret references. */
 export function signerSchema(secrets: SecretSource) {
   return z
     .strictObject({
@@ -117,7 +117,7 @@ function isAddress(text: string): boolean {
   }
 }
 
-/** The parts of the section `signer` that name the key. */
+/** The parts of the `signer` section that name the key. */
 export interface SignerKeyConfig {
   readonly mnemonic?: Secret | undefined;
   readonly keyring?:
@@ -139,7 +139,7 @@ export interface SignerKeyConfig {
   readonly hd_path: string;
 }
 
-/** Returns the key that a checked section names. Reads no file. */
+/** Returns the key named by a checked section. Reads no files. */
 export function signingKey({ mnemonic, keyring, external, hd_path: hdPath }: SignerKeyConfig): SigningKey {
   if (external !== undefined) {
     const { command, deadline: deadlineMs, concurrency, environment } = external;

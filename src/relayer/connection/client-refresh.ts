@@ -24,11 +24,11 @@ import { type FundsWatch, isLackOfFunds, type SubmitGate, type Upkeep } from "..
 import { createClientOfConnection, viewConnection, type ViewDeps } from "./connection-view.ts";
 import { createDryIntermediateHeaders } from "./intermediate-headers.ts";
 
-/** Keeps light clients from expiring, and updates them through headers that results need. */
+/** Keeps light clients from expiring, and updates them through intermediate headers that results need. */
 export interface ClientRefresh extends Upkeep {
   /**
-   * Brings updates into blocks in front of all results. Resolves when they are included. Throws `RelayError` when they were
-   * not, or not in time.
+   * Puts updates into blocks ahead of all results. Resolves once they are included. Throws `RelayError` if they are not included,
+   * or not in time.
    */
   readonly send: (chain: UpdateChain, signal: AbortSignal) => Promise<void>;
 }
@@ -48,28 +48,29 @@ export interface ClientRefreshDeps extends SendUpdatesDeps {
   readonly logger: Logger;
 }
 
-/** Time between two tries for one connection. The watch reads the client again in less. */
+/** Time between two attempts for one connection. The watch rereads the client more often. */
 const RETRY_MS = 60_000;
-/** Longest wait of {@link ClientRefresh.send}. */
+/** Maximum wait in {@link ClientRefresh.send}. */
 const SEND_MS = 180_000;
 
 /**
- * Whether a client needs an update although no result does: two thirds of its trusting period are over. `nowMs`: time by the local chain.
+ * Whether a client needs an update even though no result needs one: two thirds of its trusting period have passed. `nowMs`: local
+ * chain time.
  */
 export function isRefreshDue(reading: ClientReading | undefined, nowMs: number): boolean {
   if (reading === undefined || reading.status !== "Active" || nowMs >= reading.expiresAtMs) return false;
   return (nowMs - reading.consensusTimeMs) * 3 >= (reading.expiresAtMs - reading.consensusTimeMs) * 2;
 }
 
-/** Updates that wait for the account. */
+/** Updates waiting for the account. */
 interface Request {
   readonly chain: UpdateChain;
   readonly settle: (work: Promise<unknown>) => void;
 }
 
 /**
- * Creates the upkeep of the light clients. A client that no result updates expires after its trusting period, and only
- * governance can replace it then. So it is updated by itself in time.
+ * Creates the light clients' upkeep. A client that no result updates expires after its trusting period, after which only
+ * governance can replace it. It therefore gets an update of its own in time.
  */
 export function createClientRefresh(deps: ClientRefreshDeps): ClientRefresh {
   const triedAtMs = new Map<string, number>();
@@ -149,7 +150,10 @@ async function refresh(
   return reach;
 }
 
-/** Returns the updates to the newest remote block, or a part of a long way to it; none when the client has it. */
+/**
+ * Returns the updates that lead to the newest remote block, or part of them if there are many; none if the client already has the
+ * block.
+ */
 async function newestUpdates(
   { local, window, clock, localTimeMs }: ClientRefreshDeps,
   { connectionId, remote }: RefreshedConnection,
@@ -189,25 +193,26 @@ interface SendUpdatesDeps {
   /** Receives each transaction whose fee was paid. */
   readonly payments?: PaymentSink;
   readonly clock: Clock;
-  /** Encoded messages of one transaction. */
+  /** Maximum size of a transaction's encoded messages. */
   readonly maxTxBytes: number;
 }
 
-/** Client updates of one connection, each verified from the one before it. */
+/** Client updates for one connection, each verified from the previous one. */
 interface UpdateChain {
   readonly connectionId: string;
   readonly updates: readonly WireMessage[];
 }
 
-/** Longest wait for the final state. After it the submitter confirms the transaction. */
+/** Maximum wait for the final state. After that, the submitter confirms the transaction. */
 const FINAL_MS = 120_000;
 const SETTLE_MS = 1_000;
 /** Gas limit = simulated gas × this / 1000. */
 const GAS_PERMILLE = 1_300n;
 
 /**
- * Brings client updates into blocks, in their own transactions, one after the other. Needs the account for itself.
- * Throws `RelayError`: "transaction-refused" when one costs nothing, "transaction-lost". Returns the height of the last one.
+ * Puts client updates into blocks, in transactions of their own, one after the other. Needs exclusive use of the account. Throws
+ * `RelayError`: "transaction-refused" if an update is refused at no cost, "transaction-lost". Returns the height of the last
+ * update.
  */
 export async function sendUpdates(
   deps: SendUpdatesDeps,
@@ -242,7 +247,7 @@ export async function sendUpdates(
   return height;
 }
 
-/** Splits in order. A message that alone is too large gets its own transaction. */
+/** Splits messages in order. A message that is too large by itself gets its own transaction. */
 function splitByBytes(
   messages: readonly WireMessage[],
   maxBytes: number,

@@ -4,10 +4,10 @@ import type { LocalQueries } from "../chain/local-queries.ts";
 import type { LightClientState } from "../../cosmos/light-client/client-queries.ts";
 import { RelayError } from "../chain/relay-error.ts";
 
-/** The client id of one connection. It never changes on a chain, so it is read once. */
+/** The client id of a connection. It never changes on a chain, so it is read once. */
 export interface ClientOfConnection {
   readonly id: (signal: AbortSignal) => Promise<string>;
-  /** Forces a new read. Call it after an error: the local chain may have been reset and have other clients. */
+  /** Forces a new read. Call it after an error: the local chain may have been reset and may have different clients. */
   readonly forget: () => void;
 }
 
@@ -23,12 +23,12 @@ export function createClientOfConnection(
   };
 }
 
-/** The light client and the remote chain of a connection at the start of a cycle. */
+/** A connection's light client and remote chain at the start of a cycle. */
 export interface ConnectionView {
   readonly client: LightClientState;
-  /** Height H of the newest remote block. Its header holds the app hash of the state at H−1. */
+  /** Height H of the newest remote block. Its header contains the app hash of the state at H−1. */
   readonly headerAt: RemoteHeight;
-  /** H−1, the height of the state that is read. */
+  /** H−1, the height at which the state is read. */
   readonly stateAt: RemoteHeight;
 }
 
@@ -37,7 +37,7 @@ export interface ViewDeps {
   readonly remote: Pick<ChainClient, "status">;
   readonly local: Pick<LocalQueries, "clientState" | "clientStatus">;
   readonly client: ClientOfConnection;
-  /** Notices that the remote chain was reset (`src/relayer/state/history.ts`); absent: not checked. */
+  /** Detects a reset of the remote chain (`src/relayer/state/history.ts`); absent: not checked. */
   readonly checkHistory?: ((latestHeight: bigint, signal: AbortSignal) => Promise<void>) | undefined;
 }
 
@@ -45,9 +45,9 @@ export interface ViewDeps {
 const FIRST_PROVING_BLOCK = 3n;
 
 /**
- * Reads the remote status and the light client in parallel. Resolves with undefined while the remote chain has no
- * block that can prove anything new. Throws `RelayError` when nothing can be proven over this connection: "wrong-chain",
- * "client-not-active", "remote-behind".
+ * Reads the remote status and the light client in parallel. Resolves with undefined while the remote chain has no block that can
+ * prove anything new. Throws `RelayError` if nothing can be proven over this connection: "wrong-chain", "client-not-active",
+ * "remote-behind".
  */
 export async function viewConnection(
   deps: ViewDeps,
@@ -84,13 +84,13 @@ function requireSameChain(deps: ViewDeps, client: LightClientState, found: strin
   );
 }
 
-/** Blocks that the nodes behind one address may be apart. */
+/** Number of blocks by which nodes behind one address may differ. */
 const MAX_APART = 5n;
 
 /**
- * Returns whether a block is a little below the client's latest height: another node behind the same address has newer ones. Refuses
- * a block far below it: the endpoint is behind, or its chain was reset. The header of a chain that was reset contradicts the client's
- * consensus states: ibc-go treats that as misbehaviour and freezes the client.
+ * Returns whether a block is slightly below the client's latest height because another node behind the same address has newer
+ * blocks. Throws if a block is far below it: the endpoint is behind, or its chain was reset. A header from a reset chain
+ * contradicts the client's consensus states, which ibc-go treats as misbehaviour, freezing the client.
  */
 function isBehind(client: LightClientState, headerAt: RemoteHeight): boolean {
   const latest = client.latestHeight;

@@ -17,23 +17,23 @@ export interface IntermediateHeadersDeps {
   readonly clock: Pick<Clock, "sleep">;
   /** Bech32 address of the account that signs the updates. */
   readonly signer: string;
-  /** Brings client updates into a block, in this order. */
+  /** Puts client updates into a block, in this order. */
   readonly send: (updates: readonly WireMessage[], signal: AbortSignal) => Promise<void>;
 }
 
 /**
- * Returns what the header of `block` can be verified from: `trust`, or a trusted height between the two. When too few of
- * the validators that are trusted at `trust` have signed `block`, it updates the client through headers between them.
- * Throws `RelayError` "validators-changed" when they do not reach far enough; the next cycle goes on where they end.
+ * Returns the trust from which the header of `block` can be verified: `trust` itself, or a trusted height between the two. If too
+ * few of the validators trusted at `trust` have signed `block`, it updates the client through headers in between. Throws
+ * `RelayError` "validators-changed" if these do not reach far enough; the next cycle continues where they end.
  */
 export type IntermediateHeaders = (block: LightBlockBytes, trust: Trust) => Promise<Trust>;
 
 /**
- * Blocks that are read for one path. One over a million blocks with one change of all validators needs about forty. What is
- * known of a longer one is sent, so that the next cycle goes on from there.
+ * Maximum number of blocks read for one path. A path over a million blocks in which all validators change once needs about forty.
+ * For a longer path, the known part is sent, so that the next cycle continues from there.
  */
 const MAX_READS = 100;
-/** Longest time of reading them. What is known then is sent too. */
+/** Maximum time for reading the blocks. After that, the known part is sent too. */
 const READ_MS = 30_000;
 
 /** Creates the intermediate headers for one cycle. `signal` aborts its requests. */
@@ -74,27 +74,27 @@ function isVerifiable(block: LightBlockBytes, trust: Trust, { trustLevel }: Ligh
   return isTrusted(powersOf(trust.validatorSet), signedBlock(block), trustLevel);
 }
 
-/** The way from a trusted height to a block. */
+/** The path from a trusted height to a block. */
 interface Way {
   readonly block: LightBlockBytes;
   readonly from: Trust;
   readonly client: LightClientState;
 }
 
-/** A client update on the way, and what is trusted after it. */
+/** A client update on the path, and what is trusted after it. */
 interface Step {
   readonly update: WireMessage;
   readonly trust: Trust;
 }
 
-/** What was read for one way. */
+/** The blocks read for one path. */
 interface HeadersOnTheWay {
   readonly blocks: Map<bigint, LightBlockBytes>;
-  /** Each can be verified from the one before it. They may end far below the block. */
+  /** Each height can be verified from the previous one. They may end far below the block. */
   heights: readonly bigint[];
 }
 
-/** Returns the updates in front of the one to the block, as far as the headers between them could be read in time. */
+/** Returns the updates that precede the block's own, as far as the headers in between could be read in time. */
 async function readSteps(
   deps: IntermediateHeadersDeps,
   way: Way,
@@ -107,7 +107,7 @@ async function readSteps(
   return steps;
 }
 
-/** Reads blocks until the path is known, {@link MAX_READS} at most. */
+/** Reads blocks until the path is known, but at most {@link MAX_READS}. */
 async function readHeaders(
   { remote }: IntermediateHeadersDeps,
   { block, from, client }: Way,
@@ -159,13 +159,13 @@ function changed({ block, from, client: { clientId } }: Way, what: string): Rela
   );
 }
 
-/** Intermediate headers that are not sent, and what it would have sent. */
+/** Intermediate headers that are not sent, and the updates that would have been sent. */
 export interface DryIntermediateHeaders {
   readonly intermediate: IntermediateHeaders;
   readonly updates: () => readonly WireMessage[];
 }
 
-/** Creates the intermediate headers whose updates the caller puts in front of its own messages. */
+/** Creates intermediate headers whose updates the caller puts in front of its own messages. */
 export function createDryIntermediateHeaders(
   deps: Omit<IntermediateHeadersDeps, "send">,
   client: LightClientState,
@@ -179,33 +179,33 @@ export function createDryIntermediateHeaders(
   };
 }
 
-/** Voting power by address, in hex. */
+/** Voting power by address (hex). */
 export type Powers = ReadonlyMap<string, bigint>;
 
-/** What a path needs of a block. */
+/** The parts of a block that planning a path needs. */
 export interface SignedBlock {
-  /** Addresses in hex of the validators that signed it. */
+  /** Addresses (hex) of the validators that signed it. */
   readonly signers: ReadonlySet<string>;
   readonly validators: Powers;
 }
 
-/** What to do next on the way from a trusted header to another one. */
+/** The next step on the way from one trusted header to another. */
 export type HeaderPath =
-  /** read the block of this height, and plan again; `heights` are a way already, to a lower height */
+  /** read the block at this height, then plan again; `heights` already form a path, to a lower height */
   | { readonly kind: "read"; readonly height: bigint; readonly heights: readonly bigint[] }
-  /** update the client to these heights, in order: each can be verified from the one before it */
+  /** update the client to these heights, in order: each can be verified from the previous one */
   | { readonly kind: "known"; readonly heights: readonly bigint[] };
 
-/** Headers of one path. The next one goes on where a longer way was broken off. */
+/** Maximum number of headers in one path. The next path continues where a longer one was cut off. */
 export const MAX_HEADERS = 16;
 
 /**
- * Plans client updates from the trusted height `from` to `to` by bisection, as CometBFT's light client: too few of the
- * validators that are trusted at `from` may have signed the block `to`. The block after a trusted one can always be
- * verified, so there is a path. Its last height is `to`, or a lower one after {@link MAX_HEADERS} headers.
+ * Plans client updates from the trusted height `from` to `to` by bisection, like CometBFT's light client: too few of the
+ * validators trusted at `from` may have signed block `to`. The block right after a trusted one can always be verified, so a path
+ * exists. Its last height is `to`, or a lower one after {@link MAX_HEADERS} headers.
  *
- * Starts again with each block that was read. Of a trusted height it needs the next block: a light client trusts the
- * validators of that one.
+ * Planning starts again after each block that is read. For each trusted height, it needs the next block, whose validators a light
+ * client trusts.
  */
 export function planHeaderPath(
   { from, to }: { readonly from: bigint; readonly to: bigint },
@@ -245,8 +245,8 @@ function isStepVerifiable(
 }
 
 /**
- * Whether validators with more than `level` of the trusted power signed the block. Verifies no signature, since the chain
- * does: it says which headers the chain can accept.
+ * Whether validators with more than the fraction `level` of the trusted power signed the block. Verifies no signatures, since the
+ * chain does that: it only determines which headers the chain can accept.
  */
 export function isTrusted(
   trusted: Powers,
@@ -261,7 +261,7 @@ export function isTrusted(
   return signed > (total * numerator) / denominator;
 }
 
-/** Decodes what a path needs of a block. */
+/** Decodes the parts of a block that planning a path needs. */
 export function signedBlock({ signedHeader, validatorSet }: LightBlockBytes): SignedBlock {
   const { signatures = [] } = SignedHeader.decode(signedHeader).commit ?? {};
   const signed = signatures.filter(({ blockIdFlag }) => blockIdFlag === BLOCK_ID_FLAG.commit);
@@ -271,7 +271,7 @@ export function signedBlock({ signedHeader, validatorSet }: LightBlockBytes): Si
   };
 }
 
-/** Decodes the powers of an encoded validator set. */
+/** Decodes the voting powers in an encoded validator set. */
 function powersOf(validatorSet: Uint8Array): Powers {
   const { validators } = ValidatorSet.decode(validatorSet);
   return new Map(validators.map(({ address, votingPower }) => [toHex(address), votingPower]));

@@ -23,7 +23,10 @@ import { type IntermediateHeaders, createIntermediateHeaders } from "./intermedi
 import type { ClientRefresh } from "./client-refresh.ts";
 import type { ClientOfConnection, ViewDeps } from "./connection-view.ts";
 
-/** A worker of one connection: everything that its cycles use. Each connection has one for KV and one for TX queries. */
+/**
+ * A worker of one connection: everything that its cycles use. Each connection has one worker for KV queries and one for TX
+ * queries.
+ */
 export interface ConnectionWorker {
   readonly connectionId: string;
   readonly remote: ChainClient;
@@ -41,7 +44,7 @@ export interface ConnectionWorker {
   readonly settings: WorkerSettings;
   readonly client: ClientOfConnection;
   readonly checkHistory?: ViewDeps["checkHistory"];
-  /** Updates clients in front of all results. */
+  /** Updates clients ahead of all results. */
   readonly clients: Pick<ClientRefresh, "send">;
   readonly submission: SubmissionHealth;
   readonly urgency: Pick<Urgency, "maxAgeOf">;
@@ -49,17 +52,17 @@ export interface ConnectionWorker {
 
 export interface WorkerSettings {
   readonly allowKvCallbacks: boolean;
-  /** Least number of remote blocks between two results of a KV query; 0: every block may have one. */
+  /** Minimum number of remote blocks between two results of a KV query; 0: every block may have one. */
   readonly minKvUpdatePeriod: bigint;
-  /** Age of the last KV result, local blocks, up to which unchanged values are not sent; 0: they are always sent. */
+  /** Age of the last KV result, in local blocks, up to which unchanged values are not sent; 0: they are always sent. */
   readonly skipUnchanged: bigint;
-  /** Bytes of the largest result that a transaction can hold. */
+  /** Size of the largest result that fits in a transaction. */
   readonly maxResultBytes: number;
-  /** Backoff of a query after a failure. */
+  /** A query's backoff after a failure. */
   readonly backoff: BackoffOptions;
 }
 
-/** Creates the intermediate headers of one cycle. */
+/** Creates the intermediate headers for one cycle. */
 export function intermediateHeadersOf(
   worker: ConnectionWorker,
   client: LightClientState,
@@ -84,7 +87,7 @@ export function intermediateHeadersOf(
   );
 }
 
-/** Replaces the present state of a query, unless the question has changed since `query` was read. */
+/** Replaces a query's current state, unless the question has changed since `query` was read. */
 export function updateState(
   { registry }: Pick<ConnectionWorker, "registry">,
   query: RegisteredQuery,
@@ -94,7 +97,7 @@ export function updateState(
   if (current !== undefined && sameQuestion(current.query, query)) registry.replace(current, toNext(current));
 }
 
-/** Stores, counts and logs a failure of one query and starts its backoff. */
+/** Stores, counts and logs a query's failure and starts its backoff. */
 export function recordFailure(
   worker: Pick<
     ConnectionWorker,
@@ -117,7 +120,7 @@ export function recordFailure(
   });
 }
 
-/** As {@link recordFailure}, for a query whose attempt ended before it had a result. */
+/** Like {@link recordFailure}, for a query whose attempt ended before it had a result. */
 export function recordUnproven(
   worker: ConnectionWorker,
   state: QueryState,
@@ -129,7 +132,7 @@ export function recordUnproven(
   recordFailure(worker, state.query, error);
 }
 
-/** Notes an attempt that ended before its result was handed to the submitter. */
+/** Records an attempt that ended before its result was passed to the submitter. */
 export function noteUnsent(
   worker: ConnectionWorker,
   state: QueryState,
@@ -159,31 +162,31 @@ export function noteUnsent(
   ]);
 }
 
-/** Notes what an outcome says about the connection and the account. */
+/** Records what an outcome reveals about the connection and the account. */
 export function recordSubmission(worker: ConnectionWorker, outcome: ResultOutcome): void {
   if (outcome.kind === "included") worker.submission.succeeded();
   else if (outcome.kind === "unsent" && outcome.error !== undefined) worker.submission.failed(outcome.error);
 }
 
-/** Local height at which the query was or is due. A query without a result is due from now. */
+/** Local height at which the query was or will be due. A query without a result is due now. */
 export function dueHeight(state: QueryState, localHeight: bigint): bigint {
   return state.query.lastLocalHeight === 0n ? localHeight + 1n : dueHeightOf(state);
 }
 
 /**
- * What the submitter reports to a worker about its connection. A worker proves and goes on; what became of its results it
- * learns later, and an error that concerns all of them must stop the next cycle.
+ * What the submitter reports to a worker about its connection. A worker proves results and moves on; it learns their outcome
+ * later, and an error that affects all of them must stop the next cycle.
  */
 export interface SubmissionHealth {
   readonly succeeded: () => void;
   readonly failed: (error: Error) => void;
-  /** The last error, until a result was included. */
+  /** The last error, until a result is included. */
   readonly error: () => Error | undefined;
-  /** Returns the last error when it was not taken yet. */
+  /** Returns the last error unless it has already been taken. */
   readonly take: () => Error | undefined;
 }
 
-/** Creates the health of a connection without an error. */
+/** Creates the health of a connection, initially without an error. */
 export function createSubmissionHealth(): SubmissionHealth {
   let error: Error | undefined;
   let isNew = false;

@@ -6,29 +6,29 @@ import {
 } from "../../cosmos/proto/gen/cosmwasm/wasm/v1/query.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 
-/** What the chain says about a contract. */
+/** The chain's information about a contract. */
 export interface ContractName {
-  /** As its creator named it; at most {@link MAX_LABEL} characters. */
+  /** Label chosen by the creator; at most {@link MAX_LABEL} characters. */
   readonly label: string;
-  /** Bech32 address; empty when the chain names none. */
+  /** Bech32 address; empty if the chain names none. */
   readonly creator: string;
   readonly admin: string;
 }
 
-/** Labels and admins of contracts, cached: the owners of the queries. Optional, since a chain need not have contracts. */
+/** Cached labels and admins of the contracts that own queries. Optional, since a chain need not support contracts. */
 export interface ContractNames {
-  /** Undefined while it was not read, and when the chain does not know the contract. */
+  /** Undefined until the contract has been read, and if the chain does not know it. */
   readonly of: (owner: string) => ContractName | undefined;
-  /** Reads the next of these owners that is not known or whose reading is old, at most one. Rejects on abort only. */
+  /** Reads at most one contract: the next of these owners that is unknown or was read long ago. Rejects only on abort. */
   readonly readNext: (owners: readonly string[], signal: AbortSignal) => Promise<void>;
 }
 
-/** Contracts in the cache: the oldest readings are dropped first. */
+/** Maximum number of contracts in the cache. The oldest entries are dropped first. */
 const MAX_CONTRACTS = 1_000;
 const MAX_LABEL = 64;
-/** An admin may change. */
+/** The admin may change. */
 const FRESH_MS = 6 * 3_600_000;
-/** After a chain that could not be read, and for what is no contract. */
+/** Applies after a failed read, and to addresses that are not contracts. */
 const RETRY_MS = 600_000;
 
 /** Creates an empty cache. */
@@ -76,7 +76,7 @@ async function readContract(
   return { label: plain(label, MAX_LABEL), creator: plain(creator, 128), admin: plain(admin, 128) };
 }
 
-/** Anybody can choose a label. It is printed in one line. */
+/** Anybody can choose a label, so it is reduced to a single line. */
 function plain(text: string, length: number): string {
   const line = text.replaceAll(/\p{C}+/gu, " ").trim();
   return line.length > length ? `${line.slice(0, length - 1)}…` : line;

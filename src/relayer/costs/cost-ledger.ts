@@ -11,20 +11,20 @@ import type { RelayerStore } from "../state/store.ts";
 import { attributeCost, type CostPart, type SharingQuery } from "./payment.ts";
 import { type PaidTransaction, type PaymentSink } from "../result/paid-transaction.ts";
 
-/** Lengths of the stored spans, ms. */
+/** Lengths of the stored spans, in ms. */
 export const SPANS = { minutes: 5 * MINUTE_MS, hour: HOUR_MS, day: DAY_MS } as const;
 
-/** Age at which the spans of each length are deleted, ms. Two months: this calendar month and the last 30 days. */
+/** Age, in ms, at which spans of each length are deleted. Two months cover this calendar month and the last 30 days. */
 const STORED_MS: readonly (readonly [span: number, ms: number])[] = [
   [SPANS.minutes, 70 * MINUTE_MS],
   [SPANS.hour, 3 * DAY_MS],
   [SPANS.day, 62 * DAY_MS],
 ];
 
-/** What a query cost in a range of time. */
+/** A query's cost over a time range. */
 export interface QuerySum extends CostPart {}
 
-/** What all queries cost in one span. */
+/** The cost of all queries in one span. */
 interface SpanSum {
   readonly startMs: number;
   readonly fee: bigint;
@@ -32,42 +32,44 @@ interface SpanSum {
 }
 
 /**
- * What the relayer paid, by query and time, durable. Each transaction is added once, whatever happens: its hash is written in the
- * same database transaction. Rows: at most 14 + 72 + 62 for each query.
+ * Durable record of the relayer's payments, by query and time. Each transaction is added exactly once, because its hash is
+ * written in the same database transaction. Rows: at most 14 + 72 + 62 per query.
  */
 export interface CostLedger extends PaymentSink {
-  /** As `record`, for a transaction whose block is older; wall-clock ms. */
+  /** Like `record`, for a transaction in an older block; wall-clock ms. */
   readonly recordAt: (transaction: PaidTransaction, atMs: number) => void;
-  /** Sets the present time and the latest local height as those from which the sums are complete, unless they have begun. */
+  /**
+   * Marks the current time and the latest local height as the point from which the sums are complete, unless one is already set.
+   */
   readonly begin: (height: bigint) => void;
-  /** That time, ms; undefined before `begin`. */
+  /** The time set by `begin`, ms; undefined before that. */
   readonly sinceMs: () => Promise<number | undefined>;
-  /** That height; undefined before `begin`, and for sums that an older program began. */
+  /** The height set by `begin`; undefined before that, and for sums started by an older program. */
   readonly sinceHeight: () => Promise<bigint | undefined>;
   /** Height of the newest transaction; undefined without one. */
   readonly newestHeight: () => Promise<bigint | undefined>;
-  /** Costs by query in the spans of this length that begin at `fromMs` or later. */
+  /** Costs by query over the spans of this length that start at `fromMs` or later. */
   readonly byQuery: (span: number, fromMs: number) => Promise<readonly QuerySum[]>;
-  /** The same by span, oldest first. A span without costs is absent. */
+  /** The same costs by span, oldest first. Spans without costs are absent. */
   readonly bySpan: (span: number, fromMs: number) => Promise<readonly SpanSum[]>;
-  /** Deletes everything after a reset of the local chain, because the same query ids belong to other queries. */
+  /** Deletes everything after a reset of the local chain, since the same query ids now belong to other queries. */
   readonly reset: () => void;
 }
 
 export interface CostLedgerDeps {
   readonly chainId: string;
-  /** Address that pays the fees. */
+  /** Address of the account that pays the fees. */
   readonly payer: string;
   readonly store: Pick<RelayerStore, "queue" | "session">;
-  /** Returns the queries that share the light client of a connection. */
+  /** Returns the queries that share a connection's light client. */
   readonly sharing: (connectionId: string) => readonly SharingQuery[];
   /** Wall-clock time, ms. */
   readonly nowMs: () => number;
-  /** Time by the local chain, wall-clock ms: a clock that is ahead of it deletes nothing. Default: the wall clock. */
+  /** Local chain time, in wall-clock ms: a clock that runs ahead of it must not delete anything. Default: the wall clock. */
   readonly localTimeMs?: () => number;
 }
 
-/** A transaction with its parts, not written yet. */
+/** A transaction and its parts, not yet written. */
 interface Entry {
   readonly hash: string;
   readonly height: bigint;
@@ -75,10 +77,10 @@ interface Entry {
   readonly parts: readonly CostPart[];
 }
 
-/** Blocks for which the hashes are stored: longer than a transaction can be in flight. */
+/** Number of blocks for which hashes are stored: more than a transaction can be in flight. */
 const STORED_BLOCKS = 1_000n;
 
-/** Creates the ledger of one payer on an open store. */
+/** Creates the ledger of one payer in an open store. */
 export function createCostLedger(deps: CostLedgerDeps): CostLedger {
   const { store, chainId, payer, nowMs, localTimeMs = nowMs } = deps;
   const key = [chainId, payer] as const;
@@ -159,7 +161,7 @@ const SUMS = [
   ...AMOUNTS.flatMap((name) => ["high", "low"].map((part) => `SUM(${name}_${part}) AS ${name}_${part}`)),
 ].join(", ");
 
-/** A fee is stored as high × this + low. A day of a query has so few transactions that low stays below 2^63. */
+/** A fee is stored as high × this + low. A query has so few transactions in a day that low stays below 2^63. */
 const LOW = 1_000_000_000_000n;
 
 function feeOf(row: SqlRow | undefined, name: (typeof AMOUNTS)[number]): bigint {
@@ -184,7 +186,7 @@ async function put(session: SqlSession, sql: string, values: readonly SqlValue[]
 
 type Key = readonly [chain: string, payer: string];
 
-/** Adds the transactions that are not in the sums yet. */
+/** Adds the transactions that the sums do not contain yet. */
 async function write(session: SqlSession, key: Key, batch: readonly Entry[]): Promise<void> {
   const sums = new Map<string, Row>();
   for (const { hash, height, atMs, parts } of batch) {
@@ -230,7 +232,7 @@ function add(sums: Map<string, Row>, part: CostPart, span: number, atMs: number)
   });
 }
 
-/** Rows of one INSERT. SQLite and PostgreSQL both accept this many values. */
+/** Number of rows per INSERT. SQLite and PostgreSQL both accept this many values. */
 const ROWS_PER_INSERT = 100;
 const ADDED = ["results", "gas", ...AMOUNTS.flatMap((name) => [`${name}_high`, `${name}_low`])];
 const COLUMNS = ["chain", "payer", "span", "start_ms", "query_id", "owner", ...ADDED];

@@ -11,9 +11,9 @@ import { FORECAST_PRICES } from "../forecast/forecast.ts";
 import { byOwner } from "./cost-windows.ts";
 import type { CostsView } from "./create-costs.ts";
 
-/** Owners with their own series: the month's greatest fees. The rest is "other". */
+/** Number of owners with their own series: those with the highest fees this month. The rest are "other". */
 const MAX_OWNERS = 20;
-/** Sums that were read longer ago say nothing about now: their series are absent. */
+/** Sums read longer ago than this say nothing about the present, so their series are absent. */
 const FRESH_MS = 300_000;
 
 const COST_GAUGES = answering<CostsView>("What does it cost?", [
@@ -96,7 +96,7 @@ function ownerSeries({ windows }: CostsView): readonly Series[] {
   ];
 }
 
-/** Registers the gauges of the costs. They are absent before the first read and while it is old. */
+/** Registers the cost gauges. They are absent before the first read and while the last one is old. */
 export function registerCostGauges(registry: Registry, view: () => CostsView, nowMs: () => number): void {
   registerStatusMetrics(registry, COST_GAUGES, () => {
     const costs = view();

@@ -2,18 +2,18 @@ import { monthOf, monthStartMs } from "../../platform/base/month.ts";
 import { DAY_MS, HOUR_MS } from "../../platform/base/time.ts";
 import { type CostLedger, type QuerySum, SPANS } from "./cost-ledger.ts";
 
-/** Windows of the costs, as in JSON, commands and metrics. "month" is the present calendar month, UTC. */
+/** Cost windows, as named in JSON, commands and metrics. "month" is the current calendar month, UTC. */
 export const COST_WINDOWS = ["1h", "24h", "7d", "30d", "month"] as const;
 
 /** One of {@link COST_WINDOWS}. */
 export type CostWindowName = (typeof COST_WINDOWS)[number];
 
-/** What the queries cost in one window. */
+/** The cost of the queries in one window. */
 export interface CostWindow {
   readonly name: CostWindowName;
-  /** Start of its first span, wall-clock ms: within the window, not before it. */
+  /** Start of the first span, wall-clock ms: inside the window, never before it. */
   readonly fromMs: number;
-  /** Time from which the sums are complete, if that is later; else `fromMs`. */
+  /** Time from which the sums are complete, if later than `fromMs`; else `fromMs`. */
   readonly coveredFromMs: number;
   /** Sums of all queries, by query id. */
   readonly queries: readonly QuerySum[];
@@ -60,12 +60,12 @@ export async function readWindows(
   return windows;
 }
 
-/** What an owner's queries cost. */
+/** The cost of one owner's queries. */
 export interface OwnerSum extends Omit<QuerySum, "queryId"> {
   readonly queries: number;
 }
 
-/** Adds up by owner, the most expensive first. The owner "" has what belongs to no query. */
+/** Adds up costs by owner, most expensive first. The owner "" gets the costs that belong to no query. */
 export function byOwner(queries: readonly QuerySum[]): readonly OwnerSum[] {
   const owners = new Map<string, OwnerSum>();
   for (const { queryId, ...one } of queries) {
@@ -85,7 +85,7 @@ export function byOwner(queries: readonly QuerySum[]): readonly OwnerSum[] {
 
 const NOTHING = { queries: 0, results: 0, gas: 0n, fee: 0n, updateFee: 0n, failedFee: 0n };
 
-/** Orders costs: the greatest fee first. */
+/** Orders costs, highest fee first. */
 export function mostExpensive(
   a: { readonly fee: bigint; readonly owner: string },
   b: { readonly fee: bigint; readonly owner: string },

@@ -26,11 +26,11 @@ import { type CostLedger, SPANS } from "./cost-ledger.ts";
 import { byOwner, type CostWindow, readWindows } from "./cost-windows.ts";
 import { type FeeAllowance, readAllowance } from "./fee-allowance.ts";
 
-/** The account that pays, and what it has left. */
+/** The paying account and its remaining funds. */
 interface PayerView {
-  /** Bech32 address that pays the fees. */
+  /** Bech32 address of the account that pays the fees. */
   readonly address: string;
-  /** Bech32 address that signs; another one with a fee grant. */
+  /** Bech32 address of the account that signs; differs from `address` with a fee grant. */
   readonly signer: string;
   /** Undefined before the first read. */
   readonly balance: bigint | undefined;
@@ -40,31 +40,31 @@ interface PayerView {
   readonly grant: GrantView | undefined;
 }
 
-/** A fee grant at its last read. */
+/** A fee grant as last read. */
 export interface GrantView {
-  /** Undefined before the first read, and when the chain has no such grant. */
+  /** Undefined before the first read, and if the chain has no such grant. */
   readonly allowance: FeeAllowance | undefined;
   readonly isRead: boolean;
-  /** Error of the last read; undefined after a successful one. */
+  /** Error from the last read; undefined if it succeeded. */
   readonly error: string | undefined;
 }
 
-/** What was paid, by whom and for whom, and what it will be. */
+/** What was paid, by whom and for whom, and the forecast. */
 export interface CostsView {
   readonly denom: string;
-  /** Undefined when neither the configuration nor the chain names one. */
+  /** Undefined if neither the configuration nor the chain names a unit. */
   readonly unit: DisplayUnit | undefined;
   readonly payer: PayerView;
-  /** Wall-clock time of the sums' last read, ms; undefined before the first. */
+  /** Wall-clock time at which the sums were last read, ms; undefined before the first read. */
   readonly readAtMs: number | undefined;
   /** Time from which the sums are complete. */
   readonly sinceMs: number | undefined;
   readonly windows: readonly CostWindow[];
   /** Undefined before the relayer has run for ten minutes. */
   readonly forecast: SpendingForecast | undefined;
-  /** Fees that a calendar month may cost. */
+  /** Maximum fees for a calendar month. */
   readonly budget: bigint | undefined;
-  /** Why sums may be missing a payment, or why they cannot be read. */
+  /** Why a payment may be missing from the sums, or why they cannot be read. */
   readonly incomplete: string | undefined;
   readonly nameOf: (owner: string) => ContractName | undefined;
 }
@@ -75,32 +75,32 @@ export interface CostsDeps {
   readonly payer: () => Omit<PayerView, "grant">;
   /** The registered queries. */
   readonly loads: () => readonly RegisteredLoad[];
-  /** Time between two local blocks, ms; undefined while it is not known. */
+  /** Time between two local blocks, ms; undefined until known. */
   readonly blockMs: () => number | undefined;
   readonly market: () => MarketStatus | undefined;
-  /** Times in which a process ran. */
+  /** Periods in which a process was running. */
   readonly runs: () => readonly Span[];
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** The costs of a relayer. */
+/** A relayer's costs. */
 export interface Costs {
   readonly view: () => CostsView;
   readonly unit: () => DisplayUnit | undefined;
-  /** Records why payments of the previous process may be missing. */
+  /** Records why payments from the previous process may be missing. */
   readonly recordIncomplete: (reason: string | undefined) => void;
-  /** Reads the sums, the fee grant, the display unit, and the names of contracts. */
+  /** Reads the sums, the fee grant, the display unit and contract names. */
   readonly service: Service;
 }
 
 const TICK_MS = 2_000;
 const SUMS_MS = 10_000;
 const GRANT_MS = MINUTE_MS;
-/** A chain without metadata may get them by a vote. */
+/** A chain without metadata may add it by vote. */
 const UNIT_MS = HOUR_MS;
 
-/** Creates the costs, before their first read. */
+/** Creates the costs. Nothing has been read yet. */
 export function createCosts(config: RelayerConfig, deps: CostsDeps): Costs {
   const { clock, client } = deps;
   const { denom } = config.gas;
@@ -231,7 +231,7 @@ interface Now {
   readonly sinceMs: number;
 }
 
-/** Whole hours of the shortest regime, beside the present one. */
+/** Number of whole hours in the shortest regime, in addition to the current hour. */
 const REGIME_HOURS = 6;
 
 async function readRegimes(
@@ -255,7 +255,7 @@ async function readRegimes(
   ];
 }
 
-/** The whole hours of the last day since the sums began. An hour without costs has 0. */
+/** The whole hours of the last day, as far back as the sums go. An hour without costs is 0. */
 async function wholeHours(
   ledger: CostLedger,
   { nowMs, sinceMs }: Now,
@@ -269,7 +269,7 @@ async function wholeHours(
   });
 }
 
-/** Prices per unit of used gas: fees are paid for gas limits, with a margin. */
+/** Prices per unit of gas used: fees are paid for gas limits, which include a margin. */
 function pricesOf(
   { gas }: RelayerConfig,
   market: MarketStatus | undefined,
@@ -286,7 +286,7 @@ function pricesOf(
 
 type SpendingPrices = Parameters<typeof forecastSpending>[0]["price"];
 
-/** What a unit of gas cost in the newest window with costs. */
+/** Price paid per unit of gas in the newest window with costs. */
 function paidPrice(windows: readonly CostWindow[]): Dec18 | undefined {
   for (const { queries, fee } of windows) {
     const gas = queries.reduce((sum, one) => sum + one.gas, 0n);
@@ -295,7 +295,7 @@ function paidPrice(windows: readonly CostWindow[]): Dec18 | undefined {
   return undefined;
 }
 
-/** What may still be spent. A fee grant limits it, also while it could not be read: then it is not known. */
+/** The amount that may still be spent. A fee grant limits it even while the grant cannot be read; the amount is then unknown. */
 function availableOf({ balance, reserve, grant }: PayerView): bigint | undefined {
   if (balance === undefined) return undefined;
   const own = balance > reserve ? balance - reserve : 0n;

@@ -14,22 +14,22 @@ import type { Any } from "../../cosmos/proto/gen/google/protobuf/any.ts";
 import type { Timestamp } from "../../cosmos/proto/gen/google/protobuf/timestamp.ts";
 import { joinNs, NS_PER_MS } from "../../platform/base/time.ts";
 
-/** What a fee grant still pays. */
+/** What a fee grant can still pay. */
 export interface FeeAllowance {
   /** Type of the allowance: "BasicAllowance", "PeriodicAllowance", or one that this program does not know. */
   readonly type: string;
-  /** Coins of the fee denom that are left in all; undefined without a limit, or when the type is not known. */
+  /** Total remaining amount in the fee denom; undefined if there is no limit or the type is unknown. */
   readonly left: bigint | undefined;
-  /** False for a type that this program cannot read: then nothing is known about a limit. */
+  /** False for a type that this program cannot read, in which case the limit is unknown. */
   readonly isKnown: boolean;
-  /** Wall-clock time at which the grant ends, ms; undefined: never. */
+  /** Wall-clock time at which the grant expires, ms; undefined: never. */
   readonly expiresAtMs: number | undefined;
   /** A periodic allowance's limit per period. */
   readonly period:
     | {
         readonly ms: number;
         readonly limit: bigint;
-        /** Left of the present period. */
+        /** Remaining amount in the current period. */
         readonly left: bigint;
         /** Start of the next period, wall-clock ms. */
         readonly resetAtMs: number | undefined;
@@ -37,12 +37,12 @@ export interface FeeAllowance {
     | undefined;
 }
 
-/** Depth of allowances within allowances that is read: an `AllowedMsgAllowance` has one in it. */
+/** Maximum depth of nested allowances: an `AllowedMsgAllowance` contains another allowance. */
 const MAX_DEPTH = 4;
 
 /**
- * Decodes an x/feegrant allowance. Only coins in the fee denom count: a limit without any has 0 left. Throws for bytes that are not an
- * allowance.
+ * Decodes an x/feegrant allowance. Only the fee denom counts: 0 is left of a limit that does not include it. Throws if the bytes
+ * are not an allowance.
  */
 export function decodeAllowance({ typeUrl, value }: Any, denom: string, depth = 0): FeeAllowance {
   const type = typeUrl.replace(/^.*\./, "").slice(0, 60);
@@ -84,7 +84,7 @@ function timeOf(time: Timestamp | undefined): number | undefined {
   return time === undefined ? undefined : Number(joinNs(time) / NS_PER_MS);
 }
 
-/** Reads a fee grant. Resolves with undefined when there is none. Rejects with `ClientError` when the chain cannot be read. */
+/** Reads a fee grant. Resolves with undefined if there is none. Rejects with `ClientError` if the chain cannot be read. */
 export async function readAllowance(
   client: Pick<ChainClient, "grpcQuery">,
   { granter, grantee, denom }: { readonly granter: string; readonly grantee: string; readonly denom: string },

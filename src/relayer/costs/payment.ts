@@ -3,29 +3,30 @@ import type { PaidResult, PaidTransaction } from "../result/paid-transaction.ts"
 /** A query that shares the cost of its connection's light client. */
 export type SharingQuery = Pick<PaidResult, "queryId" | "owner">;
 
-/** A query's part of one transaction's cost. All parts add up to the transaction's fee and gas. */
+/** A query's share of one transaction's cost. All shares add up to the transaction's fee and gas. */
 export interface CostPart extends SharingQuery {
   /** In units of the fee denom. */
   readonly fee: bigint;
-  /** The part of `fee` for client updates. */
+  /** The part of `fee` that pays for client updates. */
   readonly updateFee: bigint;
-  /** `fee` when the transaction failed, else 0. */
+  /** `fee` if the transaction failed, else 0. */
   readonly failedFee: bigint;
   readonly gas: bigint;
   /** Delivered results. */
   readonly results: number;
 }
 
-/** The query id for costs without a query: an update of a light client over which no query is registered. */
+/** The query id for costs that belong to no query: updates of a light client for which no query is registered. */
 const NO_QUERY: SharingQuery = { queryId: 0n, owner: "" };
 
 /**
- * Divides a transaction's fee and gas among queries, to the unit:
+ * Divides a transaction's fee and gas among queries, to the last unit:
  *
- * - each result's part of the fee is proportional to its expected gas, and so is its part of the transaction's fixed gas;
+ * - each result's share of the fee is proportional to its expected gas, and so is its share of the transaction's fixed gas;
  * - a connection's results in this transaction share its client update, in proportion to their gas;
- * - all the connection's queries (`sharing`) share an update without such a result equally; without any it is {@link NO_QUERY}'s;
- * - the parts with the largest remainders get what rounding leaves.
+ * - if there is no such result, all the connection's queries (`sharing`) share the update equally; without any query, it goes
+ *   to {@link NO_QUERY};
+ * - the shares with the largest remainders get what rounding leaves over.
  */
 export function attributeCost(
   transaction: PaidTransaction,
@@ -60,7 +61,7 @@ interface Share {
   readonly weight: bigint;
 }
 
-/** Weights are gas × this, so that the quotients of small gas keep their digits. */
+/** Weights are gas × this, so that quotients of small amounts of gas keep their digits. */
 const SCALE = 1_000_000n;
 
 function sharesOf(
@@ -96,7 +97,7 @@ function weightOf({ gas }: PaidResult): bigint {
   return (gas > 0n ? gas : 1n) * SCALE;
 }
 
-/** Divides `total` in proportion to `weights`; the parts add up to it. Equal parts when all weights are 0. */
+/** Divides `total` in proportion to `weights`; the parts add up to `total`. The parts are equal if all weights are 0. */
 function divide(total: bigint, weights: readonly bigint[]): readonly bigint[] {
   const sum = weights.reduce((all, weight) => all + weight, 0n);
   if (sum === 0n)

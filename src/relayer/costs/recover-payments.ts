@@ -13,7 +13,7 @@ import type { RegisteredQuery } from "../chain/registered-query.ts";
 import type { CostLedger } from "./cost-ledger.ts";
 import type { PaidResult, PaidTransaction, PaidUpdate } from "../result/paid-transaction.ts";
 
-/** A transaction as a search returns it. */
+/** A transaction as returned by a search. */
 interface FoundTransaction {
   readonly height: number;
   readonly tx: Uint8Array;
@@ -29,9 +29,9 @@ export interface RecoverDeps {
   };
   /** Wall-clock time of a block, ms. */
   readonly blockTimeMs: (height: number, signal: AbortSignal) => Promise<number>;
-  /** Bech32 address that signs. */
+  /** Bech32 address of the signing account. */
   readonly address: string;
-  /** Bech32 address that pays. */
+  /** Bech32 address of the paying account. */
   readonly payer: string;
   readonly denom: string;
   /** Type URL of `MsgSubmitQueryResult`. */
@@ -40,25 +40,25 @@ export interface RecoverDeps {
   /** Ids of the served connections, and a connection's light client id. */
   readonly connectionIds: readonly string[];
   readonly clientOfConnection: (connectionId: string, signal: AbortSignal) => Promise<string>;
-  /** Expected gas per query result, and per client update. */
+  /** Expected gas per query result and per client update. */
   readonly gasOf: (query: RegisteredQuery | undefined) => bigint;
   readonly gasOfUpdate: bigint;
-  /** Called after each page with a text for people. */
+  /** Called after each page with a human-readable text. */
   readonly onProgress: (text: string) => void;
   readonly clock: Pick<Clock, "monotonicMs">;
   readonly logger: Logger;
 }
 
-/** Blocks before the newest known payment that are searched too: a transaction is in flight for at most 20. */
+/** Number of blocks before the newest known payment that are searched too: a transaction is in flight for at most 20. */
 const OVERLAP_BLOCKS = 20n;
 const PAGE_SIZE = 10;
-/** Maximum number of pages for each address, oldest first. */
+/** Maximum number of pages per address, oldest first. */
 const MAX_PAGES = 1_000;
 
 /**
- * Adds the transactions of the previous process whose end it did not see, so that no fee is missing after a crash. Those that are
- * in the sums already are not added again. It may take minutes: nothing that is sent depends on it. Returns why the payments may be
- * incomplete, and undefined when they are complete. Rejects on abort only.
+ * Adds the previous process's transactions whose outcome it did not see, so that no fee is missing after a crash. Transactions
+ * already in the sums are not added again. It may take minutes, but nothing that is sent depends on it. Returns why the payments
+ * may be incomplete, or undefined if they are complete. Rejects only on abort.
  */
 export async function recoverPayments(deps: RecoverDeps, signal: AbortSignal): Promise<string | undefined> {
   const { ledger, logger } = deps;
@@ -106,7 +106,7 @@ function heightOf({ transactions: [first] }: FoundPage): number {
   return first?.height ?? 0;
 }
 
-/** Reports how many transactions were read, and how long the others will take at the same pace. */
+/** Reports how many transactions have been read, and how long the rest will take at the same pace. */
 function createProgress({ clock, onProgress }: RecoverDeps): (from: unknown, page: FoundPage) => void {
   const startedMs = clock.monotonicMs();
   const totals = new Map<unknown, number>();
@@ -122,7 +122,7 @@ function createProgress({ clock, onProgress }: RecoverDeps): (from: unknown, pag
   };
 }
 
-/** Returns the first height whose transactions may be missing: of sums without a payment, the one at which they began. */
+/** Returns the first height whose transactions may be missing; if the sums contain no payment, the height at which they began. */
 async function searchedFrom({
   newestHeight,
   sinceHeight,
@@ -132,7 +132,7 @@ async function searchedFrom({
   return maxInt(newest - OVERLAP_BLOCKS, since ?? 0n);
 }
 
-/** Returns the connection of each light client. */
+/** Returns the connection that belongs to each light client. */
 async function clientsOf(
   { connectionIds, clientOfConnection }: RecoverDeps,
   signal: AbortSignal,
@@ -147,13 +147,13 @@ interface FoundPage {
   readonly transactions: readonly FoundTransaction[];
   /** Of all pages. */
   readonly totalCount: number;
-  /** More pages follow than are read. */
+  /** There are more pages than are read. */
   readonly isCut: boolean;
 }
 
 /**
- * Finds an account's transactions from a height on, oldest first. The messages of a failed transaction leave no events; the payment
- * of its fee does, with the payer as the sender.
+ * Finds an account's transactions from a height on, oldest first. The messages of a failed transaction leave no events, but its
+ * fee payment does, with the payer as the sender.
  */
 async function* search(
   { comet }: RecoverDeps,
@@ -173,7 +173,7 @@ async function* search(
 
 const UPDATE_TYPE = "/ibc.core.client.v1.MsgUpdateClient";
 
-/** Returns undefined for a transaction of another program, and for one that cost nothing. */
+/** Returns undefined for another program's transaction and for a transaction that cost nothing. */
 function toPaid(
   { tx, height, result }: FoundTransaction,
   deps: RecoverDeps,

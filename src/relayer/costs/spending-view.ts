@@ -8,11 +8,11 @@ import { byOwner, COST_WINDOWS, type CostWindow, mostExpensive } from "./cost-wi
 import type { CostsView, GrantView } from "./create-costs.ts";
 import type { CostPart } from "./payment.ts";
 
-/** What the rows of a window are: the contracts that own the queries, or the queries. */
+/** What the rows of a window represent: the contracts that own the queries, or the queries themselves. */
 export const COST_GROUPS = ["owner", "query"] as const;
 export type CostGroup = (typeof COST_GROUPS)[number];
 
-/** Amounts and gas are text in JSON, times ISO 8601. */
+/** In JSON, amounts and gas are text, and times are ISO 8601. */
 const amount = z.codec(z.string().regex(/^\d{1,60}$/), z.bigint(), {
   decode: (text) => BigInt(text),
   encode: String,
@@ -26,7 +26,7 @@ const range = z.object({ low: amount, expected: amount, high: amount });
 const byPrice = <T extends z.ZodType>(value: T) => z.object({ now: value, cap: value });
 const sum = { results: count, gas: amount, fee: amount, update_fee: amount, failed_fee: amount };
 
-/** The JSON of `GET /api/spending`. */
+/** JSON schema of `GET /api/spending`. */
 export const SPENDING_SCHEMA = z.object({
   denom: z.string().max(128),
   display: z
@@ -99,8 +99,8 @@ export const SPENDING_SCHEMA = z.object({
 });
 
 /**
- * What a relayer says about its spending: the page renders it, `GET /api/spending` encodes it, and the report decodes it. Amounts
- * are in base units, times in ms.
+ * What a relayer reports about its spending: the page renders it, `GET /api/spending` encodes it, and the report decodes it.
+ * Amounts are in base units, times in ms.
  */
 export type SpendingView = z.output<typeof SPENDING_SCHEMA>;
 
@@ -114,7 +114,7 @@ export function parseSpending(body: unknown): SpendingView {
   return SPENDING_SCHEMA.parse(body);
 }
 
-/** The unit in which the relayer shows amounts; undefined when nobody has named one. */
+/** The unit in which the relayer shows amounts; undefined if none is named. */
 export function unitOf({ denom, display }: Pick<SpendingView, "denom" | "display">): DisplayUnit | undefined {
   if (display === null) return undefined;
   const { unit, exponent, currency, price } = display;
@@ -122,7 +122,9 @@ export function unitOf({ denom, display }: Pick<SpendingView, "denom" | "display
   return { denom, name: unit, exponent, price: value };
 }
 
-/** Rows of one window: the most expensive ones. The others are one row, so that the sum stays exact. */
+/**
+ * Maximum number of rows in one window, most expensive first. The rest are combined into one row, so that the sum stays exact.
+ */
 const MAX_ROWS = 1_000;
 
 /** Groups the costs for a reader. */
@@ -164,7 +166,10 @@ export function spendingView(costs: CostsView, by: CostGroup): SpendingView {
   };
 }
 
-/** Whether the month exceeds its budget: "spent" already, or by "forecast". Undefined without a budget, or within it. */
+/**
+ * Whether the month exceeds its budget: "spent" if it already does, "forecast" if it is expected to. Undefined without a budget,
+ * or within it.
+ */
 function overBudget({ budget, windows, forecast }: CostsView): "spent" | "forecast" | undefined {
   if (budget === undefined) return undefined;
   const month = windows.find((window) => window.name === "month");
@@ -240,7 +245,7 @@ function leftView(left: TimeLeft | undefined) {
   };
 }
 
-/** JSON has no infinity. */
+/** JSON cannot represent infinity. */
 function toSeconds(ms: number): number | null {
   return Number.isFinite(ms) ? Math.round(ms / 1_000) : null;
 }

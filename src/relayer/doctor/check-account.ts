@@ -14,7 +14,7 @@ import { type Preview, previewUnit, servedQueries } from "../preview/open-previe
 import { forecastPresent, previewMarket } from "../preview/preview-market.ts";
 import { advise, type Finding, good, problem, unseen } from "./finding.ts";
 
-/** Checks signer, payer and gas price. Rejects only on abort. */
+/** Checks the signer, the payer and the gas price. Rejects only on abort. */
 export async function checkAccount(preview: Preview, signal: AbortSignal): Promise<readonly Finding[]> {
   const { config, account } = preview;
   const payer = config.signer.fee_granter ?? account.address;
@@ -44,7 +44,7 @@ async function checkExistence({ localClient, account }: Preview, signal: AbortSi
   }
 }
 
-/** Transactions that a balance must pay at least: with less, the account is empty within minutes. */
+/** Minimum number of transactions that the balance must cover: with less, the account is empty within minutes. */
 const MIN_TRANSACTIONS = 10n;
 
 async function checkBalance(preview: Preview, payer: string, signal: AbortSignal): Promise<Finding> {
@@ -69,7 +69,7 @@ async function checkBalance(preview: Preview, payer: string, signal: AbortSignal
   }
 }
 
-/** Returns the expected fee of a transaction with all KV results. A price above `gas.max_price` is a separate finding. */
+/** Returns the expected fee for a transaction with all KV results. A price above `gas.max_price` is a separate finding. */
 async function expectedFee(preview: Preview, signal: AbortSignal): Promise<bigint> {
   const { config, localClient, connections } = preview;
   const { denom, max_price: cap, fallback_price: fallback } = config.gas;
@@ -137,7 +137,7 @@ function noGrant(subject: string, granter: string, grantee: string): Finding {
   );
 }
 
-/** Checks that the market bears the registered queries, and that the configured prices suit it. Rejects only on abort. */
+/** Checks that the market bears the registered queries and that the configured prices suit it. Rejects only on abort. */
 export async function checkMarket(preview: Preview, signal: AbortSignal): Promise<readonly Finding[]> {
   const subject = "fee market";
   try {

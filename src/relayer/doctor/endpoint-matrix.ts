@@ -14,7 +14,7 @@ import { openClient } from "../chain-access.ts";
 import type { RelayerConfig } from "../config/relayer-config.ts";
 import { type Finding, good, problem } from "./finding.ts";
 
-/** What `doctor` asks each endpoint. */
+/** The capabilities for which `doctor` checks each endpoint. */
 const CAPABILITIES = [
   "chain id",
   "version",
@@ -34,18 +34,18 @@ type Capability = (typeof CAPABILITIES)[number];
 
 interface Cell {
   readonly text: string;
-  /** Why the endpoint cannot, and what to do; undefined: it can. */
+  /** Why the endpoint lacks it, and what to do; undefined: the endpoint has it. */
   readonly gap?: string;
 }
 
-/** What one endpoint can. */
+/** The capabilities of one endpoint. */
 export interface EndpointRow {
   readonly chainId: string;
   readonly endpoint: string;
   readonly cells: Readonly<Record<Capability, Cell>>;
 }
 
-/** What a use lacks without the capability, on the chain that needs it. Those without an entry have a substitute. */
+/** The chain on which a capability is indispensable. Capabilities without an entry have a substitute. */
 const NEEDED: { readonly [capability in Capability]?: "local" | "remote" | "both" } = {
   "block results": "remote",
   proofs: "remote",
@@ -53,14 +53,14 @@ const NEEDED: { readonly [capability in Capability]?: "local" | "remote" | "both
 };
 
 const ANY_KEY = new Uint8Array([0]);
-/** SHA-256 of the empty string, base64: no transaction has it. */
+/** SHA-256 of the empty string, base64. No transaction has this hash. */
 const NO_HASH = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=";
 const SIMULATE_PATH = "/cosmos.tx.v1beta1.Service/Simulate";
 const MAX_AHEAD_MS = 10_000;
 const SOCKET_LIMITS = { connectTimeoutMs: 3_000, maxFrameBytes: 1_000_000 };
 
 const UNKNOWN: Cell = { text: "?" };
-/** Of an endpoint that does not respond. */
+/** The cells of an endpoint that does not respond. */
 const BLANK: EndpointRow["cells"] = {
   "chain id": UNKNOWN,
   version: UNKNOWN,
@@ -78,7 +78,7 @@ const BLANK: EndpointRow["cells"] = {
 
 type MatrixConfig = Pick<RelayerConfig, "chain" | "connections" | "deadlines" | "rpc" | "tls">;
 
-/** Asks every endpoint of the configuration alone what it can. Sends nothing. Rejects only on abort. */
+/** Checks the capabilities of each configured endpoint separately. Sends nothing. Rejects only on abort. */
 export async function readEndpointMatrix(
   config: MatrixConfig,
   context: Pick<DaemonContext, "clock" | "random" | "logger">,
@@ -186,7 +186,7 @@ async function cell(signal: AbortSignal, text: string, read: () => Promise<unkno
   }
 }
 
-/** The local chain's index must find a transaction by its hash, a remote one's must search. */
+/** The local chain's index must find transactions by hash; a remote chain's index must be searchable. */
 async function indexCell(
   client: PooledChainClient,
   role: Probed["role"],
@@ -201,7 +201,7 @@ async function indexCell(
   return cell(signal, "on", role === "local" ? find : search);
 }
 
-/** An empty transaction is refused by the application: it has run. */
+/** The application refuses an empty transaction, which shows that the simulation has run. */
 function simulationCell(client: PooledChainClient, signal: AbortSignal): Promise<Cell> {
   return cell(signal, "yes", () =>
     client.grpcQuery(SIMULATE_PATH, new Uint8Array(0), signal).catch((error: unknown) => {
@@ -227,7 +227,7 @@ async function socketCell(endpoint: Endpoint, config: MatrixConfig, signal: Abor
   return cell(signal, "yes", async () => (await open(listener, signal)).terminate());
 }
 
-/** Returns the findings about gaps: a problem where no endpoint of a chain has what is needed. */
+/** Returns the findings about gaps: a problem if no endpoint of a chain has a needed capability. */
 export function matrixFindings(rows: readonly EndpointRow[], localId: string): readonly Finding[] {
   return [...new Set(rows.map(({ chainId }) => chainId))].flatMap((chainId) => {
     const own = rows.filter((row) => row.chainId === chainId);
@@ -251,7 +251,7 @@ export function matrixFindings(rows: readonly EndpointRow[], localId: string): r
   });
 }
 
-/** Formats the matrix: a line for each capability, a column for each endpoint, and why an endpoint does not respond. */
+/** Formats the matrix: a row per capability, a column per endpoint, and why an endpoint does not respond. */
 export function matrixText(rows: readonly EndpointRow[]): string {
   const columns = [
     column("", "name"),

@@ -10,7 +10,7 @@ import { checkAccount, checkMarket } from "./check-account.ts";
 import { type EndpointRow, matrixFindings, readEndpointMatrix } from "./endpoint-matrix.ts";
 import { type Finding, good, problem, unseen } from "./finding.ts";
 
-/** The findings of all checks, and what each endpoint can. */
+/** The findings of all checks, and the capabilities of each endpoint. */
 export interface Diagnosis {
   readonly findings: readonly Finding[];
   readonly matrix: readonly EndpointRow[];
@@ -50,9 +50,9 @@ interface CheckedChain {
   readonly nowMs: () => number;
 }
 
-/** Maximum age of the newest block. Beyond it, the chain has stopped or the clock is wrong. */
+/** Maximum age of the newest block. Beyond that, the chain has stopped or the clock is wrong. */
 const MAX_AGE_MS = 60_000;
-/** Normal clock difference of a node, when its newest block is in the future. */
+/** How far ahead a node's newest block may be in the future: a normal clock difference. */
 const MAX_AHEAD_MS = 10_000;
 
 /** Checks every endpoint of a chain and its newest block. Rejects only on abort. */
@@ -94,10 +94,10 @@ function checkEndpoint({ chainId, nowMs }: CheckedChain, check: EndpointCheck, b
   return good(subject, `height ${latestHeight}, blocks from ${earliestHeight}`);
 }
 
-/** Remaining hours before a client's expiry below which it is a problem. */
+/** Hours until a client's expiry below which it is a problem. */
 const MIN_HOURS = 24;
 
-/** Checks the light client, the queries, and one proof end to end, over one connection. Rejects only on abort. */
+/** Checks one connection's light client and queries, and one proof end to end. Rejects only on abort. */
 async function checkConnection(
   preview: Preview,
   connection: PreviewConnection,

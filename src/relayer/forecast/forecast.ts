@@ -17,13 +17,13 @@ export interface ForecastInput extends MarketFacts {
   readonly loads: readonly QueryLoad[];
 }
 
-/** What queries cost at a market and how late they are, from their periods and the gas of a result. */
+/** What queries cost in a market and how late they are, based on their periods and the gas per result. */
 export interface Forecast extends SteadyState {
-  /** What would make the results timely, with its cost. Empty when they are. */
+  /** Changes that would make the results timely, with their cost. Empty if the results are timely. */
   readonly remedies: readonly Remedy[];
 }
 
-/** Forecasts the steady state. Cheap enough for each status: linear in the number of loads. */
+/** Forecasts the steady state. Cheap enough to run for each status: linear in the number of loads. */
 export function forecast({ loads, ...facts }: ForecastInput): Forecast {
   const demand = demandOf(loads, facts);
   const steady = steadyState(demand);
@@ -39,11 +39,11 @@ export function forecast({ loads, ...facts }: ForecastInput): Forecast {
 export interface RegisteredLoad extends QueryLoad {
   readonly id: bigint;
   readonly owner: string;
-  /** Local blocks since its registration; undefined when they are not known. */
+  /** Number of local blocks since registration; undefined if unknown. */
   readonly ageBlocks: bigint | undefined;
 }
 
-/** What a query's results used and cost in a stretch of time. Query 0: light clients without a query. */
+/** What a query's results used and cost over a period. Query 0: light clients without a query. */
 interface MeasuredQuery {
   readonly queryId: bigint;
   readonly owner: string;
@@ -52,39 +52,41 @@ interface MeasuredQuery {
   readonly fee: bigint;
 }
 
-/** What was measured in one stretch of time, from which the future is estimated. */
+/** Measurements from one period, from which the future is estimated. */
 export interface Regime {
   readonly name: "hours" | "days" | "month";
-  /** Time in which the relayer ran, ms. */
+  /** Time during which the relayer ran, ms. */
   readonly runningMs: number;
-  /** Time from its start until now, ms. */
+  /** Time from the start of the period until now, ms. */
   readonly lengthMs: number;
   readonly queries: readonly MeasuredQuery[];
 }
 
-/** The prices of a spending forecast. */
+/** Prices used in a spending forecast. */
 export const FORECAST_PRICES = ["now", "cap"] as const;
 export type ForecastPrice = (typeof FORECAST_PRICES)[number];
 
 export interface SpendingInput {
   readonly loads: readonly RegisteredLoad[];
-  /** Time between two local blocks, ms; undefined while it is not known. */
+  /** Time between two local blocks, ms; undefined until known. */
   readonly blockMs: number | undefined;
   /** Blocks by which the fee market delays each result; see {@link SteadyState.lateBlocks}. */
   readonly lateBlocks: number;
   readonly regimes: readonly Regime[];
-  /** Fees of the last whole hours, for the width. */
+  /** Fees in the last whole hours, which determine the width. */
   readonly hours: readonly { readonly fee: bigint }[];
-  /** Price paid for one unit of used gas: now, and when the price is at `gas.max_price`. */
+  /** Price paid per unit of gas used: now, and when the price is at `gas.max_price`. */
   readonly price: Record<ForecastPrice, Dec18>;
-  /** The month so far. */
+  /** Costs of the month so far. */
   readonly month: readonly MeasuredQuery[];
   readonly monthLeftMs: number;
-  /** Coins that may be spent: the balance without its reserve, or what is left of the fee grant. Undefined: not known, or no limit. */
+  /**
+   * Amount that may be spent: the balance without its reserve, or what is left of the fee grant. Undefined: unknown, or no limit.
+   */
   readonly available: bigint | undefined;
 }
 
-/** An estimate with its width. `low` is never equal to `high`, unless all are 0. */
+/** An estimate with its width. `low` never equals `high`, unless all are 0. */
 export interface Range {
   readonly low: bigint;
   readonly expected: bigint;
@@ -95,41 +97,41 @@ export interface Range {
 export interface TimeLeft {
   readonly soonestMs: number;
   readonly expectedMs: number;
-  /** Infinity when the lowest estimate costs nothing. */
+  /** Infinity if the lowest estimate costs nothing. */
   readonly latestMs: number;
 }
 
-/** What will be paid, from what was measured. */
+/** Expected payments, based on measurements. */
 export interface SpendingForecast {
-  /** Measured stretches that the estimate is made of; without one there is no forecast. */
+  /** Measured periods on which the estimate is based; without one, there is no forecast. */
   readonly regimes: readonly { readonly name: Regime["name"]; readonly feePerDay: bigint }[];
-  /** Relative width that is added to the regimes on both sides. */
+  /** Relative width added to the regimes on both sides. */
   readonly width: number;
   readonly perDay: Record<ForecastPrice, Range>;
-  /** Fees of the whole month: those so far and those to come. */
+  /** Fees for the whole month: those so far and those to come. */
   readonly month: Record<ForecastPrice, Range>;
   readonly empty: Record<ForecastPrice, TimeLeft | undefined>;
-  /** What each owner will have cost at the end of the month, the most expensive first. */
+  /** What each owner will have cost by the end of the month, most expensive first. */
   readonly owners: readonly { readonly owner: string; readonly spent: bigint; readonly month: Range }[];
-  /** Registered queries that were not there in all of the longest regime, and measured ones that are gone. */
+  /** Registered queries that did not exist throughout the longest regime, and measured queries that are gone. */
   readonly newQueries: number;
   readonly goneQueries: number;
 }
 
-/** A regime with less running time says nothing. */
+/** A regime with less running time is not meaningful. */
 const MIN_RUNNING_MS = 10 * MINUTE_MS;
-/** A new query with results for less is estimated from its period. */
+/** A new query that has had results for a shorter time is estimated from its period. */
 const MIN_AGE_MS = 30 * MINUTE_MS;
-/** No estimate is narrower: a block, a result or a price moves that much. */
+/** Minimum width of an estimate: a block, a result or a price moves that much. */
 const MIN_WIDTH = 0.05;
-/** With too few hours nothing is known about their spread. */
+/** With too few hours, their spread is unknown. */
 const UNKNOWN_WIDTH = 0.5;
 const MIN_HOURS = 3;
 
 /**
- * Forecasts the spending: in each regime, the registered queries' gas at a gas price. A query registered within the regime counts with its
- * rate since then, or with its period, the market's lateness and the measured gas per result; a removed query does not count. Undefined
- * without a regime of ten minutes.
+ * Forecasts the spending: the gas used by the registered queries in each regime, at a gas price. A query registered within the
+ * regime counts at its rate since then, or by its period, the market's lateness and the measured gas per result; a removed query
+ * does not count. Undefined unless a regime has ten minutes of running time.
  */
 export function forecastSpending(input: SpendingInput): SpendingForecast | undefined {
   const { price, month, monthLeftMs, available } = input;
@@ -178,7 +180,7 @@ function feesByOwner(queries: readonly MeasuredQuery[]): ReadonlyMap<string, big
   return fees;
 }
 
-/** Gas of a day in a regime, by owner. */
+/** Gas per day in a regime, by owner. */
 function gasByOwner(input: SpendingInput, regime: Regime): ReadonlyMap<string, Dec18> {
   const measured = new Map(regime.queries.map((one) => [one.queryId, one]));
   const meanOf = gasOfResult(regime.queries);
@@ -196,7 +198,7 @@ function gasByOwner(input: SpendingInput, regime: Regime): ReadonlyMap<string, D
   return rates;
 }
 
-/** One query's measured daily gas; undefined for a new query, which has too few results. */
+/** A query's measured daily gas; undefined for a new query, which has too few results. */
 function measuredGas(
   load: RegisteredLoad,
   sum: MeasuredQuery | undefined,
@@ -213,7 +215,7 @@ function measuredGas(
   return isPlanned ? undefined : gasPerDay(used, Math.max(servedMs, MIN_AGE_MS));
 }
 
-/** A query's daily gas with the steady state's results. */
+/** A query's daily gas if it has as many results as in the steady state. */
 function plannedGas(
   { updatePeriod }: RegisteredLoad,
   gasOfOne: Dec18,
@@ -227,7 +229,7 @@ function ageOf({ ageBlocks }: RegisteredLoad, blockMs: number | undefined): numb
   return ageBlocks === undefined || blockMs === undefined ? undefined : Number(ageBlocks) * blockMs;
 }
 
-/** Measured gas per result for this owner; otherwise all owners' average, or the expected gas. */
+/** Measured gas per result for this owner; otherwise the average over all owners, or the expected gas. */
 function gasOfResult(queries: readonly MeasuredQuery[]): (load: RegisteredLoad) => Dec18 {
   const owners = new Map<string, { gas: bigint; results: number }>();
   for (const { owner, gas, results } of queries) {
@@ -241,12 +243,12 @@ function gasOfResult(queries: readonly MeasuredQuery[]): (load: RegisteredLoad) 
   return ({ owner, gas }) => meanGas(owners.get(owner)) ?? all ?? gas * DEC18_ONE;
 }
 
-/** Gas of a result; undefined without one. */
+/** Mean gas per result; undefined without results. */
 function meanGas(sum: Pick<MeasuredQuery, "gas" | "results"> | undefined): Dec18 | undefined {
   return sum === undefined || sum.results === 0 ? undefined : (sum.gas * DEC18_ONE) / BigInt(sum.results);
 }
 
-/** Half the relative width: two standard errors of an hour's mean. */
+/** Half the relative width: two standard errors of the hourly mean. */
 function widthOf(hours: SpendingInput["hours"]): number {
   const fees = hours.map(({ fee }) => Number(fee));
   const mean = fees.reduce((sum, fee) => sum + fee, 0) / fees.length;
@@ -255,7 +257,10 @@ function widthOf(hours: SpendingInput["hours"]): number {
   return Math.min(1, Math.max(MIN_WIDTH, (2 * Math.sqrt(variance / fees.length)) / mean));
 }
 
-/** Fees from the lowest gas to the highest, widened, beside the spent fees; in between the mean's. */
+/**
+ * Fees from the lowest to the highest gas, widened, with the fees for the mean in between; the fees already spent are added to
+ * each.
+ */
 function feeRange(
   gas: readonly Dec18[],
   price: Dec18,

@@ -20,10 +20,10 @@ export function ceilingOf(
   return gas.price?.comfortable ?? 2n * minBaseGasPrice;
 }
 
-/** A cap above this many minima does not protect: the price gets there only when blocks are full. */
+/** A cap of more than this many times the minimum offers no protection: the price gets there only when blocks are full. */
 const USEFUL_CAP = 100n;
 
-/** Returns what is wrong with the configured prices, and what to do. Undefined when they suit the market. */
+/** Returns what is wrong with the configured prices, and what to do. Undefined if they suit the market. */
 export function adviseOnPrices(
   { ceiling, cap }: { readonly ceiling: Dec18; readonly cap: Dec18 },
   { minBaseGasPrice: minimum }: Pick<MarketParams, "minBaseGasPrice">,
@@ -44,10 +44,10 @@ export function adviseOnPrices(
   return undefined;
 }
 
-/** Settings that decide what a transaction costs. */
+/** Settings that determine what a transaction costs. */
 type FeeConfig = Pick<RelayerConfig, "gas" | "batch" | "connections">;
 
-/** Returns the part of a forecast's input that the configuration decides. */
+/** Returns the part of a forecast's input that comes from the configuration. */
 export function configuredCosts(
   { gas, batch, connections }: FeeConfig,
   params: MarketParams,
@@ -63,20 +63,20 @@ export function configuredCosts(
   };
 }
 
-/** A transaction's gas besides its results, with an update per client. */
+/** A transaction's gas excluding its results, with one update per client. */
 function fixedGasOf({ connections }: Pick<RelayerConfig, "connections">): bigint {
   return GAS_PER_TRANSACTION + GAS_PER_CLIENT_UPDATE * BigInt(connections.length);
 }
 
-/** What is known about a query besides its registration. */
+/** What is known about a query beyond its registration. */
 interface QueryFacts {
-  /** Time between two local blocks, ms; undefined while it is not known. */
+  /** Time between two local blocks, ms; undefined until known. */
   readonly blockMs: number | undefined;
-  /** Time between two remote blocks, ms; 0 when it is not known. */
+  /** Time between two remote blocks, ms; 0 if unknown. */
   readonly remoteMs: number;
-  /** Measured gas of a result; undefined when it is not learned. */
+  /** Measured gas per result; undefined if not learned. */
   readonly gas?: bigint | undefined;
-  /** Newest local height; undefined without one. */
+  /** Newest local height; undefined if there is none. */
   readonly height?: bigint | undefined;
 }
 
@@ -103,13 +103,13 @@ export function loadOf(
   };
 }
 
-/** The newest known block time of a chain, ms. */
+/** A chain's newest known block time, ms. */
 interface BlockTimes {
   readonly view: () => { readonly blockMs: number | undefined };
 }
 
 export interface LoadDeps {
-  /** Learned gas of one result. */
+  /** Learned gas per result. */
   readonly gasOf: (queryId: bigint) => bigint | undefined;
   readonly registry: Pick<Registry, "states">;
   readonly watches: {
@@ -141,12 +141,15 @@ export function createLoads(
 interface MarketViewDeps {
   readonly market: Pick<Market, "status" | "params">;
   readonly loads: () => readonly RegisteredLoad[];
-  /** Time between two local blocks, ms; undefined while it is not known. */
+  /** Time between two local blocks, ms; undefined until known. */
   readonly blockMs: () => number | undefined;
   readonly clock: { readonly monotonicMs: () => number };
 }
 
-/** Returns the fee market with a forecast for the served KV queries; undefined before the first reading and on a chain without one. */
+/**
+ * Returns the fee market with a forecast for the served KV queries; undefined before the first reading and on a chain without a
+ * fee market.
+ */
 export function createMarketView(config: FeeConfig, deps: MarketViewDeps): () => MarketStatus | undefined {
   // Several readers ask for the status of one block.
   let last: Pick<MarketStatus, "readAtHeight" | "othersGas" | "feeFactor" | "forecast"> | undefined;
@@ -167,7 +170,7 @@ export function createMarketView(config: FeeConfig, deps: MarketViewDeps): () =>
   };
 }
 
-/** Returns the expected fee of a transaction with these results, as far as it can hold them. `price` is per unit of gas. */
+/** Returns the expected fee for a transaction with these results, as many as fit in it. `price` is per unit of gas. */
 export function transactionFee(
   config: FeeConfig,
   resultGas: readonly bigint[],
@@ -177,7 +180,7 @@ export function transactionFee(
   return feeFor(mulDec18(price, feeFactor), minInt(gas, config.batch.gas));
 }
 
-/** Returns the expected fee, at the present price, for a transaction with one result per served KV query. */
+/** Returns the expected fee, at the current price, for a transaction with one result per served KV query. */
 export function createTransactionFee(
   config: FeeConfig,
   loads: () => readonly RegisteredLoad[],

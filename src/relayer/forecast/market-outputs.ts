@@ -18,7 +18,7 @@ import type { Forecast } from "./forecast.ts";
 import { isDemandAboveMarket, isFresh, type MarketStatus, meanOwnGas, priceText } from "./market-view.ts";
 import type { Remedy } from "./remedies.ts";
 
-/** Converts to `market` of `GET /api/status`. Heights, gas, amounts and prices are strings. */
+/** Converts the market to `market` in `GET /api/status`. Heights, gas, amounts and prices are strings. */
 export function marketJson(market: MarketStatus): JsonObject {
   const { forecast } = market;
   return {
@@ -39,7 +39,7 @@ export function marketJson(market: MarketStatus): JsonObject {
   };
 }
 
-/** Converts a forecast to JSON. Gas and amounts are strings. `late_blocks` is null when others leave nothing. */
+/** Converts a forecast to JSON. Gas and amounts are strings. `late_blocks` is null if others leave no gas. */
 export function forecastJson(forecast: Forecast): JsonObject {
   return {
     sustainable_gas: `${forecast.sustainableGas}`,
@@ -62,12 +62,12 @@ function remedyJson(remedy: Remedy): JsonObject {
   return { kind, ceiling: formatDec18(remedy.ceiling), burst_results: remedy.burstResults, ...cost };
 }
 
-/** JSON has no infinity. */
+/** JSON cannot represent infinity. */
 function lateBlocksJson(lateBlocks: number): number | null {
   return Number.isFinite(lateBlocks) ? oneDecimal(lateBlocks) : null;
 }
 
-/** One decimal, or three digits below 10: a market may bear a tenth of a result a block. */
+/** One decimal, or three digits below 10: a market may bear only a tenth of a result per block. */
 function threeDigits(value: number): number {
   return value < 10 ? Number(value.toPrecision(3)) : oneDecimal(value);
 }
@@ -76,7 +76,7 @@ function oneDecimal(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
-/** Blocks in the mean of this relayer's gas: about one scrape interval. */
+/** Number of blocks over which this relayer's gas is averaged: about one scrape interval. */
 const OWN_BLOCKS = 10;
 
 const MARKET_GAUGES = answering<MarketStatus>("What does it cost?", [
@@ -140,8 +140,8 @@ const MARKET_GAUGES = answering<MarketStatus>("What does it cost?", [
 ]);
 
 /**
- * Registers the gauges of the fee market. All are absent on a chain without a fee market, and while the newest reading is older
- * than a minute.
+ * Registers the fee market gauges. All are absent on a chain without a fee market, and while the newest reading is more than a
+ * minute old.
  */
 export function registerMarketGauges(registry: Registry, market: () => MarketStatus | undefined): void {
   registerStatusMetrics(registry, MARKET_GAUGES, () => {
@@ -158,17 +158,17 @@ interface MarketLogDeps {
 }
 
 const INTERVAL_MS = 5_000;
-/** The state begins and ends when it has lasted this long: a demand close to what the market bears changes sides often. */
+/** How long a change must last before the state begins or ends: a demand close to what the market bears changes sides often. */
 const HELD_MS = 60_000;
 
 /**
  * Creates a service that logs a warning when the state "demand-above-market" begins and a line when it ends, both with the
- * figures. Without a fresh reading the state stays as it was. Never fails.
+ * figures. Without a fresh reading, the state is unchanged. Never fails.
  */
 export function createMarketLog({ market, clock, logger }: MarketLogDeps): Service {
   let isLogged = false;
   let loggedMs = 0;
-  /** Monotonic time since which the state differs from the logged one, ms; undefined while it does not. */
+  /** Monotonic time since which the state has differed from the logged one, ms; undefined while they agree. */
   let differsFromMs: number | undefined;
   const record = (present: MarketStatus, nowMs: number): void => {
     if (isDemandAboveMarket(present) === isLogged) {

@@ -12,11 +12,11 @@ import { ceilQuo, type Demand, rateFactor, type SteadyState } from "./steady-sta
 
 /** A change that reduces the lateness. */
 export type Remedy =
-  /** all update periods are multiplied by `factor`; absent when others leave nothing */
+  /** all update periods are multiplied by `factor`; absent if others leave no gas */
   | { readonly kind: "longer-periods"; readonly factor: number; readonly costPerDay: bigint }
   /**
-   * a ceiling of `ceiling`, twice the present one, lets one burst send `burstResults` results; the steady state is unchanged.
-   * `costPerDay` is the cost of one such burst a day
+   * raising the ceiling to `ceiling`, twice the present value, lets one burst send `burstResults` results; the steady state is
+   * unchanged. `costPerDay` is the cost of one such burst per day
    */
   | {
       readonly kind: "higher-ceiling";
@@ -24,10 +24,13 @@ export type Remedy =
       readonly burstResults: number;
       readonly costPerDay: bigint;
     }
-  /** no result calls its contract; absent when that saves nothing */
+  /** no result calls its contract; absent if that saves nothing */
   | { readonly kind: "fewer-callbacks"; readonly lateBlocks: number; readonly costPerDay: bigint };
 
-/** Returns what helps against the lateness of `steady`. `quiet`: the same without callbacks; undefined when that saves nothing. */
+/**
+ * Returns what would reduce the lateness of `steady`. `quiet`: the steady state without callbacks; undefined if that saves
+ * nothing.
+ */
 export function remediesFor(
   demand: Demand,
   steady: SteadyState,
@@ -49,12 +52,12 @@ export function remediesFor(
   ];
 }
 
-/** Bursts end before: while the demand is a little above the market, the price takes very long to reach a ceiling. */
+/** Bursts end before this: while the demand is slightly above the market, the price takes very long to reach a ceiling. */
 const MAX_BURST_BLOCKS = 1_000;
 
 /**
- * Simulates one burst from the lowest price, with a result of every query waiting. It ends when the price has reached
- * `ceiling`, and when no more results wait than the market bears.
+ * Simulates one burst from the lowest price, with one result pending for every query. It ends once the price has reached
+ * `ceiling`, or once no more results are pending than the market bears.
  */
 function burstUpTo(
   { groups, params, othersGas, feeFactor, batch }: Demand,

@@ -3,65 +3,68 @@ import { type Dec18, DEC18_ONE, mulDec18, parseDec18 } from "../../platform/base
 import { maxInt, minInt } from "../../platform/base/integers.ts";
 import { DAY_MS } from "../../platform/base/time.ts";
 
-/** Queries of equal period and gas. */
+/** Queries with the same period and gas. */
 export interface QueryLoad {
   readonly queries: number;
-  /** Local blocks between two results of a query, at least 1; undefined for a TX query, whose results come when they come. */
+  /** Local blocks between two results of a query, at least 1; undefined for a TX query, whose results arrive irregularly. */
   readonly updatePeriod: bigint | undefined;
-  /** Gas of one result. */
+  /** Gas per result. */
   readonly gas: bigint;
-  /** The same, when the chain does not call the contract. Equal to `gas` for a query without a callback. */
+  /** Gas per result if the chain does not call the contract. Equal to `gas` for a query without a callback. */
   readonly gasWithoutCallback: bigint;
 }
 
 /**
- * Fees are paid for gas limits at the offered price. Both are a little above what is used and charged: about this factor together,
- * while none was measured.
+ * Fees are paid for gas limits at the offered price. Both slightly exceed what is used and charged: together by about this
+ * factor, until one has been measured.
  */
 export const FEE_FACTOR = parseDec18("1.05");
 
-/** What results cost at a market, besides the queries themselves. */
+/** What determines the cost of results in a market, apart from the queries themselves. */
 export interface MarketFacts {
   readonly params: MarketParams;
-  /** Others' gas in a block. */
+  /** Others' gas per block. */
   readonly othersGas: bigint;
   /** Price up to which a backlog may burst. */
   readonly ceiling: Dec18;
   /** Time between two local blocks, ms. */
   readonly blockMs: number;
-  /** Price that is paid for a unit of used gas, divided by the block's price: fees are paid for gas limits, with a margin. */
+  /** Price paid per unit of gas used, divided by the block's price: fees are paid for gas limits, which include a margin. */
   readonly feeFactor: Dec18;
   readonly batch: {
-    /** Gas per block with results, besides the results: transaction and client updates. 0 when `QueryLoad.gas` has a share of it. */
+    /**
+     * Gas per block with results, apart from the results: transaction and client updates. 0 if `QueryLoad.gas` includes a share
+     * of it.
+     */
     readonly fixedGas: bigint;
     /** Share of a block that a burst may use, per mille. */
     readonly blockSharePermille: bigint;
   };
 }
 
-/** What a set of queries costs at a market's lowest price, and how late its results are when nothing changes. */
+/** What a set of queries costs at a market's lowest price, and how late its results are if nothing changes. */
 export interface SteadyState {
-  /** Gas that the relayer can use of each block while the price stays as it is: target less others. */
+  /** Gas that the relayer can use per block without changing the price: the target minus others' gas. */
   readonly sustainableGas: bigint;
-  /** Gas of each block if every result were on time, rounded up. Demand is above the market when it exceeds `sustainableGas`. */
+  /** Gas per block if every result were on time, rounded up. Demand is above the market when this exceeds `sustainableGas`. */
   readonly demandGas: bigint;
   /** Results per block that the market bears, in the steady state's proportions. */
   readonly sustainableResults: number;
-  /** Results of a block if every one were on time. */
+  /** Results per block if every result were on time. */
   readonly demandResults: number;
   /**
-   * Blocks by which each result is late in the steady state; 0 when the market bears the demand, `Infinity` when others leave
-   * nothing.
+   * Number of blocks by which each result is late in the steady state; 0 if the market bears the demand, `Infinity` if others
+   * leave no gas.
    */
   readonly lateBlocks: number;
   readonly resultsPerDay: number;
-  /** A day's fees, in units of the fee denom, rounded up. */
+  /** Fees per day, in units of the fee denom, rounded up. */
   readonly costPerDay: bigint;
-  /** A result's fees, in units of the fee denom; 0 without results. */
+  /** Fees per result, in units of the fee denom; 0 without results. */
   readonly costPerResult: Dec18;
 }
 
-/** Queries of equal period. */
+/** Queries with the same period. */
 interface Group {
   readonly queries: number;
   readonly updatePeriod: bigint;
@@ -69,12 +72,15 @@ interface Group {
   readonly gas: bigint;
 }
 
-/** Queries at a market. */
+/** The queries in a market. */
 export interface Demand extends MarketFacts {
   readonly groups: readonly Group[];
 }
 
-/** A period's results are equally late, so only their gas sum matters. TX queries are left out. */
+/**
+ * Groups the queries by period: results with the same period are equally late, so only the sum of their gas matters. TX queries
+ * are left out.
+ */
 export function demandOf(
   loads: readonly QueryLoad[],
   facts: MarketFacts,
@@ -92,10 +98,11 @@ export function demandOf(
 }
 
 /**
- * Computes the steady state. Linear in the number of different periods.
+ * Computes the steady state. Linear in the number of distinct periods.
  *
- * The relayer sends the latest results first and fills each block up to the market's target. When the demand is above that, all
- * lateness approaches the same number of blocks L, where the sum of gas / (period + L) is what the market bears.
+ * The relayer sends the latest results first and fills each block up to the market's target. If the demand exceeds that, the
+ * lateness of all results approaches the same number of blocks L, at which the sum of gas / (period + L) is what the market
+ * bears.
  */
 export function steadyState(demand: Demand): SteadyState {
   const { params, othersGas, feeFactor, blockMs } = demand;
@@ -126,7 +133,7 @@ export function feesOf(gas: Dec18, price: Dec18): bigint {
   return ceilQuo(gas * price, DEC18_ONE * DEC18_ONE);
 }
 
-/** Returns the daily gas for gas that is used once per interval. */
+/** Returns the daily gas for gas used once per interval. */
 export function gasPerDay(gas: Dec18, intervalMs: number): Dec18 {
   const intervalUs = BigInt(Math.max(1, Math.round(intervalMs * 1_000)));
   return (gas * BigInt(DAY_MS * 1_000)) / intervalUs;
@@ -153,8 +160,8 @@ function onTimeRate({ groups, batch }: Demand): { readonly gas: Dec18; readonly 
 }
 
 /**
- * Returns gas and results per block when all results are late by `lateBlocks`. The queries' phases are independent, so with less than
- * one result a block, only that share of blocks has the fixed gas.
+ * Returns gas and results per block if all results are `lateBlocks` late. The queries' phases are independent, so with less than
+ * one result per block, only that share of blocks incurs the fixed gas.
  */
 function rateAt(
   { groups, batch }: Pick<Demand, "groups" | "batch">,
@@ -169,10 +176,10 @@ function rateAt(
   return { gas: gas + Number(batch.fixedGas) * Math.min(results, 1), results };
 }
 
-/** Bisections: more than a double has digits. */
+/** Number of bisection steps: more than a double has digits. */
 const BISECTIONS = 100;
 
-/** Returns the lateness with which the queries use `gas` of each block. */
+/** Returns the lateness at which the queries use `gas` per block. */
 function lateBlocksAt(demand: Demand, gas: number): number {
   if (gas === 0) return Infinity;
   // With L blocks of lateness no query has a rate above 1 / L, so at this bound they use less.
@@ -189,7 +196,7 @@ function lateBlocksAt(demand: Demand, gas: number): number {
   return high;
 }
 
-/** Returns the factor on all rates with which the queries would use `gas` of each block. 0 without queries. */
+/** Returns the factor by which all rates must be multiplied so that the queries use `gas` per block. 0 without queries. */
 export function rateFactor({ groups, batch }: Demand, gas: number): number {
   const { gas: own, results } = rateAt({ groups, batch: { ...batch, fixedGas: 0n } }, 0);
   if (results === 0) return 0;

@@ -18,7 +18,7 @@ import { errorBackoff } from "../chain/relay-error.ts";
 import type { EnvConfig } from "./read-env.ts";
 import { ENV_VARIABLES } from "./variables.ts";
 
-/** Invalid or missing environment variables. The message has one line for each. */
+/** Invalid or missing environment variables. The message has one line per variable. */
 export class EnvironmentError extends CodedError<{
   readonly code: "bad-config";
   readonly problems: readonly string[];
@@ -28,12 +28,12 @@ export class EnvironmentError extends CodedError<{
   }
 }
 
-/** Throws {@link EnvironmentError} when a variable is wrong or missing. */
+/** Throws {@link EnvironmentError} if a variable is invalid or missing. */
 export function requireUsable({ problems }: EnvConfig): void {
   if (problems.length > 0) throw new EnvironmentError(problems);
 }
 
-/** Returns the YAML of a configuration that was read from the environment. Secrets remain references. */
+/** Returns the YAML of a configuration read from the environment. Secrets remain references. */
 export function envYaml(
   { tree }: EnvConfig,
   ids: { readonly local: string; readonly remote: string },
@@ -59,8 +59,8 @@ function list(value: unknown): readonly unknown[] {
 }
 
 /**
- * Checks the YAML of {@link envYaml}. Throws {@link EnvironmentError} with the names of the variables instead of the keys. The variables
- * RELAYWATCH_RELAYER_… of `environment` take precedence.
+ * Checks the YAML from {@link envYaml}. Throws {@link EnvironmentError}, which names the variables instead of the keys. The
+ * RELAYWATCH_RELAYER_… variables in `environment` take precedence.
  */
 export function parseEnvYaml(
   yaml: string,
@@ -91,15 +91,15 @@ export class UnknownChainError extends CodedError<{
   readonly variable: string;
 }> {}
 
-/** Variable with the endpoints of each chain, for error messages. */
+/** The variable that holds each chain's endpoints, for error messages. */
 const ENDPOINT_VARIABLES = {
   local: "RELAYER_NEUTRON_CHAIN_RPC_ADDR",
   remote: "RELAYER_TARGET_CHAIN_RPC_ADDR",
 } as const;
 
 /**
- * Returns both chain ids: from the environment, or else from an endpoint. Retries for `waitMs`, because the nodes may start
- * at the same time. Throws {@link UnknownChainError}, and the signal's reason.
+ * Returns both chain ids: from the environment, or else from an endpoint. Retries for `waitMs`, because the nodes may be starting
+ * at the same time. Throws {@link UnknownChainError} or the signal's reason.
  */
 export async function findChainIds(
   { chains }: Pick<EnvConfig, "chains">,

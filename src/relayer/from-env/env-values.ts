@@ -7,12 +7,12 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Reads variables and collects their problems. */
 export interface EnvValues {
-  /** "NAME: what is wrong (what was expected)", in the order of reading. Never contains a value. */
+  /** "NAME: what is wrong (what was expected)", in the order in which the variables were read. Never contains a value. */
   readonly problems: string[];
-  /** Settings whose effect differs from the Go relayer. */
+  /** Settings whose effect differs from that in the Go relayer. */
   readonly warnings: string[];
   readonly text: (name: string) => string | undefined;
-  /** As `text`; an absent variable is a problem. */
+  /** Like `text`, but an absent variable is a problem. */
   readonly required: (name: string) => string | undefined;
   readonly list: (name: string) => readonly string[];
   readonly bool: (name: string) => boolean | undefined;
@@ -21,7 +21,7 @@ export interface EnvValues {
   readonly decimal: (name: string) => string | undefined;
   /** A whole number, as decimal text. */
   readonly whole: (name: string) => string | undefined;
-  /** A duration of Go such as "10s" or "1m30s", in ms. */
+  /** A Go duration such as "10s" or "1m30s", in ms. */
   readonly durationMs: (name: string) => number | undefined;
   readonly problem: (name: string, problem: string, expected: string) => undefined;
 }
@@ -61,7 +61,7 @@ export function createEnvValues(environment: Environment): EnvValues {
   };
 }
 
-/** Parses a value unless it is absent; `parse` returns undefined for an invalid one. */
+/** Parses a value unless it is absent; `parse` returns undefined for an invalid value. */
 function parsed<T>(
   value: string | undefined,
   parse: (value: string) => T | undefined,
@@ -89,7 +89,7 @@ function wholeNumber(text: string): string | undefined {
   return /^\d{1,20}$/.test(text) ? text : undefined;
 }
 
-/** Accepts what Go's ParseFloat accepts for a positive number with at most 18 decimals, also "1e-3". */
+/** Accepts what Go's ParseFloat accepts for a positive number with at most 18 decimals, including "1e-3". */
 function goDecimal(text: string): string | undefined {
   if (/^\d{1,30}(?:\.\d{1,18})?$/.test(text)) return /[1-9]/.test(text) ? text : undefined;
   const value = /^\d*\.?\d*(?:[eE][+-]?\d{1,3})?$/.test(text) ? Number(text) : Number.NaN;
@@ -107,7 +107,7 @@ const UNITS_MS: Readonly<Record<string, number>> = {
   h: HOUR_MS,
 };
 
-/** Parses a positive duration of Go's `time.ParseDuration`, rounded up to 1 ms. */
+/** Parses a positive duration in the format of Go's `time.ParseDuration`, rounded up to 1 ms. */
 function goDurationMs(text: string): number | undefined {
   if (!/^(?:\d{1,12}(?:\.\d{1,9})?(?:ns|us|µs|ms|s|m|h))+$/.test(text)) return undefined;
   let totalMs = 0;

@@ -4,16 +4,16 @@ import { unknownVariables } from "./variables.ts";
 const LOCAL = "RELAYER_NEUTRON_CHAIN";
 const REMOTE = "RELAYER_TARGET_CHAIN";
 
-/** A configuration as the YAML file has it. Absent keys have their defaults. */
+/** A configuration in the structure of the YAML file. Absent keys have their defaults. */
 type ConfigTree = Readonly<Record<string, unknown>>;
 
-/** A configuration from the Go relayer's variables. */
+/** A configuration read from the Go relayer's variables. */
 export interface EnvConfig {
-  /** Everything except chain ids without a variable. */
+  /** Everything except chain ids that no variable sets. */
   readonly tree: ConfigTree;
   /** Chain ids and endpoints. The Go relayer reads the ids from the endpoints. */
   readonly chains: Readonly<Record<"local" | "remote", EnvChain>>;
-  /** One line for each invalid or missing variable. The configuration is usable only without problems. */
+  /** One line per invalid or missing variable. The configuration is usable only if there are no problems. */
   readonly problems: readonly string[];
   readonly warnings: readonly string[];
 }
@@ -23,7 +23,7 @@ interface EnvChain {
   readonly rpc: readonly string[];
 }
 
-/** Reads the variables of the Go relayer. Never throws. */
+/** Reads the Go relayer's variables. Never throws. */
 export function readEnv(environment: Environment): EnvConfig {
   const values = createEnvValues(environment);
   const chains = {
@@ -71,7 +71,7 @@ function endpoints(values: EnvValues, name: string): readonly string[] {
   return urls;
 }
 
-/** A reference to the secret in the variable `name` or in the file of `<name>_FILE`. */
+/** A reference to the secret in the variable `name`, or in the file named by `<name>_FILE`. */
 function secretReference(values: EnvValues, name: string): ConfigTree | undefined {
   if (values.text(name) !== undefined) return { env: name };
   const file = values.text(`${name}_FILE`);

@@ -1,11 +1,11 @@
 import type { Environment } from "./env-values.ts";
 
-/** A variable of the Go relayer and its key in the configuration file. */
+/** A Go relayer variable and its key in the configuration file. */
 export interface EnvVariable {
   readonly name: string;
-  /** Key of the configuration file that it sets; "" when it has no effect. */
+  /** Configuration file key that the variable sets; "" if it has no effect. */
   readonly key: string;
-  /** For people: differences from the Go relayer, or why it has no effect. */
+  /** Text for people: differences from the Go relayer, or why the variable has no effect. */
   readonly note: string;
 }
 
@@ -152,10 +152,10 @@ const OWN_VARIABLES: readonly EnvVariable[] = [
   },
 ];
 
-/** All known variables, including those of the Go relayer that have no effect here. */
+/** All known variables, including Go relayer variables that have no effect here. */
 export const ENV_VARIABLES: readonly EnvVariable[] = [...GO_VARIABLES, ...LOGGER_VARIABLES, ...OWN_VARIABLES];
 
-/** Replaces the keys in a text by the variables that set them. A key without a variable stays. */
+/** Replaces the keys in a text with the variables that set them. A key with no matching variable is left unchanged. */
 export function nameVariables(text: string): string {
   return text.replace(
     /(?<![\w.])[a-z_]+(?:\.[a-z_0-9]+)*(?![\w.]*\w)/g,
@@ -163,7 +163,7 @@ export function nameVariables(text: string): string {
   );
 }
 
-/** Variables in examples and early versions that the Go relayer does not read, with what to set instead. */
+/** Variables from examples and early versions that the Go relayer does not read, and what to set instead. */
 const UNREAD: ReadonlyMap<string, string> = new Map([
   ["RELAYER_WEBSERVER_PORT", "set RELAYER_LISTEN_ADDR"],
   ["RELAYER_PROMETHEUS_PORT", "metrics are at RELAYER_LISTEN_ADDR, path /metrics"],
@@ -181,13 +181,13 @@ const UNREAD: ReadonlyMap<string, string> = new Map([
 
 const KNOWN: ReadonlySet<string> = new Set(ENV_VARIABLES.map(({ name }) => name));
 
-/** Prefixes whose unknown variables are reported. */
+/** Prefixes for which unknown variables are reported. */
 const PREFIXES = ["RELAYER_", "LOGGER_"] as const;
 
-/** Prefix of variables that only style the lines of the Go relayer's logger. */
+/** Prefix of variables that only style the Go relayer's log lines. */
 const ENCODER_PREFIX = "LOGGER_ENCODERCONFIG_";
 
-/** Returns a warning for each unknown variable with one of the prefixes and a value. */
+/** Returns a warning for each unknown variable that has one of the prefixes and a value. */
 export function unknownVariables(environment: Environment): readonly string[] {
   return Object.keys(environment)
     .filter((name) => PREFIXES.some((prefix) => name.startsWith(prefix)) && !KNOWN.has(name))

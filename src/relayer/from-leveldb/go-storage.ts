@@ -7,7 +7,7 @@ import { isRecord } from "../../platform/base/json.ts";
 import { RelayError } from "../chain/relay-error.ts";
 import { isLevelDb } from "./first-start.ts";
 
-/** A remote transaction of a query. */
+/** A query's remote transaction. */
 export interface GoTx {
   readonly queryId: bigint;
   /** Lower-case hex SHA-256 of the remote transaction. */
@@ -21,27 +21,27 @@ interface UnsuccessfulGoTx extends GoTx {
   readonly atMs: number;
 }
 
-/** The part of the Go relayer's storage that prevents sending transactions again. */
+/** The part of the Go relayer's storage that prevents transactions from being sent again. */
 export interface GoStorage {
-  /** By query id: remote height up to which everything was handled. KV queries have one too. */
+  /** By query id: the remote height up to which everything has been handled. KV queries have one too. */
   readonly progress: Map<bigint, bigint>;
-  /** Transactions in a block of the local chain. */
+  /** Transactions included in a local block. */
   readonly committed: GoTx[];
   /** Transactions that were broadcast but not confirmed. */
   readonly submitted: GoTx[];
   readonly unsuccessful: UnsuccessfulGoTx[];
-  /** By {@link goTxKey}: remote height of transactions that are not committed. */
+  /** By {@link goTxKey}: the remote height of transactions that are not committed. */
   readonly heights: Map<string, bigint>;
-  /** Entries that the Go relayer does not write, or whose value cannot be read. */
+  /** Number of entries that the Go relayer does not write, or whose value cannot be read. */
   unknown: number;
 }
 
-/** Identifies a transaction of a query. */
+/** Identifies a query's transaction. */
 export function goTxKey({ queryId, hash }: GoTx): string {
   return `${queryId} ${hash}`;
 }
 
-/** Creates the content of an empty storage. */
+/** Creates the contents of an empty storage. */
 export function emptyGoStorage(): GoStorage {
   return {
     progress: new Map(),
@@ -56,11 +56,11 @@ export function emptyGoStorage(): GoStorage {
 const MAX_UINT64 = 2n ** 64n - 1n;
 
 /**
- * Adds an entry of the storage (v0.3.0, `internal/storage/leveldb.go`). Keys are ASCII:
+ * Adds a storage entry (v0.3.0, `internal/storage/leveldb.go`). Keys are ASCII:
  *
  * - `<query id>`: the progress, decimal;
  * - `<query id><hash>`: JSON with the status;
- * - `unsuccessful_txs<query id><hash>` and `cached_txs<query id><hash>`: JSON with the error and with the height;
+ * - `unsuccessful_txs<query id><hash>` and `cached_txs<query id><hash>`: JSON with the error and the height, respectively;
  * - `submitted_txs<local hash>`: a copy of the status.
  */
 export function addGoEntry(storage: GoStorage, key: Uint8Array, value: Uint8Array): void {
@@ -86,7 +86,7 @@ function addProgress({ progress }: GoStorage, queryId: bigint, value: Uint8Array
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** By prefix of the key. Each returns false for a value that it cannot read. */
+/** By key prefix. Each reader returns false for a value that it cannot read. */
 const READERS: Readonly<Record<string, (storage: GoStorage, tx: GoTx, fields: Fields) => boolean>> = {
   "": ({ committed, submitted }, tx, { status }) => {
     if (status === "Committed") committed.push(tx);
@@ -117,14 +117,14 @@ function parseRecord(value: Uint8Array): Fields {
   }
 }
 
-/** Files that hold the content of a LevelDB. */
+/** Files that hold a LevelDB's contents. */
 const CONTENT = /^(?:CURRENT|MANIFEST-\d+|\d+\.(?:log|ldb|sst))$/;
 const LOCK_FILE = "LOCK";
 
 /**
- * Reads the Go relayer's storage without changing it: LevelDB writes when it opens a directory, so this opens a temporary copy
- * below `scratch`. Throws `RelayError` "storage-unreadable" when a process has the storage open, and when it is not a LevelDB
- * or is damaged.
+ * Reads the Go relayer's storage without changing it. LevelDB writes to a directory when it opens it, so this opens a temporary
+ * copy below `scratch`. Throws `RelayError` "storage-unreadable" if a process has the storage open, or if it is not a LevelDB or
+ * is damaged.
  */
 export async function readGoStorage(directory: string, scratch: string): Promise<GoStorage> {
   if (!isLevelDb(directory))
@@ -160,7 +160,7 @@ async function readCopy(copy: string): Promise<GoStorage> {
   return storage;
 }
 
-/** The process that has the storage open. Undefined when there is none, and on systems other than Linux. */
+/** The process that has the storage open. Undefined if there is none, and on systems other than Linux. */
 function holderOf(directory: string): number | undefined {
   try {
     return flockHolder(
@@ -172,13 +172,13 @@ function holderOf(directory: string): number | undefined {
   }
 }
 
-/** Finds in `/proc/locks` the process that has locked a file with flock(2), as the Go relayer does. */
+/** Finds the process in `/proc/locks` that has locked a file with flock(2), as the Go relayer does. */
 export function flockHolder(locks: string, inode: bigint): number | undefined {
   const row = locks.split("\n").find((line) => line.includes(" FLOCK ") && line.includes(`:${inode} `));
   return row === undefined ? undefined : Number(row.trim().split(/\s+/)[4]);
 }
 
-/** The library's error only reports that the database is not open; its cause has the reason. */
+/** The library's error only reports that the database is not open; the reason is in its cause. */
 function causeText(error: unknown): string {
   return error instanceof Error && error.cause !== undefined ? errorText(error.cause) : errorText(error);
 }

@@ -18,8 +18,8 @@ export interface GoImport {
 const FLUSH_MS = 120_000;
 
 /**
- * Imports the Go relayer's storage in `directory` into the configured store. Durable when it resolves. Throws
- * `RelayError` "storage-unreadable", "state-in-use" and "state-unusable".
+ * Imports the Go relayer's storage in `directory` into the configured store. The import is durable when this resolves. Throws
+ * `RelayError` "storage-unreadable", "state-in-use" or "state-unusable".
  */
 export async function importLevelDb(
   directory: string,
@@ -48,32 +48,34 @@ export async function importLevelDb(
   }
 }
 
-/** The imported data of one query. */
+/** Data imported for one query. */
 export interface ImportedQuery {
   readonly id: bigint;
-  /** The search continues above this remote height; undefined when the storage has no progress. */
+  /** The search continues above this remote height; undefined if the storage has no progress. */
   readonly searchedTo: bigint | undefined;
-  /** Transactions that are not sent again. */
+  /** Number of transactions that are not sent again. */
   readonly relayed: number;
-  /** Transactions in flight. They are sent again unless the local chain has them. */
+  /** Number of transactions in flight. They are sent again unless the local chain has them. */
   readonly sending: number;
   readonly deadLetters: number;
-  /** Whether the journal already knew the query, so that nothing was imported. */
+  /** Whether the journal already knew the query, in which case nothing was imported. */
   readonly isKnown: boolean;
 }
 
 /**
- * Remote blocks for which a transaction of unknown height is remembered. The storage has no heights for committed
- * transactions. Only those above the progress matter: those in the block at which the Go relayer stopped.
+ * Number of remote blocks for which a transaction of unknown height is remembered. The storage has no heights for committed
+ * transactions. Only transactions above the progress matter: those in the block at which the Go relayer stopped.
  */
 const REMEMBERED_BLOCKS = 100_000n;
 
-/** Maximum number of remembered transactions of a query. With more, none is remembered: most are far below the progress. */
+/**
+ * Maximum number of transactions remembered per query. If there are more, none are remembered: most are far below the progress.
+ */
 const MAX_REMEMBERED = 100_000;
 
 /**
- * Imports the Go relayer's storage: progress, relayed transactions, transactions in flight, and unsuccessful ones as dead
- * letters. Does not change a query that the journal knows, so repeating it changes nothing.
+ * Imports the Go relayer's storage: progress, relayed transactions, transactions in flight, and unsuccessful transactions as dead
+ * letters. Leaves queries that the journal already knows unchanged, so repeating the import changes nothing.
  */
 export function importGoStorage(
   storage: GoStorage,

@@ -6,10 +6,10 @@ import { maxInt, minInt } from "../../platform/base/integers.ts";
  * Phases of the budget, as they appear in JSON and metrics:
  *
  * - "steady": the price stays where it is;
- * - "burst": a backlog is sent, up to the ceiling of the price;
+ * - "burst": a backlog is sent, up to the price ceiling;
  * - "recovering": the price returns to its steady value;
  * - "above-ceiling": the price is above the ceiling, and only urgent results are sent;
- * - "unpriced": the price in the denom of the fees is not known, and a block gets what keeps the market's price where it is;
+ * - "unpriced": the price in the fee denom is unknown, and a block gets the gas that keeps the market's price where it is;
  * - "unlimited": the ceiling is not below `gas.max_price`, so only `batch.block_share` limits a block.
  */
 export const MARKET_PHASES = [
@@ -23,83 +23,83 @@ export const MARKET_PHASES = [
 
 export type MarketPhase = (typeof MARKET_PHASES)[number];
 
-/** Others' gas in a block, smoothed. */
+/** Others' gas per block, smoothed. */
 export interface OthersGas {
   readonly mean: bigint;
   /** Mean absolute deviation. */
   readonly deviation: bigint;
 }
 
-/** What the budget of a block is decided on. */
+/** The inputs from which a block's budget is decided. */
 interface BudgetInput {
   /** The market before the block. */
   readonly state: State;
   readonly params: MarketParams;
   readonly ceiling: Dec18;
   readonly others: OthersGas;
-  /** Others' largest gas in one of the last blocks. */
+  /** Others' highest gas in any of the last blocks. */
   readonly othersPeak: bigint;
   readonly backlog: Backlog;
-  /** Gas that was sent for the last block. */
+  /** Gas sent for the last block. */
   readonly sentGas: bigint;
 }
 
 /** The results that are due. */
 export interface Backlog {
-  /** Gas of all that are due and not in flight. */
+  /** Gas of all results that are due and not in flight. */
   readonly gas: bigint;
   /** The part of `gas` that has been due for more than a minute. */
   readonly oldGas: bigint;
-  /** Gas that becomes due in each block, on average. */
+  /** Average gas that becomes due per block. */
   readonly demandGas: bigint;
 }
 
-/** What the relayer may use of one block. */
+/** What the relayer may use in one block. */
 export interface MarketBudget {
   readonly gas: bigint;
   /**
-   * Gas by which a block may exceed `gas`, since the next budget makes up for it: the rest of a transaction that was split would
+   * Gas by which a block may exceed `gas`, since the next budget makes up for it: splitting off the rest of a transaction would
    * cost the fixed gas of another one.
    */
   readonly toleranceGas: bigint;
   /**
-   * Gas that a single result may use although it exceeds `gas`, when nothing else is sent: the price stays below the ceiling, and
-   * returns before the next one.
+   * Gas that a single result may use, even if that exceeds `gas`, when nothing else is sent: the price stays below the ceiling
+   * and returns before the next such result.
    */
   readonly singleGas: bigint;
   readonly phase: MarketPhase;
 }
 
-/** Decides the budgets of consecutive blocks. */
+/** Decides the budgets for consecutive blocks. */
 interface BudgetController {
   /**
-   * Returns the budget of the block after `height`. Call it for each height, in ascending order. A further call for the last
-   * height replaces the one before it, for instance when the state was read and not only predicted.
+   * Returns the budget for the block after `height`. Call it for each height, in ascending order. Calling it again for the last
+   * height replaces the previous budget, for instance once the state has been read instead of predicted.
    */
   readonly plan: (height: bigint, input: BudgetInput) => MarketBudget;
 }
 
-/** What a controller remembers from block to block. */
+/** What a controller remembers from one block to the next. */
 interface Memory {
   /**
-   * A backlog may start a burst. Each one has one. "old": only one that is old. At a start, what became due in the meantime is no
-   * backlog.
+   * Which backlog may start a burst; each backlog gets one burst. "old": only an old backlog. At startup, results that became due
+   * in the meantime are not a backlog.
    */
   readonly armed: "any" | "old" | "none";
   readonly burst: Burst | undefined;
-  /** Gas of the last budget. */
+  /** Gas in the last budget. */
   readonly gas: bigint;
-  /** Consecutive blocks without a backlog. */
+  /** Number of consecutive blocks without a backlog. */
   readonly calmBlocks: number;
-  /** Factor on the steady price, while others leave nothing at it. */
+  /** Factor applied to the steady price while others leave no gas at that price. */
   readonly creep: Dec18;
 }
 
-/** A burst. It has its own end: the backlog of queries that are always due has none. */
+/** A burst. It has an end of its own, because a backlog of queries that are always due never ends. */
 interface Burst {
-  /** Blocks until its end, at most. */
+  /** Maximum number of blocks until it ends. */
   readonly blocksLeft: number;
-  /** Blocks that were not filled since the first one that was sent. */
+  /** Number of blocks left unfilled since the burst first sent something. */
   readonly unfilled: number;
   readonly hasSent: boolean;
 }
@@ -109,11 +109,11 @@ const START: Memory = { armed: "old", burst: undefined, gas: 0n, calmBlocks: 0, 
 /**
  * Creates a controller.
  *
- * It plans the price of the next block and derives the gas from it, with the chain's own arithmetic. In the steady state that price
- * is one percent above the minimum: there the change of the price tells the gas of others exactly, and at the minimum it would not.
- * A backlog is sent in one burst that ends below the ceiling. A demand above the market is no backlog: a burst would not end it.
- * After a burst the price falls by two percent a block, which costs a sixth of the throughput: faster would leave blocks empty,
- * slower would cost more.
+ * It plans the price of the next block and derives the gas from it, using the chain's own arithmetic. In the steady state, that
+ * price is one percent above the minimum: there, a change in the price reveals others' gas exactly, which it would not do at the
+ * minimum. A backlog is sent in one burst that ends below the ceiling. A demand above the market is not a backlog, since a burst
+ * would not end it. After a burst, the price falls by two percent per block, which costs a sixth of the throughput: a faster fall
+ * would leave blocks empty, and a slower one would cost more.
  */
 export function createBudgetController(): BudgetController {
   let last: { readonly height: bigint; readonly before: Memory; readonly after: Memory } | undefined;
@@ -127,29 +127,36 @@ export function createBudgetController(): BudgetController {
   };
 }
 
-/** Reserve above the minimum at which the price stays, in per mille, and the most of it, when others vary much. */
+/** Margin above the minimum at which the price stays, in per mille, and its maximum, for when others' gas varies a lot. */
 const STEADY_PERMILLE = 10n;
 const MAX_STEADY_PERMILLE = 100n;
-/** Fall of the price in one block after a burst. */
+/** Factor by which the price falls per block after a burst. */
 const FALL = (DEC18_ONE * 98n) / 100n;
-/** A burst ends when less than this many percent of what is sustainable can be sent below the ceiling. */
+/** A burst ends when the gas that can be sent below the ceiling is less than this percentage of the sustainable gas. */
 const BURST_END_PERCENT = 105n;
-/** A burst begins with this backlog, and ends with this one, in percent of what a block bears. */
+/** Backlog with which a burst begins, and backlog with which it ends, in percent of what a block bears. */
 const BACKLOG_START_PERCENT = 150n;
 const BACKLOG_END_PERCENT = 110n;
-/** Blocks of a burst besides those that its backlog fills: its first results have to be read, proven and simulated. */
+/**
+ * Number of blocks in a burst beyond those that its backlog fills: its first results must still be read, proven and simulated.
+ */
 const BURST_START_BLOCKS = 3;
-/** A burst leaves these percent of a block to others who may begin to use blocks: recorded ones added up to 8 of 30 million gas. */
+/**
+ * A burst leaves this percentage of a block to others who may start using blocks: recorded ones added up to 8 of 30 million gas.
+ */
 const SUDDEN_PERCENT = 30n;
-/** A burst ends with the second block of which less than this many percent of its budget were used. */
+/** A burst ends with the second block that uses less than this percentage of its budget. */
 const UNFILLED_PERCENT = 75n;
 const MAX_UNFILLED = 2;
-/** Blocks without a backlog after which the next one may start a burst: a demand close to the budget is no series of backlogs. */
+/**
+ * Number of blocks without a backlog after which the next one may start a burst: a demand close to the budget is not a series of
+ * backlogs.
+ */
 const CALM_BLOCKS = 20;
-/** Change of the steady price in one block while others leave less than a tenth of the target. */
+/** Change in the steady price per block while others leave less than a tenth of the target. */
 const CREEP_UP = (DEC18_ONE * 101n) / 100n;
 const CREEP_DOWN = (DEC18_ONE * 99n) / 100n;
-/** The steady price stays this far below the ceiling. */
+/** Upper limit of the steady price, as a fraction of the ceiling. */
 const BELOW_CEILING = (DEC18_ONE * 98n) / 100n;
 
 function step(before: Memory, input: BudgetInput): { readonly budget: MarketBudget; readonly after: Memory } {
@@ -201,7 +208,7 @@ function step(before: Memory, input: BudgetInput): { readonly budget: MarketBudg
   };
 }
 
-/** The burst that goes on, or begins; undefined when there is none. `most`: gas of a block up to the ceiling. */
+/** The burst that continues or begins; undefined if there is none. `most`: gas per block up to the ceiling. */
 function nextBurst(
   before: Memory,
   { backlog, sentGas }: BudgetInput,
@@ -223,7 +230,7 @@ function nextBurst(
     : { blocksLeft, unfilled, hasSent };
 }
 
-/** Returns the price at which the relayer stays while there is more to send than the market bears. */
+/** Returns the price that the relayer maintains while there is more to send than the market bears. */
 function steadyPriceOf({ state, params, ceiling, others }: BudgetInput, creep: Dec18): Dec18 {
   const minimum = params.minBaseGasPrice;
   // By so much others move the price from block to block.
@@ -236,7 +243,7 @@ function steadyPriceOf({ state, params, ceiling, others }: BudgetInput, creep: D
   return maxInt(minInt(wanted, mulDec18(ceiling, BELOW_CEILING)), minimum);
 }
 
-/** While the state cannot be read, a block gets what keeps the price where it is, whatever the price is. */
+/** While the state cannot be read, a block gets the gas that keeps the price where it is, whatever the price is. */
 export function unreadBudget(params: MarketParams, { mean }: OthersGas): MarketBudget {
   const gas = maxInt(targetOf(params) - mean, 0n);
   return { gas, toleranceGas: 0n, singleGas: gas, phase: "steady" };

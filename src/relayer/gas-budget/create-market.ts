@@ -24,57 +24,57 @@ export interface MarketOptions {
   readonly ceiling: Dec18 | undefined;
   /** `gas.max_price`, in `denom`. */
   readonly cap: Dec18;
-  /** Denom of the fees. It may be another one than the fee market's: then the chain converts the price. */
+  /** Denom in which fees are paid. If it differs from the fee market's denom, the chain converts the price. */
   readonly denom: string;
 }
 
-/** Price of a block's gas. */
+/** Gas price of a block. */
 interface BlockPrice {
   /** Price that the next block charges. */
   readonly price: Dec18;
-  /** Factor that covers the rise until the block after it, at least 1. */
+  /** Factor that covers the price rise until the following block, at least 1. */
   readonly rise: Dec18;
 }
 
-/** The fee market of the local chain, and what the relayer may use of its blocks. */
+/** The local chain's fee market, and what the relayer may use of its blocks. */
 export interface Market {
   /** Stores the parameters; undefined: the chain has no fee market. */
   readonly setParams: (params: Params | undefined) => void;
-  /** The parameters; undefined without a fee market, whose state is not to be read. */
+  /** The parameters; undefined without a fee market, whose state must then not be read. */
   readonly params: () => Params | undefined;
-  /** Notes the state after a block. */
+  /** Records the state after a block. */
   readonly recordState: (height: bigint, state: State) => void;
-  /** Notes the price of this height in the denom of the fees, when the market has another one. */
+  /** Records the price at this height in the fee denom, for a market that uses another denom. */
   readonly recordFeePrice: (height: bigint, price: Dec18) => void;
-  /** Notes the expected gas of a broadcast at this height: the block after it probably includes it. */
+  /** Records the expected gas of a broadcast at this height, which the next block will probably include. */
   readonly recordSent: (height: bigint, gas: bigint) => void;
-  /** Notes the gas and the fee of an own transaction in a block. */
+  /** Records the gas and fee of one of our transactions in a block. */
   readonly recordOwn: (height: bigint, gas: bigint, fee: bigint) => void;
-  /** Notes that no further own transaction of a block up to this height can be found. */
+  /** Records that no more of our transactions can be found in blocks up to this height. */
   readonly recordComplete: (height: bigint) => void;
-  /** Plans the budget of the block after `height`. Call it again when a state was read. */
+  /** Plans the budget for the block after `height`. Call it again once a state has been read. */
   readonly plan: (height: bigint, backlog: Backlog) => void;
-  /** Whether the state after the block `height` is known: it was read, or one of the last blocks was. */
+  /** Whether the state after block `height` is known because it, or the state of one of the blocks just before it, was read. */
   readonly isKnown: (height: bigint) => boolean;
-  /** The last plan; undefined without a fee market, and when only `batch.block_share` limits a block. */
+  /** The last plan; undefined without a fee market, and if only `batch.block_share` limits a block. */
   readonly budget: () => MarketBudget | undefined;
   /**
-   * Price for a broadcast at `height` in the fee denom; undefined when it must be read from the chain. `ownGas` is what the next block
-   * has of this relayer then, the broadcast included.
+   * Price for a broadcast at `height` in the fee denom; undefined if it must be read from the chain. `ownGas` is this relayer's
+   * gas in the next block, including the broadcast.
    */
   readonly priceAt: (height: bigint, ownGas?: bigint) => BlockPrice | undefined;
   /**
-   * Price of the last state that was read, in the denom of the fees; undefined without a fee market, before the first read, and
-   * while the price in this denom is not known.
+   * Price in the last state that was read, in the fee denom; undefined without a fee market, before the first read, and while the
+   * price in this denom is unknown.
    */
   readonly latestPrice: () => Dec18 | undefined;
-  /** Price above which only urgent results are sent, in the denom of the fees; undefined as `latestPrice` is. */
+  /** Price above which only urgent results are sent, in the fee denom; undefined whenever `latestPrice` is. */
   readonly ceiling: () => Dec18 | undefined;
-  /** undefined without a fee market, and before the first read. */
+  /** undefined without a fee market and before the first read. */
   readonly status: () => MarketReading | undefined;
 }
 
-/** The fee market at its last read. Prices are fee coins for one unit of gas. */
+/** The fee market as last read. Prices are fee coins per unit of gas. */
 export interface MarketReading {
   /** Denom of the price. */
   readonly denom: string;
@@ -84,53 +84,53 @@ export interface MarketReading {
   readonly readAtMs: number;
   /** Price of the next block. */
   readonly price: Dec18;
-  /** Lowest price of the chain. */
+  /** Lowest price on the chain. */
   readonly minimum: Dec18;
-  /** Price above which only urgent results are sent: `gas.price.comfortable`. Twice the minimum in the phase "unpriced". */
+  /** Price above which only urgent results are sent: `gas.price.comfortable`. Twice the minimum in phase "unpriced". */
   readonly ceiling: Dec18;
-  /** Price above which nothing is sent: `gas.max_price`. The ceiling in the phase "unpriced". */
+  /** Price above which nothing is sent: `gas.max_price`. Equal to the ceiling in phase "unpriced". */
   readonly cap: Dec18;
   readonly phase: MarketPhase;
-  /** Gas of a block at which the price stays as it is. */
+  /** Gas per block at which the price stays as it is. */
   readonly targetGas: bigint;
-  /** Others' gas in a block, smoothed. */
+  /** Others' gas per block, smoothed. */
   readonly othersGas: bigint;
-  /** Gas that the relayer may use of the next block. */
+  /** Gas that the relayer may use in the next block. */
   readonly budgetGas: bigint;
   /**
-   * Fees of the last blocks, divided by gas used × price. undefined without own transactions in them, and when fees are paid in
-   * another denom.
+   * Fees in the last blocks, divided by gas used × price. undefined if these blocks contain no transactions of our own, and if
+   * fees are paid in another denom.
    */
   readonly feeFactor: Dec18 | undefined;
   /** Recent blocks, oldest first, at most 100. Blocks without a reading are absent. */
   readonly blocks: readonly MarketBlock[];
-  /** Prices of the last day since the start, oldest first, at most 288. */
+  /** Prices of the last day, no earlier than the start, oldest first, at most 288. */
   readonly day: readonly PricePoint[];
 }
 
 /** One block of the local chain. */
 interface MarketBlock {
   readonly height: bigint;
-  /** Price that its transactions paid. */
+  /** Price paid by its transactions. */
   readonly price: Dec18;
   /** Gas used by this relayer's transactions. */
   readonly ownGas: bigint;
-  /** Their fees, in units of the relayer's fee denom. */
+  /** Fees of these transactions, in units of the relayer's fee denom. */
   readonly ownFee: bigint;
-  /** Gas used by others; undefined when only a bound of it is known, because the price stayed at the minimum. */
+  /** Gas used by others; undefined if only a bound is known because the price stayed at the minimum. */
   readonly othersGas: bigint | undefined;
 }
 
-/** States that are stored until the own gas of their blocks is known. */
+/** Number of states stored until our own gas in their blocks is known. */
 const MAX_STATES = 50;
-/** A state that is older than this many blocks says nothing about the next one. */
+/** A state more than this many blocks old says nothing about the next one. */
 const MAX_PREDICTED = 5n;
 const MARKET_BLOCKS = 100;
 
-/** Weights of the last block, in per mille. */
+/** Weights given to the last block, in per mille. */
 const MEAN_WEIGHT = 300n;
 const DEVIATION_WEIGHT = 100n;
-/** What is left of an estimate after each block that says nothing about it, in per mille. */
+/** What remains of an estimate after each block that gives no information about it, in per mille. */
 const DECAY = 970n;
 const PERMILLE = 1_000n;
 
@@ -139,15 +139,15 @@ interface Readings {
   readonly sent: Map<bigint, bigint>;
   readonly own: Map<bigint, bigint>;
   readonly fees: Map<bigint, bigint>;
-  /** Height of the newest block that has an own transaction; 0 before the first one. */
+  /** Height of the newest block with a transaction of our own; 0 before the first one. */
   newestOwn: bigint;
-  /** Height of the last block whose gas was divided into own and others'. */
+  /** Height of the last block whose gas was divided into ours and others'. */
   divided: bigint;
   complete: bigint;
   latest: { readonly height: bigint; readonly atMs: number } | undefined;
 }
 
-/** Creates a market that has read nothing. `clock.monotonicMs` and `clock.nowMs` in ms. */
+/** Creates a market that has read nothing yet. `clock.monotonicMs` and `clock.nowMs` are in ms. */
 export function createMarket(
   options: MarketOptions,
   clock: { readonly monotonicMs: () => number; readonly nowMs: () => number },
@@ -165,10 +165,10 @@ export function createMarket(
     budget = undefined;
     blocks.length = 0;
   };
-  /** The last block. One that has an own transaction exists, although no notice may have announced it yet. */
+  /** The last block. A block with a transaction of our own exists even if no notice has announced it yet. */
   const lastBlock = (height: bigint): bigint =>
     readings.newestOwn - height <= MAX_PREDICTED ? maxInt(height, readings.newestOwn) : height;
-  /** Price in the denom of the fees for one in the market's; undefined: not known. */
+  /** Price in the fee denom per unit of price in the market's denom; undefined: unknown. */
   let rate: Dec18 | undefined;
   const rateOf = (known: Params): Dec18 | undefined => (known.feeDenom === options.denom ? DEC18_ONE : rate);
   const toMarket = (known: Params, price: Dec18): Dec18 | undefined => {
@@ -329,8 +329,8 @@ function dropOldest(byHeight: Map<bigint, unknown>): void {
 }
 
 /**
- * Returns the state after the block of `height`. When it was not read, it is computed from an older one, with the gas of what was
- * sent and that of others. Undefined when no state of the last blocks was read.
+ * Returns the state after block `height`. If it was not read, it is computed from an earlier state, using the gas that was sent
+ * and others' gas. Undefined if the state of none of the last blocks was read.
  */
 function stateAt(
   { states, sent }: Readings,
@@ -353,11 +353,11 @@ function stateAt(
 
 interface DividedBlock {
   readonly block: MarketBlock;
-  /** Most gas that others can have used. */
+  /** Maximum gas that others can have used. */
   readonly bound: bigint;
 }
 
-/** Divides the gas of the blocks that are complete into own and others'. */
+/** Divides the gas in complete blocks into ours and others'. */
 function* divideBlocks(readings: Readings, params: Params): Generator<DividedBlock> {
   const { states, own, fees, complete, latest } = readings;
   const end = minInt(complete, latest?.height ?? 0n);
@@ -376,7 +376,7 @@ function* divideBlocks(readings: Readings, params: Params): Generator<DividedBlo
   readings.divided = end;
 }
 
-/** Exponential averages. A block that only gives a bound lets them decay: at the minimum, the price says no more. */
+/** Exponential averages. A block that only gives a bound lets them decay: at the minimum, the price reveals no more than that. */
 function updated({ mean, deviation }: OthersGas, { block, bound }: DividedBlock): OthersGas {
   const { othersGas } = block;
   if (othersGas === undefined)

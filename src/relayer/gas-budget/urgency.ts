@@ -4,7 +4,7 @@ import { DAY_MS } from "../../platform/base/time.ts";
 import { amountField, decimalField, issueText } from "../../platform/config/config-fields.ts";
 import type { RegisteredQuery } from "../chain/registered-query.ts";
 
-/** The schema of `urgency`: queries that are worth a higher price. */
+/** The schema of `urgency`: queries worth a higher price. */
 export function urgencySchema() {
   return z
     .array(ruleSchema())
@@ -65,10 +65,10 @@ function ruleSchema() {
     });
 }
 
-/** A rule of the configuration. */
+/** A configured rule. */
 export type UrgencyRule = z.output<ReturnType<typeof ruleSchema>>;
 
-/** What decides whether a result is urgent. */
+/** The facts that decide whether a result is urgent. */
 export interface UrgencyMoment {
   readonly height: bigint;
   /** Price of the next block; undefined on a chain without a fee market. */
@@ -82,15 +82,15 @@ export interface UrgencyMoment {
 /** Decides which results are worth a higher price. */
 export interface Urgency {
   readonly hasRules: boolean;
-  /** Returns the rule by which the next result of a query is urgent now: of several, the one with the highest priority. */
+  /** Returns the rule that makes a query's next result urgent now. If several do, the one with the highest priority. */
   readonly ruleOf: (query: RegisteredQuery, now: UrgencyMoment) => UrgencyRule | undefined;
-  /** Returns the least `max_age` of a query's rules, local blocks; undefined without one. */
+  /** Returns the lowest `max_age` among a query's rules, in local blocks; undefined if none has one. */
   readonly maxAgeOf: (query: RegisteredQuery) => bigint | undefined;
-  /** Ends a rule until the next UTC day: its budget is used up. */
+  /** Suspends a rule until the next UTC day because its budget is used up. */
   readonly markUsedUp: (name: string, nowMs: number) => void;
 }
 
-/** Creates the urgency of these rules. `maxPrice`: `gas.max_price`. */
+/** Creates the urgency from these rules. `maxPrice`: `gas.max_price`. */
 export function createUrgency(rules: readonly UrgencyRule[], maxPrice: Dec18): Urgency {
   const sorted = rules.toSorted((a, b) => b.priority - a.priority);
   const byId = new Map<bigint, UrgencyRule[]>();

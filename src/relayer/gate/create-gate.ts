@@ -34,16 +34,16 @@ import {
   type SpendingLimits,
 } from "./spending.ts";
 
-/** The gate's state, for status, page and metrics. */
+/** The gate's state, for the status, the page and metrics. */
 export interface GateStatus {
   readonly leadership: LeadershipStatus;
   readonly store: {
     readonly kind: RelayerStore["kind"];
     /** Writes that are not durable yet. */
     readonly pendingWrites: number;
-    /** Attempts that could not be stored since the start. */
+    /** Number of attempts that could not be stored since startup. */
     readonly droppedWrites: number;
-    /** The error of the last write; undefined after a success. */
+    /** Error from the last write; undefined if it succeeded. */
     readonly error: string | undefined;
   };
   readonly spending: DailySpending & { readonly limits: SpendingLimits; readonly lastDay: RecentFees };
@@ -52,7 +52,7 @@ export interface GateStatus {
   readonly refusal: string | undefined;
 }
 
-/** The gate before broadcasts, and its state. */
+/** The gate that broadcasts pass, and its state. */
 interface RelayerGate extends SubmitGate {
   readonly status: () => GateStatus;
 }
@@ -66,15 +66,14 @@ export interface GateDeps {
   readonly clock: Clock;
 }
 
-/** Maximum wait of an admission for the store. Shorter than the lifetime of a lease. */
+/** Maximum time that an admission waits for the store. Shorter than the lifetime of a lease. */
 const FLUSH_MS = 1_500;
 
 /**
- * Creates the gate. It admits a transaction when this process leads, when the spending limits allow it, and when all
- * earlier writes of the store are durable. With PostgreSQL, each of those writes proves in its transaction that this
- * process still has the lease, which fences every broadcast. Another process may acquire the lease while the admitted
- * transaction is in flight. Both use the same account, so at most one of two transactions with the same sequence is
- * included.
+ * Creates the gate. It admits a transaction if this process leads, the spending limits allow it, and all earlier writes to the
+ * store are durable. With PostgreSQL, each of those writes proves in its transaction that this process still has the lease, which
+ * fences every broadcast. Another process may acquire the lease while an admitted transaction is in flight. Both use the same
+ * account, so at most one of two transactions with the same sequence is included.
  */
 export function createGate(deps: GateDeps): RelayerGate {
   let refusal: { readonly reason: string; readonly lasts: () => boolean } | undefined;
@@ -101,7 +100,9 @@ export function createGate(deps: GateDeps): RelayerGate {
 
 interface Decision {
   readonly admission: Admission;
-  /** Whether the cause of a refusal lasts; absent: only the next request shows it, and while nothing is due there is none. */
+  /**
+   * Whether the cause of a refusal persists; absent: only the next request reveals it, and there is none while nothing is due.
+   */
   readonly lasts?: () => boolean;
 }
 
@@ -128,7 +129,7 @@ async function admit(deps: GateDeps, request: AdmissionRequest, signal: AbortSig
   return refused(error, () => store.queue.status().pending > 0);
 }
 
-/** Waits until the writes are durable. Returns the reason when they are not. */
+/** Waits until the writes are durable. Returns the reason if they are not. */
 async function flush({ store, clock }: GateDeps, signal: AbortSignal): Promise<string | undefined> {
   try {
     const done = await withTimeout(FLUSH_MS, clock, signal, async (inner) => {
@@ -161,23 +162,23 @@ interface GatePartsDeps {
   readonly store: RelayerStore;
   readonly registry: Pick<Registry, "reload">;
   readonly checkHistory: FollowDeps["checkHistory"];
-  /** Reads costs and problems that other processes have written. */
+  /** Reads costs and problems written by other processes. */
   readonly loadHistory?: (latestHeight: bigint) => Promise<void>;
   readonly fitness: LeaderFitness;
-  /** Time by the local chain, wall-clock ms. */
+  /** Local chain time, in wall-clock ms. */
   readonly localTimeMs: () => number;
-  /** Called when this process begins to submit. */
+  /** Called when this process starts to submit. */
   readonly onLead: () => void;
   readonly context: DaemonContext;
 }
 
-/** The gate before broadcasts, and its leadership. */
+/** The gate that broadcasts pass, and its leadership. */
 interface GateParts {
   readonly gate: RelayerGate;
   readonly leadership: Leadership;
 }
 
-/** Creates gate and leadership, and connects them with the store. Throws `ClientError` "bad-key". */
+/** Creates the gate and the leadership, and connects them to the store. Throws `ClientError` "bad-key". */
 export async function createGateParts(config: RelayerConfig, deps: GatePartsDeps): Promise<GateParts> {
   const { client, store, localTimeMs, context } = deps;
   const { clock, random, logger } = context;

@@ -10,7 +10,7 @@ import { ROLES } from "./leadership.ts";
 import { namedOwners, type SpendingLimits } from "./spending.ts";
 
 interface GateGauge extends StatusMetric<GateStatus> {
-  /** The limit without which there is no such gauge. */
+  /** The gauge exists only if this limit is set. */
   readonly limit?: keyof SpendingLimits;
 }
 
@@ -100,7 +100,7 @@ const GATE_GAUGES: readonly GateGauge[] = [
   },
 ];
 
-/** Registers the metrics of the gate. A limit that is not configured has no metric. */
+/** Registers the gate's metrics. A limit that is not configured has no metric. */
 export function registerGateMetrics(
   registry: Registry,
   status: () => GateStatus,

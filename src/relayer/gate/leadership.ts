@@ -9,39 +9,43 @@ import { formatDuration } from "../../platform/base/text.ts";
 import type { Lease, LeaseAttempt } from "../../platform/storage/lease.ts";
 import { errorBackoff } from "../chain/relay-error.ts";
 
-/** Values of {@link LeadershipStatus.role}, as in JSON and metrics. */
+/** Values of {@link LeadershipStatus.role}, as they appear in JSON and metrics. */
 export const ROLES = ["leader", "starting", "standby", "unknown"] as const;
 
 /** The role of this process. */
 export interface LeadershipStatus {
   /**
    * - "leader": it submits;
-   * - "starting": only this process may submit, and it is still reading what the previous process did;
+   * - "starting": only this process may submit, but it is still reading what the previous process did;
    * - "standby": another process has the lease;
-   * - "unknown": the lease was not read for its lifetime, so this process sends nothing, and perhaps nobody does.
+   * - "unknown": the lease could not be read for its whole lifetime, so this process sends nothing, and possibly no process
+   *   does.
    */
   readonly role: (typeof ROLES)[number];
-  /** The process that has the lease; undefined without a lease, and before the first read. */
+  /** The process that has the lease; undefined if there is no lease, and before the first read. */
   readonly holder: string | undefined;
-  /** The last error of the lease or of the start, or why this process gave the lease up; undefined without one. */
+  /** The last lease or startup error, or why this process gave up the lease; undefined if there is none. */
   readonly error: string | undefined;
-  /** What a process that is starting waits for, with number and remaining time; undefined when it waits for nothing in particular. */
+  /**
+   * What a starting process is waiting for, with a count and the remaining time; undefined if it is waiting for nothing in
+   * particular.
+   */
   readonly progress: string | undefined;
 }
 
-/** What this process sees of the local chain, and whether it reaches it. Durations in ms. */
+/** What this process sees of the local chain, and whether it can reach it. Durations are in ms. */
 export interface LeaderFitness {
   /** Time since the newest block; undefined before the first one. */
   readonly sinceBlockMs: () => number | undefined;
   /** Block time; undefined before the third block. */
   readonly blockMs: () => number | undefined;
-  /** Time for which every broadcast since `beginTerm` has failed to reach a node; 0 unless the last one did. */
+  /** How long every broadcast since `beginTerm` has failed to reach a node; 0 unless the last one failed. */
   readonly muteMs: () => number;
-  /** Called before this process starts to submit: what it failed to send in an earlier term says nothing. */
+  /** Called before this process starts to submit: what it failed to send in an earlier term is irrelevant. */
   readonly beginTerm: () => void;
 }
 
-/** Decides whether this process submits, and prepares it for that. */
+/** Decides whether this process submits, and prepares it to do so. */
 export interface Leadership {
   readonly service: Service;
   /** Whether this process may submit now. */
@@ -52,18 +56,18 @@ export interface Leadership {
 }
 
 export interface LeadershipDeps {
-  /** Undefined when this process is the only one. */
+  /** Undefined if this process is the only one. */
   readonly lease: { readonly lease: Lease; readonly ttlMs: number; readonly holder: string } | undefined;
   /**
-   * Reads everything that an earlier process did, and waits until its transactions are final. Called before this process
-   * submits for the first time in a term, and again after an error.
+   * Reads everything that an earlier process did, and waits until its transactions are final. Called before this process first
+   * submits in a term, and again after an error.
    */
   readonly prepare: (signal: AbortSignal, onProgress: (text: string | undefined) => void) => Promise<void>;
-  /** With a lease: a process that cannot lead gives it up. */
+  /** With a lease, a process that cannot lead gives it up. */
   readonly fitness: LeaderFitness;
   /** Called when this process starts to submit. */
   readonly onLead: () => void;
-  /** Called when this process has lost the lease, so another one may submit. */
+  /** Called when this process has lost the lease, so that another process may submit. */
   readonly onLoss: () => void;
   readonly clock: Clock;
   readonly random: () => number;
@@ -71,24 +75,24 @@ export interface LeadershipDeps {
 }
 
 interface LeadershipState {
-  /** The term in which this process has the lease; undefined without the lease. */
+  /** The term for which this process has the lease; undefined without the lease. */
   term: bigint | undefined;
   /** The last term for which this process was prepared. */
   preparedTerm: bigint | undefined;
-  /** Monotonic time until which it is certain whether this process has the lease, ms. */
+  /** Monotonic time until which it is certain whether this process has the lease, in ms. */
   validUntilMs: number;
   holder: string | undefined;
   leaseError: string | undefined;
   startError: string | undefined;
   progress: string | undefined;
-  /** The lease is not acquired before this time, monotonic ms. */
+  /** Monotonic time before which the lease is not acquired, in ms. */
   retryAtMs: number;
 }
 
-/** Renewals within the lifetime of a lease. Two in a row may fail. */
+/** Number of renewals within the lifetime of a lease. Two in a row may fail. */
 const RENEWALS = 4;
 
-/** Creates the leadership. The process does not submit before its service runs. */
+/** Creates the leadership. The process does not submit until the service runs. */
 export function createLeadership(deps: LeadershipDeps): Leadership {
   const isOnly = deps.lease === undefined;
   const state: LeadershipState = {
@@ -169,17 +173,17 @@ async function renew(
   }
 }
 
-/** Lifetimes of the lease after which a process that cannot lead gives it up. */
+/** Number of lease lifetimes after which a process that cannot lead gives up the lease. */
 const UNFIT_LIFETIMES = 2;
-/** A chain makes no block for a while now and then. */
+/** Now and then, a chain produces no blocks for a while. */
 const UNFIT_BLOCKS = 3;
 /**
- * Lifetimes for which a process that reached no node with its broadcasts leaves the lease to others. Only a broadcast shows that it
- * reaches one again, so it tries after that when nobody has taken the lease.
+ * Number of lifetimes for which a process whose broadcasts reached no node leaves the lease to others. Only a broadcast shows
+ * that it can reach a node again, so it tries again after that if no other process has taken the lease.
  */
 const MUTE_LIFETIMES = 6;
 
-/** Returns why this process cannot lead: it does not see the local chain, or does not reach it. undefined when it can. */
+/** Returns why this process cannot lead: it does not see the local chain, or cannot reach it. undefined if it can lead. */
 function whyUnfit(
   { sinceBlockMs, blockMs, muteMs }: LeaderFitness,
   state: LeadershipState,
@@ -197,7 +201,7 @@ function whyUnfit(
   return `its transactions have reached no node for ${formatDuration(mute)}`;
 }
 
-/** Leaves the lease to another process. Without one, nobody submits: results that are late show it. */
+/** Leaves the lease to another process. If there is no other process, nobody submits, which late results reveal. */
 async function giveUp(
   deps: LeadershipDeps,
   state: LeadershipState,

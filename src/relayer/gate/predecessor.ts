@@ -17,7 +17,7 @@ interface FoundTransactions {
 }
 
 export interface PredecessorDeps {
-  /** Returns the number of the account's transactions in the mempool. */
+  /** Returns how many of the account's transactions are in the mempool. */
   readonly countPending: (signal: AbortSignal) => Promise<bigint>;
   readonly comet: {
     readonly txSearch: (
@@ -29,7 +29,7 @@ export interface PredecessorDeps {
   /** Type URL of `MsgSubmitQueryResult`. */
   readonly submitTypeUrl: string;
   readonly journal: Pick<Journal, "sending" | "recordIncluded">;
-  /** Called with what is waited for, for people; undefined: nothing. */
+  /** Called with a human-readable text about what is being waited for; undefined: nothing. */
   readonly onProgress: (text: string | undefined) => void;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -42,15 +42,15 @@ const PAGE_SIZE = 10;
 /** Maximum number of pages, oldest first. The previous process had only a few transactions in flight. */
 const MAX_PAGES = 20;
 /**
- * Blocks after the newest transaction's `localHeight` that are searched: its timeout is 20 blocks after its broadcast, and that
- * soon follows. What the account has sent later, perhaps with another program, is not read.
+ * Number of blocks to search after the newest transaction's `localHeight`: it times out 20 blocks after its broadcast, which soon
+ * follows. Transactions that the account sent later, perhaps with another program, are not read.
  */
 const SEARCHED_BLOCKS = 30n;
 
 /**
- * Waits until the transactions of the previous process are in blocks, and records the remote transactions that they
- * delivered. Without the wait, results in flight would be sent twice. Rejects with `ClientError` when the chain cannot be
- * read. Logs a warning when the node has no transaction index.
+ * Waits until the previous process's transactions are in blocks, and records the remote transactions that they delivered. Without
+ * the wait, results in flight would be sent twice. Rejects with `ClientError` if the chain cannot be read. Logs a warning if the
+ * node has no transaction index.
  */
 export async function resolvePredecessor(deps: PredecessorDeps, signal: AbortSignal): Promise<void> {
   await waitForPending(deps, signal);
@@ -95,7 +95,7 @@ function deliveryKey({ queryId, hash }: Pick<SendingTx, "queryId" | "hash">): st
   return `${queryId} ${hash}`;
 }
 
-/** Returns the keys of remote transactions that the account's transactions have delivered, all of `sending` that a block has. */
+/** Returns the keys of the remote transactions in `sending` that the account's transactions have delivered in a block. */
 async function readDelivered(
   { comet, address, submitTypeUrl, onProgress }: PredecessorDeps,
   sending: readonly SendingTx[],

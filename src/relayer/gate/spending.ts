@@ -6,52 +6,52 @@ import { dayOf } from "../state/attempt.ts";
 import type { RelayerStore } from "../state/store.ts";
 import type { AdmissionRequest } from "../result/submit-gate.ts";
 
-/** Limits of one UTC day; undefined without a limit. */
+/** Limits per UTC day; undefined: no limit. */
 export interface SpendingLimits {
   /** Fees in units of the fee denom. */
   readonly dailyFee: bigint | undefined;
   readonly dailyGasPerOwner: bigint | undefined;
-  /** Fees for urgent results, by rule with its own budget. */
+  /** Fees for urgent results, by rule; only rules with a budget of their own. */
   readonly dailyFeeByRule?: ReadonlyMap<string, bigint>;
 }
 
-/** Fees and gas admitted on one UTC day. */
+/** Fees and gas admitted in one UTC day. */
 export interface DailySpending {
   /** Days since 1970-01-01. */
   readonly day: number;
   readonly fee: bigint;
   readonly gasByOwner: ReadonlyMap<string, bigint>;
-  /** The parts of `fee` for urgent results, by rule with its own budget. */
+  /** The parts of `fee` spent on urgent results, by rule; only rules with a budget of their own. */
   readonly feeByRule: ReadonlyMap<string, bigint>;
 }
 
 /** A limit that a transaction would exceed. */
 interface SpendingRefusal {
   readonly reason: string;
-  /** The owners whose budget is used up; undefined for the limit of all owners. */
+  /** The owners whose budgets are used up; undefined for the limit over all owners. */
   readonly owners?: readonly string[];
-  /** The rules of urgency whose budgets are used up. */
+  /** The urgency rules whose budgets are used up. */
   readonly rules?: readonly string[];
 }
 
 /**
- * Adds up the cost of transactions before they are sent. The chain charges the whole fee of each included transaction, so
- * an admission adds the whole fee, and the gas limit to the owners of the queries.
+ * Adds up the cost of transactions before they are sent. The chain charges the whole fee of each included transaction, so an
+ * admission adds the whole fee, and adds the gas limit to the owners of the queries.
  */
 export interface Spending {
   /** Reads what earlier processes have spent. */
   readonly load: () => Promise<void>;
   readonly check: (request: AdmissionRequest) => SpendingRefusal | undefined;
-  /** Adds a transaction, durable with the next flush. Returns a function that subtracts it again when nothing was paid. */
+  /** Adds a transaction; durable with the next flush. Returns a function that subtracts it again if nothing was paid. */
   readonly charge: (request: AdmissionRequest) => () => void;
   readonly today: () => DailySpending;
   readonly lastDay: () => RecentFees;
 }
 
-/** Fees that this process admitted in the last 24 hours, or since its start. */
+/** Fees that this process admitted in the last 24 hours, or since it started. */
 export interface RecentFees {
   readonly fee: bigint;
-  /** Length of that time, ms. At least ten minutes, so that the first fees are not extrapolated from seconds to a day. */
+  /** Length of that period, ms. At least ten minutes, so that the first fees are not extrapolated from seconds to a day. */
   readonly ms: number;
 }
 
@@ -59,23 +59,23 @@ const MIN_RECENT_MS = 600_000;
 const MINUTE_MS = 60_000;
 
 export interface SpendingDeps {
-  /** Address that pays the fees. */
+  /** Address of the account that pays the fees. */
   readonly payer: string;
   readonly chainId: string;
   readonly store: Pick<RelayerStore, "queue" | "session">;
-  /** Time by the local chain, wall-clock ms: a step of this machine's clock begins no new day. */
+  /** Local chain time, in wall-clock ms: a jump of this machine's clock does not start a new day. */
   readonly localTimeMs: () => number;
   readonly clock: Pick<Clock, "monotonicMs">;
 }
 
-/** Days for which the rows are stored. */
+/** Number of days for which the rows are stored. */
 const STORED_DAYS = 8;
-/** Owner of the row with the total fees. */
+/** Owner in the row with the total fees. */
 const ALL_OWNERS = "";
-/** Start of the owner of a row with the fees of a rule. No address has a space. */
+/** Prefix of the owner in a row with a rule's fees. Addresses contain no spaces. */
 const RULE_PREFIX = "urgency ";
 
-/** Returns the rule of a row; undefined when it is an owner's. */
+/** Returns a row's rule; undefined if the row belongs to an owner. */
 function ruleOf(owner: string): string | undefined {
   return owner.startsWith(RULE_PREFIX) ? owner.slice(RULE_PREFIX.length) : undefined;
 }
@@ -100,7 +100,7 @@ export function createSpending(limits: SpendingLimits, deps: SpendingDeps): Spen
     return known;
   };
   const startMs = deps.clock.monotonicMs();
-  /** Fees by minute of the process. */
+  /** Fees by minute of this process's clock. */
   const recent = new Map<number, bigint>();
   const addRecent = (minute: number, fee: bigint): void => {
     recent.set(minute, (recent.get(minute) ?? 0n) + fee);
@@ -112,7 +112,7 @@ export function createSpending(limits: SpendingLimits, deps: SpendingDeps): Spen
     for (const owner of [ALL_OWNERS, ...gasByOwner.keys(), ...rules])
       deps.store.queue.push((session) => put(session, deps, day, owner));
   };
-  /** The chain is followed when something is paid, so the day is not that of a wrong clock. */
+  /** When something is paid, the chain is being followed, so the day does not come from a wrong clock. */
   const prune = ({ day }: Day): void => {
     if (day === prunedDay) return;
     prunedDay = day;
@@ -231,7 +231,7 @@ async function readDays({ store, chainId, payer }: SpendingDeps): Promise<Map<nu
 /** Maximum number of owners in status and metrics: those with the most gas. */
 const NAMED_OWNERS = 100;
 
-/** Returns the owners with the most gas, in descending order, and the sum of the others as "other". */
+/** Returns the owners with the most gas, in descending order, with the sum of all others as "other". */
 export function namedOwners(gasByOwner: ReadonlyMap<string, bigint>): readonly (readonly [string, bigint])[] {
   const sorted = [...gasByOwner].toSorted(([, a], [, b]) => (a < b ? 1 : a > b ? -1 : 0));
   const rest = sorted.slice(NAMED_OWNERS).reduce((sum, [, gas]) => sum + gas, 0n);
@@ -239,11 +239,11 @@ export function namedOwners(gasByOwner: ReadonlyMap<string, bigint>): readonly (
   return rest === 0n ? named : [...named, ["other", rest]];
 }
 
-/** The balance that pays the fees, against its reserve. */
+/** The balance that pays the fees, and its reserve. */
 export interface ReserveStatus {
-  /** Balance that is never spent. */
+  /** Part of the balance that is never spent. */
   readonly reserve: bigint;
-  /** The last balance, minus the fees admitted since it was read; undefined before the first read. */
+  /** The last balance read, minus the fees admitted since; undefined before the first read. */
   readonly balance: bigint | undefined;
   /** Wall-clock time of that read, ms. */
   readonly readAtMs: number | undefined;
@@ -251,7 +251,7 @@ export interface ReserveStatus {
 
 /** Protects a balance from being spent. */
 export interface Reserve {
-  /** Returns the reason when a fee must not be paid, else undefined. Reads the balance when the last read is old. */
+  /** Returns the reason if a fee must not be paid, else undefined. Reads the balance if the last read is old. */
   readonly check: (fee: bigint, signal: AbortSignal) => Promise<string | undefined>;
   /** Subtracts an admitted fee from the known balance. */
   readonly pay: (fee: bigint) => void;
@@ -259,7 +259,7 @@ export interface Reserve {
 }
 
 interface ReserveDeps {
-  /** Reads the balance of the account that pays. */
+  /** Reads the paying account's balance. */
   readonly readBalance: (signal: AbortSignal) => Promise<bigint>;
   readonly clock: Clock;
 }
@@ -268,18 +268,18 @@ interface ReserveDeps {
 const FRESH_MS = 30_000;
 /** Age after which a balance that cannot be read again is treated as unknown. */
 const MAX_AGE_MS = 300_000;
-/** Interval of reads of a balance below the reserve. Somebody may send coins. */
+/** Interval between reads of a balance below the reserve. Somebody may send coins. */
 const RETRY_MS = 5_000;
 
 interface BalanceReading {
-  /** Reduced by each admitted fee until the next read. */
+  /** Each admitted fee reduces it until the next read. */
   balance: bigint;
   /** Monotonic, ms. */
   readonly atMs: number;
   readonly wallMs: number;
 }
 
-/** Creates the check of the reserve. With a reserve of 0 it reads nothing: the chain itself refuses what cannot be paid. */
+/** Creates the reserve check. With a reserve of 0 it reads nothing: the chain itself refuses what cannot be paid. */
 export function createReserve(reserve: bigint, { readBalance, clock }: ReserveDeps): Reserve {
   let last: BalanceReading | undefined;
   let triedAtMs = Number.NEGATIVE_INFINITY;

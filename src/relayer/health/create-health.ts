@@ -15,7 +15,7 @@ export interface ChainPool {
   readonly client: { readonly pool: Pick<EndpointPool, "check" | "health"> };
 }
 
-/** The chains of a relayer. */
+/** A relayer's chains. */
 interface RelayerChains {
   readonly local: ChainPool;
   readonly remotes: readonly (ChainPool & { readonly connectionId: string })[];
@@ -24,26 +24,26 @@ interface RelayerChains {
 export interface HealthDeps extends Omit<StatusDeps, "limits" | "endpoints" | "clock"> {
   readonly chains: RelayerChains;
   readonly metrics: ResultCounters;
-  /** Receives the present problems every second. */
+  /** Receives the current problems every second. */
   readonly recordProblems?: (problems: readonly Problem[]) => void;
   readonly context: DaemonContext;
 }
 
-/** The health of a relayer: its status, and the services that read it and log its changes. */
+/** A relayer's health: its status, and the services that read it and log its changes. */
 export interface Health {
   readonly status: () => RelayerStatus;
   readonly services: readonly Service[];
 }
 
-/** The settings of the health. */
+/** The health settings. */
 export type HealthConfig = Pick<RelayerConfig, "health"> & {
   readonly queries: Pick<RelayerConfig["queries"], "min_kv_update_period">;
 };
 
-/** Longest time for which a reason is no reason yet. */
+/** Maximum time for which a reason does not yet count as a problem. */
 const MAX_BLOCK_MS = 6_000;
 
-/** Creates the health of a relayer. */
+/** Creates a relayer's health. */
 export function createHealth(config: HealthConfig, deps: HealthDeps): Health {
   const { chains, watches, context } = deps;
   const { clock, logger } = context;
@@ -96,7 +96,7 @@ function polled({ client: { pool } }: ChainPool): PolledChain {
   return { check: (signal) => pool.check(signal), endpoints: pool.health().length };
 }
 
-/** Two connections to one chain have the same endpoints, which are listed once. */
+/** Two connections to the same chain share its endpoints, which are listed once. */
 function endpointsOf({ local, remotes }: RelayerChains): readonly EndpointStatus[] {
   const all = [local, ...remotes].flatMap(({ chainId, client }) =>
     client.pool.health().map((health) => ({ ...health, chainId })),

@@ -1,20 +1,20 @@
 import { MAX_LAG } from "../../cosmos/client/chain-client.ts";
 import type { PoolEndpointHealth } from "../../cosmos/client/endpoint-pool.ts";
 
-/** What an endpoint says about why results are late. */
+/** What an endpoint reveals about why results are late. */
 export interface EndpointFacts
   extends Pick<PoolEndpointHealth, "name" | "failures" | "lastError" | "lacks" | "lagBlocks" | "distrusted"> {
   readonly chainId: string;
 }
 
-/** Failures in a row that are more than an interruption. */
+/** Number of consecutive failures that counts as more than an interruption. */
 const REFUSALS = 3;
-/** Methods that have no substitute: without a transaction index, blocks are scanned. */
+/** Methods without a substitute. If there is no transaction index, blocks are scanned. */
 const NEEDED = ["abci_query", "commit", "validators", "block_results", "block", "response size"];
 
 /**
- * Returns why no endpoint of a chain does what is asked of it, although its status can be read: a limit of requests, results that none
- * keeps, or a choice between an endpoint that is behind and one that is distrusted. Undefined: one does.
+ * Returns why no endpoint of a chain does what is asked of it, although its status can be read: a request limit, results that no
+ * endpoint stores, or a choice between an endpoint that is behind and one that is distrusted. Undefined if an endpoint does.
  */
 export function endpointProblem(endpoints: readonly EndpointFacts[], chainId: string): string | undefined {
   const own = endpoints.filter((endpoint) => endpoint.chainId === chainId);
@@ -27,7 +27,7 @@ export function endpointProblem(endpoints: readonly EndpointFacts[], chainId: st
   return doubtText(own);
 }
 
-/** An endpoint that is distrusted is asked after one that is behind, and then nothing new can be proven. */
+/** A distrusted endpoint is used only after one that is behind, and then nothing new can be proven. */
 function doubtText(own: readonly EndpointFacts[]): string | undefined {
   const doubted = own.find(({ distrusted }) => distrusted !== undefined);
   const trusted = own.filter(({ distrusted }) => distrusted === undefined);

@@ -2,17 +2,17 @@ import { DEC18_ONE } from "../../platform/base/decimal.ts";
 import { NS_PER_MS } from "../../platform/base/time.ts";
 import type { ClientReading } from "../watch/watches.ts";
 
-/** When a light client expires soon. */
+/** Defines when a light client expires soon. */
 export interface ExpiryNotice {
-  /** Share of the trusting period that is left, a `Dec18`. */
+  /** Remaining share of the trusting period, as a `Dec18`. */
   readonly trustingPeriodShare: bigint;
-  /** Time that is left, ms. At most a quarter of the trusting period. */
+  /** Remaining time, ms. At most a quarter of the trusting period. */
   readonly withinMs: number;
 }
 
 /**
- * Returns the time before its expiry from which on a client expires soon, ms: the share or the time, whichever is more. The
- * relayer refreshes a client when a third of its trusting period is left, so a client that comes below failed to be refreshed.
+ * Returns how long before its expiry a client starts to "expire soon", ms: the share or the time, whichever is longer. The
+ * relayer refreshes a client when a third of its trusting period is left, so a client below this limit could not be refreshed.
  */
 export function expiryNoticeMs(
   { trustingPeriodNs }: Pick<ClientReading, "trustingPeriodNs">,

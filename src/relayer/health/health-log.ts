@@ -15,20 +15,20 @@ interface ProblemLogDeps {
 }
 
 const INTERVAL_MS = 1_000;
-/** A problem that returns within this time is the same one, so that a flapping state logs two lines and not hundreds. */
+/** A problem that returns within this time is the same one, so that a flapping state logs two lines instead of hundreds. */
 const CALM_MS = 15_000;
-/** Problems that are logged where they happen, or that are normal in the first seconds. */
+/** Problems that are logged where they occur, or that are normal in the first seconds. */
 const UNLOGGED: ReadonlySet<ProblemCode> = new Set(["starting", "cycle-failed"] as const);
 
 interface LoggedProblem {
   readonly problem: Problem;
-  /** Monotonic time of the warning, ms. */
+  /** Monotonic time of the warning, in ms. */
   readonly fromMs: number;
-  /** Monotonic time at which it was seen last, ms. */
+  /** Monotonic time at which it was last seen, in ms. */
   lastMs: number;
 }
 
-/** Creates a service that logs a warning when a problem begins and a line when it is over. Never fails. */
+/** Creates a service that logs a warning when a problem starts and a line when it is over. Never fails. */
 export function createProblemLog(deps: ProblemLogDeps): Service {
   const { clock, logger } = deps;
   const logged = new Map<string, LoggedProblem>();
@@ -86,15 +86,17 @@ const NO_FAILURE: ReadonlySet<string> = new Set(["included", "redundant", "uncha
 
 interface Totals {
   readonly included: number;
-  /** The chain had the result already, from another relayer. */
+  /** The chain already had the result, from another relayer. */
   readonly redundant: number;
-  /** Not sent: the values equal the last result's. */
+  /** Not sent because the values equal those of the last result. */
   readonly unchanged: number;
   readonly failed: number;
   readonly gas: number;
 }
 
-/** Creates a service that logs one line a minute: results included since the last line, and queries that are late. Never fails. */
+/**
+ * Creates a service that logs one line per minute: results included since the last line, and queries that are late. Never fails.
+ */
 export function createSummaryLog(deps: SummaryLogDeps): Service {
   const { clock, logger } = deps;
   return {

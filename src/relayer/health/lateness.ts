@@ -10,8 +10,8 @@ import { counted, formatDuration } from "../../platform/base/text.ts";
 import { maxInt, minInt } from "../../platform/base/integers.ts";
 
 /**
- * Reasons for which a due query expects no result: a failure that only its contract or the remote state can end, or no
- * remote block since the last result.
+ * Reasons why no result is expected for a due query: a failure that only its contract or the remote state can end, or no remote
+ * block since the last result.
  */
 export const UNANSWERABLE = ["failure", "no-newer-remote-block"] as const;
 
@@ -20,22 +20,22 @@ type Unanswerable = (typeof UNANSWERABLE)[number];
 
 /** How late a query is. All heights are local. */
 export interface Lateness {
-  /** Height at which the next result is due, or the next read of a query whose values were unchanged. */
+  /** Height at which the next result is due, or the next read if the query's values were unchanged. */
   readonly dueHeight: bigint;
-  /** Blocks since `dueHeight`; 0 when the query is not due yet. */
+  /** Blocks since `dueHeight`; 0 if the query is not due yet. */
   readonly blocks: bigint;
   /**
-   * Time since the chain reached `dueHeight`, ms; 0 when the query is not due yet. For a block before the first one that this
-   * process saw, it is computed from the block time, and undefined until that is known.
+   * Time since the chain reached `dueHeight`, ms; 0 if the query is not due yet. For a block before the first one that this
+   * process saw, it is computed from the block time; undefined until that is known.
    */
   readonly ms: number | undefined;
-  /** undefined when a result is possible. */
+  /** undefined if a result is possible. */
   readonly unanswerable: Unanswerable | undefined;
-  /** Largest `blocks` that is not overdue. */
+  /** Maximum value of `blocks` that is not overdue. */
   readonly limit: bigint;
   /**
-   * Whether the query is more than `limit` blocks late, and a result was possible for as long, or the remote chain has stopped.
-   * A query with its own failure is not: a contract must not be able to make the relayer unready.
+   * Whether the query is more than `limit` blocks late and either a result has been possible for that long or the remote chain
+   * has stopped. A query with a failure of its own is not overdue: a contract must not be able to make the relayer unready.
    */
   readonly isOverdue: boolean;
 }
@@ -45,25 +45,25 @@ export interface Present {
   readonly localHeight: bigint;
   /** Monotonic time, ms. */
   readonly nowMs: number;
-  /** When a local height or a greater one was first seen. */
+  /** When a local height, or a higher one, was first seen. */
   readonly localFrom: (height: bigint) => HeightMark | undefined;
-  /** Block time of the local chain, ms; undefined before its third block. */
+  /** The local chain's block time, ms; undefined before its third block. */
   readonly localBlockMs: number | undefined;
-  /** Whether the remote chain has had no block for so long that it is a problem. */
+  /** Whether the remote chain has had no block for so long that this is a problem. */
   readonly hasRemoteHalted: boolean;
-  /** Whether the remote chain's block time is known. Until then, a late query is never in order. */
+  /** Whether the remote chain's block time is known. Until then, no lateness is excused. */
   readonly isRemotePaceKnown: boolean;
-  /** When a height of the query's remote chain or a greater one was first seen. */
+  /** When a height of the query's remote chain, or a higher one, was first seen. */
   readonly remoteFrom: (height: bigint) => HeightMark | undefined;
-  /** Blocks that a query may be late; undefined: 3 × its update period + 5, and `marketBlocks`. */
+  /** Number of blocks that a query may be late; undefined: 3 × its update period + 5, plus `marketBlocks`. */
   readonly overdueBlocks: bigint | undefined;
-  /** Blocks by which every result is late because the demand is above the fee market; 0 when it is not. */
+  /** Number of blocks by which every result is late because the demand is above the fee market; 0 if it is not. */
   readonly marketBlocks: bigint;
   /** Minimum number of remote blocks between two results of a KV query; 0 means 1. */
   readonly minKvUpdatePeriod: bigint;
 }
 
-/** Failures that end only when the contract, its query, or the remote state changes. An operator can repair the others. */
+/** Failures that end only when the contract, its query or the remote state changes. An operator can fix the others. */
 const OWN_FAILURES: ReadonlySet<QueryFailure["code"]> = new Set([
   "no-such-store",
   "empty-value",
@@ -74,7 +74,7 @@ const OWN_FAILURES: ReadonlySet<QueryFailure["code"]> = new Set([
   "bad-filter",
 ] as const);
 
-/** Computes how late a query is from the heights alone, so that it works without a cycle. O(log n) in the remembered heights. */
+/** Computes how late a query is from heights alone, so that it works without a cycle. O(log n) in the remembered heights. */
 export function latenessOf(state: QueryState, present: Present): Lateness {
   const dueHeight = maxInt(dueFrom(state, present), state.sinceHeight);
   const blocks = positive(present.localHeight - dueHeight);
@@ -120,7 +120,7 @@ function dueFrom(state: QueryState, present: Present): bigint {
     : minInt(maxInt(dueHeightOf(state), newer.localHeight + 1n), required);
 }
 
-/** The first remote block that allows a newer result; "any" when every block does, undefined when the chain has none yet. */
+/** The first remote block that allows a newer result; "any" if every block does, undefined if the chain has none yet. */
 function newerRemoteBlock({ query }: QueryState, present: Present): HeightMark | "any" | undefined {
   // A transaction search without a new block ends immediately and is complete.
   if (query.type === "tx" || query.lastRemoteHeight === undefined) return "any";
@@ -147,8 +147,8 @@ export function lateText({ blocks, ms }: Pick<Lateness, "blocks" | "ms">): strin
 }
 
 /**
- * Returns the query that is late for longest; undefined when none is late. One whose failure only its contract or the remote
- * state can end is left out: it is not overdue either.
+ * Returns the query that has been late the longest; undefined if none is late. A query whose failure only its contract or the
+ * remote state can end is left out, since it is not overdue either.
  */
 export function latestOf<Q extends { readonly lateness: Lateness }>(queries: readonly Q[]): Q | undefined {
   return queries.reduce<Q | undefined>((most, query) => {

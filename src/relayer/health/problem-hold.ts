@@ -1,16 +1,16 @@
 import type { Problem, ProblemCode } from "./problems.ts";
 import type { RelayerStatus } from "./relayer-status.ts";
 
-/** Leaves out problems that are not older than a block. */
+/** Leaves out problems that have lasted less than a block. */
 export interface ProblemHold {
-  /** Returns those that last, with their beginning. `nowMs` is monotonic, `wallMs` the wall clock. */
+  /** Returns the lasting problems with the time at which each began. `nowMs` is monotonic, `wallMs` the wall clock. */
   readonly lasting: (
     problems: readonly Problem[],
     block: { readonly blockMs: number; readonly nowMs: number; readonly wallMs: number },
   ) => readonly Problem[];
 }
 
-/** Problems that hold from the first moment: nothing works yet, or nothing can be sent. */
+/** Problems that count from the first moment: nothing works yet, or nothing can be sent. */
 const IMMEDIATE: ReadonlySet<ProblemCode> = new Set([
   "starting",
   "store-not-writable",
@@ -22,8 +22,8 @@ const IMMEDIATE: ReadonlySet<ProblemCode> = new Set([
 const HELD_MS = 1_500;
 
 /**
- * Creates a hold without problems. A reason that lasts for less than a block of normal service is no reason: behind a load balancer
- * whose nodes are some blocks apart a read fails now and then, and each result comes in time.
+ * Creates a hold without problems. A reason that lasts for less than a block of normal service is not a problem: behind a load
+ * balancer whose nodes are a few blocks apart, a read fails now and then, yet every result is on time.
  */
 export function createProblemHold(): ProblemHold {
   const seen = new Map<string, { readonly fromMs: number; readonly lastMs: number }>();
@@ -46,18 +46,18 @@ export function createProblemHold(): ProblemHold {
   };
 }
 
-/** Something to mend that a ready relayer may have. */
+/** Something that needs attention although the relayer is ready. */
 interface Degradation {
   readonly code: "dead-letters" | "transaction-index";
   readonly text: string;
-  /** The page with its details. */
+  /** The page that shows the details. */
   readonly page: "/dead-letters" | "/endpoints";
 }
 
-/** Methods of a node's transaction index. */
+/** Methods that use a node's transaction index. */
 const INDEX_METHODS = ["tx", "tx_search"];
 
-/** Returns what is left to mend: dead letters, and indexes that cannot be used or lack transactions of the blocks. */
+/** Returns what still needs attention: dead letters, and indexes that are unusable or lack transactions from blocks. */
 export function degradations({
   deadLetters,
   endpoints,

@@ -3,44 +3,44 @@ import { numberOf, type SqlValue, textOf } from "../../platform/storage/sql-data
 import type { RelayerStore } from "../state/store.ts";
 import { type Problem, PROBLEM_CODES, type ProblemCode } from "./problems.ts";
 
-/** A time in which a process ran, or a problem was there. Wall-clock ms. */
+/** A period in which a process ran or a problem existed. Wall-clock ms. */
 export interface Span {
   readonly fromMs: number;
   readonly untilMs: number;
 }
 
-/** A problem and when it was there. */
+/** A problem and when it existed. */
 export interface ProblemSpan extends Span {
   readonly code: ProblemCode;
-  /** Empty: it concerns the whole relayer. */
+  /** Empty: the whole relayer is affected. */
   readonly connectionId: string;
-  /** What was wrong when it was seen last. */
+  /** What was wrong when the problem was last seen. */
   readonly reason: string;
 }
 
-/** Which problems were there when, for a week, across restarts. */
+/** Which problems existed when, over a week and across restarts. */
 export interface ProblemTimeline {
-  /** Reads what earlier processes stored. */
+  /** Reads what earlier processes have stored. */
   readonly load: () => Promise<void>;
-  /** Records the present problems. Call it every second. */
+  /** Records the current problems. Call it every second. */
   readonly record: (problems: readonly Problem[]) => void;
-  /** Writes the ends of the open spans. */
+  /** Writes the end times of open spans. */
   readonly save: () => void;
   /** Oldest first. */
   readonly problems: () => readonly ProblemSpan[];
-  /** When a process ran, oldest first. At any other time nobody knows whether there was a problem. */
+  /** When a process ran, oldest first. For any other time, it is unknown whether there was a problem. */
   readonly runs: () => readonly Span[];
 }
 
 /** Age at which a span is deleted. */
 const STORED_MS = 8 * DAY_MS;
-/** Spans that are stored, of runs and of problems each. The oldest are deleted first, runs and problems together. */
+/** Maximum number of stored spans, for runs and for problems. The oldest are deleted first, runs and problems together. */
 const MAX_SPANS = 2_000;
 /** A problem that returns within this time is the same one, as in the log. */
 const CALM_MS = 15_000;
-/** A process that records nothing for longer was suspended, or did not run. */
+/** A process that records nothing for longer than this was suspended or did not run. */
 const MAX_PAUSE_MS = 30_000;
-/** Interval of the writes of open spans. A process that is killed loses at most so much of its last run. */
+/** Interval at which open spans are written. A killed process loses at most this much of its last run. */
 const SAVE_MS = 15_000;
 const MAX_REASON = 300;
 
@@ -57,16 +57,16 @@ interface OpenProblem extends OpenSpan {
 
 export interface TimelineDeps {
   readonly chainId: string;
-  /** Bech32 address of the relayer's account: relayers of other accounts have their own time lines. */
+  /** Bech32 address of the relayer's account. Relayers with other accounts have their own time lines. */
   readonly account: string;
   readonly store: Pick<RelayerStore, "queue" | "session">;
   /** Wall-clock time, ms. */
   readonly nowMs: () => number;
-  /** Time by the local chain, wall-clock ms: a clock that is ahead of it deletes nothing. Default: the wall clock. */
+  /** Local chain time, in wall-clock ms: a clock that runs ahead of it must not delete anything. Default: the wall clock. */
   readonly localTimeMs?: () => number;
 }
 
-/** Creates the time line of one relayer. It is empty until `load`. */
+/** Creates one relayer's time line. It is empty until `load`. */
 export function createProblemTimeline(deps: TimelineDeps): ProblemTimeline {
   const { store, nowMs, localTimeMs = nowMs } = deps;
   const key = [deps.chainId, deps.account] as const;
@@ -181,7 +181,7 @@ const PUT_PROBLEM =
   "INSERT INTO problem_span (chain, account, code, connection_id, from_ms, until_ms, reason) VALUES (?, ?, ?, ?, ?, ?, ?) " +
   "ON CONFLICT (chain, account, code, connection_id, from_ms) DO UPDATE SET until_ms = excluded.until_ms, reason = excluded.reason";
 
-/** Adds the parts of a range that lie in spans, which may overlap; ms. */
+/** Returns how much of a range is covered by spans, which may overlap; ms. */
 export function coveredMs(spans: readonly Span[], { fromMs, untilMs }: Span): number {
   let [sum, reachedMs] = [0, fromMs];
   for (const span of spans.toSorted((a, b) => a.fromMs - b.fromMs)) {

@@ -32,7 +32,7 @@ export const PROBLEM_CODES = [
   "queries-failing",
 ] as const;
 
-/** Those of {@link PROBLEM_CODES} that always belong to a connection. "starting" may. */
+/** The {@link PROBLEM_CODES} that always belong to a connection. "starting" may also belong to one. */
 export const CONNECTION_PROBLEM_CODES = [
   "remote-unreachable",
   "remote-no-new-block",
@@ -50,18 +50,18 @@ export const CONNECTION_PROBLEM_CODES = [
 /** One of {@link PROBLEM_CODES}. */
 export type ProblemCode = (typeof PROBLEM_CODES)[number];
 
-/** A reason for which the relayer is not ready. */
+/** A reason why the relayer is not ready. */
 export interface Problem {
   readonly code: ProblemCode;
-  /** undefined: it concerns the whole relayer. */
+  /** undefined: the whole relayer is affected. */
   readonly connectionId: string | undefined;
   /** One sentence for people: what is wrong, since when, and what to do. */
   readonly text: string;
-  /** Wall-clock time at which this process saw it first, ms. Absent: it does not say it. */
+  /** Wall-clock time at which this process first saw it, ms. Absent: not reported. */
   readonly sinceMs?: number;
 }
 
-/** A query in {@link HealthFacts}. */
+/** A query as it appears in {@link HealthFacts}. */
 interface QueryLateness {
   readonly id: bigint;
   readonly connectionId: string;
@@ -74,56 +74,56 @@ interface QueryLateness {
   readonly failures: number;
 }
 
-/** Everything that {@link findProblems} decides on. */
+/** Everything on which {@link findProblems} bases its decisions. */
 export interface HealthFacts {
   readonly list: ListView;
   readonly local: HeadView;
   readonly account: AccountView & {
-    /** Expected fee of one transaction. */
+    /** Expected fee for one transaction. */
     readonly transactionFee: bigint;
   };
   readonly connections: readonly ConnectionFacts[];
   readonly queries: readonly QueryLateness[];
-  /** undefined on a chain without a fee market, and before its first read. */
+  /** undefined on a chain without a fee market and before the first read. */
   readonly market: MarketStatus | undefined;
   readonly gate: GateFacts;
   readonly limits: HealthLimits;
-  /** Of all chains; absent: unknown. */
+  /** Endpoints of all chains; absent: unknown. */
   readonly endpoints?: readonly EndpointFacts[];
 }
 
-/** Whether this process may send, in {@link HealthFacts}. */
+/** Whether this process may send; part of {@link HealthFacts}. */
 export interface GateFacts {
   readonly role: LeadershipStatus["role"];
-  /** The last error of the lease or of the start as the leader; undefined without one. */
+  /** The last error of the lease or of starting as the leader; undefined if there is none. */
   readonly roleError?: string | undefined;
-  /** What a process that is starting waits for; undefined when it waits for nothing in particular. */
+  /** What a starting process is waiting for; undefined if it is waiting for nothing in particular. */
   readonly progress?: string | undefined;
-  /** The process with the lease; undefined without a lease, and before it was read. */
+  /** The process that has the lease; undefined if there is no lease, and before the first read. */
   readonly holder?: string | undefined;
-  /** Why the store cannot write; undefined when it can. */
+  /** Why the store cannot write; undefined if it can. */
   readonly storeError: string | undefined;
-  /** Why the last transaction was not sent; undefined when one was. */
+  /** Why the last transaction was not sent; undefined if it was. */
   readonly refusal: string | undefined;
 }
 
-/** A connection in {@link HealthFacts}. */
+/** A connection as it appears in {@link HealthFacts}. */
 interface ConnectionFacts {
   readonly id: string;
   readonly chainId: string;
   readonly remote: HeadView;
   readonly client: ClientView;
-  /** Error of the last cycle; undefined when it succeeded. */
+  /** Error from the last cycle; undefined if it succeeded. */
   readonly error: string | undefined;
 }
 
-/** Limits of the checks. */
+/** Limits used by the checks. */
 export interface HealthLimits {
-  /** Longest time without a new block; undefined: it follows the block time ({@link hasNoNewBlock}). */
+  /** Maximum time without a new block; undefined: depends on the block time ({@link hasNoNewBlock}). */
   readonly noBlockMs: number | undefined;
-  /** Largest number of blocks that a query may be late; undefined: 3 × its update period + 5. */
+  /** Maximum number of blocks that a query may be late; undefined: 3 × its update period + 5. */
   readonly overdueBlocks: bigint | undefined;
-  /** Least number of remote blocks between two results of a KV query; 0 means 1. */
+  /** Minimum number of remote blocks between two results of a KV query; 0 means 1. */
   readonly minKvUpdatePeriod: bigint;
   readonly expiryNotice: ExpiryNotice;
 }
@@ -132,7 +132,7 @@ const NO_BLOCKS = 10;
 const MIN_NO_BLOCK_MS = 15_000;
 const MAX_NO_BLOCK_MS = 60_000;
 
-/** Whether a chain has had no block for the configured time, or for ten of its block times: 15 s to 60 s. */
+/** Whether a chain has had no block for the configured time, or for ten block times, limited to 15 s to 60 s. */
 export function hasNoNewBlock(
   { sinceBlockMs, blockMs }: Pick<HeadView, "sinceBlockMs" | "blockMs">,
   { noBlockMs }: Pick<HealthLimits, "noBlockMs">,
@@ -142,14 +142,14 @@ export function hasNoNewBlock(
   return (sinceBlockMs ?? 0) > (noBlockMs ?? Math.min(MAX_NO_BLOCK_MS, own));
 }
 
-/** A chain that was not read for this long is not followed or unreachable. */
+/** A chain that has not been read for this long is not followed or unreachable. */
 const UNREAD_HEAD_MS = 15_000;
-/** The same after an error. It is longer than a reconnection takes. */
+/** The same limit after an error. Longer than a reconnection takes. */
 const FAILED_HEAD_MS = 4_000;
-/** A client or a balance that was not read for this long is unknown. */
+/** A client or balance that has not been read for this long is unknown. */
 const UNREAD_STATE_MS = 180_000;
 
-/** Returns all problems, those of the whole relayer first. The relayer is ready when there is none. */
+/** Returns all problems, those of the whole relayer first. The relayer is ready if there are none. */
 export function findProblems(facts: HealthFacts): readonly Problem[] {
   return [
     ...starting(facts),
@@ -199,7 +199,7 @@ function accountProblems({ account }: HealthFacts): readonly Problem[] {
   return [general("account-unknown", `the balance of ${address} is unknown: ${unread(account)}`)];
 }
 
-/** A standby sends nothing, and that is in order, unless it could not lead either. */
+/** A standby sends nothing, which is fine unless it could not lead either. */
 function gateProblems({ gate }: HealthFacts): readonly Problem[] {
   const { role, holder, roleError, progress, storeError, refusal } = gate;
   if (role === "standby" && (roleError === undefined || holder !== undefined)) return [];
@@ -297,7 +297,7 @@ function clientProblem(facts: HealthFacts, { client }: ConnectionFacts): Found {
   };
 }
 
-/** A query that fails again and again is late for a reason of its own, which the problem names. */
+/** A query that fails repeatedly is late for a reason of its own, which the problem states. */
 function overdueProblems(facts: HealthFacts, { id }: ConnectionFacts): readonly Found[] {
   const { queries, gate, market } = facts;
   if (gate.role === "unknown") return [];
@@ -320,12 +320,12 @@ function overdueProblems(facts: HealthFacts, { id }: ConnectionFacts): readonly 
   ];
 }
 
-/** Interval at which a standby reads the queries, and with them the results of the process that leads, ms. */
+/** Interval, in ms, at which a standby reads the queries, and with them the leading process's results. */
 export const STANDBY_READ_MS = 5_000;
-/** Two reads, and what a block may take. */
+/** Two reads, plus the time that a block may take. */
 const SILENT_MS = 15_000;
 
-/** When the last process stopped sending results; undefined while one sends. */
+/** When the last process stopped sending results; undefined while one is sending. */
 function silenceOf({ queries, local }: HealthFacts): string | undefined {
   const newest = queries.reduce((most, { lastLocalHeight }) => maxInt(most, lastLocalHeight), 0n);
   const blocks = Number((local.height ?? newest) - newest);
@@ -333,7 +333,7 @@ function silenceOf({ queries, local }: HealthFacts): string | undefined {
   return `; this process is a standby, and no process has sent a result for ${counted(blocks, "block")}`;
 }
 
-/** The reason for results that are later than the market may explain without a problem. */
+/** Explains results that are later than the market can account for without a problem. */
 function marketReason(market: MarketStatus | undefined): string {
   if (market === undefined || !isFresh(market) || !isDemandAboveMarket(market)) return "";
   const { lateBlocks } = market.forecast;

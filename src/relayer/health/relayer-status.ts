@@ -27,7 +27,7 @@ import {
 } from "./problems.ts";
 import type { AccountView, ClientView, Watches } from "../watch/watches.ts";
 
-/** The state of the relayer at one instant. */
+/** The state of the relayer at one moment. */
 export interface RelayerStatus {
   /** Bech32 address of the account that pays the fees. */
   readonly address: string;
@@ -38,7 +38,7 @@ export interface RelayerStatus {
   readonly connected: boolean;
   /** True once the query list has been read. */
   readonly loaded: boolean;
-  /** Reasons for which the relayer is not ready; empty when it is ready. */
+  /** Reasons why the relayer is not ready; empty if it is ready. */
   readonly problems: readonly Problem[];
   readonly local: HeadView;
   readonly account: AccountStatus;
@@ -48,23 +48,23 @@ export interface RelayerStatus {
   readonly endpoints: readonly EndpointStatus[];
   readonly gate: GateFacts;
   readonly spending: GateStatus["spending"];
-  /** undefined on a chain without a fee market, and before its first read. */
+  /** undefined on a chain without a fee market and before the first read. */
   readonly market: MarketStatus | undefined;
-  /** Balance that is never spent, in units of the fee denom. */
+  /** Part of the balance that is never spent, in units of the fee denom. */
   readonly reserve: bigint;
   /** Number of stored dead letters. */
   readonly deadLetters: number;
-  /** undefined when the configuration cannot be loaded again. */
+  /** undefined if the configuration cannot be reloaded. */
   readonly config?: ReloadStatus | undefined;
 }
 
 /** The account in {@link RelayerStatus}. */
 export interface AccountStatus extends AccountView {
-  /** Expected fee of a transaction with all results that are due at the same time. */
+  /** Expected fee for a transaction with all results that are due at the same time. */
   readonly transactionFee: bigint;
-  /** Days until the balance is spent at the rate of the last day's fees; undefined while no fee was paid. */
+  /** Days until the balance is spent at the last day's rate; undefined while no fees have been paid. */
   readonly daysLeft: number | undefined;
-  /** How people read amounts of the fee denom; undefined when nobody has named a unit. */
+  /** The unit in which amounts of the fee denom are shown to people; undefined if none is named. */
   readonly unit?: DisplayUnit | undefined;
 }
 
@@ -73,7 +73,7 @@ export interface ConnectionStatus {
   readonly id: string;
   /** Id of the remote chain. */
   readonly chainId: string;
-  /** Error of the last cycle; undefined when it succeeded. */
+  /** Error from the last cycle; undefined if it succeeded. */
   readonly error: string | undefined;
   readonly remote: HeadView;
   readonly client: ClientView;
@@ -96,18 +96,18 @@ export interface QueryView {
   readonly state: QueryStatus;
   /** 0 without a result. */
   readonly lastLocalHeight: bigint;
-  /** undefined without a KV result. */
+  /** undefined if there is no KV result. */
   readonly lastRemoteHeight: bigint | undefined;
-  /** Local height of the first result with the values that the last read found again; undefined when they were sent. */
+  /** Local height of the first result with the values that the last read found unchanged; undefined if the values were sent. */
   readonly unchangedSince: bigint | undefined;
-  /** undefined without a result. */
+  /** undefined if there is no result. */
   readonly resultAge: ResultAge | undefined;
   readonly lateness: Lateness;
   /** Results included since the relayer started. */
   readonly results: number;
-  /** undefined while nothing was spent since the start. */
+  /** undefined while nothing has been spent since startup. */
   readonly cost: QueryCost | undefined;
-  /** Whether an operator requested an immediate cycle that has not ended. */
+  /** Whether an operator has requested an immediate cycle that has not ended yet. */
   readonly isRequested: boolean;
   /** Failures since the last result. */
   readonly failures: number;
@@ -116,26 +116,26 @@ export interface QueryView {
   readonly retryInMs: number;
 }
 
-/** A query's share of the cost of its transactions since the start. */
+/** A query's share of the cost of its transactions since startup. */
 export interface QueryCost {
   readonly gas: bigint;
   /** In units of the fee denom. */
   readonly fee: bigint;
 }
 
-/** Time since the last result of a query. */
+/** Time since a query's last result. */
 interface ResultAge {
   readonly blocks: bigint;
   readonly ms: number;
-  /** The result is older than the first block that this process saw; `ms` is the time since that block. */
+  /** The result is older than the first block that this process saw; `ms` counts from that block. */
   readonly isAtLeast: boolean;
 }
 
-/** The part of the engine's state that the status shows. */
+/** The part of the engine's state shown in the status. */
 interface EngineState {
   readonly localHeight: () => bigint;
   readonly list: () => ListView;
-  /** By connection id: the error of the last cycle; undefined when it succeeded. */
+  /** By connection id: the error from the last cycle; undefined if it succeeded. */
   readonly workerErrors: () => ReadonlyMap<string, string | undefined>;
 }
 
@@ -153,7 +153,7 @@ export interface StatusDeps {
   readonly journal: Pick<Journal, "deadLetters">;
   readonly costOf: (queryId: bigint) => QueryCost | undefined;
   readonly market: () => MarketStatus | undefined;
-  /** Expected fee of a transaction with all results that are due at the same time. */
+  /** Expected fee for a transaction with all results that are due at the same time. */
   readonly transactionFee: () => bigint;
   readonly unit?: () => DisplayUnit | undefined;
   readonly isConnected: () => boolean;
@@ -161,12 +161,12 @@ export interface StatusDeps {
   readonly clock: { readonly nowMs: () => number; readonly monotonicMs: () => number };
 }
 
-/** Whether a text is a query's id. */
+/** Whether a text is a valid query id. */
 export function isQueryId(text: string): boolean {
   return /^\d{1,20}$/.test(text);
 }
 
-/** Returns a query with its registration; undefined when this relayer does not serve it. O(n). */
+/** Returns a query with its registration; undefined if this relayer does not serve it. O(n). */
 export function findQuery(
   status: Pick<RelayerStatus, "queries">,
   registry: Pick<Registry, "states">,

@@ -45,7 +45,7 @@ import type { Reservation } from "../result/result-submitter.ts";
 import { type KeyAnswers, type ProofOutcome, type ProvenValues, proveResults, readKeys } from "./prove.ts";
 import { gasGuess } from "../result/gas-guess.ts";
 
-/** Queries that are read together, and at which height. */
+/** Queries that are read together, and the height at which they are read. */
 export interface KvCycle {
   readonly view: ConnectionView;
   /** By need. */
@@ -56,21 +56,21 @@ export interface KvCycle {
 
 /** What a cycle may read. */
 export interface KvDemand {
-  /** Called when the height is known. */
+  /** Called once the height is known. */
   readonly due: () => readonly QueryState[];
-  /** Blocks by which results are read early. */
+  /** Number of blocks by which results are read early. */
   readonly lookAhead: bigint;
-  /** Returns the number of queries of the cycles that run already. */
+  /** Returns the number of queries in the cycles that are already running. */
   readonly running: () => number;
 }
 
 /**
- * Chooses the height and the queries of a cycle. Returns undefined when the remote chain has no newer block for any of them.
- * Throws `RelayError` and `ClientError` for an error of the connection.
+ * Selects the height and the queries for a cycle. Returns undefined if the remote chain has no newer block for any of them.
+ * Throws `RelayError` and `ClientError` for connection errors.
  *
- * All queries are read at one remote height, so they share one header and at most one client update. The header is that
- * of the newest block H, and the state is that at H−1: a header holds the app hash after the previous block. An older
- * header would save no calls, would make the values older, and could be below the client's latest height.
+ * All queries are read at one remote height, so they share one header and at most one client update. The header belongs to the
+ * newest block H and the state to H−1, since a header contains the app hash after the previous block. An older header would save
+ * no calls, would make the values older, and could be below the client's latest height.
  */
 export async function planKvCycle(
   worker: ConnectionWorker,
@@ -98,9 +98,9 @@ export async function planKvCycle(
 }
 
 /**
- * Reads and proves the queries of a cycle, and hands the results to the submitter when the cycle before it has done so
- * (`turn`): the newer result of a query must be the later one. Does not wait for their block. An error of a query is stored in
- * its state. Throws as {@link planKvCycle}.
+ * Reads and proves a cycle's queries, and passes the results to the submitter once the previous cycle has done so (`turn`): a
+ * query's newer result must come later. Does not wait for their block. A query's error is stored in its state. Throws like {@link
+ * planKvCycle}.
  */
 export async function runKvCycle(
   worker: ConnectionWorker,
@@ -124,7 +124,7 @@ export async function runKvCycle(
   }
 }
 
-/** Reads the last results of the queries from the chain, if unchanged values are skipped: another relayer may have sent newer ones. */
+/** If unchanged values are skipped, reads the queries' last results from the chain: another relayer may have sent newer ones. */
 async function readLastHeights(
   { registry }: ConnectionWorker,
   { candidates }: KvCycle,
@@ -138,8 +138,8 @@ async function readLastHeights(
 }
 
 /**
- * Returns whether a result is not sent, because the chain has its values already and `queries.skip_unchanged` allows it. The query is
- * then read again as if it had been answered. Otherwise its values are remembered: the next ones are compared with them.
+ * Returns whether a result is not sent because the chain already has its values and `queries.skip_unchanged` allows it. The query
+ * is then read again as if it had been answered. Otherwise, its values are remembered for comparison with the next ones.
  */
 function isSkipped(worker: ConnectionWorker, { view, started }: KvCycle, proof: ProvenState): boolean {
   const { settings, registry, submitter, urgency, connectionId, metrics } = worker;
@@ -168,9 +168,9 @@ function guessOf({ settings }: ConnectionWorker, query: RegisteredQuery): bigint
 }
 
 /**
- * Returns the due queries that accept a result of the remote height `at`. The chain refuses a result that is not newer
- * than the last one, and a read that is not newer than one without a change tells nothing. `minBlocks` is the least number of
- * remote blocks after the last one, `height` the local height of the block with the result.
+ * Returns the due queries that accept a result from remote height `at`. The chain refuses a result that is not newer than the
+ * last one, and a read that is not newer than an unchanged one reveals nothing. `minBlocks` is the minimum number of remote
+ * blocks after the last result, `height` the local height of the block with the result.
  */
 export function candidatesAt(
   due: readonly QueryState[],
@@ -191,13 +191,13 @@ function isTooSoon(at: RemoteHeight, last: RemoteHeight | undefined, minBlocks: 
 interface RemoteReads {
   readonly block: LightBlockBytes;
   readonly answers: KeyAnswers;
-  /** undefined: the client has the consensus state already. */
+  /** undefined: the client already has the consensus state. */
   readonly trust: Trust | undefined;
-  /** Time since the values were read, ms: that of the client updates on the way to the block. */
+  /** Time since the values were read, ms: the time taken by intermediate client updates. */
   readonly afterMs: number;
 }
 
-/** The three reads are independent of each other. In parallel they take one round trip, however many keys there are. */
+/** The three reads do not depend on each other. In parallel, they take one round trip regardless of the number of keys. */
 async function readRemote(
   worker: ConnectionWorker,
   { view: { client, headerAt, stateAt }, candidates }: KvCycle,
@@ -215,13 +215,13 @@ async function readRemote(
   return { block, answers, trust: nearest, afterMs: worker.clock.monotonicMs() - readMs };
 }
 
-/** A proven result, the state of its query when it was read, and its values. */
+/** A proven result, its values, and the state of its query at the time of the read. */
 interface ProvenState extends Pick<ProvenValues, "values"> {
   readonly state: QueryState;
   readonly result: ProvenResult;
 }
 
-/** Returns the results that can be sent. Stores the failure of each other query. */
+/** Returns the results that can be sent. Stores a failure for every other query. */
 async function prove(
   worker: ConnectionWorker,
   cycle: KvCycle,
@@ -242,7 +242,7 @@ async function prove(
   });
 }
 
-/** Proves all values. Those of an endpoint with a wrong proof are read again, from the next one. */
+/** Proves all values. Values from an endpoint whose proof was wrong are read again from the next endpoint. */
 async function proveValues(
   { remote, settings: { allowKvCallbacks }, submitter }: ConnectionWorker,
   { candidates, view: { stateAt } }: KvCycle,
@@ -284,7 +284,7 @@ function toResult(
   };
 }
 
-/** Returns the hash of keys and values without their proofs, which differ at each height. */
+/** Returns the hash of the keys and values without their proofs, which differ at each height. */
 function hashOf(values: readonly StorageValue[]): string {
   const kvResults = values.map((value) => ({ ...value, Proof: undefined }));
   const result = { kvResults, block: undefined, height: 0n, revision: 0n, allowKvCallbacks: false };
@@ -305,7 +305,7 @@ function updateOf(
   };
 }
 
-/** Stores the outcome of a KV result in the state of its query. */
+/** Stores a KV result's outcome in the state of its query. */
 export function recordKvOutcome(
   worker: ConnectionWorker,
   { query, at: remote }: ProvenResult,

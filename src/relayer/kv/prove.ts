@@ -9,9 +9,9 @@ import type { QueryFailure, QueryState } from "../registry/query-state.ts";
 import type { QueryKey } from "../chain/registered-query.ts";
 import { submitMessage } from "../result/proven-result.ts";
 
-/** The remote state that all proofs refer to. */
+/** The remote state to which all proofs refer. */
 export interface ProofPoint {
-  /** From the header of the block `at` + 1. */
+  /** From the header of block `at` + 1. */
   readonly appHash: Uint8Array;
   /** Height of the state that was read. */
   readonly at: RemoteHeight;
@@ -21,15 +21,15 @@ export interface ProofOptions {
   /** Bech32 address of the relayer's account. */
   readonly sender: string;
   readonly allowKvCallbacks: boolean;
-  /** Called for each key whose proof does not verify. */
+  /** Called for each key whose proof fails to verify. */
   readonly onInvalidProof?: (endpoint: string, reason: string) => void;
 }
 
-/** The proven values of a query. */
+/** A query's proven values. */
 export interface ProvenValues {
   /** Encoded `MsgSubmitQueryResult`. */
   readonly message: Uint8Array;
-  /** One for each key, in the order of the query. The value of an absent key is empty. */
+  /** One value per key, in the query's order. The value of an absent key is empty. */
   readonly values: readonly StorageValue[];
 }
 
@@ -40,10 +40,10 @@ export interface ProofOutcome {
 }
 
 /**
- * Verifies the proofs of all keys, each once, and builds one result for each query. A query with an unproven key gets the
- * failure of that key and does not affect the others.
+ * Verifies the proof of each key once and builds one result per query. A query with an unproven key gets that key's failure and
+ * does not affect the others.
  *
- * The chain would refuse an unproven result too, but then all other results of the transaction would fail with it.
+ * The chain would also refuse an unproven result, but all other results in the transaction would then fail with it.
  */
 export function proveResults(
   states: readonly QueryState[],
@@ -120,7 +120,7 @@ function verify(
   return good({ storagePrefix: key.path, key: key.key, value, Proof: { ops } });
 }
 
-/** Proof failures that come from the remote state and not from the node: ICS-23 cannot prove these states. */
+/** Proof failures caused by the remote state rather than the node: ICS-23 cannot prove these states. */
 const UNPROVABLE_STATES: Partial<Record<ProofFailureCode, QueryFailure>> = {
   "empty-value": { code: "empty-value", reason: "has an empty value, which ICS-23 cannot prove" },
   "empty-tree": { code: "empty-store", reason: "is absent from an empty store, which ICS-23 cannot prove" },
@@ -149,15 +149,15 @@ function readFailure(answer: StoreResponse, key: QueryKey): QueryFailure {
   };
 }
 
-/** Responses to store reads at one height, or the failure of a read, by {@link keyName}. */
+/** Responses to store reads at one height, or the failures of those reads, by {@link keyName}. */
 export type KeyAnswers = ReadonlyMap<string, Result<StoreResponse, QueryFailure>>;
 
-/** Returns store name and hex key, as in `bank/0214…`. */
+/** Returns the store name and hex key, as in `bank/0214…`. */
 function keyName(key: QueryKey): string {
   return `${key.path}/${toHex(key.key)}`;
 }
 
-/** Reads keys with proofs at one height, in parallel, each distinct key once. Rejects only on abort. */
+/** Reads keys with proofs at one height, in parallel and each distinct key once. Rejects only on abort. */
 export async function readKeys(
   remote: Pick<ChainClient, "readStore">,
   keys: readonly QueryKey[],

@@ -1,6 +1,6 @@
 import { LATE, STALE, type RelayerCondition } from "./relayer-condition.ts";
 
-/** Alerts about the account and the state of the relayer: without them nothing is sent. */
+/** Alerts about the relayer's account and state, without which nothing is sent. */
 export const ACCOUNT_CONDITIONS: readonly RelayerCondition[] = [
   {
     name: "relayer-account-empty",

@@ -11,10 +11,10 @@ import {
 } from "../../platform/monitoring/dashboards/panel-spec.ts";
 import { M, PLACE } from "./relayer-parts.ts";
 
-/** What a line is comes first: the end of a long name is cut off. */
+/** The label starts with what the line shows, because the end of a long name is cut off. */
 const of = (text: string): string => `${text} {{connection_id}} {{instance}}`;
 
-/** One line for each connection of each relayer. */
+/** One row per connection of each relayer. */
 const CONNECTION_TABLE: PanelSpec = table(
   "Connections",
   [

@@ -18,7 +18,7 @@ const OF_CONNECTIONS: ReadonlySet<ProblemCode> = new Set(CONNECTION_PROBLEM_CODE
 const relayer = (panel: string): PanelLink => ({ dashboard: DASHBOARDS.relayer, panel });
 const costs = (panel: string): PanelLink => ({ dashboard: DASHBOARDS.costs, panel });
 
-/** Where the cause of each alert is seen. */
+/** The panel that shows each alert's cause. */
 const CAUSES: PanelsByAlert = [
   [/-account-low$/, costs("Account or fee grant empty in")],
   [/-account-/, costs("Balance")],
@@ -42,7 +42,7 @@ const CAUSES: PanelsByAlert = [
   [/-state-unknown$|-starting$/, relayer("Failed RPC calls")],
 ];
 
-/** All conditions of the relayer, in the order of the rules. */
+/** All relayer conditions, in the order of the rules. */
 export const RELAYER_CONDITIONS: readonly RelayerCondition[] = [
   ...CHAIN_CONDITIONS,
   ...ACCOUNT_CONDITIONS,
@@ -51,7 +51,7 @@ export const RELAYER_CONDITIONS: readonly RelayerCondition[] = [
   ...COST_CONDITIONS,
 ];
 
-/** Alerts of the relayer, from its problems and its other metrics. */
+/** Relayer alerts, from its problems and its other metrics. */
 export const RELAYER_GROUP: GroupSpec = {
   name: "icq-relayer.alerts",
   records: [],
@@ -89,13 +89,13 @@ function toSpec(condition: RelayerCondition): AlertSpec {
   };
 }
 
-/** The instance says the job. */
+/** The instance already identifies the job. */
 function placeText(scope: readonly string[]): string {
   const labels = scope.includes("instance") ? scope.filter((label) => label !== "job") : scope;
   return labels.map((label) => `{{ $labels.${label} }}`).join(" ");
 }
 
-/** One failed scrape neither ends nor repeats the alert. */
+/** A single failed scrape neither ends nor repeats the alert. */
 function present(problems: readonly ProblemCode[], scope: readonly string[], times: Times): string {
   const matcher = problems.length === 1 ? `code="${problems[0]}"` : `code=~"${problems.join("|")}"`;
   return `max by (${scope.join(", ")}) (last_over_time(relaywatch_relayer_problems{${matcher}}[${times("2m")}])) > 0`;

@@ -1,6 +1,6 @@
 import { BY_CONNECTION, CONNECTION_SCOPE, LATE, STALE, type RelayerCondition } from "./relayer-condition.ts";
 
-/** Alerts about the chains and the light clients of the relayer. */
+/** Alerts about the relayer's chains and light clients. */
 export const CHAIN_CONDITIONS: readonly RelayerCondition[] = [
   {
     name: "relayer-local-chain-unreachable",

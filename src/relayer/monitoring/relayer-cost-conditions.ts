@@ -3,17 +3,17 @@ import { NO_STANDBY, type RelayerCondition } from "./relayer-condition.ts";
 const M = "relaywatch_relayer";
 const BY = "by (job, instance)";
 
-/** Mean gas of a block by kind: the gauge has that of a few blocks. */
+/** Mean gas per block, by kind; the gauge covers only a few blocks. */
 function meanGas(kind: string, window: string): string {
   return `max ${BY} (avg_over_time(${M}_market_gas{kind="${kind}"}[${window}]))`;
 }
 
-/** Limit of a day's fees: the configured one, or a quarter of the balance. */
+/** Daily fee limit: the configured one, or a quarter of the balance. */
 const DAILY_BUDGET = `(max ${BY} (${M}_daily_fee_limit) or 0.25 * max ${BY} (${M}_account_balance))`;
 
 /**
- * Alerts about what results cost. None of them wakes anybody: results are still included, and what a day costs is limited by
- * `gas.max_price`, `spending.daily_fee` and the reserve. When one of those limits stops the relayer, a critical alert fires.
+ * Alerts about the cost of results. None of them wakes anybody: results are still included, and a day's cost is limited by
+ * `gas.max_price`, `spending.daily_fee` and the reserve. If one of those limits stops the relayer, a critical alert fires.
  */
 export const COST_CONDITIONS: readonly RelayerCondition[] = [
   {

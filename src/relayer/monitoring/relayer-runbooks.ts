@@ -21,7 +21,7 @@ const NAMES: ReadonlyMap<ProblemCode, string> = new Map(
   RELAYER_CONDITIONS.flatMap(({ name, problems = [] }) => problems.map((code) => [code, name] as const)),
 );
 
-/** Returns the URL of the runbook of a problem; undefined when it has no alert. */
+/** Returns the URL of a problem's runbook; undefined if the problem has no alert. */
 export function problemRunbook(code: ProblemCode): string | undefined {
   const name = NAMES.get(code);
   return name === undefined ? undefined : `/${runbookPath(name)}`;

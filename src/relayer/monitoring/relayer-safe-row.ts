@@ -17,7 +17,7 @@ const ENDPOINT_STATES: readonly StateSpec[] = [
   [3, "distrusted", "orange"],
 ];
 
-/** Rows of one timeline: role, gate, subscription, light client and store have their own numbers. */
+/** Rows of one timeline. Role, gate, subscription, light client and store each have their own numbers. */
 const PART_STATES: readonly StateSpec[] = [
   [1, "leader", "green"],
   [2, "starting", "blue"],

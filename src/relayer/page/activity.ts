@@ -1,15 +1,15 @@
 import type { QueryCost } from "../health/relayer-status.ts";
 import { type Attempt, type AttemptSink, NOT_NEEDED } from "../state/attempt.ts";
 
-/** Attempts and transactions of one minute. */
+/** Attempts and transactions within one minute. */
 export interface ActivitySample {
   readonly startMs: number;
   readonly included: number;
-  /** Attempts that failed. Results that were no longer needed are not failures. */
+  /** Failed attempts. Results that were no longer needed are not failures. */
   readonly failed: number;
   /** Local transactions with results. */
   readonly transactions: number;
-  /** Client updates that their results needed. */
+  /** Client updates needed by those results. */
   readonly updates: number;
   readonly gas: bigint;
 }
@@ -18,16 +18,16 @@ export interface ActivitySample {
 export interface Activity {
   /** Returns a sink that records attempts and passes them on. */
   readonly sink: (inner: AttemptSink) => AttemptSink;
-  /** The samples of the last hour, oldest first, without gaps; undefined before the start. */
+  /** Samples of the last hour, oldest first and without gaps; undefined before startup. */
   readonly samples: () => readonly (ActivitySample | undefined)[];
   readonly costOf: (queryId: bigint) => QueryCost | undefined;
 }
 
 /** Duration of one sample. */
 const SPAN_MS = 60_000;
-/** Stored samples: one hour. */
+/** Number of stored samples: one hour. */
 const SAMPLES = 60;
-/** Maximum number of queries with a cost. Drops the one that was added first. */
+/** Maximum number of queries with a cost. Beyond that, the one added first is dropped. */
 const MAX_COSTS = 20_000;
 
 interface OpenSample {

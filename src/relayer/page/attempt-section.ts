@@ -8,7 +8,7 @@ import { type Attempt, type AttemptLog, NOT_NEEDED } from "../state/attempt.ts";
 import type { ActivitySample } from "./activity.ts";
 import type { DeadLetter } from "../state/journal.ts";
 
-/** Results, transactions and gas of the last hour, by minute. */
+/** Results, transactions and gas over the last hour, by minute. */
 export function activitySection(samples: readonly (ActivitySample | undefined)[]): Html {
   const known = samples.filter((sample) => sample !== undefined);
   const sum = (read: (sample: ActivitySample) => number): number =>
@@ -42,10 +42,10 @@ function failedText(failed: number): string {
   return `${grouped(failed)} failed (red, on top)`;
 }
 
-/** Attempts of one table. */
+/** Number of attempts in one table. */
 const SHOWN_ATTEMPTS = 50;
 
-/** The newest attempts, of all queries or of one. */
+/** The newest attempts, for all queries or for one. */
 export async function attemptSection(
   log: Pick<AttemptLog, "find">,
   account: Pick<AccountStatus, "denom" | "unit">,
@@ -99,13 +99,13 @@ function toneOf(outcome: Attempt["outcome"]): Tone {
   return NOT_NEEDED.has(outcome) ? "unknown" : "bad";
 }
 
-/** Who may send dead letters again: everybody, bearers of the token, or nobody because no token is configured. */
+/** Who may resubmit dead letters: everybody, bearers of the token, or nobody because no token is configured. */
 export type ResubmitAccess = "open" | "token" | "nobody";
 
-/** Maximum number of dead letters on the page: the newest. */
+/** Maximum number of dead letters on the page, newest first. */
 const SHOWN = 20;
 
-/** The transactions that are not retried automatically, each with a button that sends it again. */
+/** The transactions that are not retried automatically, each with a button that resubmits it. */
 export function deadLetterSection(letters: readonly DeadLetter[], access: ResubmitAccess): Html {
   if (letters.length === 0)
     return html`<h2>Dead letters</h2><p>None. Every transaction of a TX query was delivered or is still being retried.</p>`;

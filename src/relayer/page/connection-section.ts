@@ -5,7 +5,7 @@ import { blocksBehind } from "../api/status-json.ts";
 import type { ConnectionStatus, EndpointStatus, QueryView, RelayerStatus } from "../health/relayer-status.ts";
 import { isBlind, localLine, mostSevere } from "./overview-section.ts";
 
-/** One row per connection: remote chain, light client, lateness of its queries. */
+/** One row per connection: remote chain, light client, and how late its queries are. */
 export function connectionSection(status: RelayerStatus): Html {
   const { connections, queries, problems, local } = status;
   const columns: readonly Column<ConnectionStatus>[] = [
@@ -46,7 +46,7 @@ export function connectionSection(status: RelayerStatus): Html {
   return html`<div class="head"><h2>Connections <small>${connections.length}</small></h2> <small class="muted">${localLine(status)}</small></div>${dataTable({ caption, isCaptionHidden: true, columns, rows: connections })}`;
 }
 
-/** Whether a cycle of the connection may have succeeded. The absence of errors alone does not show it. */
+/** Whether one of the connection's cycles may have succeeded. The absence of errors alone does not show that. */
 function hasCycled({ loaded, gate, queries }: RelayerStatus, connection: string): boolean {
   const own = queries.filter(({ connectionId }) => connectionId === connection);
   const hasResult = own.length === 0 || own.some(({ state }) => state === "answered");

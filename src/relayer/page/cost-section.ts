@@ -37,7 +37,7 @@ import {
   type TextColumn,
 } from "../report/spending-text.ts";
 
-/** What results use: the fee market with its price and gas, the demand, today's fees, and the gas by owner. */
+/** What results use: the fee market's price and gas, the demand, today's fees, and gas by owner. */
 export function costSection(status: RelayerStatus, samples: readonly (ActivitySample | undefined)[]): Html {
   const { market } = status;
   if (market === undefined)
@@ -53,7 +53,7 @@ function staleText({ sinceReadMs }: MarketStatus): Html {
   return html`<p>${badge("unknown", "not current")} The fee market was last read ${formatDuration(sinceReadMs)} ago.</p>`;
 }
 
-/** Whether the market bears the demand; otherwise what follows, and what would change that. */
+/** Whether the market bears the demand; if not, the consequences, and what would change that. */
 function demandText(market: MarketStatus, blockMs = 1_000): Html {
   const { demandResults, sustainableResults, lateBlocks, costPerDay, remedies } = market.forecast;
   const [demand, sustainable] = [resultsText(demandResults), resultsText(sustainableResults)];
@@ -127,12 +127,12 @@ function resultFacts({ queries, spending, reserve, account }: RelayerStatus): re
 
 interface Cost {
   readonly results: number;
-  /** Keys of all results; one for a result of a TX query. */
+  /** Keys of all results; a TX query's result counts as one key. */
   readonly keys: number;
   readonly gas: bigint;
 }
 
-/** Adds up the gas of queries since the start, by owner. */
+/** Adds up the queries' gas since startup, by owner. */
 function costByOwner(queries: readonly QueryView[]): ReadonlyMap<string, Cost> {
   const costs = new Map<string, Cost>();
   for (const { owner, results, keyCount, cost } of queries) {
@@ -155,7 +155,7 @@ function add(a: Cost, b: Cost): Cost {
 /** Maximum number of owners on the page: those with the most gas. */
 const SHOWN_OWNERS = 10;
 
-/** Returns the gas of an owner's callbacks. Transactions are those of the last hour, whose overhead all results share. */
+/** Returns the gas of an owner's callbacks. Uses the last hour's transactions, whose overhead all results share. */
 function createCallbackGas(
   samples: readonly (ActivitySample | undefined)[],
 ): (cost: Pick<Cost, "gas" | "keys">) => bigint {
@@ -170,7 +170,7 @@ function createCallbackGas(
     });
 }
 
-/** Gas by owner: today's with its budget, and that of one result since the start. The fees are in the section "Spending". */
+/** Gas by owner: today's gas with its budget, and gas per result since startup. Fees are in the "Spending" section. */
 function ownerTable(
   { spending, queries }: RelayerStatus,
   samples: readonly (ActivitySample | undefined)[],
@@ -209,7 +209,7 @@ function ownerTable(
   })}${rest > 0 && html`<p>${counted(rest, "more owner")} in <a href="/api/status">JSON</a>.</p>`}`;
 }
 
-/** Gas of the newest blocks: own, others' on top, and the target as a line. */
+/** Gas in the newest blocks: our own, others' on top of it, and the target as a line. */
 function gasPlot(market: MarketStatus): Html {
   const { blocks, targetGas } = market;
   const own = meanOwnGas(market, blocks.length);
@@ -234,7 +234,7 @@ function gasPlot(market: MarketStatus): Html {
   });
 }
 
-/** "11.6 M", with a narrow space, from a tenth of a million on. */
+/** "11.6 M", with a narrow space, from a tenth of a million upward. */
 function gasText(gas: bigint): string {
   return gas < 100_000n ? grouped(gas) : `${Number(gas / 100_000n) / 10}\u202fM`;
 }
@@ -247,10 +247,10 @@ function blocksText(blocks: number): string {
   return counted(Math.round(blocks * 10) / 10, "block");
 }
 
-/** Owners or queries on the page: the most expensive ones. */
+/** Maximum number of owners or queries on the page, most expensive first. */
 const MAX_ROWS = 10;
 
-/** Who pays, for whom, and what it will be, in the words of the report. */
+/** Who pays, for whom, and the forecast, worded as in the report. */
 export function spendingSection(costs: CostsView, nowMs: number): Html {
   const view = spendingView(costs, "owner");
   const words = spendingText(view, "\u202f");
@@ -285,7 +285,7 @@ function noticesOf({ read_at: readAtMs, incomplete, since }: SpendingView, nowMs
   }${complete} Read ${ago(Math.max(0, nowMs - readAtMs))}.</p>`;
 }
 
-/** Warns of a fee grant that pays nothing, or of which nothing is known. */
+/** Warns about a fee grant that pays nothing, or about which nothing is known. */
 function grantBadge({ payer: { fee_grant: grant } }: SpendingView, nowMs: number): HtmlPart {
   if (grant === null) return "";
   const { read, type, known, left, expires_at: expiresAtMs } = grant;
@@ -306,7 +306,7 @@ function budgetBadge({ budget, over_budget: over }: SpendingView): HtmlPart {
   return html`${badge(tone, text)} `;
 }
 
-/** The columns of the report, named as on a page. */
+/** The report's columns, named as on a page. */
 function columnsOf<Row>(columns: readonly TextColumn<Row>[]): readonly Column<Row>[] {
   return columns.map(({ title, align, text, detail, isUrgent }) => ({
     name: `${title.charAt(0).toLowerCase()}${title.slice(1)}`,

@@ -33,7 +33,7 @@ export interface Summary {
   readonly headline: string;
 }
 
-/** Headlines of problems, from the reader's view: the most severe first, and causes before their consequences. */
+/** Headlines for problems, from the reader's point of view: most severe first, and causes before their consequences. */
 const HEADLINES: readonly { readonly codes: readonly ProblemCode[]; readonly headline: string }[] = [
   { codes: ["local-not-followed"], headline: "The relayer cannot see the local chain" },
   { codes: ["lease-unknown"], headline: "It is not known whether any process sends" },
@@ -63,7 +63,7 @@ function rank({ code }: Problem): number {
   return found < 0 ? HEADLINES.length : found;
 }
 
-/** Summarizes problems and queries. The tone is never "good" before everything was read once. */
+/** Summarizes problems and queries. The tone is never "good" until everything has been read once. */
 export function summarize({ problems, queries, gate, market, deadLetters }: RelayerStatus): Summary {
   if (problems.length > 0) {
     const code = mostSevere(problems)?.code;
@@ -92,7 +92,7 @@ export function summarize({ problems, queries, gate, market, deadLetters }: Rela
   return { tone: "good", headline: "In order: every result is current" };
 }
 
-/** The summary, the problems with their reasons, and what is left to mend. */
+/** The summary, the problems with their reasons, and what still needs attention. */
 export function statusSection(status: RelayerStatus, { tone, headline }: Summary): Html {
   const items = [
     ...status.problems.map(problemItem),
@@ -109,12 +109,12 @@ function problemItem({ code, text }: Problem): Html {
   return html`<li><strong>${code}</strong>: ${text}${url !== undefined && html` <a href="${url}">Runbook</a>`}</li>`;
 }
 
-/** Whether the local chain cannot be read, so that lateness and results in flight are unknown. */
+/** Whether the local chain cannot be read, in which case lateness and results in flight are unknown. */
 export function isBlind({ problems }: Pick<RelayerStatus, "problems">): boolean {
   return problems.some(({ code }) => code === "local-not-followed");
 }
 
-/** The four numbers that matter: queries that are current, results, balance, price. */
+/** The four numbers that matter: current queries, results, balance, price. */
 export function factSection(status: RelayerStatus, samples: readonly (ActivitySample | undefined)[]): Html {
   const known = samples.filter((sample) => sample !== undefined);
   const included = known.reduce((sum, sample) => sum + sample.included, 0);
@@ -131,7 +131,7 @@ export function factSection(status: RelayerStatus, samples: readonly (ActivitySa
   ]);
 }
 
-/** How many queries are current, and which one is due longest. */
+/** How many queries are current, and which one has been due the longest. */
 function queriesFact(status: RelayerStatus): Fact {
   const { queries, gate, loaded, market } = status;
   if (!loaded) return queryFact("not read yet", "the list of queries", "unknown");
@@ -163,7 +163,7 @@ function queriesFact(status: RelayerStatus): Fact {
   );
 }
 
-/** An overdue query that fails is overdue: the problem includes it. */
+/** A failing query that is overdue counts as overdue, since the problem includes it. */
 function countedAs(query: QueryView): "current" | "overdue" | "failing" | "pending" {
   const standing = query.lateness.isOverdue ? "overdue" : standingOf(query);
   return standing === "overdue" || standing === "failing" || standing === "pending" ? standing : "current";
@@ -210,7 +210,7 @@ export function priceFact(market: MarketStatus | undefined): Fact {
   };
 }
 
-/** The local chain and the role of this process, in one line. */
+/** The local chain and this process's role, in one line. */
 export function localLine({ local, connected, gate }: RelayerStatus): Html {
   const { height, sinceBlockMs, error } = local;
   const head =

@@ -11,9 +11,9 @@ const HEIGHT = 150;
 const RIGHT = WIDTH - 116;
 const TOP = 14;
 const BASE = HEIGHT - 18;
-/** Ratio of prices that are far apart. */
+/** Ratio above which prices are far apart. */
 const FAR = 8;
-/** Least distance of the texts beside the lines. */
+/** Minimum distance between the labels beside the lines. */
 const LINE_HEIGHT = 12;
 const SPAN_MS = 300_000;
 
@@ -23,7 +23,10 @@ interface PriceLine {
   readonly style: string;
 }
 
-/** The price of the last day, between its lowest and highest of each five minutes, with minimum, ceiling and cap. */
+/**
+ * The price over the last day, as the range between the lowest and highest price every five minutes, with minimum, ceiling and
+ * cap.
+ */
 export function pricePlot(market: MarketStatus, nowMs: number): Html {
   const { day, price, minimum, ceiling, cap, denom } = market;
   const highest = day.reduce((most, { high }) => (high > most ? high : most), price);
@@ -47,8 +50,8 @@ ${lineLabels(lines)}<path class="l-axis" d="M0 ${BASE}h${RIGHT}"/>
 }
 
 /**
- * Returns the function from a price to its vertical position: logarithmic when the prices are far apart. A cap that is far above all
- * of them is left out, because it would press them together.
+ * Returns the function that maps a price to its vertical position: logarithmic if the prices are far apart. A cap far above all
+ * of them is left out, because it would squeeze them together.
  */
 function axisOf(
   { minimum, ceiling, cap }: MarketStatus,
@@ -69,7 +72,7 @@ function axisOf(
   };
 }
 
-/** Points without a gap between them: a process that did not run has read no price. */
+/** Splits the points into runs without gaps: a process that was not running has read no price. */
 function runsOf(day: readonly PricePoint[]): readonly (readonly PricePoint[])[] {
   const runs: PricePoint[][] = [];
   for (const point of day) {
@@ -85,7 +88,7 @@ interface Axes {
   readonly y: (price: Dec18) => number;
 }
 
-/** The area between the lowest and the highest price, and the highest as a line. */
+/** The area between the lowest and highest price, with the highest as a line. */
 function pricePath(run: readonly PricePoint[], { x, y }: Axes): Html {
   const at = ({ startMs }: PricePoint, offsetMs: number, price: Dec18): string =>
     `${short(Math.min(RIGHT, x(startMs + offsetMs)))} ${short(y(price))}`;
@@ -94,7 +97,7 @@ function pricePath(run: readonly PricePoint[], { x, y }: Axes): Html {
   return html`<path class="b-band" d="M${highs.join("L")}L${lows.join("L")}z"/><path class="l-plain" d="M${highs.join("L")}"/>`;
 }
 
-/** Texts beside the lines, the highest first, moved apart where the lines are close. */
+/** Labels beside the lines, highest first, moved apart where the lines are close together. */
 function lineLabels(lines: readonly PriceLine[]): readonly Html[] {
   let above = 0;
   return lines

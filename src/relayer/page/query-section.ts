@@ -19,25 +19,25 @@ import { ascending } from "../../platform/base/order.ts";
 import type { AttemptLog } from "../state/attempt.ts";
 import { attemptSection } from "./attempt-section.ts";
 
-/** Sort columns of the table. Each puts the most important first. */
+/** Columns by which the table can be sorted. Each puts the most important queries first. */
 export const SORTS = ["late", "id", "connection", "age", "owner"] as const;
 
 /** One of {@link SORTS}. */
 type Sort = (typeof SORTS)[number];
 
-/** States that the table can be limited to. */
+/** States to which the table can be limited. */
 const STATE_FILTERS = ["overdue", "late", "backing_off", "pending", "answered"] as const;
 
 /** One of {@link STATE_FILTERS}. */
 type StateFilter = (typeof STATE_FILTERS)[number];
 
-/** The filter, order and page of the table, from the parameters of the page's address. */
+/** The table's filter, order and page, from the parameters in the page's address. */
 interface QueriesView {
-  /** Text in id, owner, connection, type or failure, lower case; empty: all. */
+  /** Text to find in the id, owner, connection, type or failure, in lower case; empty: all. */
   readonly search: string;
   readonly state: StateFilter | undefined;
   readonly sort: Sort;
-  /** Opposite of the default order. */
+  /** Whether the default order is reversed. */
   readonly isReversed: boolean;
   /** From 1. */
   readonly page: number;
@@ -46,17 +46,17 @@ interface QueriesView {
 /** One page of the selected queries. */
 interface QueriesPage {
   readonly rows: readonly QueryView[];
-  /** Number of queries that the filter selects. */
+  /** Number of queries that match the filter. */
   readonly matching: number;
   /** From 1, at most `pages`. */
   readonly page: number;
   readonly pages: number;
 }
 
-/** Queries on one page of the table. */
+/** Number of queries on one page of the table. */
 export const PAGE_ROWS = 50;
 const MAX_SEARCH = 100;
-/** So many queries need no filter. */
+/** Up to this many queries need no filter. */
 const FEW = 10;
 
 /** Parses the parameters. Ignores unknown names and values, so that an old link still shows the page. */
@@ -82,7 +82,7 @@ export function viewHref({ search, state, sort, isReversed, page }: QueriesView)
   return `/?${parameters.toString()}`;
 }
 
-/** Filters, sorts and pages the queries. O(n log n). */
+/** Filters, sorts and paginates the queries. O(n log n). */
 export function selectQueries(queries: readonly QueryView[], view: QueriesView): QueriesPage {
   const compare = COMPARE[view.sort];
   const matching = queries.filter((query) => isInState(query, view.state) && contains(query, view.search));
@@ -131,7 +131,7 @@ function contains({ id, owner, connectionId, type, error }: QueryView, search: s
   );
 }
 
-/** The table of queries with its filter. `total` is undefined before the first read of the list of queries. */
+/** The table of queries with its filter. `total` is undefined until the list of queries has been read. */
 export function querySection(page: QueriesPage, total: number | undefined, view: QueriesView): Html {
   if (total === undefined) return html`<h2>Queries</h2><p>The list of queries was not read yet.</p>`;
   if (total === 0)
@@ -206,7 +206,7 @@ function orderOf({ sort, isReversed }: QueriesView): "ascending" | "descending" 
   return GREATEST_FIRST.has(sort) === isReversed ? "ascending" : "descending";
 }
 
-/** What a query is for its reader: how it is marked, in a word, and as a sentence after "Query 7". */
+/** How a query is presented to the reader: its tone, a word, and a sentence that follows "Query 7". */
 const STANDINGS = {
   failing: { tone: "bad", word: "backing off", sentence: "fails" },
   overdue: { tone: "bad", word: "overdue", sentence: "is overdue" },
@@ -219,7 +219,7 @@ const STANDINGS = {
   Record<string, { readonly tone: Tone; readonly word: string; readonly sentence: string }>
 >;
 
-/** The most severe of {@link STANDINGS} that a query has. */
+/** The most severe of {@link STANDINGS} that applies to a query. */
 export function standingOf({ error, lateness, state, isRequested }: QueryView): keyof typeof STANDINGS {
   if (error !== undefined) return "failing";
   if (lateness.isOverdue) return "overdue";
@@ -229,7 +229,7 @@ export function standingOf({ error, lateness, state, isRequested }: QueryView): 
   return lateness.unanswerable === undefined ? "due" : "remote-still";
 }
 
-/** State of a query in a word, with the reason of a failure. */
+/** A query's state in a word, with the reason for a failure. */
 function stateCell(view: QueryView): Html {
   const { tone, word } = STANDINGS[standingOf(view)];
   const { error, failures, retryInMs } = view;
@@ -245,7 +245,7 @@ function lateCell({ lateness }: QueryView): Html | string {
   return isOverdue ? html`<strong class="bad">${text}</strong><small>limit ${limit}</small>` : text;
 }
 
-/** Time since the last result, or since the last search of a TX query, whose height increases also when it finds nothing. */
+/** Time since the last result, or since a TX query's last search, whose height increases even if it finds nothing. */
 function ageCell({ resultAge }: Pick<QueryView, "resultAge">): string {
   if (resultAge === undefined) return "none yet";
   return `${resultAge.isAtLeast ? "over " : ""}${formatDuration(resultAge.ms)} ago`;
@@ -266,7 +266,7 @@ function pager({ page, pages }: QueriesPage, view: QueriesView): Html {
   return html`<nav class="pages" aria-label="Pages of queries">${link(page === 1 ? 0 : 1, "First")} ${link(page - 1, "Previous")} ${link(page + 1, "Next")} ${link(page === pages ? 0 : pages, "Last")}</nav>`;
 }
 
-/** What a query's page is about. */
+/** The data for a query's page. */
 interface QueryPageInput {
   readonly status: RelayerStatus;
   readonly view: QueryView;
@@ -274,7 +274,7 @@ interface QueryPageInput {
   readonly attempts: Pick<AttemptLog, "find">;
 }
 
-/** One query: is it current, why not, its last attempts, what it asks. */
+/** One query: whether it is current, why not, its last attempts, and what it asks. */
 export async function queryPage({ status, view, query, attempts }: QueryPageInput): Promise<PageContent> {
   const { tone, sentence } = STANDINGS[standingOf(view)];
   const headline = `Query ${view.id} ${sentence}${view.error === undefined ? "" : `: ${view.error.code}`}`;
@@ -290,7 +290,7 @@ export async function queryPage({ status, view, query, attempts }: QueryPageInpu
   };
 }
 
-/** The page of a query that this relayer does not serve. */
+/** The page for a query that this relayer does not serve. */
 export function noSuchQuery(id: string, nowMs: number): PageContent {
   const headline = "There is no such query here";
   const more = html`<p>This relayer does not serve a query ${id}. It may have been removed, or belong to another connection. <a href="/">All queries</a>.</p>`;
@@ -302,7 +302,7 @@ export function noSuchQuery(id: string, nowMs: number): PageContent {
   };
 }
 
-/** Why there is no newer result, and what follows. */
+/** Why there is no newer result, and what happens next. */
 function reasonOf({ error, failures, retryInMs, lateness }: QueryView): Html {
   const late =
     lateness.blocks > 0n &&

@@ -31,7 +31,7 @@ import { factSection, statusSection, summarize } from "./overview-section.ts";
 import { noSuchQuery, parseQueriesView, queryPage, querySection, selectQueries } from "./query-section.ts";
 import { timelineSection, type TimelineView } from "./timeline-section.ts";
 
-/** The data of the relayer's pages. */
+/** The data shown on the relayer's pages. */
 export interface RelayerPageInput {
   readonly status: RelayerStatus;
   readonly activity: Pick<Activity, "samples">;
@@ -44,8 +44,8 @@ export interface RelayerPageInput {
 }
 
 /**
- * The pages of the relayer, over the data of the moment. The first fits on one screen for up to ten queries: is everything
- * current, why not, four numbers, the queries, the connections. Each other subject has a page. Escapes texts from chains.
+ * The relayer's pages, based on current data. The first fits on one screen for up to ten queries: is everything current, why not,
+ * four numbers, the queries, the connections. Every other subject has its own page. Escapes texts from chains.
  */
 export function relayerPages(read: () => RelayerPageInput): readonly LivePage[] {
   const page = (
@@ -84,7 +84,7 @@ export function relayerPages(read: () => RelayerPageInput): readonly LivePage[] 
   ];
 }
 
-/** The title has the verdict on every page: a tab tells of a problem whatever it shows. */
+/** The title states the verdict on every page, so that a browser tab reveals a problem whatever it shows. */
 function headOf(status: RelayerStatus, name: string): Pick<PageContent, "title" | "asOfMs"> {
   const { length } = status.problems;
   const place = name === "Overview" ? "relayer" : `${name}, relayer`;
@@ -118,7 +118,7 @@ async function oneQuery({ status, registry, attempts }: RelayerPageInput, id: st
   return found === undefined ? noSuchQuery(id, status.nowMs) : queryPage({ status, ...found, attempts });
 }
 
-/** The row of the relayer in overviews. */
+/** The relayer's row in overviews. */
 function relayerPart(status: RelayerStatus, samples: ReturnType<Activity["samples"]>): PartRow {
   const { tone, headline } = summarize(status);
   const most = Math.max(

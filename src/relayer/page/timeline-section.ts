@@ -7,16 +7,19 @@ import { type Bar, barPlot } from "../../platform/web/plots.ts";
 import { type Stretch, type TimelineRow, timelinePlot } from "../../platform/web/timeline-plot.ts";
 import { coveredMs, type ProblemSpan, type ProblemTimeline, type Span } from "../health/problem-timeline.ts";
 
-/** The part of the time line that the page shows. */
+/** The part of the time line shown on the page. */
 export type TimelineView = Pick<ProblemTimeline, "problems" | "runs">;
 
-/** Rows of problems in the plot of a day; the longest ones. The table has all. */
+/** Maximum number of problem rows in the plot of a day, longest first. The table lists all problems. */
 const MAX_ROWS = 12;
-/** Problems in the table, the newest first. */
+/** Maximum number of problems in the table, newest first. */
 const MAX_LISTED = 20;
 const WEEK_HOURS = 7 * 24;
 
-/** Which problems were there when: the last 24 hours exactly, seven days by the hour. Time without a process is never healthy. */
+/**
+ * Which problems existed when: the last 24 hours exactly, seven days by the hour. Time without a process is never shown as
+ * healthy.
+ */
 export function timelineSection({ problems, runs }: TimelineView, nowMs: number): Html {
   const day = { fromMs: nowMs - DAY_MS, untilMs: nowMs };
   const present = problems().filter(({ untilMs }) => untilMs >= day.fromMs);
@@ -65,7 +68,7 @@ function dayPlot(all: readonly ProblemSpan[], runs: readonly Span[], day: Span):
   });
 }
 
-/** Separates what is wrong from what nobody knows: the times without a process, and those before everything was read once. */
+/** Separates what is wrong from what is unknown: periods without a process, and those before everything has been read once. */
 function sortOut(
   spans: readonly ProblemSpan[],
   runs: readonly Span[],
@@ -95,7 +98,7 @@ function summaryOf(all: readonly ProblemSpan[], runs: readonly Span[], range: Sp
   return `a problem for ${formatDuration(bad)} of ${formatDuration(ran)} of running${pause}`;
 }
 
-/** The times within a range that lie in none of these spans. */
+/** The parts of a range that none of these spans cover. */
 function gapsOf(spans: readonly Span[], { fromMs, untilMs }: Span): readonly Span[] {
   const gaps: Span[] = [];
   let reachedMs = fromMs;
@@ -109,7 +112,7 @@ function gapsOf(spans: readonly Span[], { fromMs, untilMs }: Span): readonly Spa
   return gaps;
 }
 
-/** Minutes of each hour: without a problem, with one, and without knowing. */
+/** Minutes of each hour: without a problem, with one, and unknown. */
 function weekPlot(
   { problems: all, runs }: { readonly problems: readonly ProblemSpan[]; readonly runs: readonly Span[] },
   nowMs: number,

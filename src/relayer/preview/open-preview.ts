@@ -38,7 +38,7 @@ export interface PreviewConnection {
   readonly remote: PooledChainClient;
 }
 
-/** Opens clients and account. Throws `ClientError` "bad-endpoint" and "bad-key". */
+/** Opens the clients and the account. Throws `ClientError` "bad-endpoint" and "bad-key". */
 export async function openPreview(config: RelayerConfig, context: DaemonContext): Promise<Preview> {
   const open = (id: string, rpc: readonly Endpoint[]): PooledChainClient =>
     openClient({ id, rpc }, config, { context, observer: silentObserver });
@@ -82,7 +82,9 @@ export async function openPreview(config: RelayerConfig, context: DaemonContext)
   };
 }
 
-/** Returns the unit in which people read amounts of the fee denom; undefined when nobody has named one, or the chain cannot be read. */
+/**
+ * Returns the unit in which amounts of the fee denom are shown to people; undefined if none is named or the chain cannot be read.
+ */
 export async function previewUnit(
   { config, localClient }: Pick<Preview, "config" | "localClient">,
   signal: AbortSignal,
@@ -97,12 +99,12 @@ export async function previewUnit(
 }
 
 const RETRY_MS = 250;
-/** Several blocks: the account's other transactions are in one of them, or the next pause is long enough. */
+/** Several blocks: one of them includes the account's other transactions, or the next pause is long enough. */
 const MAX_RETRY_MS = 15_000;
 
 /**
- * Simulates again while the node expects another sequence: a relayer with the same account sends transactions beside this
- * command, and says nothing about this one.
+ * Repeats the simulation while the node expects another sequence: a relayer with the same account is sending transactions
+ * alongside this command, which says nothing about the simulated one.
  */
 export async function simulateBetweenOthers(
   simulate: () => Promise<SimulationOutcome>,

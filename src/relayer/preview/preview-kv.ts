@@ -28,20 +28,20 @@ import { refreshed } from "../registry/query-state.ts";
 import { failureText, isRedundant } from "../submit/apply-failure.ts";
 import type { Preview, PreviewConnection } from "./open-preview.ts";
 
-/** The result that a relayer would submit for one KV query now, compared with the last one on the chain. */
+/** The result that a relayer would submit now for one KV query, compared with the last result on the chain. */
 export interface KvPreview {
   readonly query: RegisteredQuery;
-  /** The remote height of the values. */
+  /** Remote height of the values. */
   readonly at: RemoteHeight;
   /**
-   * Whether the proofs verify and the local chain accepts the result. "answered": the proofs verify, but the chain has a
-   * result of this height or a newer one from another relayer.
+   * Whether the proofs verify and the local chain accepts the result. "answered": the proofs verify, but the chain already has a
+   * result from another relayer for this height or a newer one.
    */
   readonly outcome:
     | {
         readonly kind: "accepted";
         readonly gas: bigint;
-        /** Part of `gas` that the contract uses; undefined when the chain does not call it. */
+        /** Part of `gas` that the contract uses; undefined if the chain does not call it. */
         readonly callbackGas: bigint | undefined;
         readonly bytes: number;
         readonly values: readonly StorageValue[];
@@ -50,7 +50,7 @@ export interface KvPreview {
   readonly other: Comparison;
 }
 
-/** The last result on the chain compared with the remote state at its height. */
+/** The last result on the chain, compared with the remote state at the result's height. */
 export type Comparison =
   /** no result yet */
   | { readonly kind: "none" }
@@ -58,12 +58,12 @@ export type Comparison =
   | { readonly kind: "differs"; readonly at: RemoteHeight; readonly keys: number }
   | { readonly kind: "unreadable"; readonly at: RemoteHeight; readonly reason: string };
 
-/** Queries that are simulated and compared in parallel. */
+/** Number of queries simulated and compared in parallel. */
 const CONCURRENCY = 4;
 
 /**
- * Reads, proves and simulates KV queries of one connection at its newest height, and compares the last result of each with
- * the remote chain. Sends nothing. Throws `RelayError` and `ClientError` for an error of the connection.
+ * Reads, proves and simulates one connection's KV queries at its newest height, and compares each query's last result with the
+ * remote chain. Sends nothing. Throws `RelayError` and `ClientError` for connection errors.
  */
 export async function previewKv(
   preview: Preview,
@@ -107,13 +107,13 @@ export async function previewKv(
   });
 }
 
-/** Pairs of simulations between which the chain may change. */
+/** Number of pairs of simulations between which the chain may change. */
 const CALLBACK_TRIES = 3;
 
 /**
- * Simulates a result with and without its callback, and resolves with the difference of gas. Resolves with undefined when it
- * cannot be simulated, or when the chain changes during each try: a client update that somebody else sends in between makes
- * the next simulation cheaper, which is not the callback's gas.
+ * Simulates a result with and without its callback, and resolves with the difference in gas. Resolves with undefined if it cannot
+ * be simulated, or if the chain changes during every try: a client update sent by somebody else in between makes the next
+ * simulation cheaper, and that difference is not the callback's gas.
  */
 export async function simulateCallback(
   simulate: (value: Uint8Array) => Promise<SimulationOutcome>,
@@ -185,7 +185,7 @@ async function updateMessages(
   return [...updates(), updateClientMessage(client.clientId, headerAny(block, trust), signer)];
 }
 
-/** Reads the last result from the chain and the same keys from the remote chain at its height. */
+/** Reads the last result from the chain, and the same keys from the remote chain at the result's height. */
 async function compare(
   preview: Preview,
   connection: PreviewConnection,
@@ -214,7 +214,7 @@ async function compare(
   }
 }
 
-/** The same result without a call of its contract. */
+/** The same result without the call to its contract. */
 function withoutCallback(message: Uint8Array): Uint8Array {
   const decoded = MsgSubmitQueryResult.decode(message);
   const result = decoded.result && { ...decoded.result, allowKvCallbacks: false };

@@ -22,18 +22,20 @@ export interface MarketPreview {
   /** Mean time between two recent blocks, ms. */
   readonly blockMs: number;
   /**
-   * Mean gas of a recent block's transactions that this relayer's account did not sign; undefined when the node does not store the
-   * results of blocks.
+   * Mean gas used in a recent block by transactions that this relayer's account did not sign; undefined if the node does not
+   * store block results.
    */
   readonly othersGas: bigint | undefined;
 }
 
-/** Blocks in the mean block time. */
+/** Number of blocks over which the block time is averaged. */
 const TIMED_BLOCKS = 100n;
-/** Blocks whose transactions are read. The results of a full block have several megabytes. */
+/** Number of blocks whose transactions are read. The results of a full block take several megabytes. */
 const READ_BLOCKS = 10n;
 
-/** Reads market and blocks of the local chain. Resolves with undefined when the chain has no fee market. Rejects with `ClientError`. */
+/**
+ * Reads the local chain's market and blocks. Resolves with undefined if the chain has no fee market. Rejects with `ClientError`.
+ */
 export async function previewMarket(
   { localClient, account }: Pick<Preview, "localClient" | "account">,
   signal: AbortSignal,
@@ -48,7 +50,7 @@ export async function previewMarket(
   return { params, price: state.baseGasPrice, blockMs, othersGas };
 }
 
-/** Reads the mean time between two recent blocks, ms; 1,000 for a chain with one block. */
+/** Reads the mean time between two recent blocks, ms; 1,000 for a chain with only one block. */
 async function meanBlockMs(
   client: Pick<PooledChainClient, "status" | "comet">,
   signal: AbortSignal,
@@ -61,7 +63,7 @@ async function meanBlockMs(
   return Math.max(1, passedMs / Number(latestHeight - first));
 }
 
-/** Resolves with undefined when a node refuses the call, for instance one with `storage.discard_abci_responses`. */
+/** Resolves with undefined if the node refuses the call, for instance because of `storage.discard_abci_responses`. */
 async function ifStored<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read();
@@ -98,17 +100,17 @@ function isSignedBy(events: BlockResults["results"][number]["events"], address: 
   );
 }
 
-/** What is known besides the configuration, for {@link presentLoads}. */
+/** What is known beyond the configuration, for {@link presentLoads}. */
 interface LoadFacts {
   /** Time between two local blocks, ms. */
   readonly blockMs: number;
-  /** Measured gas of one result with its share of the transaction, by query id. The gas of other queries is estimated. */
+  /** Measured gas per result including its share of the transaction, by query id. For other queries, the gas is estimated. */
   readonly measured: ReadonlyMap<bigint, bigint>;
 }
 
 /**
- * Reads the KV queries that the relayer would serve, with their gas. TX queries are left out: the number of their results
- * depends on the remote chain's transactions. A remote chain that cannot be read is taken as fast as the queries need.
+ * Reads the KV queries that the relayer would serve, with their gas. TX queries are left out: the number of their results depends
+ * on the remote chain's transactions. A remote chain that cannot be read is assumed to be as fast as the queries need.
  */
 export async function presentLoads(
   preview: Preview,
@@ -135,10 +137,13 @@ export async function presentLoads(
   return loads;
 }
 
-/** Contracts of a connection whose callback is simulated. The gas of the others is guessed. */
+/** Maximum number of contracts per connection whose callbacks are simulated. For the others, the gas is guessed. */
 const SIMULATED_OWNERS = 5;
 
-/** Returns the gas of a contract's callback, by simulating a result of one of its queries; without those that cannot be simulated. */
+/**
+ * Returns the gas of each contract's callback, by simulating a result of one of its queries. Omits contracts for which that
+ * fails.
+ */
 async function callbackGasByOwner(
   preview: Preview,
   connection: PreviewConnection,
@@ -159,7 +164,7 @@ async function callbackGasByOwner(
   );
 }
 
-/** Forecasts the registered queries at the chain's market. Rejects with `ClientError`. */
+/** Forecasts the registered queries in the chain's market. Rejects with `ClientError`. */
 export async function forecastPresent(
   preview: Preview,
   { params, blockMs, othersGas }: MarketPreview,

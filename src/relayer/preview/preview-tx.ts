@@ -12,19 +12,19 @@ import { createTxProver } from "../tx/tx-prover.ts";
 import type { Preview, PreviewConnection } from "./open-preview.ts";
 
 /**
- * The transactions that the chain has received, compared with those that were found. The chain tells only whether it has a
- * transaction, so one is treated as left out when the chain has a later one.
+ * The transactions that the chain has received, compared with those that were found. The chain only reveals whether it has a
+ * transaction, so a missing one is treated as left out if the chain has a later one.
  */
 export type TxComparison =
   /** the chain has none of them */
   | { readonly kind: "none" }
-  /** the chain has all of them, up to the last one that it has */
+  /** the chain has all of them, up to the last one it has */
   | { readonly kind: "same" }
   /** the chain has a later one but lacks these, which another relayer left out */
   | { readonly kind: "differs"; readonly missing: readonly string[] }
   | { readonly kind: "unreadable"; readonly reason: string };
 
-/** The transactions that a relayer would send for one TX query if it started now without state. */
+/** The transactions that a relayer would send for one TX query if it started now without any state. */
 export interface TxPreview {
   readonly query: RegisteredQuery;
   /** Searched remote heights. */
@@ -34,22 +34,22 @@ export interface TxPreview {
     /** Lower-case hex. */
     readonly hash: string;
     readonly height: bigint;
-    /** Simulated gas. The chain accepts a transaction that it has already received, without calling the contract. */
+    /** Simulated gas. The chain accepts a transaction that it has already received, but does not call the contract. */
     readonly gas: bigint | undefined;
-    /** The reason why it cannot be sent; undefined when it can. */
+    /** Why it cannot be sent; undefined if it can. */
     readonly reason: string | undefined;
-    /** Whether the chain has received it from any relayer; undefined when that cannot be read. */
+    /** Whether the chain has received it from any relayer; undefined if that cannot be read. */
     readonly received: boolean | undefined;
   }[];
   readonly other: TxComparison;
-  /** The reason why the search failed; undefined when it succeeded. */
+  /** Why the search failed; undefined if it succeeded. */
   readonly reason: string | undefined;
 }
 
-/** Maximum number of transactions that are proven and simulated for one query. */
+/** Maximum number of transactions proven and simulated for one query. */
 const MAX_TXS = 20;
 
-/** Searches, proves and simulates the transactions of one query since `tx_lookback_blocks` before the tip. Sends nothing. */
+/** Searches, proves and simulates one query's transactions, starting `tx_lookback_blocks` before the tip. Sends nothing. */
 export async function previewTx(
   preview: Preview,
   connection: PreviewConnection,
@@ -106,7 +106,7 @@ export async function previewTx(
   }
 }
 
-/** Prefix of the keys of received transactions, in the store of the module. */
+/** Key prefix of received transactions in the module's store. */
 const RECEIVED_PREFIX = Uint8Array.of(0x03);
 
 /** Reads whether the chain has received a transaction for a query (x/interchainqueries, `types/keys.go`). */
@@ -129,7 +129,7 @@ async function isReceived(
   }
 }
 
-/** Compares transactions, in the order of the remote chain, with those that the local chain has received. */
+/** Compares transactions, in the remote chain's order, with those that the local chain has received. */
 export function compareTxs(
   txs: readonly Pick<TxPreview["txs"][number], "hash" | "received">[],
 ): TxComparison {

@@ -13,15 +13,15 @@ import { type QueryChange, queryChanges } from "../chain/query-events.ts";
 import type { Registry } from "./registry.ts";
 import { maxInt } from "../../platform/base/integers.ts";
 
-/** Without a notice for this long, the height is read over RPC, because the WebSocket may be dead. */
+/** If no notice arrives for this long, the height is read over RPC, because the WebSocket may be dead. */
 const SILENCE_MS = 3_000;
-/** Interval of height reads without a WebSocket, or with one whose node has no new blocks. */
+/** Interval at which the height is read without a WebSocket, or with one whose node has no new blocks. */
 const POLL_MS = 1_000;
-/** Interval of reloads in the same state, in which no event announces a new query. */
+/** Interval of reloads in that state, in which no event announces a new query. */
 const POLL_RELOAD_MS = 10_000;
-/** Delay of a reload after an event whose query the chain did not have: the endpoint may be behind. */
+/** Delay before a reload after an event whose query the chain did not have: the endpoint may be behind. */
 const RETRY_RELOAD_MS = 2_000;
-/** Failed reads, with all endpoints behind the stream, before a warning. Nodes differ by a block or two. */
+/** Number of failed reads, with all endpoints behind the stream, before a warning. Nodes differ by a block or two. */
 const MAX_READS_BEHIND = 3;
 /** With more changes than this, reloading the list takes fewer calls: a page has 100 queries. */
 const MAX_SINGLE_READS = 20;
@@ -38,7 +38,7 @@ export interface FollowDeps {
   readonly random: () => number;
   readonly logger: Logger;
   readonly metrics: { readonly queryListReloads: Pick<Counter, "inc"> };
-  /** Interval of the regular reload of the list of queries. */
+  /** Interval at which the list of queries is regularly reloaded. */
   readonly reloadMs: () => number;
   /** Called after each complete read of the list. */
   readonly onLoaded: () => void;
@@ -49,9 +49,9 @@ export interface FollowDeps {
 /**
  * Keeps the registry and the local height up to date until the signal aborts. Never rejects.
  *
- * Events are hints: they may be lost, repeated, out of order, or ahead of the endpoint that is read. So an event only
- * says which query to read, and the whole list is read again after a gap, after an error, and every `reloadMs`. Without a
- * WebSocket, the height and the list are polled.
+ * Events are hints: they may be lost, repeated, out of order, or ahead of the endpoint that is read. An event therefore only says
+ * which query to read, and the whole list is read again after a gap, after an error, and every `reloadMs`. Without a WebSocket,
+ * the height and the list are polled.
  */
 export async function followChain(deps: FollowDeps, signal: AbortSignal): Promise<void> {
   const { clock, logger } = deps;
@@ -93,7 +93,7 @@ export async function followChain(deps: FollowDeps, signal: AbortSignal): Promis
   await retry(follow, { ...deps, backoff: errorBackoff, signal, tries, onError });
 }
 
-/** Waits for a notice, and not for long. The height of a block is stored immediately. */
+/** Waits for a notice, but not for long. A block's height is stored immediately. */
 async function nextNotice(
   { subscription, height, clock }: FollowDeps,
   hasStream: boolean,
@@ -104,7 +104,7 @@ async function nextNotice(
   return notice;
 }
 
-/** Reads the height. Returns whether the chain has more new blocks than the one whose notice may still arrive. */
+/** Reads the height. Returns whether the chain has more new blocks than the one for which a notice may still arrive. */
 async function poll(deps: FollowDeps, signal: AbortSignal): Promise<boolean> {
   const before = deps.height.now();
   const { latestHeight, latestTimeNs } = await deps.local.status(signal);
@@ -116,15 +116,18 @@ async function poll(deps: FollowDeps, signal: AbortSignal): Promise<boolean> {
 interface ListState {
   /** The list contains all changes up to this height, or must contain them after the next read. */
   height: bigint;
-  /** The last block that the stream has announced since it was connected. */
+  /** The last block announced by the stream since it was connected. */
   streamHeight: bigint | undefined;
-  /** Whether the stream's node announced a block again, or a lower one: its chain went back. True until the next read. */
+  /**
+   * Whether the stream's node announced a block again, or a lower one, meaning that its chain went back. True until the next
+   * read.
+   */
   hasGoneBack: boolean;
-  /** Notices that arrived while the list was read, in order. */
+  /** Notices that arrived while the list was being read, in order. */
   readonly waiting: ChainNotice[];
 }
 
-/** Notices that may arrive while the list is read. The subscription keeps, and then drops, what follows. */
+/** Number of notices that may arrive while the list is being read. The subscription retains, and then drops, any that follow. */
 const MAX_WAITING = 1_000;
 
 async function reload(deps: FollowDeps, list: ListState, signal: AbortSignal): Promise<void> {
@@ -144,7 +147,7 @@ async function reload(deps: FollowDeps, list: ListState, signal: AbortSignal): P
 }
 
 /**
- * Waits for `reading`, and follows the height until then: many queries take many blocks to read, and what is sent until then
+ * Waits for `reading` and follows the height until then: reading many queries takes many blocks, and what is sent in that time
  * depends on the height.
  */
 async function besideBlocks<T>(
@@ -174,7 +177,7 @@ async function besideBlocks<T>(
   }
 }
 
-/** Applies one notice. Returns the time until the list must be read again, ms. */
+/** Applies one notice. Returns the time until the list must be read again, in ms. */
 async function applyNotice(
   deps: FollowDeps,
   notice: ChainNotice,
@@ -208,8 +211,8 @@ async function applyNotice(
 }
 
 /**
- * Whether the list must be read before it is used at a block of the stream: blocks are missing between it and the first one of a new
- * stream, which the next list must include, or the chain went back.
+ * Whether the list must be read before it is used at a block of the stream: blocks are missing between it and the first block of
+ * a new stream, which the next list must include, or the chain went back.
  */
 function isAfterGap(list: ListState, height: bigint): boolean {
   const last = list.streamHeight;

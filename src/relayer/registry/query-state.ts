@@ -4,16 +4,16 @@ import { minInt } from "../../platform/base/integers.ts";
 import { isNewer, type RemoteHeight } from "../../cosmos/comet/ibc-height.ts";
 import type { RegisteredQuery } from "../chain/registered-query.ts";
 
-/** The reason why a query has no new result. */
+/** Why a query has no new result. */
 export interface QueryFailure {
   readonly code: QueryFailureCode;
-  /** For people. May contain heights, so it differs between attempts. */
+  /** Text for people. May contain heights, so it differs between attempts. */
   readonly reason: string;
 }
 
 /**
- * Codes of {@link QueryFailure}, as they appear in JSON, logs and metrics. The first four last until the remote state
- * changes: ICS-23 has no proof for them.
+ * Codes of {@link QueryFailure}, as they appear in JSON, logs and metrics. The first four persist until the remote state changes:
+ * ICS-23 has no proof for them.
  */
 export const QUERY_FAILURE_CODES = [
   "no-such-store",
@@ -32,13 +32,13 @@ export const QUERY_FAILURE_CODES = [
 
 type QueryFailureCode = (typeof QUERY_FAILURE_CODES)[number];
 
-/** A read without a new result, because its values equal the last result's. */
+/** A read that led to no new result because its values equal those of the last result. */
 interface UnchangedRead {
   /** Remote height of the read. */
   readonly at: RemoteHeight;
-  /** Local height of the block that would have had the result. */
+  /** Local height of the block that would have contained the result. */
   readonly localHeight: bigint;
-  /** Age from which the last result is too old, local blocks. */
+  /** Age at which the last result is too old, in local blocks. */
   readonly maxAge: bigint;
 }
 
@@ -46,9 +46,9 @@ interface UnchangedRead {
 export interface SentResult {
   /** Remote height. */
   readonly at: RemoteHeight;
-  /** Hash of the values: equal for equal keys with equal values. */
+  /** Hash of the values; equal for equal keys with equal values. */
   readonly hash: string;
-  /** Local height of the first included result in a row with these values; undefined without an outcome. */
+  /** Local height of the first of the consecutive included results with these values; undefined without an outcome. */
   readonly sinceHeight: bigint | undefined;
   /** The last read that found the same values. */
   readonly again: UnchangedRead | undefined;
@@ -58,21 +58,21 @@ export interface SentResult {
 export interface QueryState {
   readonly query: RegisteredQuery;
   /**
-   * Local height from which this relayer must serve the query: that of its last change or, for a TX query, of the first
-   * read. 0 for a KV query that has not changed since the first read: the chain then knows when it became due.
+   * Local height from which this relayer must serve the query: the height of its last change or, for a TX query, of the first
+   * read. 0 for a KV query that has not changed since the first read, because the chain then knows when it became due.
    */
   readonly sinceHeight: bigint;
   /** Failures since the last result. */
   readonly failures: number;
-  /** Time of the next attempt, monotonic ms, so that a clock jump cannot stop a query. 0: immediately. */
+  /** Time of the next attempt, in monotonic ms so that a clock jump cannot stop a query. 0: immediately. */
   readonly notBeforeMs: number;
   /** The last failure; undefined after a result. */
   readonly error: QueryFailure | undefined;
   /** Results included since the relayer started. */
   readonly results: number;
-  /** Whether an operator requested an immediate cycle, even when the query is not due. */
+  /** Whether an operator requested an immediate cycle, even if the query is not due. */
   readonly isRequested: boolean;
-  /** KV results without an outcome, behind the last included one. Empty unless unchanged values are skipped. */
+  /** KV results without an outcome, after the last included one. Empty unless unchanged values are skipped. */
   readonly sent: readonly SentResult[];
 }
 
@@ -89,7 +89,7 @@ export function statusOf({ error, query }: QueryState): QueryStatus {
 }
 
 /**
- * Returns the state after the query was read from the chain. Retains failures and backoff only when the question is
+ * Returns the state after the query has been read from the chain. Failures and backoff are retained only if the question is
  * unchanged. `localHeight` is the latest local height.
  */
 export function refreshed(
@@ -110,7 +110,7 @@ export function refreshed(
   return { ...known, query: { ...query, lastLocalHeight, lastRemoteHeight } };
 }
 
-/** Whether the chain rejected the last result. The next one is sent in a transaction apart from other queries. */
+/** Whether the chain rejected the last result. The next one is then sent in a transaction separate from other queries. */
 export function wasRejected({ error }: QueryState): boolean {
   return error?.code === "rejected" || error?.code === "not-included";
 }
@@ -131,7 +131,7 @@ export function requested(state: QueryState): QueryState {
   return { ...state, notBeforeMs: 0, isRequested: true };
 }
 
-/** Returns the state after an included KV result of the remote height `at.remote`. */
+/** Returns the state after a KV result for remote height `at.remote` has been included. */
 export function answered(
   state: QueryState,
   at: { readonly localHeight: bigint; readonly remote: RegisteredQuery["lastRemoteHeight"] },
@@ -154,7 +154,7 @@ function sentAfter(
   });
 }
 
-/** The last result of the chain, if this process sent it. */
+/** The last result on the chain, if this process sent it. */
 function lastSent({ query, sent }: Pick<QueryState, "query" | "sent">): SentResult | undefined {
   return sent.find(({ at }) => isSame(at, query.lastRemoteHeight));
 }
@@ -163,20 +163,20 @@ function isSame(a: RemoteHeight, b: RemoteHeight | undefined): boolean {
   return a.revision === b?.revision && a.height === b.height;
 }
 
-/** Returns the state after a KV result was handed to the submitter. */
+/** Returns the state after a KV result has been passed to the submitter. */
 export function handedOver(state: QueryState, result: Pick<SentResult, "at" | "hash">): QueryState {
   return { ...state, sent: [...state.sent, { ...result, sinceHeight: undefined, again: undefined }] };
 }
 
-/** Returns the state after the KV result of the remote height `remote` ended without being in a block. */
+/** Returns the state after the KV result for remote height `remote` has ended without being in a block. */
 export function notIncluded(state: QueryState, remote: RemoteHeight): QueryState {
   return { ...state, sent: state.sent.filter(({ at }) => !isSame(at, remote)) };
 }
 
 /**
- * Returns the state after a read whose values need no result, or undefined when they must be sent: they differ from those of
- * the last result, that result is `maxAge` blocks old in the block `read.localHeight` or unknown, or an operator wants a result.
- * The last result is the newest one without an outcome, else the last one of the chain.
+ * Returns the state after a read whose values need no result, or undefined if they must be sent: they differ from those of the
+ * last result, that result is `maxAge` blocks old in block `read.localHeight` or unknown, or an operator wants a result. The last
+ * result is the newest one without an outcome, or else the last one on the chain.
  */
 export function unchangedBy(
   state: QueryState,
@@ -197,24 +197,24 @@ export function unchangedBy(
   return { ...state, ...SUCCEEDED, sent: sent.map((one) => (one === last ? { ...one, again } : one)) };
 }
 
-/** Returns the last read of a query that found the values of its last result; undefined when there is none. */
+/** Returns a query's last read that found the values of its last result; undefined if there is none. */
 export function unchangedReadOf(state: Pick<QueryState, "query" | "sent">): UnchangedRead | undefined {
   return lastSent(state)?.again;
 }
 
-/** Returns the local height of the first result in a row with the values that the last read found again. */
+/** Returns the local height of the first of the consecutive results whose values the last read found again. */
 export function unchangedSince(state: QueryState): bigint | undefined {
   const last = lastSent(state);
   return last?.again === undefined || state.sent.at(-1) !== last ? undefined : last.sinceHeight;
 }
 
-/** Local height at which the last result is too old, whatever its values are; undefined unless they were unchanged. */
+/** Local height at which the last result is too old, whatever its values; undefined unless they were unchanged. */
 export function requiredHeight(state: QueryState): bigint | undefined {
   const read = unchangedReadOf(state);
   return read && state.query.lastLocalHeight + read.maxAge;
 }
 
-/** Returns the remote height above which the query is read for the local block `height`. */
+/** Returns the remote height above which the query is read for local block `height`. */
 export function lastReadHeight(state: QueryState, height: bigint): RemoteHeight | undefined {
   const required = requiredHeight(state);
   return required === undefined || height >= required
@@ -222,7 +222,7 @@ export function lastReadHeight(state: QueryState, height: bigint): RemoteHeight 
     : unchangedReadOf(state)?.at;
 }
 
-/** Local height at which a query that has a result must be read again: for its next result, or to see a change. */
+/** Local height at which a query with a result must be read again: for its next result, or to detect a change. */
 export function dueHeightOf(state: QueryState): bigint {
   const { lastLocalHeight, updatePeriod } = state.query;
   const read = unchangedReadOf(state);
@@ -231,7 +231,7 @@ export function dueHeightOf(state: QueryState): bigint {
     : minInt(read.localHeight + updatePeriod, lastLocalHeight + read.maxAge);
 }
 
-/** Returns the query as if a read without a change had been its last result. */
+/** Returns the query as if a read that found no change had been its last result. */
 export function asAnswered(state: QueryState): RegisteredQuery {
   const { query } = state;
   return unchangedReadOf(state) === undefined
@@ -239,7 +239,7 @@ export function asAnswered(state: QueryState): RegisteredQuery {
     : { ...query, lastLocalHeight: dueHeightOf(state) - query.updatePeriod };
 }
 
-/** Returns the state after a complete search for transactions, `at.results` of which were relayed. */
+/** Returns the state after a complete search for transactions, of which `at.results` were relayed. */
 export function searched(
   state: QueryState,
   at: { readonly localHeight: bigint; readonly results: number },
@@ -249,7 +249,7 @@ export function searched(
   return { ...state, ...SUCCEEDED, query, results };
 }
 
-/** Returns the state after another relayer sent a result. The query itself has the height at which the next one is due. */
+/** Returns the state after another relayer has sent a result. The query itself has the height at which the next one is due. */
 export function outrun(state: QueryState): QueryState {
   return { ...state, ...SUCCEEDED };
 }
@@ -257,8 +257,8 @@ export function outrun(state: QueryState): QueryState {
 const SUCCEEDED = { failures: 0, notBeforeMs: 0, error: undefined, isRequested: false } as const;
 
 /**
- * Whether a query must be read: it has no result, or `updatePeriod` local blocks have passed since the last one or since a read
- * that found it unchanged, or an operator wants one. Its backoff must be over. `nowMs` is monotonic.
+ * Whether a query must be read: it has no result, `updatePeriod` local blocks have passed since the last one or since a read that
+ * found it unchanged, or an operator wants a result. Its backoff must be over. `nowMs` is monotonic.
  */
 export function isDue(state: QueryState, localHeight: bigint, nowMs: number): boolean {
   if (nowMs < state.notBeforeMs) return false;

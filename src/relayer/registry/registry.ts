@@ -10,26 +10,26 @@ import { isServed, type QueryFilter, type RegisteredQuery } from "../chain/regis
 export interface Registry {
   /**
    * Reads all queries from a node that has reached `atLeast`, and drops those that the chain no longer has. Unchanged queries
-   * keep their backoff. Rejects with `ClientError` "height-unavailable" when every node is below.
+   * keep their backoff. Rejects with `ClientError` "height-unavailable" if every node is below that height.
    */
   readonly reload: (atLeast: bigint, signal: AbortSignal) => Promise<void>;
   /**
-   * Reads one query that changed at `height`. Returns false when an event announced an update that no node has: the query
-   * has been removed since, or the endpoints are behind the one that sent the event.
+   * Reads one query that changed at `height`. Returns false if an event announced an update that no node has: the query has since
+   * been removed, or the endpoints are behind the one that sent the event.
    */
   readonly apply: (change: QueryChange, height: bigint, signal: AbortSignal) => Promise<boolean>;
   /**
-   * Reads the last results of these queries from the chain. Adds, changes and removes no query, because this read may
-   * be older than an event that arrived in between.
+   * Reads the last results of these queries from the chain. Does not add, change or remove queries, because this read may be
+   * older than an event that arrived in between.
    */
   readonly reread: (ids: readonly bigint[], signal: AbortSignal) => Promise<void>;
-  /** Replaces the state `before` with `after`. Has no effect when the query was removed since `before` was read. */
+  /** Replaces the state `before` with `after`. Has no effect if the query has been removed since `before` was read. */
   readonly replace: (before: QueryState, after: QueryState) => void;
   readonly states: () => readonly QueryState[];
   readonly state: (queryId: bigint) => QueryState | undefined;
   /** Makes these queries due immediately. Unknown ids have no effect. */
   readonly request: (ids: readonly bigint[]) => void;
-  /** Forgets all queries, because the local chain was reset. */
+  /** Forgets all queries because the local chain was reset. */
   readonly reset: () => void;
 }
 
@@ -105,7 +105,7 @@ export function createRegistry(filter: QueryFilter, deps: RegistryDeps): Registr
 /** With more queries than this, reading the list takes fewer calls: a page has 100 queries. */
 const MAX_SINGLE_READS = 20;
 
-/** Reads at least those of these queries that exist. */
+/** Reads these queries, as far as they exist. May also return others. */
 async function readAll(
   local: RegistryDeps["local"],
   known: readonly RegisteredQuery[],
@@ -119,7 +119,7 @@ async function readAll(
   return (await Promise.all(connectionIds.map((id) => local.registeredQueries(id, signal)))).flat();
 }
 
-/** Returns undefined when the chain responds that it has no query with this id, "behind" when no node has reached the height. */
+/** Returns undefined if the chain responds that it has no query with this id, "behind" if no node has reached the height. */
 async function readIfPresent(
   local: RegistryDeps["local"],
   id: bigint,

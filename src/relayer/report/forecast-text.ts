@@ -3,7 +3,7 @@ import { formatCount, formatRoundedDuration } from "../../platform/base/text.ts"
 import { priceText } from "../forecast/market-view.ts";
 import type { Remedy } from "../forecast/remedies.ts";
 
-/** How amounts and times of a forecast are written. */
+/** How a forecast's amounts and times are written. */
 export interface ForecastStyle {
   readonly denom: string;
   /** Time between two local blocks, ms. */
@@ -23,7 +23,7 @@ export function lateText(
   return { figure: decimalText(lateBlocks, separator), text };
 }
 
-/** Says what a remedy does, and what a day costs with it. */
+/** Describes what a remedy does and what it costs per day. */
 export function remedyText(remedy: Remedy, style: ForecastStyle): string {
   const { denom, separator } = style;
   const cost = `${formatCount(remedy.costPerDay, separator)} ${denom}`;
@@ -43,12 +43,12 @@ function pricedText(price: Dec18, denom: string): string {
   return `${priceText(price)} ${denom}`;
 }
 
-/** Formats a duration: seconds with one digit below a minute. */
+/** Formats a duration; below a minute, in seconds with one decimal. */
 export function secondsText(durationMs: number): string {
   return durationMs < 60_000 ? `${decimalText(durationMs / 1_000)} s` : formatRoundedDuration(durationMs);
 }
 
-/** Formats a number with one digit after the point: "1,234.5". */
+/** Formats a number with one decimal: "1,234.5". */
 export function decimalText(value: number, separator = ","): string {
   const [whole = "", digit = ""] = value.toFixed(1).split(".");
   return `${formatCount(Number(whole), separator)}.${digit}`;

@@ -19,34 +19,34 @@ interface DeadLetter {
   readonly atMs: number;
 }
 
-/** The report's data from a relayer. */
+/** A relayer's data for the report. */
 export interface RelayerData {
   readonly fromMs: number;
   readonly toMs: number;
-  /** The numbers of all stored attempts, in {@link SUMMARY_PARTS} parts. */
+  /** Counts of all stored attempts, in {@link SUMMARY_PARTS} parts. */
   readonly summary: AttemptSummary;
-  /** For the costs. Newest first. */
+  /** Attempts for the costs, newest first. */
   readonly attempts: readonly Attempt[];
-  /** Whether older attempts of the range were left out. */
+  /** Whether older attempts in the range were left out. */
   readonly isCut: boolean;
-  /** Costs of all days that the range touches, by day and owner. */
+  /** Costs of every day that the range touches, by day and owner. */
   readonly costs: readonly DailyCost[];
   /** Newest first. */
   readonly deadLetters: readonly DeadLetter[];
-  /** Number of keys of the registered KV queries, by id. */
+  /** Number of keys per registered KV query, by id. */
   readonly keys: ReadonlyMap<bigint, number>;
-  /** The fee denom and its unit; undefined for a relayer that does not name them. */
+  /** The fee denom and its unit; undefined if the relayer does not name them. */
   readonly denom?: string | undefined;
   readonly unit?: DisplayUnit | undefined;
 }
 
-/** Parts of a report's time, for its chart. */
+/** Number of parts into which a report's time is divided for its chart. */
 export const SUMMARY_PARTS = 48;
 
-/** Maximum number of attempts of a report. With more, costs come from the daily sums. */
+/** Maximum number of attempts in a report. If there are more, costs come from the daily sums. */
 const MAX_ATTEMPTS = 20_000;
 
-/** Reads the attempts that began in a range. */
+/** Reads the attempts that started in a time range. */
 export async function readRelayerData(
   log: Pick<AttemptLog, "find" | "costs" | "summary">,
   { deadLetters, ...more }: Pick<RelayerData, "deadLetters" | "keys" | "denom" | "unit">,
@@ -155,10 +155,10 @@ const deadLetters = z.array(
     ),
 );
 
-/** An older relayer does not name the number of keys. */
+/** An older relayer does not report the number of keys. */
 const queries = z.array(z.object({ id: integer, type: z.string(), key_count: z.number().optional() }));
 
-/** Decodes the number of keys of each KV query of `GET /api/queries` of a relayer. Throws a `ZodError`. */
+/** Decodes the number of keys per KV query from a relayer's `GET /api/queries`. Throws a `ZodError`. */
 export function parseKeyCounts(body: unknown): RelayerData["keys"] {
   return new Map(
     queries
@@ -167,22 +167,22 @@ export function parseKeyCounts(body: unknown): RelayerData["keys"] {
   );
 }
 
-/** Decodes `GET /api/attempts` of a relayer. Throws a `ZodError`. */
+/** Decodes a relayer's `GET /api/attempts`. Throws a `ZodError`. */
 export function parseAttempts(body: unknown): readonly Attempt[] {
   return attempts.parse(body);
 }
 
-/** Decodes `GET /api/attempts/summary` of a relayer. Throws a `ZodError`. */
+/** Decodes a relayer's `GET /api/attempts/summary`. Throws a `ZodError`. */
 export function parseSummary(body: unknown): AttemptSummary {
   return summary.parse(body);
 }
 
-/** Decodes `GET /api/costs` of a relayer. Throws a `ZodError`. */
+/** Decodes a relayer's `GET /api/costs`. Throws a `ZodError`. */
 export function parseCosts(body: unknown): readonly DailyCost[] {
   return costs.parse(body);
 }
 
-/** Decodes `GET /unsuccessful-txs` of a relayer. Throws a `ZodError`. */
+/** Decodes a relayer's `GET /unsuccessful-txs`. Throws a `ZodError`. */
 export function parseDeadLetters(body: unknown): readonly DeadLetter[] {
   return deadLetters.parse(body);
 }

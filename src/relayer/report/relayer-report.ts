@@ -114,7 +114,7 @@ function outcomeTable(outcomes: readonly (readonly [string, number])[]): readonl
   );
 }
 
-/** Blocks from the due height to the block with the result. */
+/** Number of blocks from the due height to the block with the result. */
 interface Lateness {
   readonly p50: number;
   readonly p95: number;
@@ -182,7 +182,7 @@ function callbackText(owners: readonly OwnerCost[], data: RelayerData): string |
   return `"Callback" is the estimated gas of a result that its contract uses. All callbacks together cost ${amountText(all, data)} of ${amountText(total, data)}, those of ${most.owner} the most: ${amountText(most.callbackFee, data)}.`;
 }
 
-/** Part of the fee that the callbacks of an owner cost. */
+/** Part of the fee spent on an owner's callbacks. */
 function callbackFee({ gas, callbackGas: called, fee }: OwnerCost): bigint | undefined {
   if (called === undefined) return undefined;
   return gas === 0n ? 0n : (fee * called) / gas;
@@ -202,7 +202,7 @@ function ownerJson(cost: OwnerCost) {
   };
 }
 
-/** Maximum number of listed dead letters. */
+/** Maximum number of dead letters listed. */
 const MAX_LISTED = 20;
 
 function deadLetterTable({ deadLetters }: RelayerData): readonly ReportBlock[] {
@@ -230,15 +230,15 @@ interface OwnerCost {
   readonly attempts: number;
   readonly included: number;
   readonly gas: bigint;
-  /** Estimated part of `gas` that the owner's contract used; undefined when none of its transactions is in the data. */
+  /** Estimated part of `gas` used by the owner's contract; undefined if the data contains none of its transactions. */
   readonly callbackGas: bigint | undefined;
   /** In units of the fee denom. */
   readonly fee: bigint;
 }
 
 /**
- * Sums the costs by owner, greatest fee first: from the attempts, or from whole days when attempts were left out. The part of the
- * callbacks is that of the attempts.
+ * Sums the costs by owner, highest fee first: from the attempts, or from whole days if attempts were left out. The callbacks'
+ * share always comes from the attempts.
  */
 export function costsByOwner(data: RelayerData): readonly OwnerCost[] {
   const parts: readonly OwnerSum[] = data.isCut
@@ -276,13 +276,13 @@ function add(a: OwnerSum, b: OwnerSum): OwnerSum {
   };
 }
 
-/** Gas of an owner's attempts, above 0, and the part that its contract used. */
+/** Gas of an owner's attempts, above 0, and the part used by its contract. */
 interface CallbackPart {
   readonly gas: bigint;
   readonly called: bigint;
 }
 
-/** Estimates the gas of callbacks, transaction by transaction. A failed transaction delivers nothing, so it has no callback. */
+/** Estimates the gas of callbacks, transaction by transaction. A failed transaction delivers nothing and so has no callback. */
 function callbacksByOwner({ attempts, keys }: RelayerData): ReadonlyMap<string, CallbackPart> {
   const byTransaction = new Map<string, Attempt[]>();
   for (const attempt of attempts) {

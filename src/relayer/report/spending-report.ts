@@ -10,10 +10,10 @@ import {
 import { encodeSpending, type SpendingView } from "../costs/spending-view.ts";
 import { type SpendingText, spendingText, type TextColumn } from "./spending-text.ts";
 
-/** Rows of the main table. JSON and CSV have all. */
+/** Maximum number of rows in the main table. JSON and CSV contain all rows. */
 const MAX_ROWS = 50;
 
-/** Creates `report relayer --by owner|query`: who pays, for whom, and what it will be. */
+/** Creates `report relayer --by owner|query`: who pays, for whom, and the forecast. */
 export function spendingReport(view: SpendingView): Report {
   const words = spendingText(view, ",");
   const { by, read_at: readAtMs, windows } = view;

@@ -5,12 +5,12 @@ import type { CostWindowName } from "../costs/cost-windows.ts";
 import { type SpendingView, unitOf } from "../costs/spending-view.ts";
 import { FORECAST_PRICES, type ForecastPrice, type Range } from "../forecast/forecast.ts";
 
-/** A column, as page and report show it. */
+/** A column as shown on the page and in the report. */
 export interface TextColumn<Row> {
   readonly title: string;
   readonly align?: "right";
   readonly text: (row: Row) => string;
-  /** More, for which a page has space. */
+  /** More detail, for which a page has space. */
   readonly detail?: (row: Row) => string;
   /** Whether somebody has to act soon. */
   readonly isUrgent?: (row: Row) => boolean;
@@ -19,7 +19,7 @@ export interface TextColumn<Row> {
 type Window = SpendingView["windows"][number];
 type Sum = Pick<Window["rows"][number], "results" | "fee" | "update_fee" | "failed_fee" | "queries">;
 
-/** An owner or a query in all windows. */
+/** An owner or a query across all windows. */
 export interface SpendingRow {
   /** Owner, or query id. */
   readonly key: string;
@@ -30,19 +30,19 @@ export interface SpendingRow {
   readonly windows: ReadonlyMap<CostWindowName, Sum>;
 }
 
-/** The spending in words, for the page and for the report. */
+/** The spending in words, for the page and the report. */
 export interface SpendingText {
-  /** Name of the unit of the tables' amounts. */
+  /** Name of the unit used for amounts in the tables. */
   readonly unit: string;
   readonly payer: string;
   readonly windows: readonly TextColumn<Window>[];
-  /** Owners or queries, the most expensive of 30 days first. */
+  /** Owners or queries, most expensive over 30 days first. */
   readonly rows: readonly SpendingRow[];
   readonly columns: readonly TextColumn<SpendingRow>[];
-  /** More about a row, for which a page has space: of an owner's 30 days, or of a query's 24 hours. */
+  /** More about a row, for which a page has space: an owner's last 30 days, or a query's last 24 hours. */
   readonly details: readonly TextColumn<SpendingRow>[];
   readonly budget: string;
-  /** What the forecast is made of; empty without one. */
+  /** What the forecast is based on; empty without a forecast. */
   readonly basis: string;
   readonly prices: readonly ForecastPrice[];
   readonly forecast: readonly TextColumn<ForecastPrice>[];
@@ -65,14 +65,14 @@ const REGIMES: Readonly<Record<string, string>> = {
 
 const PRICES: Readonly<Record<ForecastPrice, string>> = { now: "present", cap: "gas.max_price" };
 
-/** Amounts in full, "1.5 NTRN (1,500,000 untrn)", and in the unit that a table names. */
+/** Amounts in full, "1.5 NTRN (1,500,000 untrn)", and in the unit named by a table. */
 interface Amounts {
   readonly unit: string;
   readonly full: (amount: bigint) => string;
   readonly short: (amount: bigint) => string;
 }
 
-/** Describes the spending. `separator` goes between thousands. */
+/** Describes the spending. `separator` separates thousands. */
 export function spendingText(view: SpendingView, separator: string): SpendingText {
   const unit = unitOf(view);
   const amounts: Amounts = {
@@ -278,9 +278,9 @@ function forecastColumns(
   ];
 }
 
-/** An account that is empty within three days may be too late for somebody to notice. */
+/** If an account will be empty within three days, somebody may notice too late. */
 const SOON_MS = 3 * DAY_MS;
-/** Longer times say nothing: prices and queries will have changed. */
+/** Longer times are meaningless: prices and queries will have changed. */
 const LONG = "more than a year";
 
 function emptyText(left: NonNullable<SpendingView["forecast"]>["empty"]["now"]): string {

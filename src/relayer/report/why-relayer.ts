@@ -5,7 +5,7 @@ import { heading, list, paragraph, type Report, type ReportBlock } from "../../p
 import { PROBLEM_CODES, type ProblemCode } from "../health/problems.ts";
 import { RELAYER_CONDITIONS } from "../monitoring/relayer-alerts.ts";
 
-/** What to do about each problem, first. */
+/** What to do about each problem first. */
 const ACTIONS: Readonly<Record<ProblemCode, string>> = {
   starting:
     "Wait for the first readings. If they do not come, check the endpoints with relaywatch relayer doctor.",
@@ -66,10 +66,10 @@ export function parseRelayerNow(body: unknown): RelayerNow {
   return status.parse(body);
 }
 
-/** Late queries that are listed. */
+/** Maximum number of late queries listed. */
 const MAX_LISTED = 10;
 
-/** `why` of a relayer: what is late, since when, why, and what to do. */
+/** `why` for a relayer: what is late, since when, why, and what to do. */
 export function relayerWhyReport(now: RelayerNow): Report {
   const { problems, queries, dead_letters: deadLetters } = now;
   const late = queries.filter(({ overdue }) => overdue).toSorted((a, b) => b.late_blocks - a.late_blocks);

@@ -1,15 +1,15 @@
 import type { RegisteredQuery } from "../chain/registered-query.ts";
 
-/** Fixed gas of a transaction: signature, fee, sequence. Measured on a real chain. */
+/** Fixed gas per transaction: signature, fee, sequence. Measured on a real chain. */
 export const GAS_PER_TRANSACTION = 110_000n;
-/** First guess for a client update: a header with one or two signatures. */
+/** Initial guess for a client update: a header with one or two signatures. */
 export const GAS_PER_CLIENT_UPDATE = 85_000n;
-/** First guess for a result with one key and its two proof operators. */
+/** Initial guess for a result with one key and its two proof operators. */
 export const GAS_PER_KEY = 30_000n;
 /** Measured on the localnet: 77,000 gas for a contract that stores its result. */
 const GAS_PER_CALLBACK = 90_000n;
 
-/** A cautious estimate of the gas of a query's result, while nothing is learned about it. */
+/** A cautious estimate of the gas per result of a query, until something has been learned about it. */
 export function gasGuess({ keys }: RegisteredQuery, allowKvCallbacks: boolean): bigint {
   return GAS_PER_KEY * BigInt(keys.length) + (allowKvCallbacks ? GAS_PER_CALLBACK : 0n);
 }

@@ -1,6 +1,6 @@
 import type { FinalTx } from "../../cosmos/client/tx/tx-types.ts";
 
-/** A transaction of the relayer that is in a block and has cost its fee, also when it failed there. */
+/** A transaction of the relayer that is in a block and has cost its fee, even if it failed there. */
 export interface PaidTransaction {
   /** Upper-case hex. */
   readonly hash: string;
@@ -9,9 +9,9 @@ export interface PaidTransaction {
   /** Whole fee, in units of the fee denom. */
   readonly fee: bigint;
   readonly gasUsed: bigint;
-  /** Failed in its block: no result of it was delivered. */
+  /** It failed in its block, so none of its results were delivered. */
   readonly isFailed: boolean;
-  /** Its results, with the gas that each is expected to use. */
+  /** Its results, each with the gas that it is expected to use. */
   readonly results: readonly PaidResult[];
   /** Its client updates. */
   readonly updates: readonly PaidUpdate[];
@@ -20,7 +20,7 @@ export interface PaidTransaction {
 /** A result in {@link PaidTransaction}. */
 export interface PaidResult {
   readonly queryId: bigint;
-  /** Bech32 address of the contract that owns the query; empty when it is not known any more. */
+  /** Bech32 address of the contract that owns the query; empty if it is no longer known. */
   readonly owner: string;
   readonly connectionId: string;
   /** Expected gas, at least 0. */
@@ -33,7 +33,7 @@ export interface PaidUpdate {
   readonly gas: bigint;
 }
 
-/** Whether a block has charged the fee of a transaction. */
+/** Whether a block has charged a transaction's fee. */
 export function isPaid(
   confirmation: FinalTx["confirmation"],
 ): confirmation is Extract<FinalTx["confirmation"], { readonly kind: "included" | "failed" }> {
@@ -41,7 +41,7 @@ export function isPaid(
   return kind === "included" || (kind === "failed" && confirmation.isUnpaid !== true);
 }
 
-/** Receives transactions whose fee was paid. */
+/** Receives transactions whose fees were paid. */
 export interface PaymentSink {
   readonly record: (transaction: PaidTransaction) => void;
 }

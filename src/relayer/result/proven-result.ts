@@ -12,9 +12,9 @@ import type { Attempt, AttemptStart } from "../state/attempt.ts";
 export interface ExpectedResult {
   /** The query as it was when its result was read. */
   readonly query: RegisteredQuery;
-  /** Cautious estimate of its gas, for a query whose gas is not known yet. */
+  /** Cautious estimate of its gas, for a query whose gas is not yet known. */
   readonly gasGuess: bigint;
-  /** Remote height of the value, or of the transaction. */
+  /** Remote height of the value or transaction. */
   readonly at: RemoteHeight;
 }
 
@@ -24,37 +24,37 @@ export interface ProvenResult extends ExpectedResult {
   readonly message: Uint8Array;
   /** Hash of the remote transaction, lower-case hex; undefined for a KV result. */
   readonly remoteTxHash: string | undefined;
-  /** The client update that the proofs need. Undefined when the chain has the consensus state, and for TX results. */
+  /** The client update required by the proofs. Undefined if the chain already has the consensus state, and for TX results. */
   readonly update: ClientUpdate | undefined;
   /** Local height at which the query was due. */
   readonly dueHeight: bigint;
-  /** When the cycle of this result began, or its search. */
+  /** When this result's cycle or search started. */
   readonly started: AttemptStart;
 }
 
-/** One `MsgUpdateClient`, shared by the results of one connection and height. */
+/** One `MsgUpdateClient`, shared by the results for one connection and height. */
 export interface ClientUpdate {
-  /** Identifies client and height. */
+  /** Identifies the client and the height. */
   readonly key: string;
   readonly connectionId: string;
   readonly message: WireMessage;
 }
 
-/** What became of a result. */
+/** The outcome of a result. */
 export type ResultOutcome =
   /** in a block of the local chain */
   | { readonly kind: "included"; readonly height: bigint }
-  /** the query has its own failure */
+  /** the query has a failure of its own */
   | { readonly kind: "refused"; readonly error: QueryFailure }
   /** not needed: the query was removed, a newer result took its place, or another relayer was faster ("redundant") */
   | { readonly kind: "dropped"; readonly reason: "removed" | "superseded" | "redundant" }
-  /** not included, and no failure of the query: it is due again. `error` is an error of its connection or of the account. */
+  /** not included, but not because the query failed: it is due again. `error` is an error of its connection or of the account. */
   | { readonly kind: "unsent"; readonly reason: string; readonly error: Error | undefined };
 
-/** Receives the outcome of each result that was offered, once. */
+/** Receives the outcome of each offered result, once. */
 export type OutcomeListener = (result: ProvenResult, outcome: ResultOutcome) => void;
 
-/** A result that waits longer for its transaction is read again: its value is too old. */
+/** A result that waits longer than this for its transaction is read again, because its value is too old. */
 export const MAX_AGE_MS = 10_000;
 
 /** Encodes a `MsgSubmitQueryResult`. `sender` is a bech32 address. */
@@ -62,7 +62,7 @@ export function submitMessage(queryId: bigint, result: QueryResult, sender: stri
   return MsgSubmitQueryResult.encode({ queryId, sender, clientId: "", result }).finish();
 }
 
-/** The failure of a result whose message exceeds the bytes of any transaction. */
+/** The failure of a result whose message is too large for any transaction. */
 export function tooLarge(message: Uint8Array, limits: { readonly bytes: number }): QueryFailure {
   return {
     code: "too-large",
@@ -76,7 +76,7 @@ const DROP_TEXTS = {
   removed: undefined,
 } as const;
 
-/** What an attempt with this outcome says about it. */
+/** Converts the outcome to the fields of an attempt. */
 export function toAttempt(outcome: ResultOutcome): Pick<Attempt, "outcome" | "reason"> {
   switch (outcome.kind) {
     case "included":

@@ -20,11 +20,11 @@ import {
   MAX_ATTEMPTS_READ,
 } from "./attempt.ts";
 
-/** Limits of the stored attempts. */
+/** Limits on stored attempts. */
 export interface AttemptLimits {
   /** Age at which an attempt is deleted, ms. */
   readonly maxAgeMs: number;
-  /** Attempts of one local chain. Deletes the oldest first. */
+  /** Maximum number of attempts for one local chain. The oldest are deleted first. */
   readonly maxRows: number;
 }
 
@@ -33,19 +33,19 @@ export interface AttemptLogDeps {
   readonly queue: Pick<WriteQueue, "offer">;
   /** Wall-clock time, ms. */
   readonly nowMs: () => number;
-  /** Time by the local chain, wall-clock ms: a clock that is ahead of it deletes nothing. Default: the wall clock. */
+  /** Local chain time, in wall-clock ms: a clock that runs ahead of it must not delete anything. Default: the wall clock. */
   readonly localTimeMs?: () => number;
 }
 
 /** Maximum length of a stored reason. A chain's log may contain a whole stack trace. */
 const MAX_REASON = 500;
-/** Rows of one INSERT. SQLite and PostgreSQL both accept this many values. */
+/** Number of rows per INSERT. SQLite and PostgreSQL both accept this many values. */
 const ROWS_PER_INSERT = 100;
-/** Attempts between two deletions of old rows. */
+/** Number of attempts between two deletions of old rows. */
 const PRUNE_EVERY = 1_000;
-/** Attempts of one write. */
+/** Number of attempts at which a write accepts no more. */
 const MAX_BATCH = 500;
-/** Days for which the costs are stored. */
+/** Number of days for which costs are stored. */
 const COST_DAYS = 400;
 
 const COLUMNS =
@@ -54,12 +54,12 @@ const PLACEHOLDERS = `(${COLUMNS.split(", ")
   .map(() => "?")
   .join(", ")})`;
 
-/** Creates the log of one local chain on an open store (`openStore`). */
+/** Creates the log of one local chain in an open store (`openStore`). */
 export function createAttemptLog(chain: string, limits: AttemptLimits, deps: AttemptLogDeps): AttemptLog {
   const { database, queue, nowMs, localTimeMs = nowMs } = deps;
   // The first write deletes old rows too: with many restarts and few attempts each, the count would never be reached.
   let sincePrune = PRUNE_EVERY;
-  /** Attempts whose write has not begun. They arrive one by one, and a write for each would take too long. */
+  /** Attempts whose write has not started. They arrive one by one, and a separate write for each would take too long. */
   let open: Attempt[] | undefined;
   const enqueue = (attempts: readonly Attempt[]): void => {
     if (open !== undefined && open.length < MAX_BATCH) {
@@ -127,7 +127,7 @@ function toValues(chain: string, attempt: Attempt): readonly SqlValue[] {
   ];
 }
 
-/** Adds fees here and not in SQL, whose integers they may exceed. Only the leader writes, so no addition is lost. */
+/** Adds fees here rather than in SQL, whose integers they may exceed. Only the leader writes, so no addition is lost. */
 async function addCosts(session: SqlSession, chain: string, attempts: readonly Attempt[]): Promise<void> {
   for (const cost of sums(attempts)) {
     const [row] = await session.run(

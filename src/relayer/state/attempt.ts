@@ -4,16 +4,16 @@ import { QUERY_FAILURE_CODES } from "../registry/query-state.ts";
 import type { RegisteredQuery } from "../chain/registered-query.ts";
 
 /**
- * How an attempt ended, as in JSON and metrics:
+ * How an attempt ended, as it appears in JSON and metrics:
  *
  * - "included": the result is in a block of the local chain;
- * - one of `QUERY_FAILURE_CODES`: the query has its own failure;
+ * - one of `QUERY_FAILURE_CODES`: the query has a failure of its own;
  * - "superseded": a newer result of the same query replaced it before the broadcast;
- * - "redundant": another relayer was faster, so the chain had a result of this remote height or a newer one;
- * - "unchanged": its values equal the last result's, and `queries.skip_unchanged` allows to send none;
+ * - "redundant": another relayer was faster, so the chain already had a result for this remote height or a newer one;
+ * - "unchanged": its values equal those of the last result, and `queries.skip_unchanged` allows sending none;
  * - "removed": the query was removed from the chain;
- * - "not-broadcast": it was not sent. `reason` tells why: the local node was unreachable or refused the transaction, or
- *   the value grew too old. Nothing is lost, because the query is due again.
+ * - "not-broadcast": it was not sent. `reason` explains why: the local node was unreachable or refused the transaction, or the
+ *   value grew too old. Nothing is lost, because the query is due again.
  */
 export const ATTEMPT_OUTCOMES = [
   "included",
@@ -43,65 +43,65 @@ export interface Attempt {
   /** Bech32 address of the contract that owns the query. */
   readonly owner: string;
   readonly type: RegisteredQuery["type"];
-  /** Wall-clock time at which the attempt began, ms. */
+  /** Wall-clock time at which the attempt started, ms. */
   readonly startedAtMs: number;
   /** Local height at which the query was due. */
   readonly dueHeight: bigint;
-  /** Height of the remote state or transaction; 0 when the attempt ended before one was chosen. */
+  /** Height of the remote state or transaction; 0 if the attempt ended before one was chosen. */
   readonly remoteHeight: bigint;
-  /** Upper-case hex hash of the local transaction; undefined when nothing was broadcast. */
+  /** Upper-case hex hash of the local transaction; undefined if nothing was broadcast. */
   readonly txHash: string | undefined;
   readonly outcome: AttemptOutcome;
-  /** For people. Undefined for "included". */
+  /** Text for people. Undefined for "included". */
   readonly reason: string | undefined;
-  /** Height of the local block with the transaction; undefined when no block includes it. */
+  /** Height of the local block with the transaction; undefined if no block includes it. */
   readonly localHeight: bigint | undefined;
-  /** Share of the transaction's gas used. 0 when no block includes it. */
+  /** Share of the transaction's gas used. 0 if no block includes it. */
   readonly gas: bigint;
-  /** Share of the transaction's fee, in units of the fee denom. 0 when nothing was paid. */
+  /** Share of the transaction's fee, in units of the fee denom. 0 if nothing was paid. */
   readonly fee: bigint;
-  /** Simulations that the result took part in. */
+  /** Number of simulations that included the result. */
   readonly simulations: number;
 }
 
-/** The start of an attempt, by both clocks. */
+/** The start of an attempt according to both clocks. */
 export interface AttemptStart {
   /** Wall-clock time, ms. */
   readonly wallMs: number;
   readonly monotonicMs: number;
 }
 
-/** Begins an attempt, before its first read of the remote chain. */
+/** Starts an attempt, before its first read of the remote chain. */
 export function startAttempt(clock: Pick<Clock, "nowMs" | "monotonicMs">): AttemptStart {
   return { wallMs: clock.nowMs(), monotonicMs: clock.monotonicMs() };
 }
 
 /** An attempt that has just ended. */
 export interface EndedAttempt extends Attempt {
-  /** Duration by the monotonic clock, ms. */
+  /** Duration measured by the monotonic clock, ms. */
   readonly durationMs: number;
 }
 
-/** Receives attempts after their end. */
+/** Receives attempts once they have ended. */
 export interface AttemptSink {
   readonly note: (attempts: readonly EndedAttempt[]) => void;
 }
 
-/** Selects attempts; an absent field selects all. */
+/** Selects attempts; an absent field matches all. */
 export interface AttemptFilter {
   readonly queryId?: bigint;
   readonly connectionId?: string;
   readonly owner?: string;
   readonly outcome?: AttemptOutcome;
-  /** Started at this time or later, ms. */
+  /** Started at or after this time, ms. */
   readonly sinceMs?: number;
   /** Started before this time, ms. */
   readonly untilMs?: number;
-  /** At most this many, the newest. At most {@link MAX_ATTEMPTS_READ}. */
+  /** Maximum number of attempts, newest first. At most {@link MAX_ATTEMPTS_READ}. */
   readonly limit: number;
 }
 
-/** Maximum number of attempts of one read. */
+/** Maximum number of attempts per read. */
 export const MAX_ATTEMPTS_READ = 1_000;
 
 /** The cost of one owner's queries on one day. */
@@ -115,27 +115,27 @@ export interface DailyCost {
   readonly fee: bigint;
 }
 
-/** The numbers of the attempts that began in a range of time. */
+/** Counts of the attempts that started in a time range. */
 export interface AttemptSummary {
-  /** Attempts by outcome and part of the range, from 0; a pair without attempts is absent. */
+  /** Attempts by outcome and part of the range, counted from 0; pairs without attempts are absent. */
   readonly outcomes: readonly {
     readonly outcome: AttemptOutcome;
     readonly part: number;
     readonly attempts: number;
   }[];
-  /** Attempts in a block by the number of blocks after their due height. */
+  /** Attempts included in a block, by the number of blocks after their due height. */
   readonly lateness: readonly { readonly blocks: number; readonly attempts: number }[];
 }
 
-/** The stored attempts. Reads are a few milliseconds behind the writes. */
+/** The stored attempts. Reads lag a few milliseconds behind writes. */
 export interface AttemptLog extends AttemptSink {
   /** Stores attempts without blocking: they are written later, and dropped while the store cannot write. */
   readonly note: (attempts: readonly Attempt[]) => void;
-  /** Returns the attempts that the filter selects, newest first. */
+  /** Returns the attempts that match the filter, newest first. */
   readonly find: (filter: AttemptFilter) => Promise<readonly Attempt[]>;
-  /** Counts all stored attempts that began from `fromMs` until before `toMs`, ms, in `parts` of equal length. O(n). */
+  /** Counts all stored attempts that started from `fromMs` until before `toMs`, ms, in `parts` of equal length. O(n). */
   readonly summary: (range: Record<"fromMs" | "toMs" | "parts", number>) => Promise<AttemptSummary>;
-  /** Returns the cost of the days `from` to `to`, both included, by day and owner. Stored longer than the attempts. */
+  /** Returns the costs for the days `from` to `to`, both included, by day and owner. Costs are stored longer than attempts. */
   readonly costs: (days: { readonly from: number; readonly to: number }) => Promise<readonly DailyCost[]>;
 }
 

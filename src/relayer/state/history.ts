@@ -10,14 +10,14 @@ import { type Journal, LOCAL_CHAIN } from "./journal.ts";
 
 export interface HistoryDeps {
   readonly journal: Pick<Journal, "knownBlock" | "recordBlock">;
-  /** Upper-case hex hash of a block; undefined when the endpoint does not have the block. */
+  /** Upper-case hex hash of a block; undefined if the endpoint does not have the block. */
   readonly blockHash: (height: bigint, signal: AbortSignal) => Promise<string | undefined>;
 }
 
 /**
- * Returns whether a chain still has the newest block that the journal knows, and stores the block at `latestHeight`.
- * Returns false for a chain that was reset: its height is lower, or it has another block at the known height. Cannot tell
- * at an endpoint that is behind or has pruned the block, and then returns true. At most two reads.
+ * Returns whether a chain still has the newest block known to the journal, and stores the block at `latestHeight`. Returns false
+ * for a chain that was reset: its height is lower, or it has a different block at the known height. If the endpoint is behind or
+ * has pruned the block, this cannot be determined, and the result is true. Makes at most two reads.
  */
 export async function hasKnownHistory(
   subject: string,
@@ -47,8 +47,8 @@ export interface LocalHistoryDeps {
 }
 
 /**
- * Creates a check of the local chain at its latest height. When the chain was reset or is known to have gone back, empties journal and
- * registry, because the same query ids belong to other queries.
+ * Creates a check of the local chain at its latest height. If the chain was reset or is known to have gone back, empties the
+ * journal and the registry, since the same query ids now belong to other queries.
  */
 export function createLocalHistoryCheck(
   deps: LocalHistoryDeps,
@@ -73,13 +73,13 @@ export interface RemoteHistoryDeps {
   readonly logger: Logger;
 }
 
-/** Interval of the check of a remote chain. */
+/** Interval between checks of a remote chain. */
 const REMOTE_CHECK_MS = 60_000;
 
 /**
- * Creates a check of a connection's remote chain at its latest height. When the chain was reset, deletes the progress of the
- * connection's searches, because the same heights have other transactions. Makes at most two reads a minute, or reads
- * immediately when the height is lower than before.
+ * Creates a check of a connection's remote chain at its latest height. If the chain was reset, deletes the progress of the
+ * connection's searches, since the same heights now have other transactions. Makes at most two reads per minute, or reads
+ * immediately if the height is lower than before.
  */
 export function createRemoteHistoryCheck(
   deps: RemoteHistoryDeps,

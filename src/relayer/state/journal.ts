@@ -7,27 +7,27 @@ import {
 } from "../../platform/storage/sql-database.ts";
 import type { WriteQueue } from "../../platform/storage/write-queue.ts";
 
-/** The local chain as a subject of {@link Journal.knownBlock}. A remote chain has the id of its connection. */
+/** The local chain as a subject of {@link Journal.knownBlock}. A remote chain is identified by the id of its connection. */
 export const LOCAL_CHAIN = "";
 
 /**
  * Progress of TX searches, stored across restarts.
  *
- * Stores only what the chains do not know. KV queries need nothing, because the local chain has their last heights.
+ * Stores only what the chains do not know. KV queries need nothing, because the local chain knows their last heights.
  *
- * Reads come from memory. Writes change the memory immediately and become durable in order, a few milliseconds later
- * (`WriteQueue`). A crash loses the last ones, so the next process searches the same blocks again. Only a broadcast must not
- * happen twice: the gate waits for all earlier writes before it admits one (`src/relayer/gate`).
+ * Reads come from memory. Writes change memory immediately and become durable in order, a few milliseconds later (`WriteQueue`).
+ * A crash loses the last writes, so the next process searches the same blocks again. Only a broadcast must not happen twice: the
+ * gate waits for all earlier writes before it admits one (`src/relayer/gate`).
  */
 export interface Journal {
-  /** Remote height up to which all of the query's transactions were handled; undefined for an unknown query. */
+  /** Remote height up to which all of the query's transactions have been handled; undefined for an unknown query. */
   readonly searchedTo: (queryId: bigint) => bigint | undefined;
   readonly recordSearched: (queryId: bigint, height: bigint) => void;
-  /** Whether this transaction was relayed for this query or is a dead letter. Reliable above `searchedTo` only. */
+  /** Whether this transaction has been relayed for this query or is a dead letter. Reliable only above `searchedTo`. */
   readonly isHandled: (queryId: bigint, hash: string) => boolean;
   /**
-   * Stores a transaction that is in flight and may be included above `localHeight`. Otherwise a crash between the broadcast
-   * and `recordIncluded` would make the next process send it again.
+   * Stores a transaction that is in flight and may be included above `localHeight`. Otherwise, after a crash between the
+   * broadcast and `recordIncluded`, the next process would send it again.
    */
   readonly recordSending: (tx: SendingTx) => void;
   /** Transactions that were in flight when the previous process ended. */
@@ -35,20 +35,20 @@ export interface Journal {
   readonly recordIncluded: (queryId: bigint, hash: string, remoteHeight: bigint) => void;
   /** Stores a dead letter. Retains only the newest {@link MAX_DEAD_LETTERS}. */
   readonly recordDeadLetter: (tx: DeadLetter) => void;
-  /** Removes a dead letter, so that the transaction may be sent again. Returns false when there is none. */
+  /** Removes a dead letter, so that the transaction may be sent again. Returns false if there is none. */
   readonly removeDeadLetter: (queryId: bigint, hash: string) => boolean;
-  /** Ends a dead letter that an operator has seen: it is not listed any more, and not sent again. Returns false when there is none. */
+  /** Ends a dead letter that an operator has seen: it is no longer listed, and not sent again. Returns false if there is none. */
   readonly acknowledgeDeadLetter: (queryId: bigint, hash: string) => boolean;
   /** Returns the dead letters, newest first. */
   readonly deadLetters: () => readonly DeadLetter[];
-  /** A chain's newest known block; undefined when there is none. */
+  /** A chain's newest known block; undefined if there is none. */
   readonly knownBlock: (subject: string) => KnownBlock | undefined;
   readonly recordBlock: (subject: string, block: KnownBlock) => void;
-  /** Deletes everything about a removed query. */
+  /** Deletes everything about a query that has been removed. */
   readonly forget: (queryId: bigint) => void;
-  /** Deletes everything after a reset of the local chain, because the same query ids belong to other queries. */
+  /** Deletes everything after a reset of the local chain, since the same query ids now belong to other queries. */
   readonly reset: () => void;
-  /** Reads everything again, after another process wrote. */
+  /** Rereads everything after another process has written. */
   readonly reload: () => Promise<void>;
 }
 
@@ -63,10 +63,10 @@ export interface DeadLetter {
   readonly atMs: number;
 }
 
-/** A block that identifies a chain after a restart of the chain or the relayer. */
+/** A block that identifies a chain after the chain or the relayer has restarted. */
 interface KnownBlock {
   readonly height: bigint;
-  /** Upper-case hex; empty when only the height is known. */
+  /** Upper-case hex; empty if only the height is known. */
   readonly hash: string;
 }
 
@@ -80,7 +80,7 @@ export interface SendingTx {
   readonly localHeight: bigint;
 }
 
-/** Dead letters stored for one local chain. */
+/** Maximum number of dead letters stored for one local chain. */
 const MAX_DEAD_LETTERS = 1_000;
 
 export interface JournalDeps {
@@ -207,7 +207,7 @@ function dropUpTo(rows: JournalRows, queryId: bigint, height: bigint): void {
 /** The stored rows of one local chain, in memory. */
 interface JournalRows {
   readonly searchedTo: Map<bigint, bigint>;
-  /** By query id: remote height by hash, of relayed transactions and dead letters. */
+  /** By query id: the remote heights of relayed transactions and dead letters, by hash. */
   readonly handled: Map<bigint, Map<string, bigint>>;
   /** Newest first. */
   deadLetters: DeadLetter[];
@@ -232,7 +232,7 @@ function emptyJournal(): JournalRows {
   };
 }
 
-/** Reads the rows of one local chain. */
+/** Reads one local chain's rows. */
 async function readJournal(session: SqlSession, chain: string): Promise<JournalRows> {
   const rows = emptyJournal();
   for (const row of await session.run("SELECT query_id, height FROM tx_progress WHERE chain = ?", [chain]))

@@ -16,7 +16,7 @@ export interface ResubmissionDeps {
   readonly random: () => number;
 }
 
-/** What became of a dead letter that was sent again. */
+/** The outcome of a resubmitted dead letter. */
 export type ResubmissionOutcome =
   /** there is no such dead letter */
   | { readonly kind: "unknown" }
@@ -27,19 +27,19 @@ export type ResubmissionOutcome =
   /** not sent in time; it is still a dead letter */
   | { readonly kind: "timeout" };
 
-/** Sends dead letters again on request of an operator. */
+/** Resubmits dead letters at an operator's request. */
 export interface Resubmissions {
-  /** Resolves when the transaction is included, has failed again, or after the deadline. Rejects on abort. */
+  /** Resolves once the transaction has been included or has failed again, or after the deadline. Rejects on abort. */
   readonly resubmit: (queryId: bigint, hash: string, signal: AbortSignal) => Promise<ResubmissionOutcome>;
-  /** Returns the dead letters of a query that are to be sent again, each once. For the TX worker. */
+  /** Returns a query's dead letters that are to be sent again, each once. For the TX worker. */
   readonly take: (queryId: bigint) => readonly DeadLetter[];
-  /** Sends dead letters of transient reasons again by itself. */
+  /** Automatically resubmits dead letters with transient reasons. */
   readonly service: Service;
 }
 
 /**
- * Whether the reason of a dead letter may be gone later: no endpoint had what the transaction needs. The chain's own refusal is
- * "codespace/code: …", and a result that is too large stays so.
+ * Whether a dead letter's reason may go away: no endpoint had what the transaction needs. A refusal by the chain itself is
+ * "codespace/code: …", and a result that is too large remains too large.
  */
 function isTransient({ reason }: Pick<DeadLetter, "reason">): boolean {
   return !/^\S*\/\d+: |^the result has \d+ bytes/.test(reason);
@@ -50,22 +50,22 @@ function keyOf({ queryId, hash }: DeadLetter): string {
 }
 
 const CHECK_MS = 10_000;
-/** Pause before a dead letter is sent again: it doubles with each try. */
+/** Pause before a dead letter is sent again; it doubles with each try. */
 const AGAIN_BACKOFF = { minMs: 30_000, baseMs: 60_000, maxMs: 3_600_000 } as const;
-/** Dead letters of all queries that are sent again at the same time. */
+/** Maximum number of dead letters, across all queries, that are sent again at the same time. */
 const MAX_AGAIN = 10;
 
-/** Interval at which the outcome is looked up. */
+/** Interval at which the outcome is checked. */
 const POLL_MS = 50;
 
 /**
- * Creates the requests. They are in memory only: a request that is not answered promises nothing, and the dead letter
- * stays in the journal until its transaction is included.
+ * Creates the requests. They exist only in memory: an unanswered request promises nothing, and the dead letter stays in the
+ * journal until its transaction is included.
  */
 export function createResubmissions(deps: ResubmissionDeps, deadlineMs: number): Resubmissions {
   const { journal, registry, wake, clock } = deps;
   const wanted = new Map<string, DeadLetter>();
-  /** Tries of each dead letter, and the monotonic time of the next one, ms. */
+  /** Number of tries for each dead letter, and the monotonic time of the next one, ms. */
   const again = new Map<string, { tries: number; atMs: number }>();
   const sendTransient = (): void => {
     const letters = deps.leads() ? journal.deadLetters().filter(isTransient) : [];

@@ -11,7 +11,7 @@ import type { Secret } from "../../platform/base/secret.ts";
 import { type PostgresAddress, parsePostgresUrl } from "../../platform/storage/postgres-url.ts";
 import type { StorePlace } from "./store.ts";
 
-/** Field for the address of a PostgreSQL database. */
+/** Field for a PostgreSQL database address. */
 function postgresField() {
   return z.string().transform((text, context): PostgresAddress => {
     const parsed = parsePostgresUrl(text);
@@ -21,7 +21,7 @@ function postgresField() {
   });
 }
 
-/** `store`: `postgres://…`, or an object with the reference of its password. */
+/** `store`: `postgres://…`, or an object with a reference to its password. */
 export function storeField(secrets: SecretSource) {
   return z.preprocess(
     urlAsSection,
@@ -39,7 +39,7 @@ export function storeField(secrets: SecretSource) {
   );
 }
 
-/** `history`: how much of the past the store keeps. */
+/** `history`: how much of the past the store retains. */
 export function historySchema() {
   return z
     .strictObject({
@@ -54,7 +54,7 @@ export function historySchema() {
     .prefault({});
 }
 
-/** `lease`: with PostgreSQL, of all instances with the same signer one submits. */
+/** `lease`: with PostgreSQL, one of all instances with the same signer submits. */
 export function leaseSchema() {
   return z
     .strictObject({
@@ -67,7 +67,7 @@ export function leaseSchema() {
     .prefault({});
 }
 
-/** `shards`: this instance serves a part of `connections`. Each shard needs its own signer. */
+/** `shards`: this instance serves some of the `connections`. Each shard needs its own signer. */
 export function shardsSchema() {
   return z
     .strictObject({
@@ -79,7 +79,7 @@ export function shardsSchema() {
     });
 }
 
-/** `spending`: limits of what the relayer pays. */
+/** `spending`: limits on what the relayer pays. */
 export function spendingSchema() {
   return z
     .strictObject({
@@ -104,7 +104,7 @@ export function spendingSchema() {
     .prefault({});
 }
 
-/** Returns the place that a configuration names. */
+/** Returns the store location named by a configuration. */
 export function placeOf({
   state_dir: stateDir,
   store,

@@ -43,7 +43,7 @@ export interface RelayerStore {
   readonly session: SqlSession;
   /** Separate connection for the lease, so that no write delays a renewal. Undefined unless PostgreSQL. */
   readonly leaseDatabase: SqlDatabase | undefined;
-  /** Sets the guard of writes. Without a guard, this process writes. */
+  /** Sets the guard for writes. Without a guard, this process writes. */
   readonly setGuard: (guard: WriteGuard) => void;
   /** Waits a few seconds for pending writes, calls `release`, and closes. */
   readonly close: (release?: () => Promise<void>) => Promise<void>;
@@ -51,21 +51,21 @@ export interface RelayerStore {
 
 /** Decides whether this process writes. */
 interface WriteGuard {
-  /** When false, writes are ignored, because another process writes. */
+  /** If false, writes are ignored because another process writes. */
   readonly mayWrite: () => boolean;
-  /** Runs in each transaction before its writes. Throws `LeaseLostError` when another process has the lease. */
+  /** Runs in each transaction before its writes. Throws `LeaseLostError` if another process has the lease. */
   readonly fence: ((session: SqlSession) => Promise<void>) | undefined;
 }
 
 export interface StoreDeps {
   readonly clock: Clock;
-  /** Time by the local chain, wall-clock ms: a clock that is ahead of it deletes nothing. Default: the wall clock. */
+  /** Local chain time, in wall-clock ms: a clock that runs ahead of it must not delete anything. Default: the wall clock. */
   readonly localTimeMs?: () => number;
   readonly random: () => number;
   readonly logger: Logger;
 }
 
-/** Converts the section `history` to limits. */
+/** Converts the `history` section to limits. */
 export function attemptLimitsOf({
   max_age,
   max_attempts,
@@ -79,14 +79,14 @@ export function attemptLimitsOf({
 /** Name of the SQLite file in the state directory. */
 export const STORE_FILE = "relayer.sqlite";
 
-/** Deadline of a connection attempt and of a statement. Shorter than the lifetime of a lease. */
+/** Deadline for a connection attempt and for a statement. Shorter than the lifetime of a lease. */
 const POSTGRES_DEADLINE_MS = 4_000;
 /** Maximum wait for the last writes at the end of the process. */
 const CLOSE_MS = 5_000;
 
 /**
- * Opens the store of one local chain and upgrades its schema. A directory is locked until `close` or the end of the process.
- * Throws `RelayError` "state-in-use" and "state-unusable".
+ * Opens one local chain's store and upgrades its schema. A directory is locked until `close` or the end of the process. Throws
+ * `RelayError` "state-in-use" and "state-unusable".
  */
 export async function openStore(
   place: StorePlace,
@@ -160,7 +160,7 @@ function logWrites(logger: Logger, error: string | undefined): void {
 interface OpenDatabases {
   readonly database: SqlDatabase;
   readonly leaseDatabase: SqlDatabase | undefined;
-  /** Lets another process use the place. */
+  /** Lets another process use this location. */
   readonly release: () => void;
 }
 
@@ -252,7 +252,7 @@ function unusable(stateDir: string, text: string, cause?: unknown): RelayError {
 
 /**
  * Migrations of the relayer's store (`src/platform/storage/sqlite-database.ts`). Each needs a file of its version in
- * `test/fixtures/state`. Ids and heights of the first tables are text, those of later ones `BIGINT`.
+ * `test/fixtures/state`. Ids and heights are text in the first tables and `BIGINT` in later ones.
  */
 export const MIGRATIONS: readonly string[] = [
   // "IF NOT EXISTS": the first programs created these tables and set no version, so their files have version 0.

@@ -27,7 +27,7 @@ export interface AdmittedTransaction extends Omit<SentTransaction, "tx" | "sentA
   readonly draft: TxDraft;
 }
 
-/** Asks the gate. Leaves out the results of owners that it refuses. Returns undefined when nothing may be sent. */
+/** Asks the gate for admission, leaving out the results of owners that it refuses. Returns undefined if nothing may be sent. */
 export async function admit(
   state: SubmitterState,
   {
@@ -104,7 +104,7 @@ function updateKeys(slots: readonly Slot[]): readonly string[] {
   return slots.flatMap((slot) => (slot.kind === "update" ? [slot.update.key] : []));
 }
 
-/** The gas limit by owner, in proportion to the expected gas of their results. */
+/** The gas limit divided among owners, in proportion to the expected gas of their results. */
 function gasByOwner(
   state: SubmitterState,
   { slots, draft }: Pick<AdmittedTransaction, "slots" | "draft">,
@@ -120,7 +120,7 @@ function gasByOwner(
   return gas;
 }
 
-/** The fee for urgent results by rule with its own budget, in proportion to their expected gas. */
+/** The fee for urgent results, by rule (only rules with a budget of their own), in proportion to their expected gas. */
 function feeByRule(state: SubmitterState, { entries }: Prepared, fee: bigint): ReadonlyMap<string, bigint> {
   const gasOf = (entry: Entry): bigint => state.gas.estimate(gasItem(entry));
   const total = maxInt(
@@ -135,7 +135,7 @@ function feeByRule(state: SubmitterState, { entries }: Prepared, fee: bigint): R
   return new Map([...gas].map(([rule, part]) => [rule, (fee * part) / total]));
 }
 
-/** The transaction with these of its entries only. */
+/** The transaction reduced to these of its entries. */
 export function cutTo(state: SubmitterState, prepared: Prepared, entries: readonly Entry[]): Prepared {
   if (entries.length === prepared.entries.length) return prepared;
   const gas = gasOfEntries(state, entries);

@@ -22,14 +22,14 @@ interface FailedTransaction {
   readonly failure: TxFailure;
   readonly slots: readonly Slot[];
   readonly where: "simulation" | "node" | "block";
-  /** What each result cost. Undefined when nothing was paid. */
+  /** The cost of each result. Undefined if nothing was paid. */
   readonly paid?: (entry: Entry) => PaidShare;
 }
 
 /**
- * Applies the failure of a transaction to its results: the one that failed it is refused, all others are tried again
- * immediately. When none is named, the transaction is tried again in two halves, and a single result is refused: a result
- * that fails all others is so found in log2 steps.
+ * Applies a transaction's failure to its results: the result that caused it is refused, and all others are tried again
+ * immediately. If no result is named, the transaction is tried again in two halves, and a single result is refused. A result that
+ * makes all others fail is thus found in log2 steps.
  */
 export function applyFailure(
   state: SubmitterState,
@@ -100,8 +100,9 @@ function refuse(
 }
 
 /**
- * The result is not needed, which is no failure of its query. The other relayer may have sent results of the others too,
- * and each would cost a transaction or a simulation. So their queries are read again before they are sent.
+ * The result is not needed, which is not a failure of its query. The other relayer may also have sent results for the other
+ * queries, each of which would cost a transaction or a simulation. These queries are therefore reread before their results are
+ * sent.
  */
 function dropRedundant(
   state: SubmitterState,
@@ -118,7 +119,7 @@ function dropRedundant(
   );
 }
 
-/** After a second failure of the same company, its members are tried in halves: many may be bad. */
+/** After a second failure of the same set of results, its members are tried in halves, since many may be bad. */
 function retryRest(state: SubmitterState, entries: readonly Entry[], bad: Entry): void {
   const rest = entries.filter((entry) => entry !== bad);
   const isSecond = rest.some(({ result }) => state.queries.isolated.has(result.query.id));
@@ -134,7 +135,7 @@ function halve(state: SubmitterState, entries: readonly Entry[]): void {
   requeue(state, entries);
 }
 
-/** Gives the entries a group of their own. The first query names it. */
+/** Puts the entries into a group of their own, named after the first query. */
 function isolate({ queries }: SubmitterState, entries: readonly Entry[]): void {
   const [first] = entries;
   if (first === undefined) return;
@@ -143,8 +144,8 @@ function isolate({ queries }: SubmitterState, entries: readonly Entry[]): void {
 }
 
 /**
- * Entries of different groups travel in different transactions. "" is the group of those that are not isolated: the chain
- * took the last result of their queries, and no transaction with them has failed without naming a message.
+ * Entries in different groups are sent in different transactions. "" is the group of entries that are not isolated: the chain
+ * accepted the last result of their queries, and no transaction that included them has failed without naming a message.
  */
 export function groupOf({ queries, deps }: SubmitterState, { result }: Entry): string {
   const { id } = result.query;
@@ -168,7 +169,7 @@ function refuseUpdate(state: SubmitterState, entries: readonly Entry[], key: str
   requeue(state, others);
 }
 
-/** Nothing is wrong with the results, but no transaction of the account passes at present. */
+/** Nothing is wrong with the results, but currently no transaction from the account is accepted. */
 function unsendAll(state: SubmitterState, entries: readonly Entry[], reason: string): void {
   for (const entry of entries) {
     const { connectionId } = entry.result.query;
@@ -183,7 +184,7 @@ function unsendAll(state: SubmitterState, entries: readonly Entry[], reason: str
 /** Pause after a refusal for lack of funds. Somebody may send coins. */
 const FUNDS_PAUSE_MS = 15_000;
 
-/** Sends nothing for a while. The results are unsent, which is no failure of their connections. */
+/** Sends nothing for a while. The results are unsent, which is not a failure of their connections. */
 export function stop(
   state: SubmitterState,
   entries: readonly Entry[],
@@ -202,8 +203,8 @@ function raiseGas({ gas }: SubmitterState, entries: readonly Entry[]): void {
 }
 
 /**
- * Reads the queries of `state.queries.unread` from the chain, and drops the waiting results that are not newer than what it has.
- * Rejects on abort only: without the read a simulation finds such a result.
+ * Reads the queries in `state.queries.unread` from the chain, and drops waiting results that are not newer than what the chain
+ * has. Rejects only on abort: without the read, a simulation finds such results.
  */
 export async function rereadQueries(state: SubmitterState, signal: AbortSignal): Promise<void> {
   const {
@@ -228,7 +229,7 @@ export async function rereadQueries(state: SubmitterState, signal: AbortSignal):
   for (const entry of waiting) if (isRedundantNow(state, entry)) resolve(state, entry, REDUNDANT);
 }
 
-/** The outcome of a result that another relayer has made unnecessary. */
+/** The outcome of a result made unnecessary by another relayer. */
 const REDUNDANT: ResultOutcome = { kind: "dropped", reason: "redundant" };
 
 function isRedundantNow({ deps }: SubmitterState, { result }: Entry): boolean {
@@ -236,7 +237,7 @@ function isRedundantNow({ deps }: SubmitterState, { result }: Entry): boolean {
   return type === "kv" && !isNewer(result.at, deps.registry.state(id)?.query.lastRemoteHeight);
 }
 
-/** Puts each client update for which `isNeeded` is true in front of the first result that needs it. Keeps the order. */
+/** Puts each client update for which `isNeeded` is true in front of the first result that needs it. Preserves the order. */
 export function layOut(
   entries: readonly Entry[],
   isNeeded: (update: ClientUpdate) => boolean,
@@ -251,34 +252,34 @@ export function layOut(
   });
 }
 
-/** Returns the messages of the slots. `typeUrl` is that of `MsgSubmitQueryResult`. */
+/** Returns the messages in the slots. `typeUrl` is the type URL of `MsgSubmitQueryResult`. */
 export function toMessages(slots: readonly Slot[], typeUrl: string): readonly WireMessage[] {
   return slots.map((slot) =>
     slot.kind === "update" ? slot.update.message : { typeUrl, value: slot.entry.result.message },
   );
 }
 
-/** An error of a simulation, of CheckTx or of a block. */
+/** An error from a simulation, from CheckTx, or in a block. */
 export interface TxFailure {
   readonly codespace: string;
   readonly code: number;
   readonly log: string;
 }
 
-/** What a failed transaction says about its parts. */
+/** What a failed transaction reveals about its parts. */
 type ErrorAttribution =
   /** the block has no room: other transactions used it, or its limit is lower than assumed */
   | { readonly kind: "block-full" }
-  /** the transaction, or the request that carries it, exceeds a limit of the node */
+  /** the transaction, or the request that carries it, exceeds a limit set by the node */
   | { readonly kind: "too-large" }
-  /** the price of gas has risen since it was read */
+  /** the gas price has risen since it was read */
   | { readonly kind: "price" }
-  /** the account has too few coins */
+  /** the account lacks funds */
   | { readonly kind: "funds" }
-  /** signature or sequence: no transaction of this account would pass */
+  /** signature or sequence: no transaction from this account would be accepted */
   | { readonly kind: "account" }
   | { readonly kind: "result"; readonly entry: Entry }
-  /** the chain has a result of this remote height or a newer one: another relayer was faster */
+  /** the chain already has a result for this remote height or a newer one: another relayer was faster */
   | { readonly kind: "redundant"; readonly entry: Entry }
   | { readonly kind: "update"; readonly update: ClientUpdate }
   /** no message is named */
@@ -302,13 +303,13 @@ function attributeToSlot({ log }: TxFailure, slot: Slot | undefined): ErrorAttri
   return slot ?? { kind: "unknown" };
 }
 
-/** Texts of the ante handlers, whatever the messages are. */
+/** Error texts from the ante handlers, whatever the messages are. */
 const ACCOUNT_ERROR =
   /account sequence mismatch|signature verification failed|unable to verify single signer/i;
 
 /**
- * Whether a failure only says that the chain has a result of this remote height or a newer one: another relayer was faster.
- * The module checks that before the proofs. The code alone is not enough: out of gas hides it in a text.
+ * Whether a failure only means that the chain already has a result for this remote height or a newer one: another relayer was
+ * faster. The module checks this before the proofs. The code alone is not enough, because out of gas hides it in a text.
  */
 export function isRedundant(reason: string): boolean {
   return reason.includes("is less than or equal to last result's remote height");

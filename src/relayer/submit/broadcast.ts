@@ -25,8 +25,8 @@ import {
 } from "./submitter-state.ts";
 
 /**
- * Broadcasts the prepared transactions whose queries have nothing in flight, as far as the block has room. Throws
- * `ClientError` when account or price cannot be read, and the signal's reason.
+ * Broadcasts the prepared transactions whose queries have nothing in flight, as many as the block has room for. Throws
+ * `ClientError` if the account or the price cannot be read, or the signal's reason.
  */
 export async function broadcastPrepared(state: SubmitterState, signal: AbortSignal): Promise<void> {
   const { window, height, clock } = state.deps;
@@ -82,7 +82,7 @@ async function broadcast(
   for (const [index, one] of admitted.entries()) recordBroadcast(state, one, results[index]);
 }
 
-/** Whether a node took the transaction, or refused it for a reason of its own: then the node can be reached. */
+/** Whether a node accepted the transaction, or refused it for a reason of its own, which shows that the node can be reached. */
 function hasReached(result: BroadcastResult): boolean {
   if (result.kind === "in-flight") return result.isUncertain !== true;
   return result.kind === "refused" && (result.cause === undefined || answerOf(result.cause) === "final");
@@ -93,12 +93,12 @@ function depart(state: SubmitterState, entry: Entry): void {
   state.pipeline.apply([entry], { kind: "broadcast", sentAt: state.deps.height.now(), gas });
 }
 
-/** Added to the price of the fee market, against a rise that nobody foresaw. */
+/** Added to the fee market's price to cover an unforeseen rise. */
 const PRICE_RESERVE = DEC18_ONE / 100n;
 
 /**
- * The price of gas that is offered. The fee market says what the next block charges, and how far the price can rise until the
- * block after it. Otherwise it is the price of this height or the last one, and the price multiplier covers the rise.
+ * The gas price to offer. The fee market tells what the next block charges and how far the price can rise until the block after
+ * it. Without a fee market, it is the price at this height or the previous one, and the price multiplier covers the rise.
  */
 async function currentPrice(
   state: SubmitterState,
@@ -120,7 +120,7 @@ async function currentPrice(
   return gasPrice;
 }
 
-/** The highest price that all of these results may pay: the ceiling, or for urgent ones that of their rule. */
+/** The highest price that all of these results may pay: the ceiling, or the rule's price for urgent results. */
 function highestPrice(state: SubmitterState, chosen: readonly Prepared[]): Dec18 {
   const { cap } = state.options.gasPrice;
   const ceiling = minInt(state.market.ceiling() ?? cap, cap);
@@ -136,8 +136,8 @@ export function isPriceGood({ pace: { price } }: SubmitterState, height: bigint)
 }
 
 /**
- * Takes the transactions out of `prepared` that can go now, without the results that are gone. The longest due go first: what
- * does not fit is split, and nothing behind it overtakes.
+ * Takes from `prepared` the transactions that can be sent now, without results that are gone. The longest due go first: a
+ * transaction that does not fit is split, and nothing behind it overtakes it.
  */
 function choose(state: SubmitterState): readonly Prepared[] {
   const chosen: Prepared[] = [];
@@ -163,17 +163,17 @@ function choose(state: SubmitterState): readonly Prepared[] {
   return chosen;
 }
 
-/** What is left of the block that is being filled. */
+/** What remains of the block that is being filled. */
 interface Filling {
   gas: bigint;
   bytes: number;
   isEmpty: boolean;
   isFull: boolean;
-  /** Of each query, one result leaves at a time. */
+  /** Only one result per query is sent at a time. */
   readonly taken: Set<bigint>;
 }
 
-/** The transaction whose neediest result is due for longest comes first. */
+/** The transaction whose neediest result has been due the longest comes first. */
 function inOrder(state: SubmitterState): readonly Prepared[] {
   const { prepared } = state;
   if (prepared.length < 2) return prepared;
@@ -187,7 +187,10 @@ function inOrder(state: SubmitterState): readonly Prepared[] {
   return prepared.toSorted((a, b) => first(a) - first(b));
 }
 
-/** The parts of a prepared transaction that are broadcast now and that stay. The others have been resolved or queued again. */
+/**
+ * Splits a prepared transaction into the part that is broadcast now and the part that stays. All other results have been resolved
+ * or requeued.
+ */
 function decide(
   state: SubmitterState,
   prepared: Prepared,
@@ -231,12 +234,12 @@ function decide(
   return { go, stay: undefined };
 }
 
-/** Whether a transaction that exceeds the block budget may be sent when nothing else is in flight. */
+/** Whether a transaction that exceeds the block budget may be sent if nothing else is in flight. */
 function fitsAlone({ block }: SubmitterState, ready: readonly Entry[], gas: bigint): boolean {
   return !block.hasMarketBudget() || (ready.length === 1 && gas <= block.singleGas());
 }
 
-/** The longest due of these results that fit into the block; none when they would be a small transaction. */
+/** The longest due of these results that fit into the block; none if they would make a small transaction. */
 function firstThatFit(
   state: SubmitterState,
   { entries: ready, gas: simulated }: Prepared,
@@ -265,7 +268,7 @@ function bytesOf(entries: readonly Entry[]): number {
   return entries.reduce((sum, { result }) => sum + result.message.length, 0);
 }
 
-/** Drops results that were removed, superseded or are too old since they were planned. Keeps the order. */
+/** Drops results that have been removed, superseded or grown too old since they were planned. Preserves the order. */
 function sortOut(
   state: SubmitterState,
   entries: readonly Entry[],
@@ -284,7 +287,7 @@ function sortOut(
   return { ready, later };
 }
 
-/** Resolves the results in the queue that are too old. */
+/** Resolves queued results that are too old. */
 export function dropOld(state: SubmitterState): void {
   const nowMs = state.deps.clock.monotonicMs();
   for (const entry of unsent(state)) if (isTooOld(entry, nowMs)) resolve(state, entry, TOO_OLD);

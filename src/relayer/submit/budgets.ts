@@ -4,45 +4,47 @@ import { maxInt, minInt } from "../../platform/base/integers.ts";
 import { type BatchLimits } from "./plan.ts";
 import { GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "../result/gas-guess.ts";
 
-/** What the transactions in flight may use of one block together. */
+/** What all transactions in flight together may use of one block. */
 export interface BlockBudget {
-  /** Expected gas used: the configured share, or less when the price of gas requires it (`src/relayer/market`). */
+  /** Expected gas used: the configured share, or less if the gas price requires it (`src/relayer/market`). */
   readonly gas: () => bigint;
-  /** Gas that makes another transaction worth its fixed gas: a tenth of the block, and of a small budget of the market up to a half. */
+  /**
+   * Minimum gas that makes another transaction worth its fixed gas: a tenth of the block, or up to half of a small market budget.
+   */
   readonly leastGas: () => bigint;
   /** Gas by which a block may exceed `gas`. */
   readonly toleranceGas: () => bigint;
-  /** Whether the price of gas limits a block, and not the configured share alone. */
+  /** Whether the gas price limits a block, rather than the configured share alone. */
   readonly hasMarketBudget: () => boolean;
-  /** Gas that a single result may use when nothing else is in flight; without a budget of the market any. */
+  /** Gas that a single result may use if nothing else is in flight; unlimited without a market budget. */
   readonly singleGas: () => bigint;
   readonly bytes: () => number;
-  /** Stores the limits that were read from the chain. */
+  /** Stores the limits read from the chain. */
   readonly setLimits: (limits: BlockLimits) => void;
-  /** Takes a quarter off. Call it when a block had no room for a transaction. */
+  /** Reduces the share by a quarter. Call it when a block had no room for a transaction. */
   readonly shrink: () => void;
-  /** Gives back 1/32 of the configured share. Call it when a block took all that was sent. */
+  /** Restores 1/32 of the configured share. Call it when a block took everything that was sent. */
   readonly grow: () => void;
   readonly status: () => BlockBudgetStatus;
 }
 
 export interface BlockBudgetOptions {
-  /** Share of a block in per mille. Other senders use the same blocks. */
+  /** Share of a block, in per mille. Other senders use the same blocks. */
   readonly blockSharePermille: bigint;
   /** Gas limit of a transaction = expected gas × this / 1000. */
   readonly gasAdjustmentPermille: bigint;
 }
 
-/** The target of the deployed chain's fee market. Used until the limits were read: more could raise the price. */
+/** The target of the deployed chain's fee market. Used until the limits have been read, since more gas could raise the price. */
 const DEFAULT_LIMITS: BlockLimits = {
   utilization: 15_000_000n,
   gas: undefined,
   bytes: undefined,
 };
-/** CometBFT's maximum (`MaxBlockSizeBytes`), also for `max_bytes: -1`. */
+/** CometBFT's maximum (`MaxBlockSizeBytes`), which also applies to `max_bytes: -1`. */
 const MAX_BLOCK_BYTES = 104_857_600n;
 
-/** Creates a budget with the configured share of a block. `market` limits it further; undefined: it does not. */
+/** Creates a budget with the configured share of a block. `market` limits it further, unless it returns undefined. */
 export function createBlockBudget(
   options: BlockBudgetOptions,
   market: () => Omit<MarketBudget, "phase"> | undefined,
@@ -87,29 +89,29 @@ export function createBlockBudget(
   };
 }
 
-/** Assumed for a chain without any limit of gas. */
+/** Assumed for a chain with no gas limit at all. */
 const MAX_GAS = 30_000_000n;
 
-/** What the transactions in flight may use of one block together. */
+/** What all transactions in flight together may use of one block. */
 export interface BlockBudgetStatus {
   readonly gas: bigint;
   readonly bytes: number;
-  /** The gas that the chain allows in a block. */
+  /** Gas that the chain allows in a block. */
   readonly chainGas: bigint;
-  /** `gas` in per mille of `chainGas`. It shrinks when blocks reject transactions, and grows back. */
+  /** `gas` in per mille of `chainGas`. It shrinks when blocks reject transactions, and grows back afterwards. */
   readonly sharePermille: number;
 }
 
-/** Limits of a connection's transactions, lowered while transactions of the configured size fail. */
+/** Limits on a connection's transactions, lowered while transactions of the configured size fail. */
 export interface BatchBudget {
   readonly limits: () => BatchLimits;
-  /** Halves the limits. Call it when a transaction failed and its size may be the reason. */
+  /** Halves the limits. Call it when a transaction failed, possibly because of its size. */
   readonly shrink: () => void;
-  /** Raises the limits by 1/16 of the configured ones, up to those. Call it for each included transaction. */
+  /** Raises the limits by 1/16 of the configured limits, but not above them. Call it for each included transaction. */
   readonly grow: () => void;
 }
 
-/** Creates a budget that starts at `max`. It never goes below one result for each transaction. */
+/** Creates a budget that starts at `max`. It never falls below one result per transaction. */
 export function createBatchBudget(max: BatchLimits): BatchBudget {
   // At 1/1024 a transaction holds one result. A smaller share would change nothing and take longer to grow back.
   const share = createAdaptiveShare({ kept: [1n, 2n], growth: 16n, floor: 1n });
@@ -125,8 +127,8 @@ export function createBatchBudget(max: BatchLimits): BatchBudget {
 }
 
 /**
- * A share of a limit that others use too, so that it cannot be read and is searched for: quickly down, since a transaction
- * that fails costs its fee, and slowly up (additive increase, multiplicative decrease). It starts at the whole.
+ * A share of a limit that others also use. It cannot be read, so it is searched for: quickly downward, because a failed
+ * transaction costs its fee, and slowly upward (additive increase, multiplicative decrease). It starts at the whole.
  */
 interface AdaptiveShare {
   /** Returns the share of `whole`, rounded down. */
@@ -136,17 +138,17 @@ interface AdaptiveShare {
 }
 
 interface ShareSteps {
-  /** What is left of the share after `shrink`: numerator and denominator. */
+  /** What remains of the share after `shrink`: numerator and denominator. */
   readonly kept: readonly [bigint, bigint];
   /** `grow` adds 1/`growth` of the whole. */
   readonly growth: bigint;
-  /** The share stays above this many 1/1024. */
+  /** The share stays above this many 1/1024ths. */
   readonly floor: bigint;
 }
 
 const WHOLE = 1_024n;
 
-/** Creates a share of the whole. */
+/** Creates a share that starts at the whole. */
 function createAdaptiveShare({ kept: [part, whole], growth, floor }: ShareSteps): AdaptiveShare {
   let share = WHOLE;
   return {

@@ -19,10 +19,10 @@ import {
 import { minInt } from "../../platform/base/integers.ts";
 import { upperHex } from "../../platform/base/bytes.ts";
 
-/** Client updates that are remembered as included. A result needs one of the last few heights. */
+/** Number of client updates remembered as included. A result needs one from the last few heights. */
 const MAX_INCLUDED = 1_000;
 
-/** Resolves the results of transactions that have become final. Throws as `TxWindow.confirm` does. */
+/** Resolves the results of transactions that have become final. Throws like `TxWindow.confirm`. */
 export async function confirm(state: SubmitterState, signal: AbortSignal): Promise<void> {
   const finals = await state.deps.window.confirm(state.deps.height.now(), signal);
   for (const final of finals) {
@@ -41,7 +41,7 @@ export async function confirm(state: SubmitterState, signal: AbortSignal): Promi
   if (finals.length > 0) state.deps.height.wake();
 }
 
-/** Notes the block up to which all own transactions are known. */
+/** Records the block up to which all of our transactions are known. */
 export function recordComplete({ sent, market, deps }: SubmitterState): void {
   market.recordComplete(sent.reduce((least, { sentAt }) => minInt(least, sentAt), deps.height.now()));
 }
@@ -82,7 +82,7 @@ function recordFinal(state: SubmitterState, sent: SentTransaction, { tx, confirm
   applyFailure(state, { failure: confirmation, slots: sent.slots, where: "block", ...paid });
 }
 
-/** Hands a paid transaction to the ledger, with the gas that is expected of its parts now. */
+/** Passes a paid transaction to the ledger, with the gas currently expected for each of its parts. */
 function recordPayment(state: SubmitterState, slots: readonly Slot[], { tx, confirmation }: FinalTx): void {
   const { payments } = state.deps;
   if (payments === undefined || !isPaid(confirmation)) return;
@@ -145,8 +145,8 @@ function recordUpdate(state: SubmitterState, { update }: Extract<Slot, { readonl
 }
 
 /**
- * Returns each result's share of what its transaction cost, in proportion to the gas that is expected now: what is learned
- * later does not change it, so the shares add up to the cost.
+ * Returns each result's share of its transaction's cost, in proportion to the gas expected now. What is learned later does not
+ * change it, so the shares add up to the cost.
  */
 function sharesOf(
   state: SubmitterState,
@@ -163,7 +163,7 @@ function sharesOf(
   };
 }
 
-/** Returns the number of results of each connection in a transaction, and its share of all of them. */
+/** Returns each connection's number of results in a transaction, and its share of all of them. */
 function byConnection({ slots }: SentTransaction): readonly {
   readonly connection_id: string;
   readonly count: number;
@@ -180,13 +180,13 @@ function byConnection({ slots }: SentTransaction): readonly {
   }));
 }
 
-/** The chain charges the whole fee, also for a transaction that fails in its block. */
+/** The chain charges the whole fee even if a transaction fails in its block. */
 function countFees({ deps: { metrics } }: SubmitterState, sent: SentTransaction): void {
   for (const { connection_id, share } of byConnection(sent))
     metrics.fees.inc({ connection_id }, Number(sent.tx.feeAmount) * share);
 }
 
-/** Counts number, gas and bytes by connection. */
+/** Counts results, gas and bytes by connection. */
 function countConnections(
   { deps: { metrics } }: SubmitterState,
   sent: SentTransaction,

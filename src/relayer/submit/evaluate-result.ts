@@ -4,12 +4,12 @@ import type { Entry } from "./pipeline.ts";
 import { MAX_AGE_MS, type ResultOutcome } from "../result/proven-result.ts";
 import { type SubmitterState, urgentRule, WITHDRAWN } from "./submitter-state.ts";
 
-/** A result may wait this many blocks until its query is due. */
+/** Maximum number of blocks that a result may wait for its query to become due. */
 const MAX_EARLY_BLOCKS = 2n;
-/** The outcome of a result that is not sent, else when it is. */
+/** The outcome of a result that is not sent; otherwise, when it is sent. */
 type Evaluation = "ready" | "later" | ResultOutcome;
 
-/** Decides what becomes of a prepared result: it goes now, later, or not at all. */
+/** Decides what happens to a prepared result: it is sent now, later, or not at all. */
 export function evaluateResult(state: SubmitterState, entry: Entry): Evaluation {
   const { result } = entry;
   const { registry, height, clock } = state.deps;
@@ -32,12 +32,12 @@ export function evaluateResult(state: SubmitterState, entry: Entry): Evaluation 
     : { kind: "dropped", reason: "superseded" };
 }
 
-/** Whether the price is above the ceiling, so that only urgent results may be sent. */
+/** Whether the price is above the ceiling, in which case only urgent results may be sent. */
 export function isAboveCeiling({ market }: Pick<SubmitterState, "market">): boolean {
   return market.budget()?.phase === "above-ceiling";
 }
 
-/** Whether the query needs a result, apart from its backoff: a result that was proven is sent. */
+/** Whether the query needs a result. Ignores its backoff: a result that has been proven is sent. */
 function dueAt(current: QueryState, height: bigint): boolean {
   return isDue({ ...current, notBeforeMs: 0 }, height, 0);
 }
@@ -49,7 +49,7 @@ export const TOO_OLD: ResultOutcome = {
   error: undefined,
 };
 
-/** Whether a result waits for too long. `nowMs` is monotonic. */
+/** Whether a result has been waiting too long. `nowMs` is monotonic. */
 export function isTooOld({ sinceMs }: Entry, nowMs: number): boolean {
   return nowMs - sinceMs > MAX_AGE_MS;
 }

@@ -1,34 +1,35 @@
 import { maxInt, minInt } from "../../platform/base/integers.ts";
 
-/** Something whose gas is learned: a result, or the update of a client. */
+/** Something whose gas is learned: a result or a client update. */
 export interface GasItem {
-  /** Equal for what costs about the same each time: the id of the query, or of the client's connection. */
+  /** Equal for items that cost about the same each time: the id of the query, or of the client's connection. */
   readonly key: GasKey;
-  /** Estimate while nothing is learned about the key. */
+  /** Estimate used until something has been learned about the key. */
   readonly guess: bigint;
 }
 
 type GasKey = bigint | string;
 
-/** Learned gas of results and client updates. */
+/** Learned gas for results and client updates. */
 export interface GasEstimates {
   readonly estimate: (item: GasItem) => bigint;
-  /** Whether something was learned about the key. */
+  /** Whether something has been learned about the key. */
   readonly known: (key: GasKey) => bigint | undefined;
-  /** Notes that these items used `gas` together, without the fixed gas of their transaction. */
+  /** Records that these items together used `gas`, excluding the fixed gas of their transaction. */
   readonly learn: (items: readonly GasItem[], gas: bigint) => void;
-  /** Forgets all keys but these. */
+  /** Forgets all other keys. */
   readonly keepOnly: (isKept: (key: GasKey) => boolean) => void;
 }
 
 const SCALE = 1_000_000n;
 
 /**
- * Creates estimates that have learned nothing.
+ * Creates estimates that have learned nothing yet.
  *
- * The chain reports the gas of a whole transaction only. So the difference between what was expected of a transaction and
- * what it used is spread over its items in proportion to their estimates. First-timers take all of the difference when
- * there are any, known items half of it: queries with different callbacks separate as their company changes.
+ * The chain only reports the gas of a whole transaction. The difference between the gas expected for a transaction and the gas it
+ * used is therefore spread over its items in proportion to their estimates. First-timers, if there are any, take the entire
+ * difference; otherwise known items take half of it. Queries with different callbacks separate as they share transactions with
+ * different queries.
  */
 export function createGasEstimates(): GasEstimates {
   const learned = new Map<GasKey, bigint>();
@@ -57,24 +58,26 @@ export function createGasEstimates(): GasEstimates {
   };
 }
 
-/** Learned difference between the gas that a transaction uses and what was expected. */
+/** Learned difference between the gas that a transaction uses and the gas that was expected. */
 export interface GasMargin {
-  /** Returns the gas limit of a transaction that is expected to use this gas. `isWhole`: it was simulated as it is. */
+  /** Returns the gas limit for a transaction that is expected to use this gas. `isWhole`: it was simulated unchanged. */
   readonly limit: (expected: bigint, isWhole: boolean) => bigint;
-  /** Notes what a transaction used; undefined: more than its limit. */
+  /** Records what a transaction used; undefined: more than its limit. */
   readonly learn: (expected: bigint, isWhole: boolean, used: bigint | undefined) => void;
 }
 
-/** Gas of the payouts of a fee. A simulation has no fee, and consumes less for them: 44,700 instead of 12,490 on a real chain. */
+/**
+ * Gas for the payouts of a fee. A simulation has no fee and consumes less gas for them: 12,490 instead of 44,700 on a real chain.
+ */
 export const GAS_OF_PAYOUT = 36_000n;
-/** Least margin, of a million. */
+/** Minimum margin, in millionths. */
 const LEAST_MARGIN = 10_000n;
-/** What is left of a margin after each transaction that used less, in percent. */
+/** What remains of a margin after each transaction that used less, in percent. */
 const MARGIN_DECAY = 95n;
 
 /**
- * Creates a margin. The chain charges the whole gas limit, so the limit follows what transactions really used. It starts at `most`
- * and returns there when a transaction ran out of gas.
+ * Creates a margin. The chain charges the whole gas limit, so the limit follows what transactions have actually used. It starts
+ * at `most` and returns there after a transaction has run out of gas.
  */
 export function createGasMargin(mostPermille: bigint): GasMargin {
   const most = maxInt(mostPermille * 1_000n - SCALE - LEAST_MARGIN, 0n);

@@ -1,15 +1,15 @@
 import { isNewer, type RemoteHeight } from "../../cosmos/comet/ibc-height.ts";
 import type { ExpectedResult, ProvenResult, ResultOutcome } from "../result/proven-result.ts";
 
-/** Where a result is. Each result is in one stage, and each is resolved once. */
+/** Where a result is. Each result is in exactly one stage, and is resolved once. */
 export type Stage =
   /** it is being read and proven */
   | { readonly kind: "expected"; readonly sinceHeight: bigint }
-  /** it waits for a transaction */
+  /** it is waiting for a transaction */
   | { readonly kind: "queued" }
-  /** it is in a transaction that is being simulated, or waits for its broadcast */
+  /** it is in a transaction that is being simulated or is waiting for its broadcast */
   | { readonly kind: "planned" }
-  /** its transaction is being broadcast; a block may hold it */
+  /** its transaction is being broadcast; a block may already contain it */
   | ({ readonly kind: "broadcasting" } & Departure)
   /** a node has accepted its transaction */
   | ({ readonly kind: "in-flight" } & Departure)
@@ -23,17 +23,17 @@ interface Departure {
   readonly gas: bigint;
 }
 
-/** What happens to a result. */
+/** Something that happens to a result. */
 type PipelineEvent =
   | { readonly kind: "prove" }
   | { readonly kind: "plan" }
   | ({ readonly kind: "broadcast" } & Departure)
   | { readonly kind: "accept" }
-  /** its transaction was not broadcast, failed or was lost, and it is tried again */
+  /** its transaction was not broadcast, failed or was lost, and the result is tried again */
   | { readonly kind: "requeue" }
   | { readonly kind: "resolve"; readonly outcome: ResultOutcome | undefined };
 
-/** Returns the stage after an event. Throws for an event that is impossible in this stage: a bug. */
+/** Returns the stage after an event. Throws if the event is impossible in this stage, which is a bug. */
 function nextStage(stage: Stage, event: PipelineEvent): Stage {
   switch (event.kind) {
     case "prove":
@@ -63,41 +63,41 @@ function nextStage(stage: Stage, event: PipelineEvent): Stage {
 export interface ExpectedEntry {
   readonly id: number;
   readonly result: ExpectedResult;
-  /** Changed by the pipeline alone. */
+  /** Changed only by the pipeline. */
   readonly stage: Stage;
 }
 
-/** A proven result, with the submitter's records about it. */
+/** A proven result and the submitter's records about it. */
 export interface Entry {
   readonly id: number;
   readonly result: ProvenResult;
   readonly stage: Stage;
   /** Monotonic time at which it was offered, ms. */
   readonly sinceMs: number;
-  /** Simulations that it took part in. */
+  /** Number of simulations that included it. */
   simulations: number;
 }
 
-/** Results of one query, by stage. */
+/** A query's results, by stage. */
 export interface QueryEntries {
   /** The oldest first. */
   readonly expected: readonly ExpectedEntry[];
-  /** At most one of a KV query; those of a TX query in chain order. */
+  /** At most one for a KV query; in chain order for a TX query. */
   readonly queued: readonly Entry[];
   readonly planned: readonly Entry[];
   /** Broadcasting or in flight. */
   readonly sent: readonly Entry[];
 }
 
-/** All results between the start of their read and their outcome. Resolved results leave it. */
+/** All results from the start of their read until their outcome. Resolved results leave the pipeline. */
 export interface Pipeline {
-  /** Adds results that are being read, and returns their ids. */
+  /** Adds results that are being read and returns their ids. */
   readonly expect: (results: readonly ExpectedResult[], height: bigint) => readonly number[];
-  /** Resolves expected results that are not proven. Ids that are not expected have no effect. */
+  /** Resolves expected results that have not been proven. Ids that are not expected have no effect. */
   readonly giveUp: (ids: readonly number[]) => void;
   /**
-   * Queues a proven result, behind the others of its query. `id` is that of its expectation. Returns the new entry and the one
-   * that has to be resolved: an older one of the same KV query, or the new one itself when it is not newer.
+   * Queues a proven result behind the others of its query. `id` is the id under which it was expected. Returns the new entry and
+   * the entry that must be resolved: an older result of the same KV query, or the new one itself if it is not newer.
    */
   readonly queue: (
     result: ProvenResult,
@@ -105,26 +105,26 @@ export interface Pipeline {
     id?: number,
   ) => { readonly entry: Entry; readonly displaced: Entry | undefined };
   /**
-   * Moves proven entries that are not queued again afterwards. Throws when a second result of a KV query would be in flight, or a
-   * TX result would overtake one of its query: a bug.
+   * Moves proven entries that are not queued again afterwards. Throws if a second result of a KV query would be in flight, or if
+   * a TX result would overtake another result of its query, which is a bug.
    */
   readonly apply: (
     entries: readonly Entry[],
     event: Exclude<PipelineEvent, { readonly kind: "prove" | "requeue" }>,
   ) => void;
-  /** Queues entries again, before the others of their queries and in their order. Returns those that have to be resolved. */
+  /** Requeues entries ahead of the others of their queries, preserving their order. Returns those that must be resolved. */
   readonly requeue: (entries: readonly Entry[]) => readonly Entry[];
   readonly ofQuery: (queryId: bigint) => QueryEntries;
   readonly expected: () => readonly ExpectedEntry[];
   readonly planned: () => readonly Entry[];
   /** Broadcasting or in flight. */
   readonly sent: () => readonly Entry[];
-  /** The first queued result of each query, in no order. */
+  /** The first queued result of each query, in no particular order. */
   readonly queuedHeads: () => readonly Entry[];
   readonly queued: () => readonly Entry[];
   /** Number of queued results. */
   readonly queuedCount: () => number;
-  /** Bytes of the queued messages. */
+  /** Total size of the queued messages, in bytes. */
   readonly queuedBytes: () => number;
 }
 
@@ -132,7 +132,7 @@ const NONE: QueryEntries = { expected: [], queued: [], planned: [], sent: [] };
 
 type Place = keyof QueryEntries;
 
-/** Creates a pipeline without results. */
+/** Creates an empty pipeline. */
 export function createPipeline(): Pipeline {
   const entries = new Map<number, ExpectedEntry | Entry>();
   const queries = new Map<bigint, QueryEntries>();
@@ -150,7 +150,7 @@ export function createPipeline(): Pipeline {
       queries.set(id, next);
     else queries.delete(id);
   };
-  /** Takes an entry out of its stage, in all indices. */
+  /** Removes an entry from its stage in all indices. */
   const leave = (entry: ExpectedEntry | Entry): void => {
     const place = placeOf(entry.stage);
     if (place === undefined || !places[place].delete(entry)) return;
@@ -159,7 +159,7 @@ export function createPipeline(): Pipeline {
     const own = ofQuery(id);
     setQuery(id, { ...own, [place]: own[place].filter((other) => other.id !== entry.id) });
   };
-  /** Puts an entry into a stage, in all indices. */
+  /** Puts an entry into a stage in all indices. */
   const enter = (entry: ExpectedEntry | Entry, stage: Stage, isFirst = false): void => {
     // The one place that writes a stage.
     (entry as { stage: Stage }).stage = stage;
@@ -175,7 +175,7 @@ export function createPipeline(): Pipeline {
     const own = ofQuery(id);
     setQuery(id, { ...own, [place]: isFirst ? [entry, ...own[place]] : [...own[place], entry] });
   };
-  /** Queues an entry unless a newer result of its KV query waits. Returns the entry that has to be resolved. */
+  /** Queues an entry unless a newer result of its KV query is waiting. Returns the entry that must be resolved. */
   const enqueue = (entry: Entry, isFirst: boolean): Entry | undefined => {
     const { query, at } = entry.result;
     const [old] = ofQuery(query.id).queued;
@@ -254,23 +254,23 @@ function placeOf({ kind }: Stage): Place | undefined {
   return kind === "broadcasting" || kind === "in-flight" ? "sent" : kind;
 }
 
-/** Whether a result of its TX query is to leave before this one. Ids are in chain order, also of those that are queued again. */
+/** Whether another result of its TX query must be sent before this one. Ids are in chain order, even for requeued results. */
 function isBehind({ id }: Entry, { planned, queued }: QueryEntries): boolean {
   return [...planned, ...queued].some((other) => other.id < id);
 }
 
-/** Whether the result is more than expected. */
+/** Whether the result has been proven and is not just expected. */
 export function isProven(entry: ExpectedEntry | Entry): entry is Entry {
   return "sinceMs" in entry;
 }
 
-/** Local height of the broadcast of the query's result in flight; undefined when there is none. */
+/** Local height at which the query's result in flight was broadcast; undefined if there is none. */
 export function sentAtOf({ sent }: QueryEntries): bigint | undefined {
   const stage = sent.at(-1)?.stage;
   return stage?.kind === "broadcasting" || stage?.kind === "in-flight" ? stage.sentAt : undefined;
 }
 
-/** The remote height of the newest result of a query that is not broadcast, and the number of those results. */
+/** The remote height of a query's newest result that has not been broadcast, and how many such results there are. */
 export function unsentOf({ planned, queued, expected }: QueryEntries): {
   readonly count: number;
   readonly newest: RemoteHeight | undefined;

@@ -2,10 +2,10 @@ import { GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "../result/gas-guess.
 import { type Entry, type ExpectedEntry, isProven } from "./pipeline.ts";
 import { ascending } from "../../platform/base/order.ts";
 
-/** Limits of one transaction. */
+/** Limits on one transaction. */
 export interface BatchLimits {
   readonly gas: bigint;
-  /** Encoded bytes of its messages. */
+  /** Total encoded size of its messages, in bytes. */
   readonly bytes: number;
   /** Number of results. */
   readonly results: number;
@@ -18,15 +18,16 @@ export interface PlanOptions {
   readonly capacity: { readonly gas: bigint; readonly bytes: number };
   /** Expected gas of a result. */
   readonly gasOf: (entry: Entry | ExpectedEntry) => bigint;
-  /** Entries of different groups travel in different transactions. */
+  /** Entries in different groups are sent in different transactions. */
   readonly groupOf: (entry: Entry) => string;
 }
 
 /**
- * Packs entries into transactions of about equal size. `entries` are in the order of their need; those without capacity are
- * left out. Results that are still being read take their capacity, but no place in a transaction: what is due for less long must not
- * leave in their stead because its connection is faster. A transaction has at most one result of a KV query, and the results of a TX query are in one transaction: the
- * others of that query follow when it is included. An entry that alone exceeds a limit gets its own transaction.
+ * Packs entries into transactions of about equal size. `entries` are in order of need; those beyond the capacity are left out.
+ * Results that are still being read take up capacity, but no place in a transaction: results that have been due for less time
+ * must not be sent in their place because their connection is faster. A transaction has at most one result of a KV query, and a
+ * TX query's results are in one transaction: its other results follow once that one is included. An entry that exceeds a limit by
+ * itself gets its own transaction.
  */
 export function planTransactions(
   entries: readonly (Entry | ExpectedEntry)[],
@@ -51,7 +52,7 @@ export function planTransactions(
   return oneTransactionPerQuery(planned);
 }
 
-/** The longest prefix within the capacity, at least one entry. Each transaction has its fixed gas. */
+/** The longest prefix that fits the capacity, but at least one entry. Each transaction has its fixed gas. */
 function withinCapacity(
   entries: readonly (Entry | ExpectedEntry)[],
   options: PlanOptions,
@@ -75,17 +76,20 @@ function withinCapacity(
   return end < 0 ? entries : entries.slice(0, end);
 }
 
-/** Of the capacity. Simulations may say a little more than was expected, and a transaction too much would wait for the next block. */
+/**
+ * Percentage of the capacity that is planned. Simulations may report slightly more gas than expected, and a transaction too many
+ * would wait for the next block.
+ */
 const PLANNED_PERCENT = 99n;
 
-/** Each transaction has its fixed gas, and each connection at least one client update in a block. */
+/** Each transaction has its fixed gas, and each connection at least one client update per block. */
 function fixedGas(weight: number, updates: number): bigint {
   return (
     GAS_PER_TRANSACTION * BigInt(Math.ceil(weight)) + GAS_PER_CLIENT_UPDATE * BigInt(Math.max(1, updates))
   );
 }
 
-/** Returns the capacity with which a plan has all of these entries, with this number of client updates at most. */
+/** Returns the capacity with which a plan includes all of these entries, with at most this number of client updates. */
 export function capacityFor(
   entries: readonly (Entry | ExpectedEntry)[],
   updates: number,
@@ -96,7 +100,7 @@ export function capacityFor(
   return ((gas + fixedGas(weight, updates)) * 100n) / PLANNED_PERCENT + 1n;
 }
 
-/** Results behind one client update stay together. The sort is stable, so TX results keep their order. */
+/** Results that share a client update stay together. The sort is stable, so TX results keep their order. */
 function byConnection({ result: a }: Entry, { result: b }: Entry): number {
   return (
     ascending(a.query.connectionId, b.query.connectionId) ||
@@ -105,8 +109,8 @@ function byConnection({ result: a }: Entry, { result: b }: Entry): number {
 }
 
 /**
- * Splits in order. Equal sizes, because transactions of one burst travel over several connections: a small last one would
- * arrive before the others, and the node would refuse its sequence.
+ * Splits in order and into equal sizes, because the transactions of one burst travel over several connections: a small last one
+ * would arrive before the others, and the node would refuse its sequence.
  */
 function splitEvenly(entries: readonly Entry[], options: PlanOptions): readonly (readonly Entry[])[] {
   const weights = entries.map((entry) => weightOf(entry, options));
@@ -127,7 +131,7 @@ function splitEvenly(entries: readonly Entry[], options: PlanOptions): readonly 
   return open.length > 0 ? [...transactions, open] : transactions;
 }
 
-/** The part of a transaction that the entry takes up, by the scarcest limit. */
+/** The fraction of a transaction that the entry takes up, by the scarcest limit. */
 function weightOf(
   entry: Entry | ExpectedEntry,
   { limits, gasOf }: Pick<PlanOptions, "limits" | "gasOf">,
@@ -140,7 +144,7 @@ function weightOf(
   );
 }
 
-/** A transaction may fail while the one behind it is included, so later results of a TX query must not be behind it. */
+/** A transaction may fail while the one behind it is included, so a TX query's later results must not be in that one. */
 function oneTransactionPerQuery(planned: readonly (readonly Entry[])[]): readonly (readonly Entry[])[] {
   const seen = new Set<bigint>();
   return planned

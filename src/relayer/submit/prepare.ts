@@ -23,9 +23,8 @@ import {
 import { minInt } from "../../platform/base/integers.ts";
 
 /**
- * Plans and simulates transactions for the waiting results, as far as they fit into one block besides the ones that are
- * prepared already. Returns whether there were any. Throws the signal's reason. When the node cannot simulate, the results
- * are unsent.
+ * Plans and simulates transactions for the waiting results, as many as fit into one block along with those already prepared.
+ * Returns whether there were any. Throws the signal's reason. If the node cannot simulate, the results are unsent.
  */
 export async function prepare(state: SubmitterState, signal: AbortSignal): Promise<boolean> {
   const planned = plan(state);
@@ -70,9 +69,9 @@ function plan(state: SubmitterState): readonly (readonly Entry[])[] {
 }
 
 /**
- * Gas and bytes of what is prepared and leaves before these results. A prepared result that comes after them, and has no place
- * in a block beside them, is left out: they are planned too, and the broadcast takes the longest due first. Otherwise what a fast
- * connection had ready would leave before results that are due for longer and were proven a moment later.
+ * Gas and bytes of what is prepared and sent before these results. A prepared result that comes after them, and for which a block
+ * has no room beside them, is left out: they are planned too, and the broadcast takes the longest due first. Otherwise, what a
+ * fast connection had ready would be sent before results that have been due longer but were proven a moment later.
  */
 function stillAhead(
   state: SubmitterState,
@@ -93,7 +92,10 @@ function stillAhead(
   };
 }
 
-/** The prepared results that do not leave before these: they come after them, or the price is above the ceiling and they are not urgent. */
+/**
+ * The prepared results that are not sent before these: they come after them, or the price is above the ceiling and they are not
+ * urgent.
+ */
 function outranked(state: SubmitterState, ready: readonly Entry[]): ReadonlySet<Entry> {
   const { prepared, block, gas } = state;
   const planned = new Set(prepared.flatMap(({ entries }) => entries));
@@ -110,7 +112,7 @@ function outranked(state: SubmitterState, ready: readonly Entry[]): ReadonlySet<
   );
 }
 
-/** The queued results that may be planned, in the order of their queries' need. */
+/** The queued results that may be planned, ordered by their queries' need. */
 function readyEntries(state: SubmitterState): readonly Entry[] {
   const { pipeline } = state;
   return byNeed(state, pipeline.queuedHeads()).flatMap(({ result }) =>
@@ -118,7 +120,7 @@ function readyEntries(state: SubmitterState): readonly Entry[] {
   );
 }
 
-/** Results whose read began in this block or the one before, of queries without a result that is ready. */
+/** Results whose read began in this block or the previous one, for queries without a ready result. */
 function expectedSoon({ pipeline, deps }: SubmitterState, ready: readonly Entry[]): readonly ExpectedEntry[] {
   const now = deps.height.now();
   const ids = new Set(ready.map(({ result }) => result.query.id));
@@ -131,9 +133,9 @@ function expectedSoon({ pipeline, deps }: SubmitterState, ready: readonly Entry[
 }
 
 /**
- * Whether what is planned and in flight nearly fills a block, and these results are few beside those that are being read or wait
- * for the result in front of them. Alone they would leave no earlier, but the others would wait for their simulation and
- * broadcast: a round trip of each.
+ * Whether planned and in-flight results nearly fill a block, and these results are few compared with those that are being read or
+ * waiting for the result in front of them. On their own, they would not be sent any earlier, but the others would have to wait
+ * for their simulation and broadcast: a round trip each.
  */
 function waitForMore(state: SubmitterState, ready: readonly Entry[]): boolean {
   const { pipeline, block } = state;
@@ -155,8 +157,8 @@ function waitForMore(state: SubmitterState, ready: readonly Entry[]): boolean {
 }
 
 /**
- * Above the ceiling of the price only urgent results are planned. At most one result of a KV query is planned. It may be simulated while the one before it is in flight. A TX result may not
- * overtake those before it.
+ * Above the price ceiling, only urgent results are planned. At most one result of a KV query is planned. It may be simulated
+ * while the previous one is in flight. A TX result may not overtake earlier ones.
  */
 function mayPlan(state: SubmitterState, { result }: Entry): boolean {
   const { pipeline } = state;
@@ -171,11 +173,11 @@ function bytesOf(entries: readonly Entry[]): number {
 }
 
 /**
- * Simulates one transaction. Applies its failure, and then returns undefined.
+ * Simulates one transaction. If it fails, applies the failure and returns undefined.
  *
- * A simulation runs on the mempool's state: sequences of pending transactions count there, their messages have not run. A
- * client update in a pending transaction does not exist in it. So every simulation has the updates in front, also those
- * that the broadcast leaves out.
+ * A simulation runs on the mempool's state, in which the sequences of pending transactions count but their messages have not run.
+ * A client update in a pending transaction does not exist there. Every simulation therefore starts with the updates, including
+ * those that the broadcast leaves out.
  */
 async function simulate(
   state: SubmitterState,
@@ -222,7 +224,7 @@ function toPrepared(
   return { entries: fitting, gas: used, simulated: gasUsed, isWhole: rest.length === 0 };
 }
 
-/** The first entries that a transaction of this gas can hold, at least one, and the others. */
+/** The first entries that fit into a transaction with this gas, at least one, and the remaining entries. */
 function fit(
   state: SubmitterState,
   entries: readonly Entry[],

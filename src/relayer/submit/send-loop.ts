@@ -13,20 +13,20 @@ import { rereadQueries } from "./apply-failure.ts";
 import { dueHeightOf, isDue } from "../registry/query-state.ts";
 import { gasOfResults, resolve, type SubmitterState, unsent } from "./submitter-state.ts";
 
-/** Interval of reading the limits of a block again. */
+/** Interval at which the block limits are reread. */
 const LIMITS_MS = 60_000;
-/** Pauses between the look-ups of what is in flight after a block. A node indexes transactions a moment later. */
+/** Pauses between lookups of what is in flight after a block. A node indexes transactions slightly later. */
 const LOOK_PAUSES_MS = [60, 200] as const;
 const MIN_PAUSE_MS = 20;
-/** Longest pause while something waits or is in flight. */
+/** Maximum pause while something is waiting or in flight. */
 const MAX_PAUSE_MS = 500;
 const MAX_IDLE_MS = 3_000;
-/** A height that is lower by more than this belongs to a chain that was reset. */
+/** If the height drops by more than this, the chain was reset. */
 const RESET_DISTANCE = 20n;
 
 /**
- * Plans and simulates what waits, until the signal aborts. Never rejects. It runs beside {@link runSending}: simulations
- * behind look-ups and broadcasts would delay the next broadcast by a round trip of each.
+ * Plans and simulates waiting results until the signal aborts. Never rejects. It runs alongside {@link runSending}: simulations
+ * after lookups and broadcasts would delay the next broadcast by a round trip each.
  */
 export async function runPreparing(state: SubmitterState, signal: AbortSignal): Promise<void> {
   const { clock, height, upkeep } = state.deps;
@@ -47,7 +47,7 @@ export async function runPreparing(state: SubmitterState, signal: AbortSignal): 
   }
 }
 
-/** Broadcasts what is prepared, and confirms what was broadcast, until the signal aborts. Never rejects. */
+/** Broadcasts what is prepared and confirms what was broadcast, until the signal aborts. Never rejects. */
 export async function runSending(state: SubmitterState, signal: AbortSignal): Promise<void> {
   const { deps } = state;
   const rhythm: Rhythm = { height: 0n, lookUps: 0, lookAtMs: 0, limitsAtMs: 0, areLimitsOld: false };
@@ -88,7 +88,7 @@ function versions({ deps, work }: SubmitterState): Versions {
   return { height: deps.height.version(), work: work.version() };
 }
 
-/** Waits for a new height, or for something to do in the submitter, for `maxMs` at most. */
+/** Waits at most `maxMs` for a new height or for something to do in the submitter. */
 async function changedSince(
   { deps, work }: SubmitterState,
   seen: Versions,
@@ -102,13 +102,13 @@ async function changedSince(
 
 interface Rhythm {
   height: bigint;
-  /** Look-ups of what is in flight at this height. */
+  /** Number of lookups of what is in flight at this height. */
   lookUps: number;
-  /** Time of the next look-up, monotonic ms. */
+  /** Monotonic time of the next lookup, in ms. */
   lookAtMs: number;
-  /** Time of the next read of the limits, monotonic ms. */
+  /** Monotonic time of the next read of the limits, in ms. */
   limitsAtMs: number;
-  /** The last read of the limits failed. */
+  /** Whether the last read of the limits failed. */
   areLimitsOld: boolean;
 }
 
@@ -170,7 +170,10 @@ function forgetChain(state: SubmitterState): void {
   [state.pace.heldBelow, state.pace.simulatedFrom, state.pace.firstBlock] = [0n, 0n, undefined];
 }
 
-/** Reads the market after a new block, and the first time as soon as the limits say that there is one: nothing is sent before. */
+/**
+ * Reads the market after a new block, and for the first time as soon as the limits show that there is one: nothing is sent before
+ * that.
+ */
 async function followMarket(
   state: SubmitterState,
   {
@@ -187,12 +190,12 @@ async function followMarket(
   if (isNew || (isFirst && market.params() !== undefined)) await readMarket(state, height, signal);
 }
 
-/** Reads of the fee market at a time. A slow node must not collect more. */
+/** Maximum number of concurrent fee market reads. A slow node must not accumulate more. */
 const MAX_MARKET_READS = 3;
 
 /**
- * Reads the fee market after a block; on a chain without one, the price. The budget and the price of this height are
- * predicted until then. Only a market whose last blocks are unknown is waited for.
+ * Reads the fee market after a block or, on a chain without one, the price. Until then, the budget and the price for this height
+ * are predicted. Only a market whose last blocks are unknown is waited for.
  */
 async function readMarket(state: SubmitterState, height: bigint, signal: AbortSignal): Promise<void> {
   const { market, pace } = state;
@@ -230,16 +233,16 @@ async function readMarketState(state: SubmitterState, height: bigint, signal: Ab
   }
 }
 
-/** Plans what the next block may take of the results that are due. */
+/** Plans how much of the due results the next block may take. */
 function planBudget(state: SubmitterState): void {
   const { market, deps } = state;
   if (market.params() !== undefined) market.plan(deps.height.now(), backlogOf(state));
 }
 
-/** A result that has been due for longer was not due for lack of a process, or of a chain that responds. */
+/** Results that have been due for longer than this are an old backlog. */
 const OLD_BACKLOG_MS = 60_000;
 
-/** The results that the next block should have, one of each KV query, whether they were read or not. */
+/** The results that the next block should have, one per KV query, whether they have been read or not. */
 function backlogOf(state: SubmitterState): Backlog {
   const { deps, pipeline, pace } = state;
   const height = deps.height.now();
@@ -267,18 +270,18 @@ function backlogOf(state: SubmitterState): Backlog {
   return { gas, oldGas, demandGas: BigInt(Math.ceil(demand)) };
 }
 
-/** A height, and when it was seen. */
+/** A height and the time at which it was seen. */
 type SeenBlock = NonNullable<SubmitterState["pace"]["firstBlock"]>;
 
-/** Mean time of a block since `first`, ms; undefined while there were too few. */
+/** Mean block time since `first`, ms; undefined while there have been too few blocks. */
 function blockTimeMs(first: SeenBlock, now: SeenBlock): number | undefined {
   const blocks = Number(now.height - first.height);
   return blocks < 2 ? undefined : (now.atMs - first.atMs) / blocks;
 }
 
 /**
- * Reads the price before a broadcast needs it. The price of the last height is good for this broadcast too, and then nobody
- * waits for the new one.
+ * Reads the price before a broadcast needs it. If the previous height's price is good enough for this broadcast, nothing waits
+ * for the new one.
  */
 async function readPrice(state: SubmitterState, height: bigint, signal: AbortSignal): Promise<void> {
   const read = async (): Promise<void> => {
@@ -312,7 +315,7 @@ async function readLimits(state: SubmitterState, rhythm: Rhythm, signal: AbortSi
   }
 }
 
-/** Forgets what was learned about queries that exist no more. */
+/** Forgets what was learned about queries that no longer exist. */
 function forgetRemoved({ deps, gas, order, queries: { isolated, withdrawn } }: SubmitterState): void {
   const isGone = (id: bigint): boolean => deps.registry.state(id) === undefined;
   // The other keys are those of client updates.
@@ -322,7 +325,7 @@ function forgetRemoved({ deps, gas, order, queries: { isolated, withdrawn } }: S
   for (const id of withdrawn) if (isGone(id)) withdrawn.delete(id);
 }
 
-/** Nothing can be sent. Results that are not broadcast are read again later. */
+/** Nothing can be sent. Results that have not been broadcast are read again later. */
 function unsendAll(state: SubmitterState, error: Error): void {
   for (const entry of unsent(state))
     resolve(state, entry, { kind: "unsent", reason: errorText(error), error });

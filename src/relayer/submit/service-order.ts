@@ -1,15 +1,15 @@
 import type { RegisteredQuery } from "../chain/registered-query.ts";
 import { ascending } from "../../platform/base/order.ts";
 
-/** What decides when a query has its turn. */
+/** The criteria that decide when it is a query's turn. */
 export interface Need {
-  /** Queries of one type and period take turns. */
+  /** Queries of the same type and period take turns. */
   readonly group: string;
-  /** Turns that the query has had, compared with the others of its group. */
+  /** Number of turns that the query has had, relative to the others in its group. */
   readonly turn: number;
-  /** As `turn`, without the limit of what it may catch up: queries that are further behind take turns too. */
+  /** Like `turn`, but without the catch-up limit: queries that are further behind take turns too. */
   readonly had: number;
-  /** Place in each turn, the lower one first: when the query was due for the first time. It stays, so that no turn is ever skipped. */
+  /** Place within each turn, lower first: when the query was first due. It never changes, so that no turn is ever skipped. */
   readonly place: bigint;
   /** Local height at which its next result is due. */
   readonly dueAt: bigint;
@@ -19,15 +19,15 @@ export interface Need {
 /**
  * The order in which queries are served while a block cannot hold all that are due.
  *
- * The longest due goes first. Among queries of equal period that is not enough: all that one block answered are due at the same
- * height, and with the id as the tie-break the last ids would starve. So they take turns, each one has a result before any has the next, the
- * one that was due first in front. An included result ends a turn, and a read that showed that none is needed. A result that was
- * read, and never left, does not.
+ * The longest due goes first. Among queries with equal periods, that is not enough: all queries answered in one block become due
+ * at the same height, and with the id as the tie-break the last ids would starve. So they take turns: each gets a result before
+ * any gets the next, and the one that was due first goes first. A turn ends once a result has been included, or once a read shows
+ * that none is needed. A result that was read but never sent does not end a turn.
  */
 export interface ServiceOrder {
   /**
-   * Returns the need of a result of a query. `before` are the results of the query that leave before it: the first one was sent, or is
-   * sent, at the local height `sentAt`, and is in the block after it.
+   * Returns the need of a query's result. `before` are the query's results that are sent before it: the first one was, or will
+   * be, sent at local height `sentAt` and is in the block after it.
    */
   readonly needOf: (
     query: RegisteredQuery,
@@ -35,15 +35,15 @@ export interface ServiceOrder {
   ) => Need;
   /** Ends the turn of a query whose result was included, or that needs none now. */
   readonly recordIncluded: (query: RegisteredQuery) => void;
-  /** Forgets the turns of a query whose result failed: after its backoff it does not catch up. */
+  /** Forgets the turns of a query whose result failed, so that it does not catch up after its backoff. */
   readonly recordFailed: (queryId: bigint) => void;
   /** Forgets the queries for which `isGone` is true. */
   readonly forget: (isGone: (queryId: bigint) => boolean) => void;
 }
 
 /**
- * Turns that a query may catch up, for instance after its transaction was lost. More would let the queries of a connection that
- * was down for an hour take all blocks after it.
+ * Number of turns that a query may catch up, for instance after its transaction was lost. With more, the queries of a connection
+ * that was down for an hour would take all the blocks that follow.
  */
 const MAX_CATCH_UP = 3;
 
@@ -53,7 +53,7 @@ type Position = Pick<Need, "had" | "place">;
 export function createServiceOrder(): ServiceOrder {
   const positions = new Map<bigint, Position>();
   const latest = new Map<string, number>();
-  /** A newcomer joins the present turn when it is seen for the first time. */
+  /** A newcomer joins the current turn when it is first seen. */
   const positionOf = (query: RegisteredQuery, group: string): Position => {
     let position = positions.get(query.id);
     if (position === undefined) {
@@ -90,15 +90,15 @@ export function createServiceOrder(): ServiceOrder {
   };
 }
 
-/** A query without a result is due since it was registered. */
+/** A query without a result has been due since it was registered. */
 function dueSince({ updatePeriod, registeredAtHeight, lastLocalHeight }: RegisteredQuery): bigint {
   return lastLocalHeight === 0n ? registeredAtHeight : lastLocalHeight + updatePeriod;
 }
 
-/** Names of the groups by period. They are asked for each waiting result whenever one is chosen. */
+/** Group names by period. They are looked up for each waiting result whenever one is selected. */
 const groupNames = { kv: new Map<bigint, string>(), tx: new Map<bigint, string>() };
 
-/** Periods whose names are remembered. Few are in use, but contracts choose them. */
+/** Maximum number of periods whose names are remembered. Few are in use, but contracts choose them. */
 const MAX_GROUP_NAMES = 1_000;
 
 function groupOf({ type, updatePeriod }: RegisteredQuery): string {
@@ -112,7 +112,7 @@ function groupOf({ type, updatePeriod }: RegisteredQuery): string {
 }
 
 /**
- * Sorts by need: within a group by turns, and between groups the one whose next query is due for longest. O(n log n) for a few
+ * Sorts by need: within a group by turns, and between groups by whose next query has been due the longest. O(n log n) for a few
  * groups.
  */
 export function sortByNeed<T>(items: readonly T[], needOf: (item: T) => Need): readonly T[] {
@@ -136,7 +136,7 @@ function byTurn({ need: a }: Waiting<unknown>, { need: b }: Waiting<unknown>): n
   return a.turn - b.turn || a.had - b.had || ascending(a.place, b.place) || ascending(a.id, b.id);
 }
 
-/** Takes the head that is due for longest, again and again. */
+/** Repeatedly takes the head that has been due the longest. */
 function merge<T>(groups: readonly (readonly Waiting<T>[])[]): readonly T[] {
   const [only] = groups;
   if (only === undefined || groups.length === 1) return only?.map(({ item }) => item) ?? [];

@@ -38,17 +38,17 @@ import { createServiceOrder, type Need, type ServiceOrder, sortByNeed } from "./
 import type { FundsWatch, SubmitGate, Upkeep } from "../result/submit-gate.ts";
 
 export interface SubmitterOptions {
-  /** Type URL of `MsgSubmitQueryResult`; it holds the chain's own name. */
+  /** Type URL of `MsgSubmitQueryResult`, which contains the chain's own name. */
   readonly submitTypeUrl: string;
   /** Gas limit = expected gas × this / 1000. */
   readonly gasAdjustmentPermille: bigint;
   /** Limits of one transaction. */
   readonly limits: BatchLimits;
-  /** Share of a block in per mille that the transactions in flight may use together. */
+  /** Share of a block, in per mille, that all transactions in flight may use together. */
   readonly blockSharePermille: bigint;
   /** Number of connections, at least 1. */
   readonly connections: number;
-  /** Rules for the price of gas. */
+  /** Gas price rules. */
   readonly gasPrice: GasPricePolicy;
 }
 
@@ -56,7 +56,7 @@ export interface SubmitterDeps {
   readonly window: TxWindow;
   readonly gate: SubmitGate;
   readonly funds: FundsWatch;
-  /** Work that has the account for itself while nothing is in flight. */
+  /** Work that needs exclusive use of the account while nothing is in flight. */
   readonly upkeep?: Upkeep;
   readonly attempts: AttemptSink;
   /** Receives each transaction whose fee was paid. */
@@ -64,7 +64,7 @@ export interface SubmitterDeps {
   readonly registry: Pick<Registry, "state" | "states" | "reread">;
   readonly height: HeightSignal;
   readonly readBlockLimits: (signal: AbortSignal) => Promise<BlockLimits>;
-  /** Reads the state of the fee market after the block `height`. */
+  /** Reads the fee market's state after block `height`. */
   readonly readMarketState: LocalQueries["marketState"];
   readonly market: Market;
   readonly urgency: Urgency;
@@ -74,19 +74,19 @@ export interface SubmitterDeps {
   readonly metrics: RelayerMetrics;
 }
 
-/** One message of a transaction: a result, or the update in front of the results that need it. */
+/** One message in a transaction: a result, or the update in front of the results that need it. */
 export type Slot =
   | { readonly kind: "result"; readonly entry: Entry }
   | { readonly kind: "update"; readonly update: ClientUpdate };
 
-/** A simulated transaction that is not broadcast yet. */
+/** A simulated transaction that has not been broadcast yet. */
 export interface Prepared {
   readonly entries: readonly Entry[];
-  /** Gas that its simulation used for all entries, without client updates. */
+  /** Gas that the simulation used for all entries, without client updates. */
   readonly gas: bigint;
-  /** Gas that its simulation used, with the client updates in front. */
+  /** Gas that the simulation used, including the client updates in front. */
   readonly simulated: bigint;
-  /** Whether it has all entries that its simulation had. Otherwise its gas is an estimate. */
+  /** Whether it has all the entries that were simulated. If not, its gas is an estimate. */
   readonly isWhole: boolean;
 }
 
@@ -98,82 +98,85 @@ export interface SentTransaction {
   readonly gas: bigint;
   /** Local height of its broadcast. */
   readonly sentAt: bigint;
-  /** Whether it has all results that its simulation had. */
+  /** Whether it has all the results that were simulated. */
   readonly isWhole: boolean;
-  /** Keys of client updates that earlier transactions carry for this one. */
+  /** Keys of client updates that earlier transactions contain for this one. */
   readonly reliesOn: ReadonlySet<string>;
-  /** Whether one of its results may fail it. */
+  /** Whether one of its results may make it fail. */
   readonly isIsolated: boolean;
   /** Tells the gate that the transaction costs nothing. */
   readonly release: () => void;
 }
 
-/** Everything that the parts of the submitter share. Where each result is, the pipeline alone knows. */
+/** Everything shared by the parts of the submitter. Only the pipeline knows where each result is. */
 export interface SubmitterState {
   readonly options: SubmitterOptions;
   readonly deps: SubmitterDeps;
-  /** Reports to the worker of a result. */
+  /** Reports to the worker that a result belongs to. */
   readonly report: OutcomeListener;
   readonly pipeline: Pipeline;
   readonly order: ServiceOrder;
-  /** Blocks by which the durations of each connection make it read early. */
+  /** Number of blocks by which each connection's durations make it read early. */
   readonly lookAheads: Map<string, bigint>;
   readonly queries: QueryMarks;
   readonly gas: GasEstimates;
   readonly margin: GasMargin;
   readonly market: Market;
   readonly block: BlockBudget;
-  /** Limits of one transaction, lowered while the node finds them too large. */
+  /** Limits of one transaction, lowered while the node finds transactions too large. */
   readonly batch: BatchBudget;
   /** Simulated transactions, in the order of their plans. */
   prepared: readonly Prepared[];
   /** Transactions in flight, by sequence. */
   sent: readonly SentTransaction[];
-  /** Keys of client updates that were included, the newest last. */
+  /** Keys of included client updates, newest last. */
   readonly included: Set<string>;
   readonly pace: Pace;
-  /** Results were offered, prepared or queued again. */
+  /** Changes when results have been offered, prepared or queued again. */
   readonly work: ChangeSignal;
 }
 
 /** What the submitter remembers about queries while they have no result in the pipeline. */
 interface QueryMarks {
-  /** Queries of failed transactions without a named message: members of a group are tried apart from all others. */
+  /** Queries from failed transactions in which no message was named: members of a group are tried separately from all others. */
   readonly isolated: Map<bigint, string>;
-  /** TX queries one of whose results was not sent. The later ones of the same search must not be sent either. */
+  /** TX queries with a result that was not sent. Later results of the same search must not be sent either. */
   readonly withdrawn: Set<bigint>;
-  /** Queries whose last results are to be read from the chain: another relayer has sent some. */
+  /** Queries whose last results must be read from the chain because another relayer has sent some. */
   readonly unread: Set<bigint>;
 }
 
 /** When something may be sent, and how long it takes. */
 interface Pace {
-  /** Reads of the fee market that have not ended. */
+  /** Number of fee market reads in progress. */
   marketReads: number;
-  /** The fee market could not be read for so long that its state is unknown. */
+  /** Whether the fee market has been unreadable for so long that its state is unknown. */
   isMarketLost: boolean;
   /** The first block that was seen. */
   firstBlock: { readonly height: bigint; readonly atMs: number } | undefined;
-  /** The price that was read last, and the height at which it was read. */
+  /** The last price read, and the height at which it was read. */
   price: { readonly height: bigint; readonly gasPrice: Dec18 } | undefined;
   /** Duration of the last simulations and of the last broadcasts, ms. */
   simulateMs: number;
   broadcastMs: number;
-  /** Nothing is sent below this height, unless the price is known to be above `offered`: that was refused. */
+  /** Nothing is sent below this height, unless the price is known to be above `offered`, which was refused. */
   heldBelow: bigint;
   /** The price of the last broadcast. */
   offered: Dec18;
-  /** Nothing is simulated below this height: the node expected another sequence at each try. */
+  /** Nothing is simulated below this height, because the node expected another sequence at every try. */
   simulatedFrom: bigint;
-  /** Nothing is sent before this time, monotonic ms. */
+  /** Monotonic time before which nothing is sent, in ms. */
   stoppedUntilMs: number;
   /** Why nothing is sent. */
   stopped: string | undefined;
-  /** When broadcasts and simulations began to fail to reach a node, monotonic ms; undefined after one that did. */
+  /**
+   * Monotonic time since which broadcasts and simulations have failed to reach a node, in ms; undefined after one that reached a
+   * node.
+   */
   muteSinceMs: number | undefined;
 }
 
-/** Creates the state of a submitter without results. */
+/** Creates a submitter's state without results. */
 export function createSubmitterState(
   options: SubmitterOptions,
   deps: SubmitterDeps,
@@ -215,7 +218,7 @@ export function createSubmitterState(
   return state;
 }
 
-/** The budget of the fee market, or what urgent results need besides what is in flight, if that is more. */
+/** The fee market's budget, or what urgent results need in addition to what is in flight, whichever is more. */
 function budgetOf(state: SubmitterState): MarketBudget | undefined {
   const budget = state.market.budget();
   if (budget === undefined || !state.deps.urgency.hasRules) return budget;
@@ -230,7 +233,7 @@ function budgetOf(state: SubmitterState): MarketBudget | undefined {
   return { ...budget, gas: maxInt(budget.gas, needed + gasInFlight(state)) };
 }
 
-/** Returns the rule by which the next result of a query that is not in flight is urgent; undefined when it is not. */
+/** Returns the rule that makes the next result of a query, one that is not in flight, urgent; undefined if no rule does. */
 export function urgentRule(
   { deps, market }: SubmitterState,
   query: RegisteredQuery,
@@ -242,7 +245,7 @@ export function urgentRule(
   return deps.urgency.ruleOf(current, now);
 }
 
-/** Returns the need of a result that is not broadcast, behind this number of waiting results of its query. */
+/** Returns the need of a result that has not been broadcast, behind this number of waiting results of its query. */
 function needOf({ deps, order, pipeline }: SubmitterState, query: RegisteredQuery, waiting: number): Need {
   // The query of a result is as it was when the result was read. Since then it may have been answered.
   const current = deps.registry.state(query.id);
@@ -253,8 +256,8 @@ function needOf({ deps, order, pipeline }: SubmitterState, query: RegisteredQuer
 }
 
 /**
- * Sorts results: urgent ones by their priority, then all others by need. Each further result of a KV query is that of a further turn: a
- * query whose result waits for its block is not read again before others had theirs.
+ * Sorts results: urgent ones by priority, then all others by need. Each additional result of a KV query belongs to an additional
+ * turn, so a query whose result is waiting for its block is not read again before others have had their turn.
  */
 export function byNeed<T extends { readonly result: ExpectedResult }>(
   state: SubmitterState,
@@ -272,24 +275,24 @@ export function byNeed<T extends { readonly result: ExpectedResult }>(
   return ranked.toSorted((a, b) => b.rank - a.rank).map(({ item }) => item);
 }
 
-/** Notes whether a node took or evaluated what was sent to it. */
+/** Records whether a node accepted or evaluated what was sent to it. */
 export function recordReach({ pace, deps }: SubmitterState, hasReached: boolean): void {
   pace.muteSinceMs = hasReached ? undefined : (pace.muteSinceMs ?? deps.clock.monotonicMs());
 }
 
-/** Returns all proven results that are not broadcast, the planned ones first. */
+/** Returns all proven results that have not been broadcast, planned ones first. */
 export function unsent({ pipeline }: SubmitterState): readonly Entry[] {
   return [...pipeline.planned(), ...pipeline.queued()];
 }
 
-/** What the transaction of a result cost, for its attempt. */
+/** The cost of a result's transaction, for its attempt. */
 export interface PaidShare {
   readonly txHash: string;
   readonly gas: bigint;
   readonly fee: bigint;
 }
 
-/** Resolves a result and reports it. Has no effect when it was resolved before. */
+/** Resolves a result and reports it. Has no effect if it has already been resolved. */
 export function resolve(state: SubmitterState, entry: Entry, outcome: ResultOutcome, paid?: PaidShare): void {
   if (entry.stage.kind === "resolved") return;
   const { query } = entry.result;
@@ -333,14 +336,14 @@ export function recordOutcome(
   report(result, outcome);
 }
 
-/** The outcome of a TX result behind one that was not sent. */
+/** The outcome of a TX result that follows one that was not sent. */
 export const WITHDRAWN: ResultOutcome = {
   kind: "unsent",
   reason: "a result before it was not sent",
   error: undefined,
 };
 
-/** Queues results again that were planned, simulated or in flight. */
+/** Requeues results that were planned, simulated or in flight. */
 export function requeue(state: SubmitterState, entries: readonly Entry[]): void {
   const { pipeline, queries } = state;
   const again: Entry[] = [];
@@ -357,43 +360,43 @@ export function requeue(state: SubmitterState, entries: readonly Entry[]): void 
   state.work.wake();
 }
 
-/** The outcome of a result that a newer one of its query has replaced. */
+/** The outcome of a result replaced by a newer one for its query. */
 export const SUPERSEDED: ResultOutcome = { kind: "dropped", reason: "superseded" };
 
-/** What the gas of a result is estimated from. */
+/** The data from which a result's gas is estimated. */
 type GasParts = Pick<ExpectedResult, "query" | "gasGuess">;
 
-/** Adds the expected gas of results. */
+/** Adds up the expected gas of results. */
 export function gasOfResults({ gas }: Pick<SubmitterState, "gas">, results: readonly GasParts[]): bigint {
   return results.reduce((total, result) => total + gas.estimate(gasItem({ result })), 0n);
 }
 
-/** Expected gas of a transaction with these entries and without client updates. */
+/** Expected gas of a transaction with these entries but without client updates. */
 export function gasOfEntries(state: SubmitterState, entries: readonly Entry[]): bigint {
   return entries.reduce((total, entry) => total + state.gas.estimate(gasItem(entry)), GAS_PER_TRANSACTION);
 }
 
-/** Returns the key and the guess under which the gas of an entry is learned. */
+/** Returns the key and the guess under which an entry's gas is learned. */
 export function gasItem({ result }: { readonly result: GasParts }): GasItem {
   return { key: result.query.id, guess: result.gasGuess };
 }
 
-/** As {@link gasItem}, for a client update. */
+/** Like {@link gasItem}, for a client update. */
 export function updateItem({ connectionId }: ClientUpdate): GasItem {
   return { key: connectionId, guess: GAS_PER_CLIENT_UPDATE };
 }
 
-/** Items of the slots of a transaction. */
+/** Gas items of a transaction's slots. */
 export function slotItems(slots: readonly Slot[]): readonly GasItem[] {
   return slots.map((slot) => (slot.kind === "update" ? updateItem(slot.update) : gasItem(slot.entry)));
 }
 
-/** Returns the entries of the slots. */
+/** Returns the entries in the slots. */
 export function entriesOf(slots: readonly Slot[]): readonly Entry[] {
   return slots.flatMap((slot) => (slot.kind === "result" ? [slot.entry] : []));
 }
 
-/** Adds the gas of the transactions in flight. */
+/** Adds up the gas of the transactions in flight. */
 export function gasInFlight({ sent }: SubmitterState): bigint {
   return sent.reduce((sum, { gas }) => sum + gas, 0n);
 }

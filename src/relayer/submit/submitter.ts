@@ -22,22 +22,22 @@ import {
 import { maxInt } from "../../platform/base/integers.ts";
 import { upperHex } from "../../platform/base/bytes.ts";
 
-/** Takes proven results of all connections and brings them into blocks. */
+/** Takes proven results from all connections and puts them into blocks. */
 export interface Submitter extends ResultSubmitter {
-  /** Learned gas of one result of a query. */
+  /** Learned gas per result of a query. */
   readonly gasOf: (queryId: bigint) => bigint | undefined;
   /** Forgets that broadcasts reached no node. */
   readonly beginTerm: () => void;
-  /** O(n) in the results of the pipeline. */
+  /** O(n) in the number of results in the pipeline. */
   readonly status: () => SubmitterStatus;
   /** Runs until the signal aborts. Never rejects. */
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
 
-/** Results of all queries that may wait, bytes of their messages. */
+/** Maximum total size of all waiting results' messages, in bytes. */
 const MAX_QUEUED_BYTES = 64_000_000;
 
-/** Creates a submitter. It sends nothing before it runs. */
+/** Creates a submitter. It sends nothing until it runs. */
 export function createSubmitter(options: SubmitterOptions, deps: SubmitterDeps): Submitter {
   const listeners = new Map<string, OutcomeListener>();
   const state = createSubmitterState(options, deps, (result, outcome) =>
@@ -53,7 +53,7 @@ function workerKey({ connectionId, type }: WorkerKey): string {
   return `${type} ${connectionId}`;
 }
 
-/** Creates a submitter with this state. It reports where the state says. */
+/** Creates a submitter with this state. It reports to the state's listener. */
 export function submitterOf(state: SubmitterState): Omit<Submitter, "subscribe"> {
   return {
     address: state.deps.window.address,
@@ -110,18 +110,18 @@ function add(state: SubmitterState, result: ProvenResult, id: number | undefined
 }
 
 interface Capacity {
-  /** Gas of further results of the connection. */
+  /** Gas available for further results of the connection. */
   readonly gas: bigint;
-  /** Gas that leaves until the results that are read now are due. */
+  /** Gas that will be sent before the results read now are due. */
   readonly leaving: bigint;
-  /** Gas that the connection has free of its part of a block. */
+  /** Gas still free in the connection's share of a block. */
   readonly ownPart: bigint;
 }
 
 /**
- * The capacity is one block behind the one that is in flight or leaves next, and a block more for a look-ahead of 2. There is
- * none while most of the block after it is taken: small groups of queries would follow each other, each with the round trips of a
- * cycle.
+ * The capacity is one block behind the one that is in flight or sent next, and one more block for a look-ahead of 2. There is
+ * none while most of the block after it is taken: otherwise, small groups of queries would follow each other, each with a cycle's
+ * round trips.
  */
 function capacityOf(state: SubmitterState, connectionId: string, lookAhead: bigint): Capacity {
   const { deps, pipeline, block, options, pace } = state;
@@ -144,7 +144,7 @@ function capacityOf(state: SubmitterState, connectionId: string, lookAhead: bigi
   return { gas, leaving, ownPart };
 }
 
-/** Gas that the block which is being filled has left. */
+/** Gas left in the block that is being filled. */
 function freeGas({ deps, pipeline, block }: SubmitterState): bigint {
   const now = deps.height.now();
   // What was sent before the newest block is probably in it, and only not looked up yet.
@@ -163,7 +163,7 @@ function lookAheadOf(state: SubmitterState, connectionId: string, own: bigint): 
   return isFull ? 1n : 0n;
 }
 
-/** Gas of a connection's results that leave after the first `leaving` gas, when all leave by need. */
+/** Gas of a connection's results that are sent after the first `leaving` gas, if all are sent by need. */
 function gasBehind(
   state: SubmitterState,
   waiting: readonly { readonly result: ExpectedResult }[],
@@ -189,8 +189,8 @@ function gasOfOne({ gas }: SubmitterState, entry: { readonly result: ExpectedRes
 }
 
 /**
- * Returns the candidates that can be sent soon, by need. Those of other connections that wait and are due for longer take their
- * place in the blocks first; a connection has its own part of a block in any case.
+ * Returns the candidates that can be sent soon, by need. Waiting results of other connections that have been due longer take
+ * their place in the blocks first, but a connection always has its own share of a block.
  */
 function choose(
   state: SubmitterState,
@@ -243,7 +243,7 @@ function mayRead(
   return type === "kv" ? count < 2 : count === 0 && own.sent.length === 0;
 }
 
-/** A result that waits follows the one in flight, which is at the latest in the next block. */
+/** A waiting result follows the one in flight, which is in the next block at the latest. */
 function newestOf({ pipeline, deps }: SubmitterState, id: bigint): DepartingResult | undefined {
   const own = pipeline.ofQuery(id);
   const sentAt = sentAtOf(own);
@@ -273,20 +273,20 @@ function statusOf(state: SubmitterState): SubmitterStatus {
   };
 }
 
-/** The state of the submitter at one instant. */
+/** The state of the submitter at one moment. */
 export interface SubmitterStatus {
-  /** Broadcast and not final, by sequence. */
+  /** Broadcast but not final, by sequence. */
   readonly inFlight: readonly TransactionInFlight[];
   /** Proven results that are not in a transaction in flight. */
   readonly queued: number;
   readonly budget: BlockBudgetStatus;
-  /** Why nothing is sent at present; undefined while transactions may be sent. */
+  /** Why nothing is currently sent; undefined while transactions may be sent. */
   readonly stopped: string | undefined;
-  /** Time for which broadcasts and simulations have reached no node, ms. */
+  /** How long broadcasts and simulations have reached no node, in ms. */
   readonly muteMs: number;
 }
 
-/** A transaction that waits for its block. */
+/** A transaction waiting for its block. */
 interface TransactionInFlight {
   /** Upper-case hex. */
   readonly hash: string;

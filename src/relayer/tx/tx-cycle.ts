@@ -25,13 +25,13 @@ import { createTxProver, type TxProver } from "./tx-prover.ts";
 import { addDeadLetter, type ProvenRange, type ProvenTx, type TxDeps, type TxRelay } from "./tx-relay.ts";
 import { MAX_BLOCKS_PER_SEARCH, type TxSearch } from "./tx-search.ts";
 
-/** Queries that are searched in parallel. */
+/** Number of queries searched in parallel. */
 const QUERIES_AT_ONCE = 4;
-/** Remote blocks that are read in parallel, for each query. */
+/** Number of remote blocks read in parallel per query. */
 const BLOCKS_AT_ONCE = 8;
-/** Failures of a query after which a block is skipped whose results are larger than each endpoint sends, or we read. */
+/** Number of failures of a query after which a block is skipped if its results are larger than any endpoint sends or we read. */
 const MAX_SIZE_FAILURES = 5;
-/** An endpoint may be this many blocks behind the last search. A greater distance means that the chain was reset. */
+/** An endpoint may be this many blocks behind the last search. A larger distance means that the chain was reset. */
 const MAX_LAG = 20n;
 
 /** What all cycles of a worker share. */
@@ -47,9 +47,8 @@ interface TxCycle extends TxWorker {
 }
 
 /**
- * Searches and proves for the due TX queries of one connection, a few in parallel, and hands the transactions to the submitter.
- * Does not wait for their blocks. An error of a query is stored in its state. Throws `RelayError` and `ClientError` for an
- * error of the connection.
+ * Searches and proves for one connection's due TX queries, a few in parallel, and passes the transactions to the submitter. Does
+ * not wait for their blocks. A query's error is stored in its state. Throws `RelayError` and `ClientError` for connection errors.
  */
 export async function runTxCycle(
   own: TxWorker,
@@ -102,9 +101,9 @@ async function answerTxQuery(cycle: TxCycle, state: QueryState, signal: AbortSig
 }
 
 /**
- * Returns the range of the next search, at most {@link MAX_BLOCKS_PER_SEARCH} long, or undefined when there is no new
- * block. `done` is the height up to which everything was searched. The first search (`done` undefined) and the search of
- * a chain that was reset (`done` far above its tip) start `lookback` blocks before `tip`.
+ * Returns the range of the next search, at most {@link MAX_BLOCKS_PER_SEARCH} long, or undefined if there is no new block. `done`
+ * is the height up to which everything has been searched. The first search (`done` undefined) and the search of a chain that was
+ * reset (`done` far above its tip) start `lookback` blocks before `tip`.
  */
 export function planSearch(done: bigint | undefined, tip: bigint, lookback: bigint): BlockRange | undefined {
   const start = tip > lookback ? tip - lookback : 0n;
@@ -115,7 +114,7 @@ export function planSearch(done: bigint | undefined, tip: bigint, lookback: bigi
   return { from, to: last < tip ? last : tip };
 }
 
-/** Reads and proves dead letters again and sends them. Each is included, or is a dead letter with a new reason. */
+/** Reads and proves dead letters again and sends them. Each is either included or becomes a dead letter with a new reason. */
 async function sendAgain(
   cycle: TxCycle,
   state: QueryState,
@@ -154,8 +153,7 @@ type SearchOutcome =
   | { readonly ok: false; readonly error: QueryFailure };
 
 /**
- * Errors of this step are errors of the query, not of the connection: a node may refuse one search and answer all
- * others.
+ * Errors in this step belong to the query, not to the connection: a node may refuse one search and answer all others.
  */
 async function searchAndProve(
   cycle: TxCycle,
@@ -206,7 +204,7 @@ type ProvenBlock =
   | { readonly ok: true; readonly proven: readonly ProvenTx[] }
   | { readonly ok: false; readonly error: QueryFailure };
 
-/** Proves the transactions of one block. Transactions that can never be proven become dead letters. */
+/** Proves the transactions in one block. Transactions that can never be proven become dead letters. */
 async function proveBlock(
   cycle: TxCycle,
   state: QueryState,
@@ -237,8 +235,8 @@ async function proveBlock(
 }
 
 /**
- * Whether the transactions of a block can never be proven: the block is below all trusted heights, an error is final, or no
- * endpoint has what is needed for `giveUpAfterMs`. A limit of requests, an outage or a wrong response is never a reason.
+ * Whether a block's transactions can never be proven: the block is below all trusted heights, an error is final, or no endpoint
+ * has had what is needed for `giveUpAfterMs`. A request limit, an outage or a wrong response is never a reason.
  */
 function isUnprovable(cycle: TxCycle, error: unknown, state: QueryState, height: bigint): boolean {
   const { code } = error instanceof LightClientError ? error.facts : { code: undefined };
@@ -263,11 +261,11 @@ function readFailed(error: unknown): QueryFailure {
   return { code: "read-failed", reason: errorText(error) };
 }
 
-/** A range of a search, split at the lowest height that the endpoints have. */
+/** A search range, split at the lowest height that the endpoints have. */
 interface SplitRange {
-  /** Blocks that every endpoint has pruned; undefined when there are none. */
+  /** Blocks that every endpoint has pruned; undefined if there are none. */
   readonly pruned: BlockRange | undefined;
-  /** The other blocks; undefined when there are none. */
+  /** The remaining blocks; undefined if there are none. */
   readonly left: BlockRange | undefined;
 }
 
@@ -279,10 +277,10 @@ export function splitPruned(range: BlockRange, earliest: bigint): SplitRange {
   return { pruned: { from, to: earliest - 1n }, left: { from: earliest, to } };
 }
 
-/** Distance to the tip from which on a search is not checked for pruned blocks: every node keeps more. */
+/** Searches that start within this distance of the tip are not checked for pruned blocks, since every node retains more. */
 const NEVER_PRUNED = 20n;
 
-/** The parts of a worker that know of pruned blocks. */
+/** The parts of a worker that deal with pruned blocks. */
 interface PruningWorker {
   readonly connectionId: string;
   readonly remote: Pick<ConnectionWorker["remote"], "earliestHeight">;
@@ -291,8 +289,8 @@ interface PruningWorker {
 }
 
 /**
- * Returns the part of a planned range that the endpoints still have, or undefined when all of it is pruned. The pruned part
- * is skipped, or is a failure of the query when `skipPruned` is false.
+ * Returns the part of a planned range that the endpoints still have, or undefined if all of it is pruned. The pruned part is
+ * skipped, or is a failure of the query if `skipPruned` is false.
  */
 export async function skipPruned(
   { connectionId, remote, logger, metrics }: PruningWorker,

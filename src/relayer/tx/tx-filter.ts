@@ -11,7 +11,7 @@ export interface TxCondition {
   readonly value: string | bigint;
 }
 
-/** Characters of a query. CometBFT refuses longer ones. */
+/** Maximum length of a query, in characters. CometBFT refuses longer queries. */
 const MAX_QUERY_LENGTH = 512;
 
 const OPERATORS: ReadonlyMap<string, TxCondition["op"]> = new Map([
@@ -23,8 +23,8 @@ const OPERATORS: ReadonlyMap<string, TxCondition["op"]> = new Map([
 ]);
 
 /**
- * Parses the JSON filter of a TX query (`docs/spec/chain-extension-modules.md`, "Transaction filter"). Operators may have
- * upper or lower case; values are strings or integers. `null` is the empty filter. The error names the invalid condition.
+ * Parses a TX query's JSON filter (`docs/spec/chain-extension-modules.md`, "Transaction filter"). Operators may be in upper or
+ * lower case; values are strings or integers. `null` is the empty filter. The error names the invalid condition.
  */
 export function parseTxFilter(text: string): Result<readonly TxCondition[], string> {
   const items = parseList(text);
@@ -61,8 +61,8 @@ function toCondition(item: unknown): TxCondition | undefined {
 }
 
 /**
- * Returns a CometBFT query with the height range and as many conditions as fit into 512 characters. It leaves out
- * conditions that the query language cannot express, so it may find too much: filter its results with {@link matches}.
+ * Returns a CometBFT query with the height range and as many conditions as fit into 512 characters. Conditions that the query
+ * language cannot express are left out, so it may find too much: filter the results with {@link matches}.
  */
 export function searchText(conditions: readonly TxCondition[], range: BlockRange): string {
   let text = `tx.height>=${range.from} AND tx.height<=${range.to}`;
@@ -74,7 +74,7 @@ export function searchText(conditions: readonly TxCondition[], range: BlockRange
   return text;
 }
 
-/** Returns whether {@link searchText} expresses all conditions. */
+/** Returns whether {@link searchText} expresses every condition. */
 export function isWholeText(conditions: readonly TxCondition[], range: BlockRange): boolean {
   const parts = conditions.map(conditionText);
   const size = parts.reduce((sum, part) => sum + 5 + (part ?? "").length, searchText([], range).length);
@@ -102,8 +102,8 @@ export interface FilteredTx {
 /**
  * Whether each condition matches some attribute of some event.
  *
- * Nodes differ: some require one event to match all conditions. This rule is never stricter than a node's, so it drops
- * no transaction that a node found for the complete filter.
+ * Nodes differ: some require a single event to match all conditions. This rule is never stricter than a node's, so it never drops
+ * a transaction that a node found for the complete filter.
  */
 export function matches(conditions: readonly TxCondition[], tx: FilteredTx): boolean {
   return conditions.every((condition) =>
@@ -132,7 +132,7 @@ interface Decimal {
   readonly scale: number;
 }
 
-/** Parses the decimal number at the start of a string; undefined when there is none. */
+/** Parses the decimal number at the start of a string; undefined if there is none. */
 function decimalAtStart(text: string): Decimal | undefined {
   const match = /^([+-]?\d{1,80})(?:\.(\d{1,80}))?/.exec(text);
   if (match === null) return undefined;

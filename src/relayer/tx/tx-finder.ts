@@ -27,13 +27,13 @@ export interface TxFinderDeps {
   readonly logger: Logger;
 }
 
-/** Finds transactions of one remote chain, with its transaction index where that can be used, else without it. */
+/** Finds transactions on one remote chain, using its transaction index if possible. */
 export interface TxFinder {
-  /** As `findTxs`. Logs once that the index cannot be used, and once that it can be used again. */
+  /** Like `findTxs`. Logs once when the index becomes unusable, and once when it can be used again. */
   readonly find: (search: TxSearch, signal: AbortSignal) => Promise<FoundTxs>;
 }
 
-/** Time after which an index that cannot be used is tried again. */
+/** Time after which an unusable index is tried again. */
 const INDEX_RETRY_MS = 600_000;
 
 /** A chain to search. */
@@ -99,21 +99,23 @@ export function createTxFinder(chain: SearchedChain, deps: TxFinderDeps): TxFind
   };
 }
 
-/** A node indexes a block after it has stored it, and before it stores the next one. */
+/** A node indexes a block after storing it and before storing the next one. */
 function indexed({ from, to }: BlockRange): BlockRange {
   return { from, to: to + 1n };
 }
 
-/** Numbers of transactions by height. */
+/** Number of transactions by height. */
 type TxCounts = Map<bigint, number>;
 
-/** Blocks of one `blockchain`, and calls at the same time. */
+/** Number of blocks per `blockchain` call, and number of concurrent calls. */
 const BLOCKS_PER_COUNT = 20n;
 const COUNTS_AT_ONCE = 10;
-/** Heights that are remembered: two of the longest searches. */
+/** Number of heights remembered: two searches of maximum length. */
 const MAX_COUNTED_BLOCKS = Number(2n * MAX_BLOCKS_PER_SEARCH);
 
-/** Counts the transactions of a range, each block once; 0 when no endpoint counts: a gateway may not have the method. */
+/**
+ * Counts the transactions in a range, each block once. Returns 0 if no endpoint can count: a gateway may not offer the method.
+ */
 async function countTxs(
   { txCounts }: Pick<ScannedChain, "txCounts">,
   { from, to }: BlockRange,
@@ -143,9 +145,9 @@ async function countTxs(
 }
 
 /**
- * Compares the number of transactions in the blocks with the number in the index: an index may lack those of a block, for
- * instance of the last one before a crash. Returns whether no endpoint that was asked lacks some. Throws `RelayError`
- * "index-incomplete" when each one does.
+ * Compares the number of transactions in the blocks with the number in the index: an index may lack a block's transactions, for
+ * instance those of the last block before a crash. Returns whether none of the endpoints that were asked lacks any. Throws
+ * `RelayError` "index-incomplete" if every one does.
  */
 async function requireWholeIndex(
   chain: SearchedChain,
@@ -179,7 +181,7 @@ async function requireWholeIndex(
 
 const finders = new WeakMap<BlockReader, TxFinder>();
 
-/** Returns the finder of this chain, which remembers across cycles whether the node has an index. */
+/** Returns the finder for this chain, which remembers across cycles whether the node has an index. */
 export function txFinderOf(chain: SearchedChain, deps: TxFinderDeps): TxFinder {
   const finder = finders.get(chain.comet) ?? createTxFinder(chain, deps);
   finders.set(chain.comet, finder);
@@ -187,11 +189,11 @@ export function txFinderOf(chain: SearchedChain, deps: TxFinderDeps): TxFinder {
 }
 
 /**
- * Blocks of one scan. Each costs a call, or two when a transaction matches or no endpoint counts. The next cycle continues where
- * it ended.
+ * Number of blocks per scan. Each costs a call, or two if a transaction matches or no endpoint can count. The next cycle
+ * continues where the scan ended.
  */
 export const MAX_BLOCKS_PER_SCAN = 200n;
-/** Blocks that are read in parallel. */
+/** Number of blocks read in parallel. */
 const BLOCKS_AT_ONCE = 8n;
 
 type BlockReader = Pick<ChainClient["comet"], "block" | "blockResults">;
@@ -200,9 +202,9 @@ type BlockReader = Pick<ChainClient["comet"], "block" | "blockResults">;
 export type ScannedChain = Pick<ChainClient, "txCounts" | "distrust"> & { readonly comet: BlockReader };
 
 /**
- * Finds the same transactions as `findTxs`, without the transaction index of the node: from the events in the results of
- * every block. The inclusion proofs are computed from the blocks, and the caller verifies them against the header. `counts` are
- * the numbers of transactions that are known. Throws `RelayError` "bad-block" when a block has not one result for each transaction.
+ * Finds the same transactions as `findTxs` without the node's transaction index, from the events in every block's results. The
+ * inclusion proofs are computed from the blocks, and the caller verifies them against the header. `counts` contains the known
+ * numbers of transactions. Throws `RelayError` "bad-block" if a block does not have exactly one result per transaction.
  */
 export async function scanTxs(
   chain: ScannedChain,

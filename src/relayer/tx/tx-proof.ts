@@ -15,24 +15,24 @@ type SearchedTx = SearchPage["txs"][number] & Pick<SearchPage, "endpoint">;
 
 /** Update headers as `Any`s. */
 export interface HeaderPair {
-  /** Of the transaction's block. */
+  /** Header of the transaction's block. */
   readonly header: Any;
   readonly nextHeader: Any;
 }
 
-/** What proves the delivery of the transactions of one block. */
+/** The data that proves the delivery of one block's transactions. */
 export interface ProvingBlock {
   readonly own: LightBlockBytes;
-  /** The next block. Its header holds the hash of the results. */
+  /** The next block. Its header contains the hash of the results. */
   readonly next: LightBlockBytes;
-  /** Of the transactions of the own block, in its order. */
+  /** Results of the transactions in `own`, in the block's order. */
   readonly results: readonly FoundTx["result"][];
 }
 
 /**
- * Returns the delivery proofs of all transactions of one block, by index, against the next header's
- * `last_results_hash`. A leaf holds code, data, gas wanted and gas used only, as in CometBFT. Throws `RelayError`
- * "bad-block" when the results do not match that hash.
+ * Returns the delivery proofs of all transactions in one block, by index, against the next header's `last_results_hash`. As in
+ * CometBFT, a leaf contains only code, data, gas wanted and gas used. Throws `RelayError` "bad-block" if the results do not match
+ * that hash.
  */
 export function deliveryProofs({ own, next, results }: ProvingBlock): readonly Proof[] {
   const leaves = results.map((result) =>
@@ -49,7 +49,7 @@ export function deliveryProofs({ own, next, results }: ProvingBlock): readonly P
   throw badBlock(own.height, "its results do not match the next header");
 }
 
-/** Returns the proven result of a transaction. Throws `RelayError` "bad-block" when the search had one of a failed transaction. */
+/** Returns a transaction's proven result. Throws `RelayError` "bad-block" if the search returned a failed transaction. */
 export function requireSuccess(
   { hash, index }: FoundTx,
   { own, results }: Pick<ProvingBlock, "own" | "results">,
@@ -59,7 +59,7 @@ export function requireSuccess(
   throw badBlock(own.height, `transaction ${toHex(hash)} did not succeed`);
 }
 
-/** Verifies the inclusion proof of a transaction. Throws `RelayError` "bad-block". */
+/** Verifies a transaction's inclusion proof. Throws `RelayError` "bad-block". */
 export function requireIncluded(found: FoundTx, block: LightBlockBytes): void {
   const root = SignedHeader.decode(block.signedHeader).header?.dataHash ?? new Uint8Array();
   const { total, index, leafHash, aunts } = found.proof.proof;
@@ -70,7 +70,7 @@ export function requireIncluded(found: FoundTx, block: LightBlockBytes): void {
   throw badBlock(block.height, `the inclusion proof of transaction ${toHex(found.hash)} is invalid`);
 }
 
-/** The error of a block whose parts contradict each other. */
+/** The error for a block whose parts contradict each other. */
 export function badBlock(height: bigint, reason: string): RelayError {
   return new RelayError({ code: "bad-block", height }, `block ${height} of the remote chain: ${reason}`);
 }

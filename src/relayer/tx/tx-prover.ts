@@ -20,18 +20,18 @@ interface ProvenTxResult {
   readonly result: ReturnType<typeof txQueryResult>;
 }
 
-/** Builds results with verified proofs. It reads each header and each block's results once, so create one per cycle. */
+/** Builds results with verified proofs. Reads each header and each block's results once, so create one prover per cycle. */
 export interface TxProver {
   /**
-   * Returns results for transactions of the block `height`, each proven to be included and executed there. Throws
-   * `RelayError` ("no-trusted-height", "bad-block") and `ClientError`.
+   * Returns results for transactions in block `height`, each proven to be included and executed there. Throws `RelayError`
+   * ("no-trusted-height", "bad-block") and `ClientError`.
    */
   readonly prove: (height: bigint, txs: readonly FoundTx[]) => Promise<readonly ProvenTxResult[]>;
-  /** Number of endpoints whose responses were wrong. */
+  /** Number of endpoints that returned wrong responses. */
   readonly wrongEndpoints: () => number;
 }
 
-/** The proven results of a block. */
+/** The proven results in a block. */
 interface Deliveries extends Omit<ProvingBlock, "next"> {
   readonly proofs: readonly Proof[];
 }
@@ -57,7 +57,7 @@ export function createTxProver(
     raceAbort(remote.comet.blockResults(Number(height)), signal);
   const resultsOf = memoize(readResults, (height) => height);
   const wrong = new Set<string>();
-  /** Runs a check of a response. Its endpoint is distrusted when it fails. */
+  /** Runs a check on a response. If it fails, the response's endpoint is distrusted. */
   const attributed = <T>(endpoint: string | undefined, check: () => T): T => {
     try {
       return check();
@@ -69,7 +69,7 @@ export function createTxProver(
       throw error;
     }
   };
-  /** The next endpoint is asked after one whose results do not match the next header. */
+  /** If an endpoint's results do not match the next header, the next endpoint is asked. */
   const deliveriesOf = async (own: LightBlockBytes, next: LightBlockBytes): Promise<Deliveries> => {
     let response = await resultsOf(own.height);
     for (;;) {

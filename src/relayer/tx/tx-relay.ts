@@ -19,22 +19,22 @@ import {
 } from "../result/proven-result.ts";
 import type { Resubmissions } from "../state/resubmissions.ts";
 
-/** Dependencies of TX cycles besides the worker. */
+/** Dependencies of TX cycles in addition to the worker. */
 export interface TxDeps {
   readonly journal: Journal;
-  /** Number of blocks before the tip where the search of an unknown query starts. */
+  /** Number of blocks before the tip at which the search for an unknown query starts. */
   readonly lookbackBlocks: bigint;
-  /** True if blocks that every endpoint has pruned are skipped; absent: true. */
+  /** Whether blocks that every endpoint has pruned are skipped; absent: true. */
   readonly skipPruned?: boolean;
-  /** How long what no endpoint has may still come, before its transactions are dead letters; absent: a day. */
+  /** How long to wait for data that no endpoint has before its transactions become dead letters; absent: a day. */
   readonly giveUpAfterMs?: number;
-  /** Dead letters that an operator wants to be sent again; absent: none. */
+  /** Dead letters that an operator wants to resubmit; absent: none. */
   readonly resubmissions?: Pick<Resubmissions, "take">;
-  /** When set, a rejected transaction becomes a dead letter only if the error matches; any other is sent again. */
+  /** If set, a rejected transaction becomes a dead letter only if its error matches; all others are sent again. */
   readonly deadLetterErrors?: RegExp | undefined;
 }
 
-/** A proven transaction of the remote chain. */
+/** A proven transaction from the remote chain. */
 export interface ProvenTx {
   /** Encoded `MsgSubmitQueryResult`. */
   readonly message: Uint8Array;
@@ -43,26 +43,26 @@ export interface ProvenTx {
   readonly at: RemoteHeight;
 }
 
-/** Proven transactions of one query, in the order of the chain. */
+/** One query's proven transactions, in chain order. */
 export interface ProvenRange {
   readonly proven: readonly ProvenTx[];
-  /** They are all that match up to this height; undefined: they are not the result of a search. */
+  /** They are all matching transactions up to this height; undefined: they do not come from a search. */
   readonly upTo: bigint | undefined;
-  /** The error of the block after `upTo`. */
+  /** The error for the block after `upTo`. */
   readonly error: QueryFailure | undefined;
 }
 
-/** With the start of its search. */
+/** A range together with the start of its search. */
 type RelayedRange = ProvenRange & { readonly started: AttemptStart };
 
-/** Two headers with few signatures, and two proofs. */
+/** Covers two headers with few signatures, and two proofs. */
 const GAS_GUESS = 8n * GAS_PER_KEY;
 
-/** The transactions of one search that are with the submitter. */
+/** The transactions from one search that are with the submitter. */
 interface Relaying {
   readonly state: QueryState;
   readonly range: RelayedRange;
-  /** Results without an outcome. */
+  /** Number of results without an outcome. */
   pending: number;
   included: number;
   /** Whether every transaction with an outcome was included or became a dead letter. */
@@ -71,25 +71,25 @@ interface Relaying {
   error: QueryFailure | undefined;
 }
 
-/** Hands transactions to the submitter, and stores what became of them. */
+/** Passes transactions to the submitter and stores their outcomes. */
 export interface TxRelay {
   /**
-   * Hands the transactions of one search to the submitter, in their order. When all have an outcome, the progress of the search
-   * is stored, and the query is searched. Returns immediately; until then the query has waiting results or results in flight,
+   * Passes the transactions of one search to the submitter in order. Once all have an outcome, the progress of the search is
+   * stored and the query counts as searched. Returns immediately; until then, the query has waiting results or results in flight,
    * and no other search.
    */
   readonly relay: (state: QueryState, range: RelayedRange) => void;
-  /** Receives the outcomes of the transactions. */
+  /** Receives the transactions' outcomes. */
   readonly recordOutcome: OutcomeListener;
-  /** When every endpoint began to lack what a block's transactions need, by query and height; monotonic, ms. */
+  /** Monotonic time since which every endpoint has lacked what a block's transactions need, by query and height, in ms. */
   readonly lacking: Map<bigint, Map<bigint, number>>;
 }
 
-/** What a relay and its functions share. */
+/** What a relay's functions share. */
 interface RelayContext {
   readonly worker: ConnectionWorker;
   readonly deps: TxDeps;
-  /** Searches with results that have no outcome, by query. */
+  /** Searches with results that have no outcome yet, by query. */
   readonly ranges: Map<bigint, Relaying>;
 }
 
@@ -165,7 +165,7 @@ function recordOutcome(context: RelayContext, result: ProvenResult, outcome: Res
   finishRange(context, relaying);
 }
 
-/** Called when all results of the range have an outcome. */
+/** Called once all results in the range have an outcome. */
 function finishRange({ worker, deps }: RelayContext, { state, range, ...relayed }: Relaying): void {
   const { query } = state;
   // Otherwise the next search covers the same range again and skips what the journal has as handled.
@@ -181,8 +181,8 @@ function finishRange({ worker, deps }: RelayContext, { state, range, ...relayed 
 }
 
 /**
- * Makes a rejected transaction a dead letter. Returns false when it must be sent again, because the cause is not the
- * transaction: an invalid header, a removed query, a full block, a budget that is used up.
+ * Turns a rejected transaction into a dead letter. Returns false if it must be sent again because the transaction is not the
+ * cause: an invalid header, a removed query, a full block, a used-up budget.
  */
 function rejectForGood({ worker, deps }: RelayContext, ids: TxIds, error: QueryFailure): boolean {
   const isOwn =

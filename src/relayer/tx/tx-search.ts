@@ -5,34 +5,34 @@ import { RelayError } from "../chain/relay-error.ts";
 import { isWholeText, matches, searchText, type TxCondition } from "./tx-filter.ts";
 import type { FoundTx } from "./tx-proof.ts";
 
-/** Limits of one search. The next cycle continues where it ended. */
+/** Limits on one search. The next cycle continues where it ended. */
 export const MAX_BLOCKS_PER_SEARCH = 5_000n;
 export const MAX_TXS_PER_SEARCH = 200;
 const MAX_PAGES_PER_SEARCH = 200;
 const PAGE_SIZE = 50;
-/** Limit for one block that alone exceeds the limits above. An endpoint that returns more pages is broken. */
+/** Limit for a single block that exceeds the limits above by itself. An endpoint that returns more pages is broken. */
 const MAX_PAGES = 2_000;
 
 export interface TxSearch {
   readonly conditions: readonly TxCondition[];
   readonly range: BlockRange;
-  /** Whether the transaction with this hash (lower-case hex) was relayed or became a dead letter. */
+  /** Whether the transaction with this hash (lower-case hex) has been relayed or has become a dead letter. */
   readonly isHandled: (hash: string) => boolean;
 }
 
 export interface FoundTxs {
-  /** In the order of the chain. */
+  /** In chain order. */
   readonly found: readonly FoundTx[];
-  /** All heights of the range up to this one were searched completely. */
+  /** All heights in the range up to this one have been searched completely. */
   readonly upTo: bigint;
 }
 
 /**
- * Finds the transactions of the range that match, succeeded, and were not handled yet.
+ * Finds the transactions in the range that match, succeeded, and have not been handled yet.
  *
- * Contracts receive transactions in the order of the chain, and the journal stores progress as one height. Both need
- * ascending order and complete blocks: a search that exceeds its limits ends before the last block that it read, and
- * a block with more transactions than the limits is read to its end. Throws `RelayError` "too-many-pages".
+ * Contracts receive transactions in chain order, and the journal stores progress as a single height. Both require ascending order
+ * and complete blocks: a search that exceeds its limits ends before the last block that it read, and a block with more
+ * transactions than the limits allow is read to its end. Throws `RelayError` "too-many-pages".
  */
 export async function findTxs(comet: TxSearcher, search: TxSearch, signal: AbortSignal): Promise<FoundTxs> {
   const { range } = search;
@@ -60,14 +60,14 @@ export async function findTxs(comet: TxSearcher, search: TxSearch, signal: Abort
   );
 }
 
-/** A node orders by height; the order within a block is that of its index. */
+/** A node orders by height; within a block, the order is by index. */
 function inChainOrder(found: readonly FoundTx[]): readonly FoundTx[] {
   return found.toSorted((a, b) => a.height - b.height || a.index - b.index);
 }
 
 /**
  * Returns what is wrong with a page: the node found a transaction for the whole filter that our own rule refuses, so its events
- * have a form that is not known. Undefined: nothing.
+ * are in an unknown format. Undefined: nothing is wrong.
  */
 export function whyRefused({ conditions, range }: TxSearch, page: SearchPage): string | undefined {
   if (!isWholeText(conditions, range)) return undefined;

@@ -4,16 +4,16 @@ import type { Clock } from "../../platform/base/clock.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import { maxInt } from "../../platform/base/integers.ts";
 
-/** The newest known block of a chain. Ages are in ms. */
+/** A chain's newest known block. Ages are in ms. */
 export interface HeadView {
   /** undefined before the first status. */
   readonly height: bigint | undefined;
-  /** Time in the block's header, wall-clock ms; undefined when unknown. */
+  /** Time in the block's header, wall-clock ms; undefined if unknown. */
   readonly blockTimeMs: number | undefined;
   /**
-   * Time by the chain, wall-clock ms: its newest block's with a known time, and what has passed since that block was seen. The chain decides
-   * by its own time, for instance whether a light client has expired, and this machine's clock may be wrong. Before such a block it is this
-   * machine's time.
+   * Time according to the chain, in wall-clock ms: the time of its newest block with a known time, plus the time since that block
+   * was seen. The chain decides by its own time, for instance whether a light client has expired, and this machine's clock may be
+   * wrong. Before such a block, it is this machine's time.
    */
   readonly chainMs: number;
   /** Time without a new block; undefined before the first status. */
@@ -26,11 +26,11 @@ export interface HeadView {
   readonly sinceTryMs: number;
   /** Whether the node reports that it is catching up. */
   readonly catchingUp: boolean;
-  /** Error of the last read; undefined after a successful one. */
+  /** Error from the last read; undefined if it succeeded. */
   readonly error: string | undefined;
 }
 
-/** A block in a status or in a notice of the WebSocket. */
+/** A block reported by a status or a WebSocket notice. */
 type SeenBlock = Pick<NodeStatus, "latestHeight" | "latestTimeNs"> & Partial<Pick<NodeStatus, "catchingUp">>;
 
 /** Watches the newest block of one chain. */
@@ -40,17 +40,17 @@ export interface HeadWatch {
   /** Records a failed read. */
   readonly recordError: (error: unknown) => void;
   readonly view: () => HeadView;
-  /** When this height or a greater one was first seen; see `HeightMarks.firstFrom`. */
+  /** When this height, or a higher one, was first seen; see `HeightMarks.firstFrom`. */
   readonly firstFrom: (height: bigint) => HeightMark | undefined;
 }
 
-/** Remembered heights: over five hours of one-second blocks. */
+/** Number of remembered heights: over five hours of one-second blocks. */
 const MARKS = 20_000;
 
-/** After this time at a lower height, the chain was reset. Before, an endpoint that is behind is the likelier reason. */
+/** After this long at a lower height, the chain was reset. Before that, the more likely reason is an endpoint that is behind. */
 const RESET_MS = 30_000;
 
-/** Creates a watch without a block. `localHeight` returns the latest local height. */
+/** Creates a watch that has seen no block. `localHeight` returns the latest local height. */
 export function createHeadWatch(clock: Clock, localHeight: () => bigint): HeadWatch {
   const marks = createHeightMarks(MARKS);
   let height: bigint | undefined;
@@ -116,22 +116,25 @@ export function createHeadWatch(clock: Clock, localHeight: () => bigint): HeadWa
   };
 }
 
-/** The reads of the local chain's query list. */
+/** Reads of the local chain's query list. */
 export interface ListView {
   /** True once the list has been read. */
   readonly isLoaded: boolean;
-  /** Failures since its last read: the list may lack changes. `sinceMs` is the time since the first one, `reason` the last error. */
+  /**
+   * Failures since its last read, in which case the list may lack changes. `sinceMs` is the time since the first failure,
+   * `reason` the last error.
+   */
   readonly failure: { readonly sinceMs: number; readonly reason: string } | undefined;
 }
 
-/** Records the reads of the query list. */
+/** Records reads of the query list. */
 interface ListWatch {
   readonly onLoaded: () => void;
   readonly onLocalError: (error: unknown) => void;
   readonly view: () => ListView;
 }
 
-/** Creates a watch of a list that was not read yet. */
+/** Creates a watch of a list that has not been read yet. */
 export function createListWatch(clock: Pick<Clock, "monotonicMs">): ListWatch {
   let isLoaded = false;
   let failure: { readonly fromMs: number; readonly reason: string } | undefined;
@@ -149,7 +152,7 @@ export function createListWatch(clock: Pick<Clock, "monotonicMs">): ListWatch {
   };
 }
 
-/** A height of a chain, and when this process first saw it. */
+/** A height on a chain, and when this process first saw it. */
 export interface HeightMark {
   readonly height: bigint;
   /** Monotonic time, ms. */
@@ -158,16 +161,16 @@ export interface HeightMark {
   readonly localHeight: bigint;
 }
 
-/** Blocks in the mean block time. */
+/** Number of blocks over which the block time is averaged. */
 const TIMED_BLOCKS = 100n;
 
-/** When each of the newest heights of a chain was first seen. */
+/** When each of a chain's newest heights was first seen. */
 interface HeightMarks {
-  /** Adds a mark. Ignores a height that is not above the last one. */
+  /** Adds a mark. Ignores heights that are not above the last one. */
   readonly add: (mark: HeightMark) => void;
   /**
-   * Returns the first mark at this height or above; undefined when the chain has not reached it. For a height below all
-   * marks, returns the oldest one, because the chain passed it before this process started. O(log n).
+   * Returns the first mark at or above this height; undefined if the chain has not reached it. For a height below all marks,
+   * returns the oldest one, because the chain passed that height before this process started. O(log n).
    */
   readonly firstFrom: (height: bigint) => HeightMark | undefined;
   /** Returns the mean time between the newest blocks, at least 1; undefined before the third mark. O(log n). */
@@ -175,7 +178,7 @@ interface HeightMarks {
   readonly clear: () => void;
 }
 
-/** Creates an empty list of at most `capacity` marks, which drops the oldest. */
+/** Creates an empty list of at most `capacity` marks. The oldest marks are dropped first. */
 export function createHeightMarks(capacity: number): HeightMarks {
   let marks: HeightMark[] = [];
   const firstFrom = (height: bigint): HeightMark | undefined => {

@@ -21,7 +21,7 @@ export interface ConnectionWatch extends WatchedConnection {
   readonly client: ClientWatch;
 }
 
-/** Everything that the relayer watches besides its queries. Cycles and the poller write, the API reads. */
+/** Everything that the relayer watches apart from its queries. Cycles and the poller write to it; the API reads it. */
 export interface Watches {
   readonly local: HeadWatch;
   readonly connections: readonly ConnectionWatch[];
@@ -60,26 +60,26 @@ interface Account {
   readonly denom: string;
 }
 
-/** The account's balance at the last read. */
+/** The account's balance as last read. */
 export interface AccountView extends Account {
   /** undefined before the first read. */
   readonly balance: bigint | undefined;
-  /** Why the node refuses transactions for lack of funds; undefined when it does not, or coins have arrived since. */
+  /** Why the node refuses transactions for lack of funds; undefined if it does not, or if coins have arrived since. */
   readonly unpaid: string | undefined;
-  /** Time since the last successful read, or since the start; ms. */
+  /** Time since the last successful read, or since startup; ms. */
   readonly sinceReadMs: number;
-  /** Error of the last read; undefined after a successful one. */
+  /** Error from the last read; undefined if it succeeded. */
   readonly error: string | undefined;
 }
 
-/** Reads the account's balance, and learns whether it is enough. */
+/** Reads the account's balance and learns whether it is sufficient. */
 interface AccountWatch extends FundsWatch {
-  /** Reads the balance. Rejects on abort only. */
+  /** Reads the balance. Rejects only on abort. */
   readonly read: (signal: AbortSignal) => Promise<void>;
   readonly view: () => AccountView;
 }
 
-/** Creates a watch of the balance, before its first read. */
+/** Creates a watch of the balance. Nothing has been read yet. */
 export function createAccountWatch(
   local: Pick<LocalQueries, "balance">,
   account: Account,
@@ -116,44 +116,44 @@ export function createAccountWatch(
   };
 }
 
-/** While nothing is due, no transaction shows that the account can pay again. */
+/** As long as nothing is due, no transaction can show that the account is able to pay again. */
 function hasGrown(before: bigint | undefined, now: bigint | undefined): boolean {
   return before !== undefined && now !== undefined && now > before;
 }
 
-/** A connection's light client at the last read. */
+/** A connection's light client as last read. */
 export interface ClientReading extends LightClientState {
   /** "Active", "Expired", "Frozen", … */
   readonly status: string;
   /** Time of the newest consensus state, wall-clock ms. */
   readonly consensusTimeMs: number;
-  /** Expiry without another update, wall-clock ms. */
+  /** When the client expires unless it is updated again, wall-clock ms. */
   readonly expiresAtMs: number;
 }
 
-/** A connection's light client, and the age of that reading. */
+/** A connection's light client, and the age of its reading. */
 export interface ClientView {
   readonly reading: ClientReading | undefined;
-  /** Time since the last successful read, or since the start; ms. */
+  /** Time since the last successful read, or since startup; ms. */
   readonly sinceReadMs: number;
-  /** Error of the last read; undefined after a successful one. */
+  /** Error from the last read; undefined if it succeeded. */
   readonly error: string | undefined;
 }
 
-/** Reads the light client of one connection. */
+/** Reads one connection's light client. */
 export interface ClientWatch {
-  /** Reads the client. Rejects on abort only. */
+  /** Reads the client. Rejects only on abort. */
   readonly read: (signal: AbortSignal) => Promise<void>;
   readonly view: () => ClientView;
 }
 
-/** The queries of a client watch. */
+/** The queries used by a client watch. */
 type ClientQueries = Pick<
   LocalQueries,
   "clientOfConnection" | "clientState" | "clientStatus" | "consensusState"
 >;
 
-/** Creates a watch of the light client, before its first read. */
+/** Creates a watch of the light client. Nothing has been read yet. */
 export function createClientWatch(
   local: ClientQueries,
   connectionId: string,
@@ -199,7 +199,7 @@ function toMs(ns: bigint): number {
   return Number(ns / 1_000_000n);
 }
 
-/** Returns the client with a `status` that also records its result, so that a cycle's reads update the health. */
+/** Returns the client with a `status` that also records its result, so that reads made by cycles update the health. */
 export function watchedClient<C extends Pick<ChainClient, "status">>(client: C, head: HeadWatch): C {
   return {
     ...client,
@@ -231,16 +231,16 @@ interface WatchPollerDeps {
   readonly clock: Clock;
 }
 
-/** A remote chain is read when no cycle has read it for this long. */
+/** A remote chain is read if no cycle has read it for this long. */
 const HEAD_MS = 5_000;
-/** Interval at which all endpoints of a chain are read, to compare their heights. */
+/** Interval at which all endpoints of a chain are read to compare their heights. */
 const COMPARE_MS = 5_000;
 const CLIENT_MS = 15_000;
 const BALANCE_MS = 30_000;
 
 /**
- * Creates a service that reads what no cycle reads: remote chains without due queries, all endpoints of a chain that has
- * several, light clients, and the balance. So the relayer's state is known even when nothing is due. Never fails.
+ * Creates a service that reads what no cycle reads: remote chains without due queries, all endpoints of chains that have several,
+ * light clients, and the balance. The relayer's state is therefore known even when nothing is due. Never fails.
  */
 export function createWatchPoller(deps: WatchPollerDeps): Service {
   const { watches, clock, local, remotes } = deps;
@@ -298,7 +298,7 @@ function createHeadRead(
   };
 }
 
-/** Records the status of the endpoint that is furthest ahead, or the first error when no endpoint responded. */
+/** Records the status of the endpoint that is furthest ahead, or the first error if no endpoint responded. */
 function recordChecks(head: HeadWatch, checks: readonly EndpointCheck[]): void {
   const statuses = checks.flatMap((check) => (check.ok ? [check.status] : []));
   const [first] = statuses;
