@@ -13,11 +13,11 @@ import type { RelayerConfig } from "../../src/relayer/config/relayer-config.ts";
 import { createRelayer, type Relayer } from "../../src/relayer/create-relayer.ts";
 import { openStore, type RelayerStore } from "../../src/relayer/state/store.ts";
 
-/** Called when the HTTP server listens, and again after each reload for which the services started again. */
+/** Called when the HTTP server listens, and again after each reload that restarts the services. */
 export type RelayerReady = (relayer: Relayer, endpoints: readonly DaemonEndpoint[]) => void;
 
 /**
- * Runs the relayer until the context's signal aborts. Throws the first error of a service. Without `reloads`, the configuration is
+ * Runs the relayer until the context's signal aborts. Throws the first service error. Without `reloads`, the configuration is
  * fixed.
  */
 export async function runIcqRelayer(
@@ -64,7 +64,7 @@ export async function runIcqRelayer(
   }
 }
 
-/** A relayer whose endpoints do not respond never ends its first reads; it may run nevertheless. */
+/** Maximum wait for the first reads, which never finish while the endpoints do not respond. The relayer may run nevertheless. */
 const FIRST_WORK_MS = 20_000;
 
 /** Resolves when the relayer has read its chains for the first time. */
@@ -77,7 +77,7 @@ async function firstWork(
     await clock.sleep(100, signal);
 }
 
-/** Maximum wait for the last writes of a relayer whose state is in memory. */
+/** Maximum wait for the last writes of a relayer that stores its state in memory. */
 const FLUSH_MS = 5_000;
 
 /** State in memory must outlive a reload, as state on disk does. */

@@ -65,29 +65,29 @@ import { createDeferred } from "../../src/platform/process/deferred.ts";
 import { WORKBENCH_MODULES } from "../../src/workbench/modules/workbench-modules.ts";
 import { createGasProfiles, type GasProfiles } from "../../src/workbench/profile/gas-profiles.ts";
 
-/** A localnet whose servers all listen. */
+/** A localnet whose servers are all listening. */
 export interface LocalnetReady {
-  /** Time of the chains. */
+  /** The chains' time. */
   readonly clock: ChainClock;
   readonly chains: RunningLocalnet["chains"];
-  /** Undefined when it does not run in this process. */
+  /** Undefined if the IBC relayer does not run in this process. */
   readonly ibcRelayer: IbcRelayer | undefined;
   readonly endpoints: readonly DaemonEndpoint[];
 }
 
-/** Options of a localnet with those of the workbench. */
+/** Options for a localnet, including the workbench's. */
 export interface LocalnetRunOptions extends LocalnetDaemonOptions {
-  /** Files that contracts of the local chain follow, which must run in this process. */
+  /** Files that contracts on the local chain follow. The local chain must run in this process. */
   readonly watch?: ContractWatchOptions | undefined;
 }
 
 /**
- * A real node has a `client_timeout` of 2 s by default, and its vote extension handler waits for at most 1 s. A chain with
- * one validator was measured to make a block every two seconds instead of every second while its sidecar was down.
+ * By default, a real node has a `client_timeout` of 2 s, and its vote extension handler waits for at most 1 s. While its sidecar
+ * was down, a chain with one validator was measured to make a block every two seconds instead of every second.
  */
 const ORACLE_TIMEOUT_MS = 1_000;
 
-/** Runs the chosen parts until the context's signal aborts. Rejects with the first error of a part. */
+/** Runs the chosen parts until the context's signal aborts. Rejects with the first part's error. */
 export async function runLocalnet(
   options: LocalnetRunOptions,
   daemon: DaemonContext,
@@ -165,13 +165,13 @@ function openTraffic(
   );
 }
 
-/** What the parts for authors of contracts work with. */
+/** Dependencies of the parts for contract authors. */
 interface Bench {
   readonly up: Promise<RunningLocalnet | undefined>;
   readonly makeProfile: GasProfiles["make"];
 }
 
-/** The page is a part of the control API. */
+/** The page belongs to the control API. */
 function openPage(
   { parts, controlToken }: LocalnetDaemonOptions,
   { clock }: DaemonContext,
@@ -192,7 +192,7 @@ function openWatch(
   return createContractWatch({ ...watch, chain: chains.local }, { node, clock, makeProfile });
 }
 
-/** Calls `announce` once when all parts are ready. A part that does not start rejects its own `run`. */
+/** Calls `announce` once, when all parts are ready. A part that fails to start rejects its own `run`. */
 function createAnnouncement(
   up: Promise<readonly [RunningLocalnet | undefined, unknown] | undefined>,
   announce: (running: RunningLocalnet | undefined) => void,
@@ -224,8 +224,7 @@ function openSidecar(
 }
 
 /**
- * Serves the faults of a sidecar that runs apart from the local chain. The control API of the local chain forwards to this
- * one.
+ * Serves the faults of a sidecar that runs in a different process from the local chain, whose control API forwards to this one.
  */
 function openSidecarControl(
   { parts, ports, access, controlToken }: LocalnetDaemonOptions,
@@ -248,17 +247,17 @@ function openSidecarControl(
 
 /** The parts that the control API serves besides the chains. */
 interface ControlTargets {
-  /** Undefined without a control API. */
+  /** Undefined if there is no control API. */
   readonly page: ContractPage | undefined;
   readonly runningChains: OverviewDeps["chains"];
-  /** Undefined when it runs in another process. */
+  /** Undefined if the sidecar runs in another process. */
   readonly sidecar: Sidecar | undefined;
-  /** Faults of the local chain's votes. */
+  /** Faults in the local chain's votes. */
   readonly faults: FaultSwitches<OracleFaultName>;
   readonly trafficFaults: FaultSwitches<TrafficFaultName>;
-  /** Undefined when it does not run in this process. */
+  /** Undefined if the IBC relayer does not run in this process. */
   readonly ibcRelayer: IbcRelayer | undefined;
-  /** Undefined when the local chain does not run in this process. */
+  /** Undefined if the local chain does not run in this process. */
   readonly traffic: Traffic | undefined;
   readonly profiles: Readonly<Record<ChainPart, GasProfiles>>;
 }
@@ -334,7 +333,7 @@ function controlOptions(
   };
 }
 
-/** Creates `GET /metrics` of the control API. It has the metrics of the IBC relayer and the traffic, if they run here. */
+/** Creates `GET /metrics` of the control API, with the metrics of the IBC relayer and the traffic if they run here. */
 function metricsRoutes(
   { ibcRelayer, traffic }: Pick<ControlTargets, "ibcRelayer" | "traffic">,
   { build, clock }: DaemonContext,

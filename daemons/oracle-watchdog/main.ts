@@ -17,12 +17,12 @@ import { createMemoryState } from "../../src/watchdog/state/state-store.ts";
 import { createWatchdog, type Watchdog } from "../../src/watchdog/watchdog.ts";
 import { createWatchdogReports } from "../../src/watchdog/report/report-source.ts";
 
-/** Called when the watchdog listens, and again after each reload for which the services started again. */
+/** Called when the watchdog listens, and again after each reload that restarts the services. */
 export type WatchdogReady = (watchdog: Watchdog, endpoints: readonly DaemonEndpoint[]) => void;
 
 /**
- * Runs the watchdog until the context's signal fires. Throws `WatchdogError`, or the error of a port in use. Without `reloads`, the
- * configuration is fixed.
+ * Runs the watchdog until the context's signal aborts. Throws `WatchdogError`, or an error if a port is in use. Without
+ * `reloads`, the configuration is fixed.
  */
 export async function runOracleWatchdog<Config extends WatchdogConfig>(
   config: Config,
@@ -85,7 +85,7 @@ export async function runOracleWatchdog<Config extends WatchdogConfig>(
   }
 }
 
-/** The channels are tested when the process starts, and not at each reload. */
+/** The channels are tested when the process starts, but not on each reload. */
 function withoutTest(config: WatchdogConfig): WatchdogConfig {
   return { ...config, notify: { ...config.notify, testsAtStart: false } };
 }

@@ -1,16 +1,16 @@
 import type { Command } from "commander";
 
-/** The localnet's test accounts "alice" and "bob", and its first validator: the examples work on a localnet as they are. */
+/** The localnet's test accounts "alice" and "bob", and its first validator, so that the examples work unchanged on a localnet. */
 const ALICE = "neutron1996dm23zd6sgcvp2wacdzsr277al7ej0hxuumx";
 const BOB = "neutron1xek7j2nv3yshdf4ly3s87ddf0aysz3ckr3y3p7";
-/** An address without an account. */
+/** An address that has no account. */
 const NEWCOMER = "neutron1NEWCOMER";
 const VALIDATOR = "neutronvaloper1VALIDATOR";
 const CONTRACT = "neutron1CONTRACT";
 const HASH = "1e00ac6ac6ab1fc31ef3bb3dba7e7d5f7a9d2ec4b3a2a0d5e6f70819a2b3c4d5";
 const FACTORY = `factory/${ALICE}/gold`;
 
-/** A value for each argument, by its name. */
+/** Sample values by argument name. */
 const SAMPLES: Readonly<Record<string, string>> = {
   address: ALICE,
   amount: "1000000untrn",
@@ -58,7 +58,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
   voter: ALICE,
 };
 
-/** Words behind the names of a command, for commands whose options say more than their arguments. */
+/** Words after a command's name, for commands whose options matter more than their arguments. */
 const EXAMPLES: Readonly<Record<string, readonly (readonly string[])[]>> = {
   up: [[], ["--contract", "my.wasm", "--watch"]],
   "localnet start": [[], ["local", "remote", "--home", "./data"]],
@@ -169,7 +169,7 @@ const EXAMPLES: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "config from-env": [[".env"]],
 };
 
-/** Who signs in the examples of transactions, by the first names of the command; alice everywhere else. */
+/** Signers in the examples of transactions, by the first words of the command; all others are signed by alice. */
 const SIGNERS: Readonly<Record<string, string>> = {
   "tx feerefunder update-params": "operator",
   "tx ibc-rate-limit": "operator",
@@ -179,7 +179,9 @@ const SIGNERS: Readonly<Record<string, string>> = {
   "tx wasm unpin": "operator",
 };
 
-/** Returns the examples of a command, each as its words without the name of the program. `path`: names of the command and its parents. */
+/**
+ * Returns a command's examples, each as a list of words without the program name. `path`: names of the command and its parents.
+ */
 export function examplesOf(command: Command, path: readonly string[]): readonly (readonly string[])[] {
   const name = path.join(" ");
   const given = EXAMPLES[name] ?? [
@@ -195,7 +197,7 @@ function signerOf(name: string): string {
   return Object.entries(SIGNERS).find(([prefix]) => name.startsWith(prefix))?.[1] ?? "alice";
 }
 
-/** A command line for a shell. */
+/** Returns a command line for a shell. */
 export function shellText(program: string, words: readonly string[]): string {
   return [
     program,
@@ -203,7 +205,7 @@ export function shellText(program: string, words: readonly string[]): string {
   ].join(" ");
 }
 
-/** The end of a command's help: its examples. Empty for a group. */
+/** The end of a command's help, with its examples. Empty for a group. */
 export function exampleHelp(command: Command, path: readonly string[]): string {
   if (command.commands.length > 0 || path.length === 0) return "";
   const lines = examplesOf(command, path).map((words) => `  ${shellText("relaywatch", words)}`);

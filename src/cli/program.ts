@@ -5,7 +5,7 @@ import { formattedContext } from "../platform/cli/output-options.ts";
 import { exampleHelp } from "./examples.ts";
 import { readBuildInfo } from "../platform/process/build-info.ts";
 
-/** The top-level commands. A new command is a row here and a file in `commands/`. */
+/** The top-level commands. To add a command, add a row here and a file in `commands/`. */
 const COMMANDS: readonly LazyCommand[] = [
   {
     name: "up",
@@ -118,7 +118,7 @@ const COMMANDS: readonly LazyCommand[] = [
   },
 ];
 
-/** Creates the command line. Its parse functions throw a `CommanderError` instead of ending the process. */
+/** Creates the command line. Its parse functions throw a `CommanderError` instead of exiting the process. */
 export async function createProgram(context: CliContext): Promise<Command> {
   const program = new Command("relaywatch")
     .description("Operations toolkit for Neutron-family chains: relayer, oracle watchdog, local chains")
@@ -129,7 +129,7 @@ export async function createProgram(context: CliContext): Promise<Command> {
   return withExamples(withSettings(program), []);
 }
 
-/** Sets how errors are reported, for a command and all below it. Commander inherits no settings for `addCommand`. */
+/** Sets how a command and all commands below it report errors. With `addCommand`, Commander does not inherit settings. */
 export function withSettings(command: Command): Command {
   command
     .exitOverride()
@@ -141,12 +141,12 @@ export function withSettings(command: Command): Command {
   return command;
 }
 
-/** The name of the program, with which all its errors begin. */
+/** The name of the program, which begins all its errors. */
 function nameOf(command: Command): string {
   return command.parent === null ? command.name() : nameOf(command.parent);
 }
 
-/** Adds examples to the help of all commands below this one. */
+/** Adds examples to the help of this command and all commands below it. */
 function withExamples(command: Command, path: readonly string[]): Command {
   command.addHelpText("after", () => exampleHelp(command, path));
   for (const inner of command.commands) withExamples(inner, [...path, inner.name()]);

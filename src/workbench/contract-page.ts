@@ -25,14 +25,14 @@ import type { ProfileReport } from "./profile/profile-json.ts";
 export interface ContractPageInput {
   readonly nowMs: number;
   readonly calls: readonly ContractCall[];
-  /** Profile of a transaction by its hash, or why there is none. */
+  /** Returns a transaction's profile by its hash, or why there is none. */
   readonly profile: (hash: string) => ProfileReport | string;
 }
 
-/** Rows of the table of places. */
+/** Maximum number of rows in the table of places. */
 const MAX_PLACES = 25;
 
-/** Creates the content: the last transactions that called contracts, and the profile of the one that `view` selects. */
+/** Creates the content: the most recent transactions that called contracts, and the profile of the one that `view` selects. */
 export function contractPage(
   { nowMs, calls, profile }: ContractPageInput,
   view: URLSearchParams,
@@ -157,7 +157,7 @@ interface ContractPageDeps {
   readonly makeProfile: GasProfiles["make"];
 }
 
-/** The page, further routes, and the service that reads the chain for it. */
+/** The page, additional routes, and the service that reads the chain for it. */
 export interface ContractPage extends Service {
   readonly page: LivePage;
   readonly routes: readonly ApiRoute[];
@@ -180,10 +180,10 @@ export const PROFILE_ROUTE = getText(
   "application/json",
 );
 
-/** Number of cached profiles; an executed transaction's profile never changes. */
+/** Number of cached profiles. The profile of an executed transaction never changes. */
 const MAX_KEPT = 16;
 
-/** Creates the page and `GET /profiles/HASH` of the control API. */
+/** Creates the page, and `GET /profiles/HASH` for the control API. */
 export function createContractPage({ node, clock, makeProfile }: ContractPageDeps): ContractPage {
   const calls: ContractCalls = createContractCalls();
   let view: NodeView | undefined;
@@ -249,11 +249,11 @@ export interface ContractCall {
   readonly hash: string;
   readonly height: bigint;
   readonly index: number;
-  /** Called contracts, bech32; empty if the first call failed to find one. */
+  /** Called contracts, bech32; empty if the first call did not find its contract. */
   readonly contracts: readonly string[];
-  /** What each message does: `execute {"a":1}`, or the name of another module's message, `MsgUpdateClient`. */
+  /** What each message does: `execute {"a":1}`, or the message name in another module, `MsgUpdateClient`. */
   readonly messages: readonly string[];
-  /** A user called the contract; otherwise a module did. */
+  /** True if a user called the contract, false if a module did. */
   readonly isDirect: boolean;
   readonly gasUsed: bigint;
   /** 0: success. */
@@ -261,19 +261,19 @@ export interface ContractCall {
   readonly log: string;
 }
 
-/** The last transactions that called contracts, newest first. */
+/** The most recent transactions that called contracts, newest first. */
 interface ContractCalls {
   readonly list: () => readonly ContractCall[];
-  /** Reads the last blocks, and follows the chain until the returned function is called. */
+  /** Reads the most recent blocks, then follows the chain until the returned function is called. */
   readonly follow: (view: NodeView) => () => void;
 }
 
-/** Calls that are listed. Those of modules, such as results for contracts, have a separate list, because they are many. */
+/** Number of calls listed. Calls by modules, such as results for contracts, have a separate list, because there are many. */
 const MAX_DIRECT = 50;
 const MAX_OTHERS = 10;
-/** Blocks that are read at the start. */
+/** Number of blocks read at the start. */
 const FIRST_BLOCKS = 200n;
-/** Longest text of a message. */
+/** Maximum length of a message's text. */
 const MAX_TEXT = 300;
 
 function createContractCalls(): ContractCalls {
@@ -310,7 +310,7 @@ interface Place {
   readonly index: number;
 }
 
-/** Undefined for a transaction that called no contract, and for one that does not decode. */
+/** Undefined for a transaction that called no contract, or that cannot be decoded. */
 function callOf(tx: Uint8Array, result: TxResult, { height, index }: Place): ContractCall | undefined {
   const messages = messagesOf(tx);
   const direct = messages.flatMap(({ typeUrl, value }) => directCall(typeUrl, value) ?? []);

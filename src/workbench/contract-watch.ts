@@ -20,23 +20,23 @@ import {
   LocalAccountError,
 } from "../localnet/accounts/local-account.ts";
 
-/** A contract of the genesis whose code follows a file. */
+/** A contract in the genesis whose code follows a file. */
 interface WatchedContract {
   readonly file: string;
   readonly label: string;
-  /** Name of the test account that may migrate it. It also uploads the code. */
+  /** Name of the test account that may migrate the contract. It also uploads the code. */
   readonly admin: string;
-  /** Message of the migrations, JSON. */
+  /** Message for the migrations, JSON. */
   readonly migrate: string;
 }
 
 export interface ContractWatchOptions {
   readonly contracts: readonly WatchedContract[];
-  /** Reads and checks code. Throws with the reason for which the chain would refuse it. */
+  /** Reads and checks code. If the chain would refuse it, throws with the reason. */
   readonly read: (file: string) => Uint8Array;
-  /** Gets a line for each thing that happened. */
+  /** Receives one line per event. */
   readonly report: (line: string) => void;
-  /** Default: the local chain of the default localnet. */
+  /** Default: the default localnet's local chain. */
   readonly chain?: ChainProfile;
 }
 
@@ -47,18 +47,21 @@ interface ContractWatchDeps {
   readonly clock: Clock;
 }
 
-/** Time between two looks at the files. A change counts when a file is the same twice, so that a compiler can finish it. */
+/**
+ * Time between two checks of the files. A changed file is used only once two checks find it the same, so that a compiler can
+ * finish writing it.
+ */
 const POLL_MS = 300;
-/** Deadline for the block of a transaction. */
+/** Deadline for a transaction to be included in a block. */
 const TX_DEADLINE_MS = 60_000;
 
-/** Thrown when the chain does not take a transaction of a new code. */
+/** Thrown when the chain does not accept a transaction for new code. */
 class WatchError extends CodedError<{ readonly code: "watch-refused" }> {}
 
 /**
- * Creates the watch: when a file changes, its code is checked, uploaded, and the contract is migrated to it. What fails is reported, the
- * contract keeps its code, and the watch goes on. It looks at the files instead of waiting for events, so that it works for
- * replaced files and on all file systems.
+ * Creates the watch. When a file changes, its code is checked and uploaded, and the contract is migrated to it. If a step fails,
+ * the watch reports it and goes on, and the contract keeps its code. The watch polls the files instead of waiting for events, so
+ * that it works for replaced files and on all file systems.
  */
 export function createContractWatch(options: ContractWatchOptions, deps: ContractWatchDeps): Service {
   const followed = options.contracts.map((contract) => createFollower(contract, options, deps));
@@ -101,7 +104,7 @@ function createFollower(
   };
 }
 
-/** The texts of these errors are for people; any other is a bug. */
+/** These errors have texts for people; any other error is a bug. */
 function reasonOf(error: unknown): string {
   const isKnown =
     error instanceof WatchError ||
@@ -112,7 +115,7 @@ function reasonOf(error: unknown): string {
   return errorText(error);
 }
 
-/** Returns what changes when a file is replaced or written; undefined while there is none. */
+/** Returns a value that changes when a file is replaced or written; undefined while there is no file. */
 function stateOf(file: string): string | undefined {
   const stat = statSync(file, { throwIfNoEntry: false });
   return stat && `${stat.ino} ${stat.size} ${stat.mtimeMs}`;
@@ -127,7 +130,7 @@ interface Migrating {
   readonly signal: AbortSignal;
 }
 
-/** Uploads code and migrates the contract to it. Returns what happened; undefined if the contract has this code. */
+/** Uploads code and migrates the contract to it. Returns what happened; undefined if the contract already has this code. */
 async function follow(
   { label, migrate }: WatchedContract,
   code: Uint8Array,
@@ -169,7 +172,7 @@ function ask(view: NodeView, rpc: string, data: Uint8Array): Uint8Array {
   return response.value;
 }
 
-/** Genesis contracts belong to `operator`. Of two with one label, the later one is meant. */
+/** Genesis contracts belong to `operator`. If two have the same label, the later one is meant. */
 function findContract(
   view: NodeView,
   chain: ChainProfile,

@@ -3,7 +3,7 @@ import type { CliContext } from "../../platform/cli/cli-context.ts";
 
 type CreateProgram = (context: CliContext) => Promise<Command>;
 
-/** The shells' own parts. They ask the program for the words that may come next. */
+/** The part of completion that each shell runs. It asks the program for the words that may come next. */
 const SCRIPTS: Readonly<Record<string, string>> = {
   bash: `# relaywatch completion bash > /etc/bash_completion.d/relaywatch
 _relaywatch() {
@@ -37,7 +37,10 @@ export function completionCommand(context: CliContext): Command {
     .action((shell: string) => context.print(SCRIPTS[shell] ?? ""));
 }
 
-/** `relaywatch __complete WORD…`: the words that may follow, with their descriptions behind a tab. The last word is being typed. */
+/**
+ * `relaywatch __complete WORD…`: prints the words that may come next, each followed by a tab and its description. The last word
+ * is still being typed.
+ */
 export function completeCommand(context: CliContext, createProgram: CreateProgram): Command {
   return new Command()
     .argument("[words...]", "the command line so far, without the name of the program")
@@ -55,14 +58,14 @@ interface Candidate {
   readonly description: string;
 }
 
-/** Returns what may replace the last word. Empty where the name of a file, or anything else, is expected. */
+/** Returns the candidates for the last word. Empty where a file name or free text is expected. */
 export function candidates(program: Command, words: readonly string[]): readonly Candidate[] {
   const typed = words.at(-1) ?? "";
   const { command, count, open } = walk(program, words.slice(0, -1));
   return possible(command, { typed, count, open }).filter(({ word }) => word.startsWith(typed));
 }
 
-/** Where a command line is. */
+/** The position in a command line. */
 interface Place {
   readonly command: Command;
   /** Arguments so far. */

@@ -7,7 +7,7 @@ import { EXIT, errorMessage } from "../../platform/base/errors.ts";
 import type { JsonValue } from "../../platform/base/json.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
 
-/** A `--contract` with the options behind it. */
+/** A `--contract` and the options that follow it. */
 export interface ContractOption {
   readonly file: string;
   init: JsonValue;
@@ -17,8 +17,8 @@ export interface ContractOption {
 }
 
 /**
- * Adds `--contract FILE`, each with `--init`, `--label`, `--admin` and `--migrate` behind it, and `--watch`. Fills `contracts` in their
- * order.
+ * Adds `--watch` and `--contract FILE`, each of which may be followed by `--init`, `--label`, `--admin` and `--migrate`. Fills
+ * `contracts` in command-line order.
  */
 export function addContractOptions(command: Command, contracts: ContractOption[]): void {
   const ofLast =
@@ -99,7 +99,7 @@ function labelOf(file: string): string {
   return basename(file).replace(/\.wasm(\.gz)?$/, "");
 }
 
-/** Returns what `--watch` follows; undefined without it. `report` gets a line for each thing that happened. Throws `CliError`. */
+/** Returns what `--watch` follows; undefined without it. `report` receives one line per event. Throws `CliError`. */
 export async function watchedContracts(
   contracts: readonly ContractOption[],
   watch: true | undefined,

@@ -20,7 +20,7 @@ export function linkGoNameCommand(context: CliContext): Command {
     });
 }
 
-/** Throws when there is another file. */
+/** Throws if another file exists there. */
 function isLinkTo(link: string, program: string): boolean {
   const stat = lstatSync(link, { throwIfNoEntry: false });
   if (stat === undefined) return false;

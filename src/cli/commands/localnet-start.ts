@@ -103,7 +103,7 @@ The first time, start remote before local: local's genesis contains a light clie
   return command;
 }
 
-/** Smallest traffic: the transaction of a contract call without any work uses 133,000 gas. */
+/** Smallest traffic setting: a transaction that calls a contract uses 133,000 gas even if the contract does nothing. */
 const LEAST_TRAFFIC = 200_000n;
 
 /** `--traffic GAS`. */
@@ -114,7 +114,7 @@ function trafficOption(): Option {
   ).argParser((text) => parseGas(text, LEAST_TRAFFIC));
 }
 
-/** The parts without which a localnet is not complete. */
+/** The parts that a complete localnet needs. */
 const WHOLE: readonly LocalnetPart[] = LOCALNET_PARTS.filter((part) => part !== "ibc-relayer");
 
 async function startLocalnet(

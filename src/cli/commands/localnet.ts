@@ -95,7 +95,7 @@ const COMMANDS: readonly LazyCommand[] = [
   },
 ];
 
-/** Modules that the state of any chain may have. */
+/** Modules that any chain's state may have. */
 async function modules(): Promise<ModuleSet> {
   return (await import("../../workbench/modules/workbench-modules.ts")).WORKBENCH_MODULES;
 }

@@ -51,7 +51,7 @@ function pageName(path: readonly string[]): string {
   return ["relaywatch", ...path].join("-");
 }
 
-/** Formats the manual page of a command in roff. */
+/** Formats a command's manual page in roff. */
 export function manPage(command: Command, path: readonly string[]): string {
   const help = command.createHelp();
   const inner = help.visibleCommands(command).filter((one) => one.name() !== "help");
@@ -97,7 +97,7 @@ function list(title: string, entries: readonly (readonly [string, string])[]): r
   return [`.SH ${title}`, ...entries.flatMap(([term, text]) => [".TP", `.B ${roff(term)}`, roff(text)])];
 }
 
-/** Escapes a text of one line. */
+/** Escapes a single line of text. */
 function roff(text: string): string {
   const line = text
     .replaceAll("\\", "\\e")

@@ -111,12 +111,12 @@ export function queryCommand(context: CliContext): Promise<Command> {
   return addLazyCommands(new Command(), MODULES, withGasReports(context, lazyGasReports));
 }
 
-/** Loads the command of a module whose queries are rows of one table. */
+/** Loads the command for a module whose queries are rows in one table. */
 function rows(name: Parameters<typeof moduleQueries>[0]): LazyCommand["load"] {
   return async () => (await import("../../localnet/cli/query/modules.ts")).moduleQueries(name);
 }
 
-/** The same for a module of the workbench. */
+/** Like {@link rows}, for a workbench module. */
 function bench(name: Parameters<typeof benchQueries>[0]): LazyCommand["load"] {
   return async () => (await import("../../workbench/cli/bench-queries.ts")).benchQueries(name);
 }

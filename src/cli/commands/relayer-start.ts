@@ -40,7 +40,7 @@ export function startCommand(context: CliContext): Command {
     .action((options: Options) => startRelayer(options, context));
 }
 
-/** At the first start after the Go relayer, its storage is in the state directory. */
+/** On the first start after the Go relayer, the state directory contains the Go relayer's storage. */
 async function takeOver(config: RelayerConfig, daemon: DaemonContext): Promise<void> {
   if (!isFirstAfterGo(config)) return;
   // The library is loaded only then.

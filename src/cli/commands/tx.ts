@@ -84,12 +84,12 @@ export function txCommand(context: CliContext): Promise<Command> {
   return addLazyCommands(new Command(), MODULES, withGasReports(context, lazyGasReports));
 }
 
-/** Loads the command of a module whose messages are rows of one table. */
+/** Loads the command for a module whose messages are rows in one table. */
 function rows(name: Parameters<typeof moduleMessages>[0]): LazyCommand["load"] {
   return async () => (await import("../../localnet/cli/tx/modules.ts")).moduleMessages(name);
 }
 
-/** The same for a module of the workbench. */
+/** Like {@link rows}, for a workbench module. */
 function bench(name: Parameters<typeof benchMessages>[0]): LazyCommand["load"] {
   return async () => (await import("../../workbench/cli/bench-messages.ts")).benchMessages(name);
 }

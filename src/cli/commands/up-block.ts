@@ -8,21 +8,21 @@ import { payStatusOf } from "../../watchdog/page/pay-status.ts";
 import type { WatchdogStatus } from "../../watchdog/polling/watchdog-status.ts";
 import { rateText, resultCount, type UpParts } from "./up-summary.ts";
 
-/** Values of the block besides the parts' state. */
+/** Values that the block shows besides the state of the parts. */
 export interface BlockContext extends Freshness {
   readonly startedAtMs: number;
-  /** The status pages' addresses; undefined before the page listens. */
+  /** Addresses of the status pages; undefined until the page's server listens. */
   readonly pages: { readonly relayer: string | undefined; readonly watchdog: string | undefined };
 }
 
-/** Maximum number of open conditions and problems in the block; the rest are counted. */
+/** Maximum number of open conditions and problems listed in the block; the rest are only counted. */
 const SHOWN = 4;
-/** Maximum length of the IBC relayer's reason. */
+/** Maximum length of the IBC relayer's reason, in characters. */
 const MAX_REASON = 100;
 
 type Paint = ReturnType<typeof pc.createColors>;
 
-/** All parts' state in a few coloured lines: chains, relayer, oracle, open alerts, pages. */
+/** State of all parts in a few coloured lines: chains, relayer, oracle, open alerts, pages. */
 export function upBlock(parts: UpParts, context: BlockContext): readonly string[] {
   const paint = pc.createColors(true);
   const { nowMs, startedAtMs, pages } = context;
@@ -56,7 +56,7 @@ function chainText(name: string, node: UpParts["chains"]["local"], ageMs: number
   return `${name} height ${node.view.status().latestHeight}${age}`;
 }
 
-/** At most one line. */
+/** Returns at most one line. */
 function ibcRelayerLines({ ibcRelayer }: UpParts, nowMs: number, paint: Paint): readonly string[] {
   if (ibcRelayer === undefined) return [];
   const status = ibcRelayer.status();
@@ -118,7 +118,7 @@ function toned(tone: Tone, text: string, paint: Paint): string {
   return colour(`${TONE_SIGNS[tone]} ${text}`);
 }
 
-/** Three things to try after the first result, as lines. `command` starts the program: "relaywatch". */
+/** Lines that suggest three things to try after the first result. `command` starts the program: "relaywatch". */
 export function tryNext(command: string, restPort: number, portOffset: number): readonly string[] {
   const offset = portOffset === 0 ? "" : ` --port-offset ${portOffset}`;
   return [

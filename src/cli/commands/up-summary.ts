@@ -7,7 +7,7 @@ import { formatPercent } from "../../watchdog/policy/reward-tier.ts";
 import type { WatchdogStatus } from "../../watchdog/polling/watchdog-status.ts";
 import type { Watchdog } from "../../watchdog/watchdog.ts";
 
-/** The running parts of `up`. A part is undefined before it has started. */
+/** The running parts of `up`. A part is undefined until it has started. */
 export interface UpParts {
   readonly chainIds: Readonly<Record<"local" | "remote", string>>;
   readonly chains: LocalnetReady["chains"];
@@ -21,7 +21,7 @@ export function hasFirstResults(parts: UpParts): boolean {
   return resultCount(parts) > 0 && parts.watchdog?.status().current.rate !== undefined;
 }
 
-/** Returns the missing first results, with the reasons. */
+/** Returns which first results are missing, and why. */
 export function whatIsMissing(parts: UpParts): string {
   const missing: string[] = [];
   if (parts.chains.local === undefined) missing.push("the local chain is not up");
@@ -31,7 +31,7 @@ export function whatIsMissing(parts: UpParts): string {
   return missing.join("; ");
 }
 
-/** All parts' status in one line. */
+/** Status of all parts in one line. */
 export function summaryLine(parts: UpParts, colours: boolean): string {
   const paint = pc.createColors(colours);
   return [summaryChainText(parts), relayerText(parts, paint), watchdogText(parts, paint)].join("  |  ");

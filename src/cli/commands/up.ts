@@ -86,7 +86,7 @@ interface UpRequest extends Options {
   readonly contracts: readonly ContractOption[];
 }
 
-/** Contracts of one's own on the local chain. */
+/** The user's own contracts on the local chain. */
 type OwnContracts = Pick<LocalnetRunOptions, "contracts" | "watch" | "onContract">;
 
 async function up(options: UpRequest, context: CliContext): Promise<void> {
@@ -123,7 +123,7 @@ async function up(options: UpRequest, context: CliContext): Promise<void> {
 
 const DONE = new Error("the first results exist");
 
-/** Creates the daemons as services. Relayer and watchdog start when the chains listen. */
+/** Creates the daemons as services. The relayer and the watchdog start once the chains listen. */
 function createParts(
   options: Options,
   daemon: DaemonContext,
@@ -231,7 +231,7 @@ async function firstResult(now: () => UpParts, signal: AbortSignal): Promise<voi
   }
 }
 
-/** Output for the state of `up`. */
+/** Where `up` prints its state. */
 interface StateOutput {
   readonly net: Pick<ChosenLocalnet, "ports" | "chains">;
   readonly portOffset: number;
@@ -244,8 +244,8 @@ const LINE_EVERY_MS = 2_000;
 const BLOCK_EVERY_MS = 1_000;
 
 /**
- * Shows the state until the signal aborts: on a terminal as a block that changes in place, otherwise as a line for each change.
- * After the first result it suggests next steps.
+ * Shows the state until the signal aborts: on a terminal as a block that is redrawn in place, otherwise as one line per change.
+ * After the first result, it suggests next steps.
  */
 async function showState(now: () => UpParts, output: StateOutput, signal: AbortSignal): Promise<void> {
   const { context, portOffset, print } = output;
@@ -291,7 +291,7 @@ function addressOf(port: number): string {
   return `http://127.0.0.1:${port}/`;
 }
 
-/** Returns the command that starts the program. npm sets the variable for its scripts. */
+/** Returns the command that starts the program. npm sets the variable when it runs a script. */
 function commandName(): string {
   return process.env["npm_lifecycle_event"] === undefined ? "relaywatch" : "npm run -s relaywatch --";
 }

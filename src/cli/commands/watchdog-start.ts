@@ -104,7 +104,7 @@ async function startWatchdog(options: Options, context: CliContext): Promise<voi
 }
 
 interface SelectedConfig extends ReadConfig<WatchdogDaemonConfig> {
-  /** With a configuration, its key moves the port. Without one, the option does. */
+  /** With a configuration, the port is changed by a configuration key; without one, by the option. */
   readonly names: Pick<DaemonContext, "portOption">;
 }
 

@@ -3,7 +3,7 @@ import { firstValidatorOf } from "../../localnet/genesis/genesis.ts";
 import type { Ports } from "../../platform/base/localnet-defaults.ts";
 import type { localnetWatchdogConfig } from "../../watchdog/cli/localnet-config.ts";
 
-/** What the watchdog of a localnet needs to know of its local chain. */
+/** The facts about a localnet's local chain that its watchdog needs. */
 export function watchedLocalnet(
   chain: ChainProfile,
   ports: Ports,

@@ -18,7 +18,7 @@ const NAMES = { watchdog: "the oracle watchdog", relayer: "the relayer" } as con
 
 type DaemonKind = keyof typeof NAMES;
 
-/** `relaywatch why`: of the daemon that an option selects, otherwise of watchdog and relayer on this machine. */
+/** `relaywatch why`: reports on the daemon that an option selects, otherwise on the watchdog and the relayer on this machine. */
 export function whyCommand(context: CliContext): Command {
   const command = new Command().action((options: Options) => why(options, context));
   for (const option of oracleOptions())
@@ -72,7 +72,7 @@ async function why(options: Options, context: CliContext): Promise<void> {
 
 const HINT = "start relaywatch up or relaywatch relayer start, or name another one with --url or --config";
 
-/** The address of a configured relayer; undefined for a file of a watchdog, whose errors its own reader names. */
+/** Returns the address of a configured relayer; undefined for a watchdog's file, whose errors its own reader reports. */
 async function relayerUrlIn(file: string): Promise<string | undefined> {
   // Loading the schemas takes longer than the rest of a command.
   const { kindOf } = await import("./config-kind.ts");
@@ -82,7 +82,7 @@ async function relayerUrlIn(file: string): Promise<string | undefined> {
   return configuredUrl(file);
 }
 
-/** What a daemon at its default address says, or that nothing responds there. */
+/** The report from a daemon at its default address, or an error if nothing responds there. */
 interface Said {
   readonly kind: DaemonKind;
   readonly host: string;
@@ -97,7 +97,10 @@ async function whatSays(kind: DaemonKind, port: number, read: () => Promise<Repo
   return { kind, host: `127.0.0.1:${port}`, report };
 }
 
-/** A problem of one is a problem. What does not respond is only unknown, and normal on a machine that does not run it. */
+/**
+ * If one report has a problem, the joined report has one. A daemon that does not respond is only unknown, which is normal on a
+ * machine that does not run it.
+ */
 function joined(all: readonly Said[]): Report {
   const reports = all.flatMap(({ report }) => (report instanceof CliError ? [] : [report]));
   const [first] = reports;

@@ -20,7 +20,7 @@ import type { Relayer } from "../../relayer/create-relayer.ts";
 import { localnetWatchdogConfig } from "../../watchdog/cli/localnet-config.ts";
 import { watchedLocalnet } from "../commands/watched-localnet.ts";
 
-/** Parts that run next to the chains. */
+/** Parts that run alongside the chains. */
 export interface TestLocalnetOptions {
   /** The interchain-query relayer. Default: true. */
   readonly relayer?: boolean;
@@ -30,11 +30,11 @@ export interface TestLocalnetOptions {
   readonly ibcRelayer?: boolean;
   /** Voting powers of the validators. Default: one validator. */
   readonly validators?: { readonly local?: readonly bigint[]; readonly remote?: readonly bigint[] };
-  /** `deployed`: the chains do what the deployed chain does where it differs from the specification. */
+  /** `deployed`: where the deployed chain deviates from the specification, the chains behave like the deployed chain. */
   readonly profile?: "specification" | "deployed";
 }
 
-/** Base URLs of a chain's servers; `grpc` without a scheme. */
+/** Base URLs of a chain's servers; `grpc` has no scheme. */
 export interface TestChain {
   readonly id: string;
   readonly rpc: string;
@@ -43,46 +43,46 @@ export interface TestChain {
 }
 
 /**
- * Two chains, `local-1` and `remote-1`, with relayer and watchdog, in this process. Time and height move only by
- * the functions below.
+ * Two chains, `local-1` and `remote-1`, with relayer and watchdog, in this process. Time and height advance only through the
+ * functions below.
  */
 export interface TestLocalnet {
   readonly local: TestChain;
   readonly remote: TestChain;
-  /** URLs of the daemons' pages and APIs; undefined for one that does not run. */
+  /** URLs of the daemons' pages and APIs; undefined for a daemon that does not run. */
   readonly relayer: string | undefined;
   readonly watchdog: string | undefined;
-  /** Address and mnemonic of a funded account of the local chain: `alice`, `bob`, `operator`. PUBLIC TEST KEYS. */
+  /** Address and mnemonic of a funded account on the local chain: `alice`, `bob`, `operator`. PUBLIC TEST KEYS. */
   readonly account: (name: string) => { readonly address: string; readonly mnemonic: string };
   /** Heights of both chains. */
   readonly heights: () => { readonly local: bigint; readonly remote: bigint };
-  /** Makes blocks on both chains; the time moves ahead by `intervalMs` (default: 1000) before each. */
+  /** Makes blocks on both chains, advancing the time by `intervalMs` (default: 1000) before each. */
   readonly mine: (count?: number, intervalMs?: number) => Promise<void>;
-  /** Makes blocks until `isDone` returns true. Rejects after `deadlineMs` (default: 60,000) of this machine. */
+  /** Makes blocks until `isDone` returns true. Rejects after `deadlineMs` (default: 60,000), measured on this machine's clock. */
   readonly mineUntil: (isDone: () => boolean | Promise<boolean>, deadlineMs?: number) => Promise<void>;
-  /** Time of the chains, ms since the Unix epoch. */
+  /** The chains' time, ms since the Unix epoch. */
   readonly now: () => number;
-  /** Moves the time ahead without a block. */
+  /** Advances the time without making a block. */
   readonly advance: (ms: number) => void;
-  /** Sends coins of the chain's own denomination to an address of the local chain; a block must follow. */
+  /** Sends coins in the chain's native denomination to an address on the local chain. They arrive once a block is made. */
   readonly faucet: (address: string, amount: bigint) => Promise<void>;
-  /** Results of an interchain query that the relayer has brought. */
+  /** Number of results that the relayer has submitted for an interchain query. */
   readonly results: (queryId: bigint) => number;
-  /** Makes the present state of both chains a snapshot, and returns its number. */
+  /** Takes a snapshot of both chains' current state, and returns its number. */
   readonly snapshot: () => number;
   readonly revert: (snapshot: number) => void;
-  /** Ends all parts. Rejects with the error of a part that failed. */
+  /** Stops all parts. Rejects with the error of a part that failed. */
   readonly stop: () => Promise<void>;
 }
 
-/** A timer takes no more. No block is made by time. */
+/** The longest delay that a timer accepts, so that no block is made by time. */
 const NEVER_MS = 2 ** 31 - 1;
 const START_MS = 120_000;
 const BLOCK_MS = 1_000;
-/** Real time between the blocks of `mineUntil`, in which the daemons work. */
+/** Real time between the blocks of `mineUntil`, for the daemons to work in. */
 const PAUSE_MS = 10;
 
-/** Starts a localnet on free ports of loopback, with the state in memory. */
+/** Starts a localnet on free loopback ports, with its state in memory. */
 export async function startLocalnet(options: TestLocalnetOptions = {}): Promise<TestLocalnet> {
   const stop = new AbortController();
   const ports = await freePorts();
@@ -174,7 +174,7 @@ interface Ready extends LocalnetReady {
   readonly relayer: Relayer | undefined;
 }
 
-/** Creates the daemons as services. `ready` resolves when all of them listen. */
+/** Creates the daemons as services. `ready` resolves once all of them listen. */
 function createParts(
   options: TestLocalnetOptions,
   ports: Ports,
@@ -241,7 +241,7 @@ function createParts(
   };
 }
 
-/** Returns ports at which nothing listens. Another process may take one before the localnet does; then the start fails. */
+/** Returns ports that nothing listens on. If another process takes one before the localnet does, the start fails. */
 async function freePorts(): Promise<Ports> {
   const servers = Object.keys(DEFAULT_PORTS).map((name) => ({
     name,

@@ -8,7 +8,7 @@ import { GENERATED, yamlText } from "../../platform/monitoring/alerts/rule-files
 import { RULE_FILES } from "./rules.ts";
 import { toMinutes } from "../../platform/monitoring/alerts/times.ts";
 
-/** Sampling and evaluation interval: short, or long for cases that last many hours. */
+/** Sampling and evaluation interval: short, or long for cases that last for many hours. */
 interface Sampling {
   readonly name: "short" | "long";
   /** Samples per minute. */
@@ -23,8 +23,8 @@ const SAMPLINGS: readonly Sampling[] = [
 const LONG_MINUTES = 120;
 
 /**
- * Returns files with promtool test cases for a rule file's alerts, by file name: each alert before, during and after
- * its situation.
+ * Returns files with promtool test cases for the alerts in a rule file, by file name. Each alert is tested before, during and
+ * after its situation.
  */
 export function caseFiles(file: string): ReadonlyMap<string, string> {
   const cases = (RULE_FILES.get(file) ?? [])
@@ -47,7 +47,7 @@ export function caseFiles(file: string): ReadonlyMap<string, string> {
 
 type Testable = AlertSpec & { readonly example: AlertCase };
 
-/** Minutes at which the alert fires, and at which it is resolved. */
+/** The minute at which the alert fires, and the minute at which it is resolved. */
 interface Minutes {
   readonly fires: number;
   readonly end: number;
@@ -106,7 +106,7 @@ function inputSeries(alert: Testable, minutes: Minutes, { samples }: Sampling) {
   ];
 }
 
-/** The second phase's series. Without a first value, a series begins with its last value from the first phase. */
+/** The second phase's series. Without a first value, a series continues from its last value in the first phase. */
 function continued(next: SeriesCase, before: SeriesCase, minutes: number): SeriesCase {
   const { from = 0, step = 0, jump = 0, clock } = before;
   return { ...next, from: next.from ?? (clock ? from : from + jump + step * minutes) };
@@ -119,7 +119,7 @@ interface Phase {
   readonly samples: number;
 }
 
-/** Samples in promtool's notation, "0+5x9" for ten. Time begins at 0. */
+/** Samples in promtool's notation, e.g. "0+5x9" for ten samples. Time begins at 0. */
 function ramp(
   { from = 0, step = 0, jump = 0, ends, clock }: SeriesCase,
   { atMinute, count, samples }: Phase,

@@ -18,7 +18,7 @@ import {
 const RELAYER_KIND = relayerConfigKind({ environment: () => undefined, file: () => "" });
 const RELAYER = RELAYER_KIND.schema;
 
-/** Returns the generated files in `config`, by their path in the repository. */
+/** Returns the generated files in `config`, by path in the repository. */
 export function configFiles(): ReadonlyMap<string, string> {
   return new Map([
     ["config/schema/icq-relayer.schema.json", jsonSchemaFile(RELAYER, "icq-relayer")],
@@ -30,21 +30,21 @@ export function configFiles(): ReadonlyMap<string, string> {
   ]);
 }
 
-/** Keywords of a `KeySchema` that JSON Schema does not have. */
+/** `KeySchema` keywords that JSON Schema does not have. */
 const OWN_KEYWORDS: ReadonlySet<string> = new Set(["commentedOut", "hasKey", "reload"]);
 
-/** Returns the file in `config/schema`, for editors and other programs that validate a configuration. */
+/** Returns a file for `config/schema`, used by editors and other programs that validate a configuration. */
 function jsonSchemaFile(schema: z.ZodType, title: string): string {
   const { $schema, ...rest } = { $schema: "", ...keySchema(schema) };
   return `${JSON.stringify({ $schema, title, ...rest }, (key, value: unknown) => (OWN_KEYWORDS.has(key) ? undefined : value), 2)}\n`;
 }
 
-/** Returns the table with the relayer's keys. */
+/** Returns the table of the relayer's keys. */
 export function relayerKeyTable(): string {
   return keyTable(RELAYER_KIND);
 }
 
-/** Returns the table with the keys of a chain file. A remote chain's keys are listed where they differ from the local chain's. */
+/** Returns the table of a chain file's keys. A remote chain's keys are listed only where they differ from the local chain's. */
 export function chainKeyTable(): string {
   const rows = tableRows(keySchema(chainConfigKind.schema), "");
   const local = new Set(rows.filter(({ path }) => path.startsWith("local.")).map(rowText));
@@ -53,8 +53,8 @@ export function chainKeyTable(): string {
 }
 
 /**
- * Returns the table with the watchdog's keys: without alerts and channels, which have their own tables, and without the keys
- * of a validator that the file has for the only validator.
+ * Returns the table of the watchdog's keys. It leaves out alerts and channels, which have their own tables, and those keys of a
+ * validator that are also top-level keys for a single validator.
  */
 export function watchdogKeyTable(): string {
   const paths = new Set(tableRows(keySchema(watchdogConfigKind.schema), "").map((row) => row.path));
@@ -81,7 +81,7 @@ function exampleOfKind(
   return [path, exampleFile(schema, exampleHead(kind, { whose, path, secrets }), more)];
 }
 
-/** Names of the variables that a file reads secrets from, outside of comments. */
+/** Names of the variables from which a file reads secrets. Comments are ignored. */
 function secretVariables(text: string): readonly string[] {
   return [...new Set([...text.matchAll(/^[^#\n]*\{env: (\w+)\}/gm)].map(([, name = ""]) => name))];
 }
@@ -116,7 +116,7 @@ function exampleHead(
   ];
 }
 
-/** Returns one example per channel kind: its own values, otherwise the defaults. */
+/** Returns one example per channel kind. It has the kind's own example values, otherwise the defaults. */
 function channelExamples(): readonly unknown[] {
   return CHANNEL_KINDS.map(({ kind, schema, example }) =>
     Object.fromEntries(
@@ -128,11 +128,12 @@ function channelExamples(): readonly unknown[] {
   );
 }
 
-/** Example file values that the schema does not have, by path: `notify.channels`. */
+/** Values for the example file that are not in the schema, by path: `notify.channels`. */
 type MoreExamples = Readonly<Record<string, unknown>>;
 
 /**
- * Returns an example file with every key: its description as a comment, and its example, or else its default.
+ * Returns an example file with every key. Each has its description as a comment, and its example or else its default as its
+ * value.
  * @throws when a key has neither.
  */
 export function exampleFile(schema: KeySchema, head: readonly string[], more: MoreExamples = {}): string {
@@ -150,7 +151,7 @@ interface ExampleKey {
   readonly isRequired: boolean;
   readonly path: string;
   readonly more: MoreExamples;
-  /** Comments already in the file: keys that several sections share are described once. */
+  /** Comments already in the file. A key that several sections share is described only once. */
   readonly shown: Set<string>;
 }
 
@@ -211,7 +212,7 @@ function valueLines({ key, schema, path, more, shown }: ExampleKey): readonly st
   return [`${key}: ${inline(value)}`];
 }
 
-/** An entry in a section list, with comments for its keys. */
+/** An entry of a list section, with comments for its keys. */
 function itemLines(
   item: unknown,
   items: KeySchema,
@@ -266,8 +267,8 @@ function wrapped(text: string): readonly string[] {
 }
 
 /**
- * Returns a Markdown table with one row for each key whose path `has` accepts, and what a reload does with it. Nothing: the
- * services start again.
+ * Returns a Markdown table with one row for each key whose path `has` accepts, and the effect of a reload on it. An empty cell
+ * means that the services restart.
  */
 export function keyTable(
   { schema }: Pick<ConfigKind<unknown>, "schema">,
@@ -286,7 +287,7 @@ function reloadText(reload: string | undefined): string {
   return reload === undefined || reload === "services" ? "" : reload;
 }
 
-/** A row's text without its section's name, so that rows of two sections can be compared. */
+/** A row's text without the name of its section, so that rows from two sections can be compared. */
 function rowText({ path, ...rest }: TableRow): string {
   return JSON.stringify([path.replace(/^\w+/, ""), rest]);
 }
@@ -295,7 +296,7 @@ function rowCells({ path, type, initial, text }: TableRow): readonly string[] {
   return [`\`${path}\``, type, initial, text];
 }
 
-/** Formats a Markdown table. Equal rows are one row. */
+/** Formats a Markdown table. Equal rows are merged. */
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = rows.map((cells) => `| ${cells.join(" | ")} |`);
   return [`| ${head.join(" | ")} |`, `|${"---|".repeat(head.length)}`, ...new Set(lines), ""].join("\n");

@@ -16,7 +16,7 @@ import { INCIDENTS_ROUTE, REPORT_DATA_ROUTE } from "../../watchdog/report/report
 import { WATCHDOG_API } from "../../watchdog/watchdog-api.ts";
 import { CONTRACT_PAGE, PROFILE_ROUTE } from "../../workbench/contract-page.ts";
 
-/** Every server's routes, except the update streams of its pages. */
+/** Every server's routes, except its pages' update streams. */
 export const SERVER_ROUTES: Readonly<
   Record<"relayer" | "watchdog" | "localnet", readonly RouteDefinition[]>
 > = {
@@ -50,7 +50,7 @@ export const SERVER_ROUTES: Readonly<
   ],
 };
 
-/** Returns the tables of docs/http-api.md by section. */
+/** Returns the tables in docs/http-api.md, by section. */
 export function httpApiTables(): Readonly<Record<string, string>> {
   return Object.fromEntries(
     Object.entries(SERVER_ROUTES).map(([server, routes]) => [`${server} routes`, routeTable(routes)]),
@@ -61,12 +61,12 @@ function pages(shown: readonly LivePlace[]): readonly RouteDefinition[] {
   return shown.map(pageDefinition);
 }
 
-/** The pages are listed, and not shown. */
+/** The pages are listed, but not rendered. */
 function unread(): never {
   return unreachable("a page is only listed");
 }
 
-/** Returns a Markdown table of routes. Update streams of pages are left out. */
+/** Returns a Markdown table of routes. The pages' update streams are left out. */
 function routeTable(routes: readonly RouteDefinition[]): string {
   const rows = routes
     .filter(({ about }) => about.replies[200]?.mediaType !== "text/event-stream")

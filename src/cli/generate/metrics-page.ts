@@ -14,7 +14,7 @@ import { createWatchdogMetrics } from "../../watchdog/polling/metrics.ts";
 import { dashboardFiles } from "./dashboard-files.ts";
 import { RULE_FILES } from "./rules.ts";
 
-/** A registry with all relayer metrics; it cannot be scraped. */
+/** A registry with all relayer metrics. It cannot be scraped. */
 function relayerRegistry(): Registry {
   const relayer = new Registry();
   createRelayerMetrics(relayer, []);
@@ -37,7 +37,7 @@ function watchdogRegistry(): Registry {
   return watchdog;
 }
 
-/** A registry with all metrics of a localnet: those of its IBC relayer and of its traffic. */
+/** A registry with all metrics of a localnet: IBC relayer metrics and traffic metrics. */
 function localnetRegistry(): Registry {
   const localnet = new Registry();
   registerIbcRelayerMetrics(localnet, () => unstartedStatus([]), { nowMs: () => 0 });
@@ -45,7 +45,7 @@ function localnetRegistry(): Registry {
   return localnet;
 }
 
-/** Returns the contents of `docs/metrics.md`, from the metrics that the daemons register. */
+/** Returns the contents of `docs/metrics.md`, generated from the metrics that the daemons register. */
 export function metricsPage(): string {
   const relayer = relayerRegistry();
   return `# Metrics
@@ -89,14 +89,14 @@ function table(registry: Registry, belongs: (metric: object) => boolean): string
   return ["| name | type | labels | what it shows |", "|---|---|---|---|", ...rows, ""].join("\n");
 }
 
-/** A program with the process metrics. */
+/** A program that exports the process metrics. */
 const PROGRAM = {
   build: { name: "relaywatch", version: "0.0.0", commit: undefined, nodeVersion: "v20.0.0" },
   program: "oracle-watchdog",
   processMetrics: true,
 };
 
-/** Returns the labels of every metric that our daemons export, by its name as a series has it. */
+/** Returns the labels of every metric that our daemons export, by series name. */
 export function ownMetrics(): ReadonlyMap<string, readonly string[]> {
   const registries = [
     watchdogRegistry(),
@@ -121,8 +121,8 @@ function registered(registry: Registry): readonly (readonly [string, readonly st
 }
 
 /**
- * Returns the names of all metrics that a runbook may use: ours, a sidecar's, the recording rules, and those of nodes and other
- * programs that a rule or a dashboard uses.
+ * Returns the names of all metrics that a runbook may use: our own, a sidecar's, the recording rules, and any metric of a node or
+ * another program that a rule or a dashboard uses.
  */
 export function usableMetrics(): ReadonlySet<string> {
   const groups = [...RULE_FILES.values()].flat();

@@ -23,9 +23,9 @@ const NO_WATCHDOG = "No watchdog is scraped";
 const NO_RELAYER = "No relayer is scraped";
 
 const OURS = 'component!="",alertname!="RelaywatchDeadMan"';
-/** The watchdog knows which alerts have another one as their cause. */
+/** The watchdog knows which alerts are caused by another alert. */
 const NOT_MUTED = ` unless on (validator, runbook) label_replace(${W}_alert_since_timestamp_seconds{state="muted"}, "runbook", "$1", "alert", "(.+)")`;
-/** Without rules there is no number: where they are loaded, the dead man's alert fires. */
+/** Shows no number if no rules are loaded: wherever they are, the dead man's alert fires. */
 const FIRING_ALERTS = `count(count by (runbook, validator, connection_id, instance) (ALERTS{${OURS},alertstate="firing"}${NOT_MUTED})) or 0 * count(ALERTS{alertname="RelaywatchDeadMan"})`;
 
 /** Overview: both questions at a glance. */

@@ -3,14 +3,14 @@ import { createHash } from "node:crypto";
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Pictures in one folder of the documents. */
+/** Pictures in one documentation folder. */
 interface PictureSet {
   readonly folder: string;
-  /** The test that makes them. */
+  /** The test that takes them. */
   readonly test: string;
-  /** Pictures, and what the test calls them. */
+  /** Pictures, each with the test's name for it. */
   readonly pictures: Readonly<Record<string, string>>;
-  /** Folders and files that they show. Their hash is beside the pictures. */
+  /** Folders and files that the pictures show. Their hash is stored next to the pictures. */
   readonly sources: readonly string[];
 }
 
@@ -48,12 +48,12 @@ const SETS: readonly PictureSet[] = [
   },
 ];
 
-/** Has the hash of the sources that the pictures were made from. */
+/** Contains the hash of the sources from which the pictures were made. */
 const HASH_FILE = "sources.sha256";
-/** Time for all pictures of a set. */
+/** Time limit for all pictures in a set. */
 const LONGEST_MS = 1_200_000;
 
-/** Returns a hash of the sources of a set, hex. */
+/** Returns a hash of a set's sources, in hex. */
 function hashOf(root: string, { sources }: PictureSet): string {
   const files = sources.flatMap((place) =>
     statSync(join(root, place)).isDirectory()
@@ -68,14 +68,14 @@ function hashOf(root: string, { sources }: PictureSet): string {
   return hash.digest("hex");
 }
 
-/** Returns whether all pictures show the sources of the moment. */
+/** Returns whether all pictures show the current sources. */
 export function arePicturesCurrent(root: string): boolean {
   return SETS.every(
     (set) => readFileSync(join(root, set.folder, HASH_FILE), "utf8").trim() === hashOf(root, set),
   );
 }
 
-/** Makes the pictures of the pages and of the dashboards with Chromium, and returns their paths. Throws when one does not pass its test. */
+/** Takes the pictures of the pages and dashboards with Chromium, and returns their paths. Throws if one of the tests fails. */
 export function writePictures(root: string): readonly string[] {
   const made = "dist/pictures";
   execFileSync(

@@ -9,7 +9,7 @@ import { commandError, commandErrors, metricErrors } from "./runbook-code-errors
 import { didYouMean } from "../../platform/base/did-you-mean.ts";
 import { type Located, readRunbook, type RunbookText } from "./runbook-text.ts";
 
-/** The sections that people write, with what each of them has. */
+/** The sections that people write, and what each of them contains. */
 const SECTIONS: ReadonlyMap<string, string> = new Map([
   ["Diagnosis", "numbered steps, each with what to look at"],
   ["Mitigation", "numbered steps, each with what to do"],
@@ -32,11 +32,11 @@ const STATUSES: ReadonlySet<string> = new Set(["OracleClientError"]);
 
 const NAMES: ReadonlySet<string> = new Set(ALERTS.flatMap(({ name, alert }) => [name, alert]));
 
-/** Checks the text of the runbook `name`. Returns errors as "path:line: what is wrong", in the order of the lines. */
+/** Checks the text of the runbook `name`. Returns errors as "path:line: what is wrong", in line order. */
 type RunbookCheck = (name: string, file: string) => Promise<readonly string[]>;
 
 /**
- * Checks that every alert has a runbook, and every runbook an alert, and that everything that a runbook names exists: commands
+ * Checks that every alert has a runbook, that every runbook has an alert, and that everything a runbook names exists: commands
  * with their options, metrics, alerts and links.
  */
 export async function runbookErrors(root: string): Promise<readonly string[]> {
@@ -51,7 +51,7 @@ export async function runbookErrors(root: string): Promise<readonly string[]> {
   return [...missing, ...errors.flat()];
 }
 
-/** Creates the check of one runbook of the repository `root`. Each command is parsed once. */
+/** Creates the check for one runbook in the repository `root`. Each command is parsed only once. */
 export function createRunbookCheck(root: string): RunbookCheck {
   const metrics = usableMetrics();
   const commands = new Map<string, Promise<string | undefined>>();
@@ -144,7 +144,7 @@ function linkErrors({ links }: RunbookText, root: string): readonly Located[] {
     });
 }
 
-/** The anchors of a Markdown file, as GitHub makes them from headings. */
+/** The anchors that GitHub makes from the headings of a Markdown file. */
 function anchorsOf(markdown: string): readonly string[] {
   return [...markdown.matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) =>
     heading

@@ -17,20 +17,19 @@ const DASHBOARD_TITLES: ReadonlyMap<string, string> = new Map(
   DASHBOARD_SPECS.map(({ uid, title }) => [uid, title]),
 );
 
-/** Alerts by the name of their runbook, in the order of the rule files. */
+/** Alerts by runbook name, in the order of the rule files. */
 export const ALERTS_BY_RUNBOOK: ReadonlyMap<string, readonly AlertSpec[]> = new Map(
   ALERTS.map(({ name }) => [name, ALERTS.filter((alert) => alert.name === name)]),
 );
 
-/** Path of a runbook in the repository. */
+/** A runbook's path in the repository. */
 export function runbookPathOf(name: string): string {
   return `${RUNBOOK_FOLDER}/${name}.md`;
 }
 
 /**
- * Returns every alert's runbook by its path in the repository `root`: what people wrote there, with the present generated
- * sections. An alert without a runbook gets one in which everything is still to be written. A file without the markers stays
- * as it is.
+ * Returns every alert's runbook by its path in the repository `root`: the handwritten text, with current generated sections. An
+ * alert without a runbook gets one in which everything is yet to be written. A file without the markers is left unchanged.
  */
 export function runbookFiles(root: string): ReadonlyMap<string, string> {
   return new Map(
@@ -70,7 +69,7 @@ commands: []
 `;
 }
 
-/** Returns a Markdown table with all alerts and links to their runbooks, relative to `alerts/README.md`. */
+/** Returns a Markdown table of all alerts, with links to their runbooks relative to `alerts/README.md`. */
 export function runbookIndex(): string {
   const rows = [...ALERTS_BY_RUNBOOK].flatMap(([name, alerts]) =>
     alerts
@@ -120,13 +119,13 @@ function rule(alerts: readonly AlertSpec[], condition: Condition | undefined): s
   return raw.length === 0 ? fires : `${fires} Without the watchdog, Prometheus evaluates ${ruleFiles(raw)}.`;
 }
 
-/** Links to the files with the alerts' expressions. */
+/** Links to the files that contain the alerts' expressions. */
 function ruleFiles(alerts: readonly AlertSpec[]): string {
   const names = new Set(alerts.map(({ component }) => `${component}.rules.yaml`));
   return [...names].map((name) => `[${name}](../prometheus/${name})`).join(", ");
 }
 
-/** Removes the instance at its beginning, and replaces templates by words. */
+/** Removes the instance at the beginning, and replaces templates with words. */
 function plain(description: string): string {
   return withoutTemplates(
     description.replace(/^(?:\{\{ \$labels\.(?:instance|job|connection_id) \}\} ?)+: /, ""),

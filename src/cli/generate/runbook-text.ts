@@ -1,32 +1,32 @@
 import { isNode, LineCounter, parseDocument } from "yaml";
 import { z } from "zod";
 
-/** A part of a file, and the line on which it begins, from 1 on. */
+/** A part of a file, and the line on which it begins, counted from 1. */
 export interface Located {
   readonly text: string;
   readonly line: number;
 }
 
-/** A runbook, without the texts of its generated sections. */
+/** A runbook, without the text of its generated sections. */
 export interface RunbookText {
   readonly frontMatter: FrontMatter;
-  /** The sections of level 2 that people write: "Diagnosis", and the text below it. */
+  /** The level-2 sections that people write: "Diagnosis", and the text below it. */
   readonly sections: readonly (Located & { readonly heading: string })[];
   /** Code in sentences. */
   readonly codes: readonly Located[];
-  /** Blocks of code, without their indentation. */
+  /** Code blocks, without their indentation. */
   readonly blocks: readonly (Located & { readonly language: string })[];
-  /** Targets of links, those of the generated sections too: "sidecar-down.md". */
+  /** Link targets, including those in the generated sections: "sidecar-down.md". */
   readonly links: readonly Located[];
 }
 
-/** The front matter. With `errors`, everything else is empty. */
+/** The front matter. If it has `errors`, everything else is empty. */
 interface FrontMatter {
-  /** Name of the alert in Prometheus. */
+  /** The alert's name in Prometheus. */
   readonly alert: Located | undefined;
-  /** The commands that can be checked: each block of `sh`, and each `relaywatch …` in a sentence, in the text's order. */
+  /** The commands that can be checked: each `sh` block, and each `relaywatch …` in a sentence, in text order. */
   readonly commands: readonly Located[];
-  /** The PromQL in sentences. */
+  /** The PromQL queries in sentences. */
   readonly queries: readonly Located[];
   readonly errors: readonly Located[];
 }
@@ -105,7 +105,7 @@ function readFrontMatter(text: string): FrontMatter {
   };
 }
 
-/** Replaces what a pattern matches by spaces, so that everything else stays where it is. */
+/** Replaces the matches of a pattern with spaces, so that everything else keeps its position. */
 function withoutText(content: string, pattern: RegExp): string {
   return content.replace(pattern, (match) => match.replaceAll(/[^\n]/g, " "));
 }

@@ -86,7 +86,7 @@ async function init(
   }
 }
 
-/** Asks each endpoint of a new relayer's configuration what it can; see `relayer doctor`. */
+/** Asks each endpoint in a new relayer configuration what it supports; see `relayer doctor`. */
 async function matrixOf(text: string, context: CliContext): Promise<string> {
   const source = { file: "new file", text };
   const { config } = withoutSecrets(() => readDaemonConfig(relayerConfigKind(), source, {}));
@@ -102,7 +102,7 @@ async function matrixOf(text: string, context: CliContext): Promise<string> {
   return [matrixText(rows), ...gaps].join("\n");
 }
 
-/** Sends a test message to the channel of a new watchdog's configuration. Throws `CliError` when it is not accepted. */
+/** Sends a test message to the channel in a new watchdog configuration. Throws `CliError` if it is not accepted. */
 async function testOf(text: string, context: CliContext): Promise<string | undefined> {
   const source = { file: "new file", text };
   const kind = watchdogConfigKind;
@@ -128,10 +128,10 @@ async function testOf(text: string, context: CliContext): Promise<string | undef
   }
 }
 
-/** Deadline of each call. */
+/** Deadline for each call. */
 const PROBE_MS = 3_000;
 
-/** Questions on stderr, so that stdout has the file only. */
+/** Asks questions on stderr, so that stdout has only the file. */
 function createQuestions({ yes }: InitOptions): {
   readonly ask: InitDeps["ask"];
   readonly close: () => void;
@@ -160,7 +160,7 @@ function headOf(daemon: "relayer" | "watchdog", output = "FILE"): readonly strin
   ];
 }
 
-/** The file must be one that the daemon accepts. Throws `CliError` with what the options lack. */
+/** Checks that the daemon accepts the file. Throws `CliError` with what the options lack. */
 function check(daemon: "relayer" | "watchdog", text: string): void {
   const source = { file: "new file", text };
   try {

@@ -18,8 +18,8 @@ interface KnownChain {
 }
 
 /**
- * Public chains, as of November 2026. The package chain-registry has the data of all chains and their assets: a large dependency for
- * three facts, of which a node's REST API has two.
+ * Public chains, as of November 2026. The package chain-registry has the data of all chains and their assets, but is a large
+ * dependency for three facts, two of which a node's REST API has.
  */
 export const KNOWN_CHAINS: Readonly<Record<string, KnownChain>> = {
   "neutron-1": { prefix: "neutron", denom: "untrn", coinType: 118 },
@@ -28,16 +28,19 @@ export const KNOWN_CHAINS: Readonly<Record<string, KnownChain>> = {
   "osmosis-1": { prefix: "osmo", denom: "uosmo", coinType: 118 },
 };
 
-/** Returns the facts about a public chain by its id. */
+/** Returns the facts about the public chain with this id. */
 export function knownChain(chainId: string): KnownChain | undefined {
   return Object.hasOwn(KNOWN_CHAINS, chainId) ? KNOWN_CHAINS[chainId] : undefined;
 }
 
 const DEADLINE_MS = 10_000;
-/** All light clients of a chain with a thousand connections. */
+/** Enough for all light clients of a chain with a thousand connections. */
 const MAX_BYTES = 32 * 1024 * 1024;
 
-/** Reads JSON. Throws `CliError` that names the option of the endpoint. With `mayLack`, undefined when the chain lacks the module. */
+/**
+ * Reads JSON. Throws `CliError` that names the endpoint's option. With `mayLack`, returns undefined if the chain lacks the
+ * module.
+ */
 async function readJson(url: URL, option: string, signal: AbortSignal, mayLack = false): Promise<unknown> {
   const { host, pathname } = url;
   const connections = createRemoteConnections({});
@@ -92,14 +95,14 @@ const statusReply = z.object({
   }),
 });
 
-/** A node, by its RPC. */
+/** What a node's RPC says about it. */
 export interface NodeFacts {
   readonly chainId: string;
-  /** Consensus address and public key (base64) of its validator; undefined when it has no voting power. */
+  /** Consensus address and public key (base64) of the node's validator; undefined if it has no voting power. */
   readonly validator: { readonly addressHex: string; readonly publicKey: string } | undefined;
 }
 
-/** Reads `/status` of a node. `option` names its URL in errors. Throws `CliError`. */
+/** Reads a node's `/status`. `option` names its URL in errors. Throws `CliError`. */
 export async function readNode(rpc: string, option: string, signal: AbortSignal): Promise<NodeFacts> {
   const reply = await readJson(urlBelow(rpc, "status"), option, signal);
   const { node_info: node, validator_info: own } = parseReply(
@@ -114,7 +117,7 @@ export async function readNode(rpc: string, option: string, signal: AbortSignal)
 
 const blockReply = z.object({ block: z.object({ header: z.object({ chain_id: chainIdText }) }) });
 
-/** Throws `CliError` unless the REST API of `option` is that of a chain. */
+/** Throws `CliError` unless the REST API given by `option` belongs to the chain `chainId`. */
 export async function requireSameChain(
   rest: string,
   option: string,
@@ -131,12 +134,12 @@ export async function requireSameChain(
     throw new CliError(EXIT.badConfig, `${option} is a node of ${found}, and not of ${chainId}`);
 }
 
-/** A chain, by its REST API. */
+/** What a chain's REST API says about it. */
 export interface ChainFacts {
   readonly prefix: string;
-  /** Denom of the fees. */
+  /** Denom in which fees are paid. */
   readonly denom: string;
-  /** Lowest price of the fee market; undefined on a chain without one. */
+  /** The fee market's minimum price; undefined for a chain without a fee market. */
   readonly minPrice: string | undefined;
 }
 
@@ -144,7 +147,7 @@ const bech32Reply = z.object({ bech32_prefix: prefixText });
 const marketReply = z.object({ params: z.object({ fee_denom: denomText, min_base_gas_price: decimalText }) });
 const stakingReply = z.object({ params: z.object({ bond_denom: denomText }) });
 
-/** Reads prefix and fee market, or without one the staking denom. Throws `CliError`. */
+/** Reads the prefix and the fee market or, on a chain without one, the staking denom. Throws `CliError`. */
 export async function readChain(rest: string, signal: AbortSignal): Promise<ChainFacts> {
   const bech32 = await readJson(urlBelow(rest, "cosmos/auth/v1beta1/bech32"), "--rest", signal);
   const { bech32_prefix: prefix } = parseReply(bech32Reply, bech32, "the address prefix of --rest");
@@ -158,7 +161,7 @@ export async function readChain(rest: string, signal: AbortSignal): Promise<Chai
   return { prefix, denom: params.bond_denom, minPrice: undefined };
 }
 
-/** An open connection of the chain, and the chain that its light client follows. */
+/** An open connection, and the chain that its light client follows. */
 export interface OpenConnection {
   readonly id: string;
   readonly chainId: string;
@@ -209,7 +212,10 @@ const validatorsReply = z.object({
   ),
 });
 
-/** The addresses of a node's validator; the second one is undefined when the chain does not list it. Throws `CliError`. */
+/**
+ * Returns the addresses of a node's validator. The operator address is undefined if the chain does not list the validator. Throws
+ * `CliError`.
+ */
 export async function readValidator(
   rest: string,
   prefix: string,
@@ -227,7 +233,7 @@ export async function readValidator(
   return { consensus, operator: own?.operator_address };
 }
 
-/** Whether a chain has a revenue module that the watchdog can read. */
+/** Returns whether a chain has a revenue module that the watchdog can read. */
 export async function hasRevenue(rest: string, signal: AbortSignal): Promise<boolean> {
   const reply = await readJson(urlBelow(rest, "neutron/revenue/params"), "--rest", signal, true);
   try {
@@ -238,7 +244,7 @@ export async function hasRevenue(rest: string, signal: AbortSignal): Promise<boo
   }
 }
 
-/** Whether a page responds with HTTP 200. */
+/** Returns whether a page responds with HTTP 200. */
 export async function hasPage(url: string, signal: AbortSignal): Promise<boolean> {
   try {
     return await withDeadline("a page", DEADLINE_MS, signal, async (inner) => {

@@ -24,28 +24,28 @@ export interface InitOptions {
   readonly output?: string;
 }
 
-/** One setting: what its option and its question ask for, and an example. */
+/** One setting: the meaning of its option and its question, and an example. */
 export interface Asked {
   readonly option: string;
-  /** Without an article, so that it can begin a question. */
+  /** Has no article, so that it can begin a question. */
   readonly meaning: string;
   readonly example: string;
 }
 
-/** What both daemons are asked for. */
+/** Settings that both daemons ask for. */
 export const ASKED = {
   chainId: { option: "--chain-id", meaning: "id of the chain", example: "neutron-1" },
   rest: { option: "--rest", meaning: "REST of a node of the chain", example: "http://127.0.0.1:1317" },
 } as const satisfies Readonly<Record<string, Asked>>;
 
-/** What the questions and the discovery of a daemon need. */
+/** Dependencies of a daemon's questions and discovery. */
 export interface InitDeps {
-  /** Returns the answer, or the initial value for an empty one; undefined when nobody can be asked. */
+  /** Returns the answer, or the initial value if the answer is empty; undefined if there is nobody to ask. */
   readonly ask: (question: string, initial?: string) => Promise<string | undefined>;
   readonly signal: AbortSignal;
 }
 
-/** Returns an option, or the answer to its question with a proposal; undefined without both. */
+/** Returns the option or, without it, the answer to its question, for which there may be a proposal; undefined without either. */
 export async function optional(
   given: string | undefined,
   { meaning }: Asked,
@@ -56,7 +56,7 @@ export async function optional(
   return value === "" ? undefined : value;
 }
 
-/** As {@link optional}, with the example as the default proposal. Throws `CliError` without a value. */
+/** Like {@link optional}, but proposes the example by default. Throws `CliError` without a value. */
 export async function required(
   given: string | undefined,
   asked: Asked,
@@ -68,18 +68,18 @@ export async function required(
   throw usage(asked, "; name it, or answer in a terminal without --yes");
 }
 
-/** Returns a URL as it was given. Throws `CliError` for another text. */
+/** Returns a URL unchanged. Throws `CliError` for any other text. */
 export function urlOf<Text extends string | undefined>(url: Text, asked: Asked): Text {
   if (url === undefined || (isPlainHttpUrl(url) && !/\s/.test(url))) return url;
   throw usage(asked, `; ${JSON.stringify(url)} is not such a URL`);
 }
 
-/** Says what an option is, with an example. */
+/** Returns an error that explains an option, with an example. */
 export function usage({ option, meaning, example }: Asked, problem = ""): CliError {
   return new CliError(EXIT.usage, `${option}: ${meaning}, e.g. ${example}${problem}`);
 }
 
-/** The id of the chain: of the node, or with `--offline` of the option. */
+/** Returns the chain id: the node's, or with `--offline` the option's. */
 export async function chainIdOf(
   rpc: string,
   { offline, chainId }: InitOptions,
@@ -94,7 +94,10 @@ export async function chainIdOf(
   );
 }
 
-/** REST of a chain; undefined without an answer, or with `--offline` without the option. Throws `CliError` for another chain's. */
+/**
+ * Returns a chain's REST URL; undefined without an answer, or with `--offline` without the option. Throws `CliError` if the URL
+ * belongs to another chain.
+ */
 export async function restOf(
   { rest, offline }: InitOptions,
   chain: { readonly host: string; readonly chainId: string | undefined },

@@ -20,7 +20,7 @@ import {
   urlOf,
 } from "./init-options.ts";
 
-/** What a relayer's file needs. */
+/** Settings in a relayer's file. */
 const ASKED_RELAYER = {
   rpc: {
     option: "--rpc",
@@ -46,7 +46,7 @@ const ASKED_RELAYER = {
   denom: { option: "--rest", meaning: "denom of the chain's fees", example: "untrn" },
 } as const satisfies Readonly<Record<string, Asked>>;
 
-/** Returns the lines of a relayer's configuration. Throws `CliError`. */
+/** Returns the lines of a relayer configuration. Throws `CliError`. */
 export async function planRelayer(options: InitOptions, deps: InitDeps): Promise<readonly string[]> {
   const { rpc: asked } = ASKED_RELAYER;
   const rpc = urlOf(await required(options.rpc, asked, deps), asked);
@@ -76,7 +76,7 @@ async function chainFacts(chainId: string, rest: string | undefined, deps: InitD
   );
 }
 
-/** A connection of the file. */
+/** A connection in the file. */
 interface Served extends OpenConnection {
   readonly rpc: string;
 }
@@ -108,7 +108,7 @@ async function connectionsOf(
   return served;
 }
 
-/** The connection to a chain among the open ones. Throws `CliError`. */
+/** Selects the connection to a chain from the open ones. Throws `CliError`. */
 async function connectionAmong(
   open: readonly OpenConnection[],
   {

@@ -24,7 +24,7 @@ import {
   usage,
 } from "./init-options.ts";
 
-/** What a watchdog's file needs. */
+/** Settings in a watchdog's file. */
 export const ASKED_WATCHDOG = {
   node: {
     option: "--node",
@@ -56,7 +56,7 @@ export const ASKED_WATCHDOG = {
   },
 } as const satisfies Readonly<Record<string, Asked>>;
 
-/** Returns the lines of a watchdog's configuration. Throws `CliError`. */
+/** Returns the lines of a watchdog configuration. Throws `CliError`. */
 export async function planWatchdog(options: InitOptions, deps: InitDeps): Promise<readonly string[]> {
   const { node: askedNode, sidecar: askedSidecar, rpc: askedRpc } = ASKED_WATCHDOG;
   const node = pageOf(urlOf(await required(options.node, askedNode, deps), askedNode));
@@ -97,7 +97,7 @@ function pageOf(url: string): string {
   return new URL(url).pathname === "/" ? `${url.replace(/\/+$/, "")}/metrics` : url;
 }
 
-/** The validator's addresses are those of the node's key, when it has voting power. */
+/** If the node's key has voting power, the validator's addresses are derived from it. */
 async function addressLines(
   chainId: string,
   { rpc, rest }: { readonly rpc: string; readonly rest: string | undefined },
@@ -118,7 +118,7 @@ async function addressLines(
   ];
 }
 
-/** Optional pages are named when they respond, and switched off otherwise. */
+/** Optional pages that respond are named; the others are switched off. */
 async function sourceLines(
   node: string,
   sidecar: string,
@@ -177,7 +177,7 @@ async function chainLines(
   ];
 }
 
-/** Who pays how much. The chain's revenue module says it itself, with its currency. */
+/** Who pays how much. The chain's revenue module, if there is one, states this itself, including the currency. */
 async function policyLines(
   fromChain: boolean,
   options: InitOptions,
@@ -214,7 +214,10 @@ async function notifyLines(options: InitOptions, deps: InitDeps): Promise<readon
   ];
 }
 
-/** A channel as the file has it. Its example says which settings there are, and the schema which of them it needs. */
+/**
+ * Returns a channel as it is written in the file. Its example lists the possible settings, and the schema says which of them are
+ * required.
+ */
 async function channelText(kind: string, options: InitOptions, deps: InitDeps): Promise<string> {
   const definition = CHANNEL_KINDS.find((one) => one.kind === kind);
   if (definition === undefined)
@@ -239,7 +242,7 @@ async function channelText(kind: string, options: InitOptions, deps: InitDeps): 
   return stringifyJson(settings);
 }
 
-/** A setting without which the channel is none. A name and the names of variables have a good default, an address has none. */
+/** Returns a setting that the channel requires. Names and variable names have good defaults; addresses have none. */
 async function neededSetting(
   given: string | undefined,
   { kind, key, shown }: { readonly kind: string; readonly key: string; readonly shown: unknown },
@@ -269,12 +272,12 @@ function settingsOf(words: readonly string[]): ReadonlyMap<string, string> {
   );
 }
 
-/** The variable that holds a secret of an example. */
+/** The variable that holds the secret in an example. */
 function variableOf(shown: unknown): string | undefined {
   return typeof shown === "object" && shown !== null && "env" in shown ? String(shown.env) : undefined;
 }
 
-/** A value in the form of the example: a reference, a list, or a text. */
+/** Converts a value to the example's form: a reference, a list, or a text. */
 function valueLike(shown: unknown, value: string): unknown {
   if (variableOf(shown) !== undefined) return { env: value };
   return Array.isArray(shown) ? value.split(",").map((one) => one.trim()) : value;

@@ -7,7 +7,7 @@ import { DEPLOYED_MARKET } from "../../cosmos/fee-market/market.ts";
 import { type ConsensusParams, DEFAULT_CONSENSUS_PARAMS } from "../node/base/consensus-params.ts";
 import { type ChainKey, type DenomAmount, HD_PATH, TEST_BALANCE, TEST_KEYS } from "./test-keys.ts";
 
-/** Identifiers of a local chain, its accounts and what is in its genesis. */
+/** A local chain's identifiers, accounts and genesis contents. */
 export interface ChainProfile {
   readonly part: ChainPart;
   readonly chainId: string;
@@ -17,54 +17,54 @@ export interface ChainProfile {
   readonly chainName: string;
   /** Genesis accounts, in account number order. */
   readonly keys: readonly ChainKey[];
-  /** Gas prices that the mempool asks for while the fee market is disabled: one of them is enough. Default: none. */
+  /** Gas prices that the mempool requires while the fee market is disabled; paying any one of them is enough. Default: none. */
   readonly minGasPrices?: readonly GasPrice[];
-  /** Most gas of a simulation. Default: what the fee market lets a block use. */
+  /** Maximum gas for a simulation. Default: what the fee market lets a block use. */
   readonly simulationGas?: bigint | undefined;
-  /** Processor time after which a query or simulation ends. Default: the node's. */
+  /** Processor time after which a query or simulation is ended. Default: the node's. */
   readonly queryTimeMs?: number | undefined;
   readonly settings: GenesisSettings;
 }
 
-/** What a chain begins with, besides its accounts. */
+/** What a chain starts with, besides its accounts. */
 interface GenesisSettings {
   readonly consensusParams: ConsensusParams;
-  /** Metadata of denominations, as the module `bank` has them. */
+  /** Metadata of denominations, in the format of the module `bank`. */
   readonly denomMetadata: readonly JsonObject[];
-  /** Accounts that operate the first validators: names or addresses. Further validators have accounts without a key. */
+  /** Names or addresses of the accounts that operate the first validators. All other validators have accounts without a key. */
   readonly operators: readonly (string | undefined)[];
-  /** The operators' transactions create the validators after all modules' genesis, instead of the staking genesis. */
+  /** The operators' transactions create the validators after all modules' genesis; otherwise, the staking genesis does. */
   readonly genesisTransactions: boolean;
-  /** Accounts, by name or address, that submit proposals of the module `adminmodule`. Of a local chain. */
+  /** Accounts, by name or address, that submit proposals to the module `adminmodule`. Local chain only. */
   readonly admins: readonly string[];
-  /** The contracts of the localnet, such as icq-consumer. Of a local chain. */
+  /** The localnet's contracts, such as icq-consumer. Local chain only. */
   readonly builtInContracts: boolean;
-  /** Query 1, which the contract icq-consumer owns. Of a local chain with the contracts of the localnet. */
+  /** Query 1, which the contract icq-consumer owns. Only on a local chain with the localnet's contracts. */
   readonly firstQuery: boolean;
-  /** Trusting periods of further clients of the remote chain, in nanoseconds. They have no connection. Of a local chain. */
+  /** Trusting periods, in nanoseconds, of additional clients for the remote chain. They have no connection. Local chain only. */
   readonly moreClients: readonly bigint[];
-  /** State of modules that replaces what is above, member by member. */
+  /** Module state that replaces the settings above, member by member. */
   readonly modules: JsonObject;
 }
 
-/** `local` receives query results; `remote` is the chain that they come from. */
+/** `local` receives query results; `remote` is the chain from which they come. */
 export type ChainPart = "local" | "remote";
 
 /** Both chains of a localnet. */
 export type LocalnetChains = Readonly<Record<ChainPart, ChainProfile>>;
 
-/** A funded account of a local chain. Its mnemonic is public, so anybody can spend from it. */
+/** A funded account on a local chain. Its mnemonic is public, so anybody can spend from it. */
 export interface LocalnetAccount {
   readonly name: string;
   readonly address: string;
   /** PUBLIC TEST KEY: never send anything of value to it. */
   readonly mnemonic: string;
-  /** HD derivation path of the key. */
+  /** The key's HD derivation path. */
   readonly hdPath: string;
   readonly chainId: string;
   /** Coins at genesis. */
   readonly coins: readonly DenomAmount[];
-  /** Lowest gas price of the chain. It rises while blocks are full. */
+  /** The chain's minimum gas price. The price rises while blocks are full. */
   readonly gasPrice: DenomAmount;
 }
 
@@ -83,7 +83,7 @@ const SETTINGS: GenesisSettings = {
   modules: {},
 };
 
-/** The chains of the default localnet. */
+/** The default localnet's chains. */
 export const CHAINS: LocalnetChains = {
   local: {
     part: "local",
@@ -105,7 +105,7 @@ export const CHAINS: LocalnetChains = {
   },
 };
 
-/** Names of the accounts with which the relayers sign. */
+/** Names of the accounts that the relayers sign with. */
 export interface LocalnetRoles {
   /** On the local chain. */
   readonly icqRelayer: string;
@@ -122,7 +122,7 @@ export function localnetAccounts(chains: LocalnetChains = CHAINS): readonly Loca
   return [chains.local, chains.remote].flatMap(accountsOf);
 }
 
-/** Returns the funded accounts of one chain. */
+/** Returns one chain's funded accounts. */
 export function accountsOf(chain: ChainProfile): readonly LocalnetAccount[] {
   const { denom } = chain;
   const price = formatDec18(DEPLOYED_MARKET.minBaseGasPrice).replace(/\.?0+$/, "");
@@ -137,14 +137,14 @@ export function accountsOf(chain: ChainProfile): readonly LocalnetAccount[] {
   }));
 }
 
-/** Thrown for the name of an account that the chain does not have. */
+/** Thrown for an account name that the chain does not have. */
 export class UnknownAccountError extends CodedError<{
   readonly code: "no-such-account";
   readonly name: string;
   readonly chainId: string;
 }> {}
 
-/** Returns the account with this name on a chain. Throws {@link UnknownAccountError}. */
+/** Returns the chain's account with this name. Throws {@link UnknownAccountError}. */
 export function accountNamed(chain: ChainProfile, name: string): LocalnetAccount {
   const account = accountsOf(chain).find((one) => one.name === name);
   if (account !== undefined) return account;

@@ -15,17 +15,17 @@ import { Secret } from "../../platform/base/secret.ts";
 import type { BroadcastResult, NodeView } from "../node/base/node-view.ts";
 import { accountNamed, type ChainProfile } from "./chains.ts";
 
-/** Thrown when the chain does not have the account, for instance in a home from an earlier version. */
+/** Thrown if the chain does not have the account, for instance in a home created by an earlier version. */
 export class LocalAccountError extends CodedError<{
   readonly code: "account-unreadable";
   readonly abciCode: number;
   readonly codespace: string;
 }> {}
 
-/** A transaction without sequence and signature. */
+/** A transaction without a sequence and a signature. */
 export type LocalDraft = Pick<TransactionDraft, "messages" | "memo" | "gasLimit" | "fee">;
 
-/** The result of a broadcast with the signed bytes. */
+/** The result of a broadcast, including the signed bytes. */
 interface LocalBroadcast extends BroadcastResult {
   readonly bytes: Uint8Array;
 }
@@ -35,16 +35,16 @@ export interface LocalAccount {
   /** bech32 */
   readonly address: string;
   /**
-   * Signs a transaction with the next sequence and adds it to the mempool. Calls run one at a time. Resolves also when CheckTx
-   * rejects it. Rejects with {@link LocalAccountError} or `MempoolError`.
+   * Signs a transaction with the next sequence and adds it to the mempool. Calls run one at a time. Also resolves if CheckTx
+   * rejects the transaction. Rejects with {@link LocalAccountError} or `MempoolError`.
    */
   readonly broadcast: (view: NodeView, draft: LocalDraft) => Promise<LocalBroadcast>;
 }
 
-/** `ErrWrongSequence` of the SDK. */
+/** The SDK's `ErrWrongSequence`. */
 const WRONG_SEQUENCE = 32;
 
-/** Creates the test account of this name. Throws when the name is unknown. */
+/** Creates the test account with this name. Throws if the name is unknown. */
 export function createLocalAccount(chain: ChainProfile, name: string): LocalAccount {
   const { address, mnemonic } = accountNamed(chain, name);
   let signer: Promise<Signer> | undefined;

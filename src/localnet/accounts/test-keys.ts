@@ -6,19 +6,19 @@ export interface DenomAmount {
   readonly amount: string;
 }
 
-/** HD derivation path of all keys. */
+/** HD derivation path for all keys. */
 export const HD_PATH = "m/44'/118'/0'/0/0";
 
-/** Coins of every test account in micro units: 10^9 whole coins. */
+/** Each test account's coins in micro units: 10^9 whole coins. */
 export const TEST_BALANCE = "1000000000000000";
 
-/** An account of a genesis. PUBLIC TEST KEY. */
+/** An account in a genesis. PUBLIC TEST KEY. */
 export interface ChainKey {
   readonly name: string;
   readonly mnemonic: string;
   /** 20-byte address of the mnemonic's key at {@link HD_PATH}. */
   readonly addressHex: string;
-  /** Default: {@link TEST_BALANCE} of the chain's denomination. */
+  /** Default: {@link TEST_BALANCE} in the chain's denomination. */
   readonly coins?: readonly DenomAmount[];
 }
 

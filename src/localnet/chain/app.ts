@@ -58,13 +58,13 @@ import { DEFAULT_KEEP_RECENT, type StateStorage } from "./store/multi-store.ts";
 
 /** Identity and size of a chain. */
 export interface AppOptions {
-  /** `local`: with interchain queries and contracts; `remote`: without them, a chain that others query. */
+  /** `local`: a chain with interchain queries and contracts; `remote`: a chain without them, which others query. */
   readonly kind: "local" | "remote";
   /** Denomination of fees and deposits. */
   readonly denom: string;
   /** First part of the type URLs and REST paths of the chain's own modules; default `neutron`. */
   readonly chainName?: string;
-  /** Default: `specification`. It must not change during the life of a chain. */
+  /** Default: `specification`. It must not change during a chain's lifetime. */
   readonly profile?: ProfileName | undefined;
   /** Prefix of account addresses; default `neutron`. */
   readonly bech32Prefix?: string;
@@ -72,22 +72,22 @@ export interface AppOptions {
   readonly version?: string;
   /** Number of recent heights that queries can read; default 1000. */
   readonly keepRecent?: number;
-  /** A block of a local chain ends with the burning of its fees, as on the deployed chain. Default: false. */
+  /** Burns the fees at the end of each block of a local chain, as on the deployed chain. Default: false. */
   readonly burnsFees?: boolean;
-  /** Most gas of a simulation. Default: what the fee market lets a block use. Never more than the gas of a block. */
+  /** Gas limit for simulations, capped at the block's gas limit. Default: what the fee market lets a block use. */
   readonly simulationGas?: bigint | undefined;
-  /** Gas prices that the mempool asks for while the fee market is disabled: one of them is enough. Default: none. */
+  /** Gas prices that the mempool requires while the fee market is disabled; meeting one is enough. Default: none. */
   readonly minGasPrices?: readonly GasPrice[];
   /** Contracts that a genesis may instantiate, in addition to `CODES`. */
   readonly contracts?: readonly ContractCode[];
-  /** A local chain's additional modules. Default: none. */
+  /** Additional modules for a local chain. Default: none. */
   readonly moreModules?: CreateModules | undefined;
-  /** Follows what uses gas. Default: nothing does. */
+  /** Traces what uses gas. Default: no tracing. */
   readonly tracer?: GasTracer | undefined;
 }
 
 export interface AppDeps {
-  /** Saved state to continue from. Absent: an empty state in memory. */
+  /** Saved state to continue from. If absent, the chain starts with an empty state in memory. */
   readonly storage?: StateStorage;
 }
 
@@ -97,7 +97,7 @@ const VERSION = "6.0.3";
 /** Contracts that every genesis may instantiate. */
 const CODES: readonly ContractCode[] = [icqConsumer, echo, rateLimiter, votingPowerContract, gasBurner];
 
-/** Creates the application of a chain from its modules. */
+/** Creates a chain's application from its modules. */
 export function createApp(options: AppOptions, deps: AppDeps = {}): Application {
   const { kind, chainName = "neutron" } = options;
   const { modules, auth, feemarket, ibc, staking } = createModules(options);
@@ -128,7 +128,7 @@ export function createApp(options: AppOptions, deps: AppDeps = {}): Application 
   );
 }
 
-/** A chain's modules in the order of genesis and block hooks, and modules that the application calls itself. */
+/** A chain's modules, in the order of genesis and block hooks, and the modules that the application itself calls. */
 interface Chain {
   readonly modules: readonly ChainModule[];
   readonly ibc: IbcModule;
@@ -138,14 +138,14 @@ interface Chain {
 
 type Base = ReturnType<typeof createBase>;
 
-/** Creates the modules of a chain and connects them. */
+/** Creates a chain's modules and connects them. */
 export function createModules(options: AppOptions): Chain & Pick<Base, "auth" | "feemarket"> {
   const base = createBase(options, () => chain.added);
   const chain: Chain = options.kind === "local" ? localChain(base, options) : remoteChain(base);
   return { ...chain, auth: base.auth, feemarket: base.feemarket };
 }
 
-/** Creates the modules that no other module calls back. */
+/** Creates the modules that other modules never call back. */
 function createBase(options: AppOptions, added: () => AddedModules | undefined) {
   const { kind, denom, chainName = "neutron", bech32Prefix = "neutron" } = options;
   const { burnsFees = false, minGasPrices = [] } = options;
@@ -324,7 +324,7 @@ function unchanged(application: IBCModule): IBCModule {
   return application;
 }
 
-/** Methods of the bank and of the accounts for modules that know addresses as text only. */
+/** Bank and account methods for modules that handle addresses only as text. */
 function addressedByText({
   auth,
   bank,

@@ -7,8 +7,8 @@ import type { WasmDeps } from "./modules/wasm/types.ts";
 import type { ChainParts, ModuleBindings } from "./module-set.ts";
 
 /**
- * gRPC queries that contracts may call on the deployed chain, also of modules that are not here: a query without a handler has "no route".
- * Source: `AcceptedStargateQueries` of the chain's release 6.
+ * gRPC queries that contracts may call on the deployed chain, including queries to modules that are missing here: a query without
+ * a handler has "no route". Source: `AcceptedStargateQueries` in the chain's release 6.
  */
 export const CONTRACT_QUERIES = [
   ...rpcs("ibc.core.client.v1", "ClientState ConsensusState"),
@@ -57,7 +57,10 @@ export const CONTRACT_QUERIES = [
   ...rpcs("neutron.harpoon", "SubscribedContracts"),
 ];
 
-/** More queries of contracts on a chain that follows the specification, and of contracts in TypeScript on every chain. */
+/**
+ * Additional queries for contracts: on a chain that follows the specification for all contracts, on every chain for contracts in
+ * TypeScript.
+ */
 export const MORE_CONTRACT_QUERIES = [
   ...rpcs("neutron.contractmanager", "AddressFailures Failures"),
   ...rpcs("cosmos.staking.v1beta1", "ValidatorDelegations"),
@@ -67,7 +70,10 @@ function rpcs(service: string, names: string): readonly string[] {
   return names.split(" ").map((name) => `/${service}.Query/${name}`);
 }
 
-/** The modules with bindings in the order in which they are asked: of a message with members of several modules, the first wins, as in Go. */
+/**
+ * Modules with bindings, in the order in which they are asked: if a message has members for several modules, the first module
+ * wins, as in Go.
+ */
 const ORDER = [
   "interchainqueries",
   "interchaintxs",
@@ -85,7 +91,7 @@ interface OwnModules {
   readonly manager: Pick<ContractManagerModule, "handleCustomMessage">;
 }
 
-/** Returns the bindings for modules that every local chain has. */
+/** Returns the bindings of the modules that every local chain has. */
 export function ownBindings(
   { icq, manager }: OwnModules,
   names: ChainParts["names"],
@@ -110,7 +116,7 @@ export function ownBindings(
   ];
 }
 
-/** Joins the bindings of a chain, which are created after the module `wasm`: `bindings` is asked at each use. */
+/** Joins a chain's bindings. They are created after the `wasm` module, so `bindings` is called on each use. */
 export function joinBindings(
   bindings: () => readonly ModuleBindings[],
 ): Pick<WasmDeps, "customMessages" | "customQueries"> {

@@ -10,26 +10,26 @@ import type { CustomMessageHandler, CustomQueryHandler } from "./modules/wasm/ty
 import type { Context } from "./runtime/context.ts";
 import type { ChainModule, MessageHandler, QueryHandler } from "./runtime/module.ts";
 
-/** What the modules of a set build on: names and keepers of the local chain. */
+/** What a set's modules build on: the local chain's names and keepers. */
 export interface ChainParts {
   readonly names: {
-    /** First part of the type URLs in the chain's own modules. */
+    /** First part of the type URLs of the chain's own modules. */
     readonly chainName: string;
     readonly bech32Prefix: string;
     readonly denom: string;
-    /** The account that may change params, bech32. */
+    /** Bech32 address of the account that may change params. */
     readonly authority: string;
   };
   readonly bank: BankKeeper;
   readonly accounts: AuthKeeper;
   readonly contracts: ContractHost & Pick<WasmModule, "codeOf">;
   readonly channels: IbcKeeper;
-  /** Finds any module's message handler. */
+  /** Finds the handler of any module's message. */
   readonly findMessage: (typeUrl: string) => MessageHandler | undefined;
   readonly findQuery: (path: string) => QueryHandler | undefined;
 }
 
-/** `custom` messages and queries that one module handles. Each returns undefined for other modules'. */
+/** `custom` messages and queries that one module handles. Each handler returns undefined for those of other modules. */
 export interface ModuleBindings {
   /** Name of the module. */
   readonly module: string;
@@ -37,16 +37,16 @@ export interface ModuleBindings {
   readonly query?: CustomQueryHandler;
 }
 
-/** Modules, and where they take part in others. */
+/** Modules, and the points at which they hook into other modules. */
 export interface AddedModules {
   readonly modules: readonly ChainModule[];
   /** Called before payments. */
   readonly bankHooks?: BankHooks;
-  /** Fees of contracts' packets. */
+  /** Relayer fees for contracts' packets. */
   readonly fees?: Omit<TransferFees, "isContract"> & RelayerFees;
-  /** Ends a block of a chain that burns its fees. */
+  /** Called at the end of each block on a chain that burns its fees. */
   readonly burnFees?: (context: Context, feeRecipient: string) => void;
-  /** Wraps the application of transfers: within the limiter, and outside of it. */
+  /** Wraps the transfer application: inside the limiter and outside it. */
   readonly transfers?: Readonly<Record<"within" | "outside", (application: IBCModule) => IBCModule>>;
   readonly bindings?: readonly ModuleBindings[];
 }

@@ -12,7 +12,7 @@ const POOLS: ModulePermissions = {
   [NOT_BONDED_POOL]: ["burner", "staking"],
 };
 
-/** Those of the deployed chain, also of modules that are not here. */
+/** Module accounts of the deployed chain, including those of modules that are missing here. */
 export const LOCAL_MODULE_ACCOUNTS: ModulePermissions = {
   ...POOLS,
   ...Object.fromEntries(
@@ -35,19 +35,20 @@ export const REMOTE_MODULE_ACCOUNTS: ModulePermissions = {
   [GOV_NAME]: ["burner"],
 };
 
-/** Module accounts of a local chain that exist from genesis on, as on the deployed chain; the others are created when they are first used. */
+/** Module accounts that a local chain has from genesis on, as on the deployed chain; the others are created on first use. */
 export const GENESIS_ACCOUNTS = ["fee_collector", BONDED_POOL, NOT_BONDED_POOL];
 
 /**
- * A local chain's modules in genesis order. Contracts' genesis runs messages of the modules before it. harpoon's subscriptions name
- * contracts, and the staking genesis calls the subscribers. `tokenfactory` records the channels' escrow accounts.
+ * A local chain's modules in genesis order. The contracts' genesis runs messages of the modules before it. harpoon's
+ * subscriptions name contracts, and the staking genesis calls the subscribers. `tokenfactory` records the channels' escrow
+ * accounts.
  */
 const LOCAL_ORDER =
   "consensus auth vesting bank feemarket ibc transfer dex adminmodule interchainqueries wasm contractmanager feerefunder feeburner globalfee dynamicfees interchaintxs interchainaccounts upgrade rate-limited-ibc harpoon staking slashing oracle revenue tokenfactory genutil cron".split(
     " ",
   );
 
-/** Returns modules in the order of genesis. */
+/** Returns the modules in genesis order. */
 export function inGenesisOrder(modules: readonly ChainModule[]): readonly ChainModule[] {
   return modules.toSorted((a, b) => rank(a) - rank(b));
 }
@@ -57,15 +58,15 @@ function rank({ name }: ChainModule): number {
   return at < 0 ? unreachable(`the module ${name} has no place in the order of genesis`) : at;
 }
 
-/** Slashes and jails come first, as on the deployed chain. */
+/** Slashing and jailing come first, as on the deployed chain. */
 export const BEGIN_BLOCK_ORDER = ["slashing"];
 
 /** The fee market closes its block last, as on the deployed chain. */
 export const END_BLOCK_ORDER = [GOV_NAME, "staking", "interchainqueries", "dex", "feemarket"];
 
 /**
- * Upgrades, in order of release. A home that was written before a module existed gets the module in its next block. Modules
- * of the first release have no upgrade.
+ * Upgrades, in release order. A home directory written before a module existed gets the module in its next block. Modules from
+ * the first release have no upgrade.
  */
 export const UPGRADES: readonly Upgrade[] = [
   { name: "dex", adds: ["dex"] },

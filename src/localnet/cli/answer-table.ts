@@ -8,15 +8,15 @@ export interface AnswerTable {
   readonly columns: readonly Column[];
   /** Splits a record into several rows. */
   readonly rows?: (record: JsonValue) => readonly JsonValue[];
-  /** Paths of a record's coin, which then has a column in display units too. */
+  /** Paths of a record's coin, which also gets a column in display units. */
   readonly coin?: { readonly denom: string; readonly amount: string };
-  /** Lines below the table: a label, and a field's path. Lines without a value are omitted. */
+  /** Lines below the table: a label, and the path of a field. Lines without a value are omitted. */
   readonly notes?: readonly (readonly [words: string, path: string])[];
 }
 
 const NEXT_PAGE = ["next page: --page-key ", "pagination.next_key"] as const;
 
-/** Formats a response as a table. Below it are its notes and the next page's key. */
+/** Formats a response as a table, followed by its notes and the next page's key. */
 export function formatAnswer({ path, columns, rows, notes = [] }: AnswerTable, response: JsonValue): string {
   const found = fieldAt(response, path);
   const records = Array.isArray(found) ? found : [found];
@@ -27,7 +27,7 @@ export function formatAnswer({ path, columns, rows, notes = [] }: AnswerTable, r
   return [formatTable(columns, rows === undefined ? records : records.flatMap(rows)), ...lines].join("\n");
 }
 
-/** Layout of a module's parameters: one line each. */
+/** Layout for a module's parameters: one line each. */
 export const PARAMS_TABLE: AnswerTable = {
   path: "params",
   columns: [column("PARAMETER", "name"), column("VALUE", "value")],
@@ -36,8 +36,9 @@ export const PARAMS_TABLE: AnswerTable = {
 };
 
 /**
- * Columns as a module writes them: "CODE code_id, HASH data_hash", each a title and the field's path in the record; a title
- * alone is the record itself. Or by title the path, or what reads the cell.
+ * Columns as a module writes them: "CODE code_id, HASH data_hash". Each column is a title and the path of its field in the
+ * record; a title alone means the record itself. Alternatively, an object that maps each title to a path or to a function that
+ * reads the cell.
  */
 export type ColumnWords = string | Readonly<Record<string, string | Column["cell"]>>;
 
@@ -49,7 +50,7 @@ export function toColumns(words: ColumnWords): readonly Column[] {
   );
 }
 
-/** Titles have capitals only, paths have other letters. */
+/** Titles are all capitals; paths contain lower-case letters. */
 function toColumn(words: string): Column {
   const [, title = "", path = ""] = /^([^a-z]+?)(?: (\S*[a-z]\S*))?$/.exec(words) ?? unreachable(words);
   return column(title, path);

@@ -7,13 +7,13 @@ import { portOffsetOption } from "../../platform/cli/options.ts";
 import { controlToken, controlTokenFile } from "../../platform/cli/state-home.ts";
 import { jsonOption } from "../../platform/cli/output-options.ts";
 
-/** Options of each command to a running localnet. */
+/** Options of every command for a running localnet. */
 export interface LocalnetOptions {
   readonly json?: true;
   readonly portOffset: number;
 }
 
-/** The options of each command to a running localnet. */
+/** The options of every command for a running localnet. */
 export function localnetOptions(): readonly Option[] {
   return [jsonOption(), portOffsetOption()];
 }
@@ -24,10 +24,10 @@ export function withLocalnetOptions(command: Command): Command {
   return command;
 }
 
-/** The blocks of one request may take this long. */
+/** Deadline for one request, including the blocks that it makes. */
 const DEADLINE_MS = 120_000;
 
-/** Sends a request to the control API, with a body as POST with the token. Throws `CliError`. */
+/** Sends a request to the control API; with a body, as a POST with the token. Throws `CliError`. */
 export function askLocalnet(
   path: string,
   body: unknown,
@@ -54,7 +54,7 @@ const chainsReply = z.object({
   ),
 });
 
-/** Parses the reply of `GET /chains` and `POST /blocks`. */
+/** Parses the response to `GET /chains` or `POST /blocks`. */
 export function parseChains(reply: unknown): z.output<typeof chainsReply>["chains"] {
   return chainsReply.parse(reply).chains;
 }

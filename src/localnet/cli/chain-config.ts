@@ -50,7 +50,7 @@ const PORT_TEXTS = {
   sidecarControl: "the control API of a sidecar in a process of its own",
 } satisfies Readonly<Record<keyof Ports, string>>;
 
-/** `localRpc` is the key `local_rpc`. */
+/** Converts a port's name to its key: `localRpc` becomes `local_rpc`. */
 export function keyOfPort(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
@@ -255,7 +255,7 @@ const fileSchema = z.strictObject({
   remote: z.strictObject(chainFields("remote")).prefault({}).describe("the remote chain, which others query"),
 });
 
-/** A checked chain file. */
+/** A validated chain file. */
 export type ChainFile = z.output<typeof fileSchema>;
 export type ChainSection = ChainFile["remote"];
 

@@ -39,8 +39,9 @@ export async function withChain<T>(
 }
 
 /**
- * Makes V8 optimize WebAssembly only after some 50 times as much use as by default. The HTTP client's parser is one huge function. After
- * two responses V8 begins to optimize it in the background, which takes 80 ms of processor time, and the process cannot end before.
+ * Makes V8 optimize WebAssembly only after about 50 times as much use as by default. The HTTP client's parser is one huge
+ * function. After two responses, V8 would begin to optimize it in the background, which takes 80 ms of processor time, and the
+ * process could not exit before that ends.
  */
 function delayOptimization(): void {
   setFlagsFromString("--wasm-tiering-budget=100000000");
@@ -56,11 +57,11 @@ function toCliError(error: unknown): unknown {
 }
 
 interface OptionalModuleContext extends CliContext {
-  /** What to do when the chain does not have the module. */
+  /** What to do if the chain does not have the module. */
   readonly ifAbsent: string;
 }
 
-/** Returns a context for the commands of a module that a chain may not have. */
+/** Returns a context for the commands of a module that some chains do not have. */
 export function forOptionalModule(context: CliContext, ifAbsent: string): OptionalModuleContext {
   return { ...context, ifAbsent };
 }
@@ -69,7 +70,7 @@ function isForOptionalModule(context: CliContext): context is OptionalModuleCont
   return "ifAbsent" in context;
 }
 
-/** What a chain answers to a query and to a message of a module that it does not have. */
+/** A chain's error for a query or a message to a module that it does not have. */
 const NO_MODULE = /unknown query path|no message handler found for/;
 
 function explained(error: unknown, context: CliContext): unknown {

@@ -7,16 +7,16 @@ import { isRecord, type JsonObject, type JsonValue } from "../../platform/base/j
 import { ascending } from "../../platform/base/order.ts";
 import { parseUint64 } from "../../platform/cli/options.ts";
 
-/** Converts a word of the command line. Throws `InvalidArgumentError`. */
+/** Converts a word from the command line. Throws `InvalidArgumentError`. */
 type Parse = (text: string, previous?: unknown) => unknown;
 
-/** An argument's name and help, "<denom> denomination", with a parser where the field's type is not enough. */
+/** An argument's name and help, "<denom> denomination", with a parser if the field's type is not enough. */
 export type FieldWords = string | readonly [words: string, parse: Parse] | (() => Argument);
 
-/** Words for arguments, by the field that they set: its name, or its path in the message. */
+/** Words for arguments, keyed by the field that they set: its name, or its path in the message. */
 export type FieldTable = Readonly<Record<string, FieldWords>>;
 
-/** Words for arguments that several modules have, by the field that they set. */
+/** Words for arguments that several modules share, keyed by the field that they set. */
 const FIELD_WORDS: FieldTable = {
   address: "<address> bech32 address of the account",
   amount: "<amount> amount with its denomination: 1000000untrn",
@@ -32,25 +32,25 @@ const FIELD_WORDS: FieldTable = {
   validator_address: "<validator> operator address",
 };
 
-/** What a command line gives a message. `plan.name` is a field of the message in the field `plan`. */
+/** A message's inputs on the command line. `plan.name` is a field of the message in the field `plan`. */
 export interface Inputs {
-  /** Fields that are arguments, in their order. Default: all but flags, pages, the signer and those of `options`. */
+  /** Fields that are arguments, in order. Default: all fields except flags, pages, the signer and those in `options`. */
   readonly takes?: readonly string[];
-  /** Words for this command's arguments, which precede its module's. */
+  /** Words for this command's arguments. They take precedence over the module's. */
   readonly fields?: FieldTable;
-  /** Options by the field that they set. A key with a dash in front sets none. */
+  /** Options, keyed by the field that they set. A key that starts with a dash sets no field. */
   readonly options?: Readonly<Record<string, OptionWords>>;
 }
 
-/** An option's flags and help, with a parser for what is not a text. */
+/** An option's flags and help, with a parser if the value is not a text. */
 export type OptionWords =
   | readonly [flags: string, description: string, parse?: Parse | undefined]
   | (() => Option);
 
-/** Fields of a message by path. */
+/** A message's fields by path. */
 export type Fields = Readonly<Record<string, JsonValue | undefined>>;
 
-/** Adds a command's arguments and options. Returns what reads their values: the fields that were given. */
+/** Adds a command's arguments and options. Returns a function that reads the fields that were given. */
 export function addInputs(
   command: Command,
   { takes, options = {}, fields }: Inputs,
@@ -73,13 +73,13 @@ export function addInputs(
 
 interface InputContext {
   readonly message: DescMessage;
-  /** The module's words, which precede {@link FIELD_WORDS}. */
+  /** The module's words, which take precedence over {@link FIELD_WORDS}. */
   readonly words: FieldTable | undefined;
-  /** Field that the signing account sets. */
+  /** The field that the signing account fills in. */
   readonly signer?: string | undefined;
 }
 
-/** Puts fields into the messages that their paths name. Fields without a value are left out. */
+/** Moves fields into the messages that their paths name. Fields without a value are left out. */
 export function nestFields(fields: Fields): JsonObject {
   const nested: Record<string, JsonValue> = {};
   for (const [path, value] of Object.entries(fields)) if (value !== undefined) put(nested, path, value);
@@ -104,7 +104,7 @@ function argumentFields({ fields }: DescMessage, others: readonly (string | unde
     .map(({ name }) => name);
 }
 
-/** Request field for a part of a list. */
+/** The request field that selects a part of a list. */
 export const PAGES = "pagination";
 
 /** Creates an option. */
@@ -138,10 +138,10 @@ function fieldAtPath(message: DescMessage, path: string): DescField | undefined 
   return fieldAtPath(field.message, rest.join("."));
 }
 
-/** Names of fields with a bech32 address. */
+/** Names of fields that contain a bech32 address. */
 const ADDRESS = /(?:^|_)(?:address|addr|contract)$/;
 
-/** The parser of a field's type. Undefined: the text itself. */
+/** Returns the parser for a field's type. Undefined means the text itself. */
 function parserOf(field: DescField | undefined): Parse | undefined {
   if (field?.message?.typeName === "cosmos.base.v1beta1.Coin")
     return field.fieldKind === "list" ? parseCoins : parseCoin;
@@ -152,17 +152,17 @@ function parserOf(field: DescField | undefined): Parse | undefined {
   return field?.scalar === ScalarType.UINT64 || field?.scalar === ScalarType.INT64 ? parseUint64 : undefined;
 }
 
-/** Returns what creates an option that must be given. */
+/** Returns a function that creates a required option. */
 export function requiredOption(flags: string, description: string, parse?: Parse): () => Option {
   return () => toOption([flags, description, parse]).makeOptionMandatory();
 }
 
-/** The parser of a number whose text is only checked when the message is encoded. */
+/** Parses a number whose text is checked only when the message is encoded. */
 export function unchecked(text: string): string {
   return text;
 }
 
-/** A parsed word in proto JSON, which has 64-bit integers as strings. */
+/** Converts a parsed word to proto JSON, in which 64-bit integers are strings. */
 function toJson(value: unknown): JsonValue {
   if (Array.isArray(value)) return value.map(toJson);
   if (isRecord(value))
@@ -172,12 +172,12 @@ function toJson(value: unknown): JsonValue {
   return unreachable("a parser that returns what JSON cannot express");
 }
 
-/** Returns a value that is a text. */
+/** Returns a value that must be a text. */
 export function textOf(value: JsonValue | undefined): string {
   return typeof value === "string" ? value : unreachable("a value that is no text");
 }
 
-/** Checks a bech32 address with any prefix, so that a typing error is found without the chain. */
+/** Checks a bech32 address with any prefix, so that a typing error is found without asking the chain. */
 export function parseAddress(text: string): string {
   try {
     decodeBech32(text);
@@ -198,7 +198,7 @@ export function parseCoin(text: string): Coin {
 /** A coin in proto JSON. */
 type Coin = Readonly<Record<"amount" | "denom", string>>;
 
-/** Parses "1uibcatom,5untrn". The chain accepts coins in the order of their denominations, each once. */
+/** Parses "1uibcatom,5untrn". The chain accepts coins sorted by denomination, each denomination once. */
 export function parseCoins(text: string): readonly Coin[] {
   const coins = text.split(",").map((coin) => parseCoin(coin.trim()));
   if (new Set(coins.map(({ denom }) => denom)).size < coins.length)
@@ -218,7 +218,7 @@ export function parseObject(text: string): JsonObject {
   return value;
 }
 
-/** What `JSON.parse` returns for an object has values of JSON only. */
+/** An object returned by `JSON.parse` contains only JSON values. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return isRecord(value);
 }

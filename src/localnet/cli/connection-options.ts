@@ -6,9 +6,9 @@ import { portOffsetOption } from "../../platform/cli/options.ts";
 
 /** Options of every command that connects to a chain. */
 export interface ConnectionOptions extends OutputOptions {
-  /** CometBFT RPC URL; default: local-1 in the localnet on this machine. */
+  /** CometBFT RPC URL; default: local-1 on this machine's localnet. */
   readonly node?: string;
-  /** Expected chain id; any chain when absent. */
+  /** Expected chain id; any chain if absent. */
   readonly chainId?: string;
   readonly portOffset: number;
   readonly chainName: string;

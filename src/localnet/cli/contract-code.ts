@@ -10,27 +10,27 @@ import type { WasmModule } from "../vm/module.ts";
 import { STATIC_CHECKS } from "../vm/static-checks.ts";
 import { createVm } from "../vm/vm.ts";
 
-/** Bounds what is read of a wrong file. */
+/** Limits how much of a wrong file is read. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
 interface Check {
   readonly name: string;
-  /** What is wrong, in the words of the deployed chain; undefined if nothing is. */
+  /** What is wrong, in the deployed chain's words; undefined if nothing is. */
   readonly problem: string | undefined;
 }
 
-/** What is known of a contract's code without running it. */
+/** What is known about a contract's code without running it. */
 export interface Inspection {
   readonly checksum: string;
   readonly bytes: number;
   readonly packedBytes: number | undefined;
   readonly module: WasmModule | undefined;
   readonly checks: readonly Check[];
-  /** Why no instance could be made of code that the chain stores. */
+  /** Why code that the chain would store cannot be instantiated. */
   readonly instantiation: string | undefined;
 }
 
-/** Reads a contract's code, unpacked. Throws `CliError` for code that the chain would refuse, with the reason. */
+/** Reads a contract's code, unpacked. If the chain would refuse the code, throws `CliError` with the reason. */
 export function readContract(file: string): Uint8Array {
   const inspection = inspectCode(readCode(file));
   const problem = problemOf(inspection);
@@ -38,7 +38,7 @@ export function readContract(file: string): Uint8Array {
   throw new CliError(EXIT.badConfig, `${file}: the chain refuses this code: ${problem ?? "no module"}`);
 }
 
-/** Reads a file with code. Throws `CliError`. */
+/** Reads a code file. Throws `CliError`. */
 export function readCode(file: string): Uint8Array {
   try {
     if (statSync(file).size > MAX_FILE_BYTES) throw new Error(`it is larger than ${MAX_FILE_BYTES} bytes`);
@@ -50,7 +50,7 @@ export function readCode(file: string): Uint8Array {
   }
 }
 
-/** Inspects code, plain or compressed. Never throws for what the code contains. */
+/** Inspects code, plain or compressed. Never throws because of the code's contents. */
 export function inspectCode(file: Uint8Array): Inspection {
   const isPacked = file[0] === 0x1f && file[1] === 0x8b;
   let code = file;
@@ -106,7 +106,7 @@ function attempt(action: () => void): string | undefined {
   }
 }
 
-/** Returns the first reason for which the chain refuses the code, or cannot run it. */
+/** Returns the first reason why the chain refuses the code, or cannot run it. */
 export function problemOf({ checks, instantiation }: Inspection): string | undefined {
   return checks.find(({ problem }) => problem !== undefined)?.problem ?? instantiation;
 }

@@ -3,9 +3,9 @@ import type { PooledChainClient } from "../../cosmos/client/create-chain-client.
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { type Inputs, toOption } from "./command-inputs.ts";
 
-/** What to profile: an executed transaction, a transaction on the newest state, or a query. */
+/** What to profile: an executed transaction, a transaction on the latest state, or a query. */
 export type ProfileRequest =
-  /** SHA-256 of the transaction, hex. */
+  /** SHA-256 hash of the transaction, hex. */
   | { readonly kind: "tx"; readonly hash: string }
   /** Encoded transaction, base64. Signatures may be missing. */
   | { readonly kind: "simulation"; readonly tx: string }
@@ -17,22 +17,22 @@ export const PROFILE_FORMATS = ["json", "speedscope", "folded"] as const;
 
 /** Options of commands that call contracts. */
 export interface ProfileOptions {
-  /** File for the profile. Undefined: none is made. */
+  /** The profile's file. Undefined: no profile is made. */
   readonly profile?: string;
   readonly profileFormat?: string;
   readonly json?: true;
 }
 
-/** Tells commands where the gas of a contract's call was used. The program gives it to them. */
+/** Reports to commands where a contract call used its gas. The program supplies it. */
 export interface GasReports {
-  /** Writes the profile that `--profile` wants, and prints its table. Throws `CliError`. */
+  /** Writes the profile requested by `--profile`, and prints its table. Throws `CliError`. */
   readonly save: (
     client: PooledChainClient,
     request: ProfileRequest,
     options: ProfileOptions,
     context: CliContext,
   ) => Promise<void>;
-  /** Returns the failed calls of binary code with the functions that were running; "" if nothing is known of them. */
+  /** Returns the failed Wasm calls with the functions that were running; "" if nothing is known about them. */
   readonly stacks: (
     client: PooledChainClient,
     request: ProfileRequest,
@@ -49,7 +49,7 @@ export function withGasReports(context: CliContext, gasReports: GasReports): Rep
   return { ...context, gasReports };
 }
 
-/** Returns the gas reports of a context; undefined if its program has none. */
+/** Returns a context's gas reports; undefined if its program has none. */
 export function gasReportsOf(context: CliContext): GasReports | undefined {
   return isReporting(context) ? context.gasReports : undefined;
 }
@@ -58,7 +58,7 @@ function isReporting(context: CliContext): context is ReportingContext {
   return "gasReports" in context;
 }
 
-/** Options of {@link ProfileOptions}. They set no field of a message. */
+/** The options in {@link ProfileOptions}. They set no message field. */
 export const PROFILE_OPTIONS = {
   "--profile": ["--profile <file>", "write where the gas was used, by function; local chains only"],
   "--profile-format": () =>
@@ -68,7 +68,7 @@ export const PROFILE_OPTIONS = {
     ).choices(PROFILE_FORMATS),
 } as const satisfies Inputs["options"];
 
-/** Adds the options of {@link ProfileOptions}. */
+/** Adds the options in {@link ProfileOptions}. */
 export function addProfileOptions(command: Command): Command {
   for (const option of Object.values(PROFILE_OPTIONS)) command.addOption(toOption(option));
   return command;

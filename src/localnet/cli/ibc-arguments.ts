@@ -3,13 +3,13 @@ import type { JsonObject } from "../../platform/base/json.ts";
 import { parseUint64 } from "../../platform/cli/options.ts";
 import type { FieldWords } from "./command-inputs.ts";
 
-/** A channel of the chain that the command connects to. */
+/** A channel on the chain that the command connects to. */
 export const CHANNEL_WORDS: FieldWords = [
   "<channel> channel of this chain, e.g. channel-0",
   numbered("channel", "channel-0"),
 ];
 
-/** Returns a parser of ids with a number. */
+/** Returns a parser for ids that contain a number. */
 export function numbered(kind: string, example: string): (text: string) => string {
   const pattern = new RegExp(`^${kind}-\\d{1,20}$`);
   return (text) => {
@@ -31,7 +31,7 @@ export function parseHeight(text: string): {
 
 const DEFAULT_TIMEOUT_MS = 600_000;
 
-/** Returns the timeouts of a transfer: the time is set by default, but not beside a height alone. */
+/** Returns a transfer's timeouts. The timeout time is set by default, unless only a height is given. */
 export function timeoutFields(
   given: { readonly timeout?: number; readonly timeoutHeight?: JsonObject },
   nowMs: number,

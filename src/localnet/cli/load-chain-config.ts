@@ -22,14 +22,14 @@ import {
 import type { ChainKey, DenomAmount } from "../accounts/test-keys.ts";
 import { chainConfigKind, type ChainFile, type ChainSection, keyOfPort } from "./chain-config.ts";
 
-/** Bounds what is read of a wrong file. */
+/** Limits how much of a wrong file is read. */
 const MAX_CODE_FILE_BYTES = 16 * 1024 * 1024;
 const MAX_GENESIS_BYTES = 512 * 1024 * 1024;
 
-/** The prefix of a text that stands for the content of a file. */
+/** Prefix of a text that stands for a file's content. */
 const FILE = "file:";
 
-/** What a chain file says about a localnet, or the defaults. */
+/** A localnet as configured by a chain file, or the default. */
 export interface ConfiguredLocalnet {
   readonly chains: LocalnetChains;
   readonly roles: LocalnetRoles;
@@ -45,14 +45,14 @@ export interface ChainConfigOptions {
   readonly chainDir?: string;
 }
 
-/** Reads the chain file without the files that it names. Throws `ConfigError` and `CliError`. */
+/** Reads the chain file, but not the files that it names. Throws `ConfigError` and `CliError`. */
 export async function readChainConfig(file: string, portOffset = 0): Promise<ConfiguredLocalnet> {
   return configured(loadDaemonConfig(chainConfigKind, file).config, portOffset, () => ({}));
 }
 
 /**
- * Returns a configuration's chains, or the default localnet's. Other files that it names are not read: only a new chain needs them. Throws
- * `ConfigError`.
+ * Returns a configuration's chains, or the default localnet's. Other files that the configuration names are not read, because
+ * only a new chain needs them. Throws `ConfigError`.
  */
 export async function chainsOf(file: string | undefined): Promise<LocalnetChains> {
   return file === undefined ? CHAINS : (await readChainConfig(file)).chains;
@@ -167,7 +167,7 @@ async function addressOf(key: {
   }
 }
 
-/** The bank stores coins by denomination. */
+/** The bank stores coins sorted by denomination. */
 function sorted(coins: readonly DenomAmount[]): readonly DenomAmount[] {
   return coins.toSorted((a, b) => (a.denom < b.denom ? -1 : 1));
 }
@@ -207,7 +207,7 @@ function readDocument(file: string): unknown {
   }
 }
 
-/** Replaces `file:NAME` in the messages that store code by the file, in base64. */
+/** In messages that store code, replaces `file:NAME` with the file's content in base64. */
 function withCode(wasm: JsonObject, dir: string): JsonObject {
   const messages = wasm["gen_msgs"];
   if (!Array.isArray(messages)) return wasm;
@@ -236,7 +236,7 @@ function asObject(value: JsonValue | undefined): JsonObject {
   return isRecord(value) ? value : {};
 }
 
-/** Values of YAML and JSON are JSON values; others, such as infinity, are null in the document. */
+/** YAML and JSON values are JSON values; others, such as infinity, become null in the document. */
 function jsonObject(value: Readonly<Record<string, unknown>>): JsonObject {
   const parsed: JsonObject = JSON.parse(JSON.stringify(value));
   return parsed;

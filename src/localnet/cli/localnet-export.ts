@@ -20,7 +20,7 @@ import { loadChainState } from "../node/consensus/chain-state.ts";
 import { type BlockStore, openBlockStore, readBlockStore } from "../node/storage/block-store.ts";
 import { chainsOf } from "./load-chain-config.ts";
 
-/** Upper bound, to detect a wrong file; localnet exports are far smaller. */
+/** Upper bound that detects a wrong file; localnet exports are far smaller. */
 const MAX_GENESIS_BYTES = 512 * 1024 * 1024;
 
 type CreateApp = (storage: StateStorage, genesis: GenesisDoc) => Application;
@@ -33,8 +33,8 @@ interface Options {
 }
 
 /**
- * `relaywatch localnet export`: prints a chain's state as a genesis document. A chain that starts with it continues
- * at the next height.
+ * `relaywatch localnet export`: prints a chain's state as a genesis document. A chain that starts from it continues at the next
+ * height.
  */
 export function exportCommand(context: CliContext, modules?: ModuleSet): Command {
   return withHome(new Command())
@@ -49,7 +49,7 @@ export function exportCommand(context: CliContext, modules?: ModuleSet): Command
     });
 }
 
-/** `relaywatch localnet import FILE`: creates a home whose chain starts with this genesis document. */
+/** `relaywatch localnet import FILE`: creates a home whose chain starts from this genesis document. */
 export function importCommand(context: CliContext, modules?: ModuleSet): Command {
   return addOutputOptions(withHome(new Command()))
     .argument("<file>", "genesis document")
@@ -110,9 +110,9 @@ function readJson(file: string): unknown {
 }
 
 /**
- * Exports a home directory's state as the genesis document of a chain that continues it: at the next height, with the last block's time
- * and all committed validator updates. A node may be using the home: the export shows one height's state. Throws `NodeError`
- * `home-unusable` or `no-state`.
+ * Exports a home directory's state as the genesis document of a chain that continues it: at the next height, with the last
+ * block's time and all committed validator updates. A node may be using the home, because the export shows the state at a single
+ * height. Throws `NodeError` `home-unusable` or `no-state`.
  */
 export function exportHomeGenesis(home: string, openApp: CreateApp): GenesisDoc {
   const store = readBlockStore(home);
@@ -141,8 +141,8 @@ function exportGenesis(store: BlockStore, openApp: CreateApp, home: string): Gen
 }
 
 /**
- * Stores a genesis document in a home directory and creates the directory if necessary. Throws `NodeError` `other-genesis`
- * when the home has a genesis document, and the error of the application when it rejects the document.
+ * Stores a genesis document in a home directory, creating the directory if necessary. Throws `NodeError` `other-genesis` if the
+ * home already has a genesis document, or the application's error if it rejects the document.
  */
 export function importHomeGenesis(home: string, genesis: GenesisDoc, openApp: CreateApp): void {
   const store = openBlockStore(home);

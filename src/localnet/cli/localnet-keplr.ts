@@ -33,11 +33,11 @@ async function localnetOf(file: string | undefined, portOffset: number) {
   return readChainConfig(file, portOffset);
 }
 
-/** HD coin type of the test accounts. */
+/** The test accounts' HD coin type. */
 const COIN_TYPE = 118;
 const DECIMALS = 6;
 
-/** What Keplr does differently on these chains: for instance, it reads gas prices from the fee market. */
+/** What Keplr does differently on these chains. For instance, it reads gas prices from the fee market. */
 const FEATURES = ["ibc-go", "ibc-transfer", "feemarket", "query:/cosmos/bank/v1beta1/spendable_balances"];
 
 /** Describes a chain in Keplr's format. */
@@ -66,7 +66,7 @@ function chainInfo(chain: ChainProfile, ports: Ports) {
   };
 }
 
-/** "untrn" is shown as NTRN with six decimals; a denomination without a leading "u" as it is. */
+/** "untrn" is shown as NTRN with six decimals; a denomination without a leading "u" is shown unchanged. */
 function currencyOf({ denom }: ChainProfile) {
   const [, name] = /^u([a-z]+)$/.exec(denom) ?? [];
   return name === undefined
@@ -74,7 +74,7 @@ function currencyOf({ denom }: ChainProfile) {
     : { coinDenom: name.toUpperCase(), coinMinimalDenom: denom, coinDecimals: DECIMALS };
 }
 
-/** The chain's lowest gas price, and prices that stay enough when blocks become fuller. */
+/** The chain's minimum gas price, and prices that remain sufficient as blocks fill up. */
 function gasPrices(chain: ChainProfile) {
   const low = Number(accountsOf(chain)[0]?.gasPrice.amount ?? 0);
   return { low, average: low * 2, high: low * 4 };

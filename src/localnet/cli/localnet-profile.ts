@@ -5,7 +5,7 @@ import { column, formatTable } from "../../platform/cli/table.ts";
 import { listDeviations, PROFILE_NAMES } from "../chain/deviations/deviations.ts";
 import { jsonOption } from "../../platform/cli/output-options.ts";
 
-/** `--profile NAME` of the commands that start chains. */
+/** `--profile NAME` for the commands that start chains. */
 export function profileOption(): Option {
   return new Option(
     "--profile <name>",
@@ -13,7 +13,7 @@ export function profileOption(): Option {
   ).choices(PROFILE_NAMES);
 }
 
-/** Longest text of a cell. The JSON has the whole text. */
+/** Maximum length of a cell's text. The JSON has the whole text. */
 const CELL = 60;
 
 const COLUMNS = [
@@ -24,7 +24,7 @@ const COLUMNS = [
   column("DEPLOYED", "deployed"),
 ];
 
-/** `relaywatch localnet profile`: lists the differences between specification and deployed chain. */
+/** `relaywatch localnet profile`: lists the differences between the specification and the deployed chain. */
 export function profileCommand(context: CliContext): Command {
   return new Command()
     .addOption(jsonOption())

@@ -27,10 +27,10 @@ interface Options extends LocalnetOptions {
   readonly keep?: true;
 }
 
-/** The localnet of a rehearsal. */
+/** The localnet that a rehearsal runs on. */
 interface Stage {
   readonly local: ScenarioChain;
-  /** The newest header of the remote chain. */
+  /** The remote chain's newest header. */
   readonly remoteHeader: () => Promise<Header>;
   /** Sends a command to the control API. */
   readonly order: (path: string, body: JsonObject) => Promise<unknown>;
@@ -47,7 +47,10 @@ const REHEARSALS = {
   "relayer-runs-dry": relayerRunsDry,
 } as const satisfies Readonly<Record<string, (stage: Stage) => Promise<void>>>;
 
-/** `relaywatch localnet rehearse NAME`: plays what takes weeks on a running localnet, prints each step, and takes the chains back. */
+/**
+ * `relaywatch localnet rehearse NAME`: plays on a running localnet what would take weeks, prints each step, and reverts the
+ * chains.
+ */
 export function rehearseCommand(context: CliContext): Command {
   const command = new Command()
     .addArgument(new Argument("<name>", "the rehearsal").choices(Object.keys(REHEARSALS)))
@@ -229,7 +232,7 @@ async function upgrade(stage: Stage): Promise<void> {
   print(`2. It was applied at height ${at}, and the chain goes on.`);
 }
 
-/** A validator that a test account operates. */
+/** A validator operated by a test account. */
 interface Operated {
   readonly account: string;
   readonly operator: string;
@@ -256,7 +259,7 @@ async function validatorsNow({ local }: Stage): Promise<readonly Operated[]> {
   });
 }
 
-/** The weakest validator without which the others still have more than two thirds. */
+/** The weakest validator without which the others still have more than two thirds of the power. */
 async function dispensable(stage: Stage): Promise<Operated> {
   const all = await validatorsNow(stage);
   const total = all.reduce((sum, { tokens }) => sum + tokens, 0n);
@@ -310,7 +313,7 @@ async function jailAndRelease(stage: Stage): Promise<void> {
   );
 }
 
-/** More than the fee of a transaction. */
+/** More than a transaction's fee. */
 const FEE_ROOM = 1_000_000n;
 
 async function relayerRunsDry(stage: Stage): Promise<void> {
@@ -333,7 +336,7 @@ async function relayerRunsDry(stage: Stage): Promise<void> {
   print(`2. The faucet has sent coins: ${filled}${denom}. The relayer goes on by itself.`);
 }
 
-/** Sends the relayer's coins to alice. The running relayer may use the sequence at the same time; then the next attempt does it. */
+/** Sends the relayer's coins to alice. If the running relayer uses the same sequence, the next attempt succeeds. */
 async function drain({ local }: Stage, amount: bigint): Promise<void> {
   const fields = {
     from_address: accountNamed(CHAINS.local, "relayer").address,

@@ -59,7 +59,7 @@ interface OverQuota {
   readonly signal: AbortSignal;
   /** REST API base URL of `local-1`. */
   readonly rest: string;
-  /** The option that selects this localnet, with a space in front; "" for the default. */
+  /** The option that selects this localnet, with a leading space; "" for the default. */
   readonly portOption: string;
   /** Leaves the limiter on. */
   readonly keep: boolean;
@@ -73,8 +73,9 @@ const WAIT_MS = 60_000;
 const POLL_MS = 200;
 
 /**
- * Puts the reference limiter in front of transfers, and shows one that passes, one that it rejects, and one that is refunded. Switches
- * it off again, also after an error. Throws `CliError`, for instance when no IBC relayer is running.
+ * Puts the reference limiter in front of transfers, and shows a transfer that passes, one that it rejects, and one that is
+ * refunded. Then switches the limiter off again, even after an error. Throws `CliError`, for instance if no IBC relayer is
+ * running.
  */
 async function runOverQuota(scenario: OverQuota): Promise<void> {
   const { local, print, keep } = scenario;
@@ -103,7 +104,7 @@ async function runOverQuota(scenario: OverQuota): Promise<void> {
   print(keep ? "\nThe limiter stays on (--keep)." : "\nThe limiter is off again.");
 }
 
-/** Waits for an open transfer channel: the IBC relayer may be opening it. */
+/** Waits for an open transfer channel, since the IBC relayer may still be opening it. */
 async function openChannel(scenario: OverQuota): Promise<string> {
   const find = async (): Promise<string | undefined> => {
     const listed = fieldAt(await scenario.local.ask("ibc.core.channel.v1.Query", "Channels", {}), "channels");
@@ -115,7 +116,7 @@ async function openChannel(scenario: OverQuota): Promise<string> {
   return waitFor("no channel for transfers is open", find, scenario);
 }
 
-/** A tenth of the quota. */
+/** Transfers a tenth of the quota. */
 async function showPass(scenario: OverQuota, limiter: LimiterDemo, channel: string): Promise<void> {
   const { print } = scenario;
   const amount = limiter.quota / 10n;
@@ -130,7 +131,7 @@ async function showPass(scenario: OverQuota, limiter: LimiterDemo, channel: stri
   );
 }
 
-/** Together with the transfers so far, more than the quota. */
+/** Transfers an amount that exceeds the quota together with the transfers so far. */
 async function showRefusal(scenario: OverQuota, limiter: LimiterDemo, channel: string): Promise<void> {
   const { print } = scenario;
   const before = await limiter.used();
@@ -147,7 +148,7 @@ async function showRefusal(scenario: OverQuota, limiter: LimiterDemo, channel: s
   print(`   Used: ${await limiter.used()} of ${limiter.quota}, as before.`);
 }
 
-/** Half of the quota, to an account unknown to the other chain. */
+/** Transfers half of the quota to an account that the other chain does not know. */
 async function showUndo(scenario: OverQuota, limiter: LimiterDemo, channel: string): Promise<void> {
   const { local, print } = scenario;
   const before = await limiter.used();
@@ -266,9 +267,9 @@ async function waitFor<T>(
 /** The scenario's limiter, on `local-1`. */
 interface LimiterDemo {
   readonly address: string;
-  /** Coins that may leave in a window. */
+  /** Coins that may leave in one window. */
   readonly quota: bigint;
-  /** Coins that have left in the present window. */
+  /** Coins that have left in the current window. */
   readonly used: () => Promise<bigint>;
   /** The smart query that `used` reads, base64. */
   readonly query: string;
@@ -279,12 +280,12 @@ const OPERATOR = accountNamed(CHAIN, "operator").address;
 export const AUTHORITY = encodeBech32(CHAIN.bech32Prefix, moduleAddress("adminmodule"));
 const WINDOW = { name: "daily", duration: 86_400, send_recv: [1, 100] };
 
-/** Returns the contract that limits transfers now; "" for none. */
+/** Returns the contract that currently limits transfers; "" if none does. */
 async function limiterNow({ ask }: ScenarioChain): Promise<string> {
   return textAt(await ask("neutron.ibcratelimit.v1beta1.Query", "Params", {}), "params.contract_address");
 }
 
-/** Instantiates the reference limiter with a daily quota for transfers out of a channel: 1 % of the supply. */
+/** Instantiates the reference limiter with a daily quota of 1 % of the supply for transfers out of a channel. */
 export async function deployLimiter(chain: ScenarioChain, channelId: string): Promise<LimiterDemo> {
   const path = { channel_id: channelId, denom, quotas: [WINDOW] };
   const message = { gov_module: OPERATOR, ibc_module: AUTHORITY, paths: [path] };
@@ -314,7 +315,7 @@ export async function deployLimiter(chain: ScenarioChain, channelId: string): Pr
   };
 }
 
-/** Sets the contract that limits transfers, in a proposal by `operator`; "" for none. */
+/** Sets the contract that limits transfers, using a proposal by `operator`; "" for none. */
 export async function setLimiter(chain: ScenarioChain, address: string): Promise<ScenarioTx> {
   return propose(chain, {
     "@type": "/neutron.ibcratelimit.v1beta1.MsgUpdateParams",
@@ -323,7 +324,7 @@ export async function setLimiter(chain: ScenarioChain, address: string): Promise
   });
 }
 
-/** Runs a message of the chain's authority, in a proposal by the operator. */
+/** Runs a message from the chain's authority, using a proposal by the operator. */
 export async function propose({ send }: ScenarioChain, message: JsonObject): Promise<ScenarioTx> {
   return requireDone(
     await send("operator", "cosmos.adminmodule.adminmodule.MsgSubmitProposal", {
@@ -333,7 +334,7 @@ export async function propose({ send }: ScenarioChain, message: JsonObject): Pro
   );
 }
 
-/** Throws `CliError` for a transaction that failed in its block. */
+/** Throws `CliError` if the transaction failed in its block. */
 export function requireDone(tx: ScenarioTx): ScenarioTx {
   const { confirmation, hash } = tx;
   if (confirmation.kind === "included") return tx;

@@ -13,23 +13,23 @@ import { addInputs, type FieldTable, type Inputs, nestFields, PAGES } from "./co
 import { addConnectionOptions } from "./connection-options.ts";
 import type { QueryOptions } from "./run-query.ts";
 
-/** One gRPC service's queries on the command line: what its definition does not say. */
+/** One gRPC service's queries on the command line: the details that its definition lacks. */
 export interface QueryGroup {
-  /** Name under the canonical chain name: `neutron.dex.Query`. */
+  /** Name with the canonical chain name: `neutron.dex.Query`. */
   readonly service: string;
-  /** Words for the arguments that `FIELD_WORDS` has not, or has otherwise. */
+  /** Words for arguments that `FIELD_WORDS` lacks or describes differently. */
   readonly fields?: FieldTable;
-  /** By name, with the deployed command line's aliases: `total-supply|total`. */
+  /** Queries by name, with the deployed command line's aliases: `total-supply|total`. */
   readonly queries: Readonly<Record<string, Query>>;
 }
 
 /** A query's inputs and the table for its response. */
 interface QueryMore extends Inputs, Partial<Omit<AnswerTable, "columns">> {
-  /** Absent: parameters are printed one by one, other responses as YAML. `path` is by default the response's first field. */
+  /** If absent, parameters are printed one per line, other responses as YAML. `path` is the response's first field by default. */
   readonly columns?: ColumnWords;
-  /** Parameters that are printed as YAML. */
+  /** Prints parameters as YAML. */
   readonly isYaml?: true;
-  /** A list without page options. */
+  /** The list has no page options. */
   readonly isShort?: true;
 }
 
@@ -38,12 +38,12 @@ export interface Query extends QueryMore {
   readonly description: string;
 }
 
-/** Describes a query. Arguments and pages follow the request. A text is the only column's title. */
+/** Describes a query. Arguments and pages follow from the request. A string is the title of the only column. */
 export function query(rpc: string, description: string, more: QueryMore | string = {}): Query {
   return { rpc, description, ...(typeof more === "string" ? { columns: more } : more) };
 }
 
-/** Returns what creates one command for each query. It prints a table, or with `-o json` the REST API's JSON. */
+/** Returns a function that creates one command per query. The command prints a table or, with `-o json`, the REST API's JSON. */
 export function queryCommands(group: QueryGroup): (context: CliContext) => Command {
   return (context) => {
     const parent = new Command();
@@ -52,7 +52,7 @@ export function queryCommands(group: QueryGroup): (context: CliContext) => Comma
   };
 }
 
-/** Creates the command of one query. */
+/** Creates the command for one query. */
 export function queryCommand(group: QueryGroup, words: string, context: CliContext): Command {
   const { input, output, path, more } = find(group, words);
   const [name = "", ...aliases] = words.split("|");
@@ -77,7 +77,7 @@ export function queryCommand(group: QueryGroup, words: string, context: CliConte
   });
 }
 
-/** Returns the table of a query. Undefined: its response is printed as YAML. */
+/** Returns a query's table. Undefined: the response is printed as YAML. */
 export function answerTable(group: QueryGroup, words: string): AnswerTable | undefined {
   const { more, output } = find(group, words);
   return tableOf(more, output);
@@ -97,7 +97,7 @@ function tableOf(more: QueryMore, { fields }: DescMessage): AnswerTable | undefi
   return !isYaml && fields.some(({ name }) => name === PARAMS_TABLE.path) ? PARAMS_TABLE : undefined;
 }
 
-/** Pagination options, as a Cosmos SDK binary has them. */
+/** Pagination options, as in a Cosmos SDK binary. */
 export interface PageOptions {
   readonly page: bigint;
   readonly pageKey?: Uint8Array;
@@ -105,7 +105,7 @@ export interface PageOptions {
   readonly limit: bigint;
   readonly countTotal?: true;
   readonly reverse?: true;
-  /** The same under the names that programs of SDK 0.50 have. */
+  /** The same options under the names used by SDK 0.50 programs. */
   readonly pageOffset?: bigint;
   readonly pageLimit?: bigint;
   readonly pageCountTotal?: true;
@@ -127,7 +127,7 @@ export function addPageOptions(command: Command): Command {
     .addOption(hidden("--page-reverse"));
 }
 
-/** Converts the options to a page request. Throws `CliError` when they exclude each other. */
+/** Converts the options to a page request. Throws `CliError` if they exclude each other. */
 export function toPageRequest(options: PageOptions): PageRequest {
   const { page, pageKey } = options;
   const offset = options.pageOffset ?? options.offset;
@@ -160,7 +160,7 @@ function parseKey(text: string): Uint8Array {
   }
 }
 
-/** Returns the page request in proto JSON. Throws `CliError`, too. */
+/** Returns the page request in proto JSON. Also throws `CliError`. */
 function pageJson(options: PageOptions): JsonObject {
   const { key, offset, limit, countTotal, reverse } = toPageRequest(options);
   return {

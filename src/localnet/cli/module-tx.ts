@@ -20,28 +20,28 @@ import { addConnectionOptions } from "./connection-options.ts";
 import type { OutgoingMessage } from "./send-message.ts";
 import { addTxOptions, type TxOptions } from "./tx-options.ts";
 
-/** One module's messages on the command line: what their definitions do not say. */
+/** One module's messages on the command line: the details that their definitions lack. */
 export interface MessageGroup {
-  /** Name under the canonical chain name: `neutron.dex.Msg`. */
+  /** Name with the canonical chain name: `neutron.dex.Msg`. */
   readonly service: string;
-  /** Words for the arguments that `FIELD_WORDS` has not, or has otherwise. */
+  /** Words for arguments that `FIELD_WORDS` lacks or describes differently. */
   readonly fields?: FieldTable;
-  /** By name, with the deployed command line's aliases: `unbond|undelegate`. */
+  /** Messages by name, with the deployed command line's aliases: `unbond|undelegate`. */
   readonly messages: Readonly<Record<string, Message>>;
-  /** What is known of all its messages, except the authority's. */
+  /** What applies to all of the module's messages, except the authority's. */
   readonly sending?: Pick<OutgoingMessage, "callsContract">;
 }
 
 interface MessageMore extends Inputs {
-  /** Printed response fields: a label, and the field's path. */
+  /** Response fields to print: a label, and the path of the field. */
   readonly prints?: Readonly<Record<string, string>>;
   /** Text below the help. */
   readonly note?: string;
-  /** Turns the given values into fields of the message, except the signer. Throws `CliError` for a wrong combination. */
+  /** Converts the given values to the message's fields, except the signer. Throws `CliError` for an invalid combination. */
   readonly complete?: (given: Fields, options: TxOptions) => Fields | Promise<Fields>;
   /** Encodes a message that proto JSON cannot express. */
   readonly encode?: (fields: JsonObject) => Uint8Array;
-  /** How the response is printed and the message simulated, where `prints` is not enough. */
+  /** How to print the response and simulate the message, if `prints` is not enough. */
   readonly sending?: Pick<OutgoingMessage, "response" | "simulation">;
 }
 
@@ -50,12 +50,12 @@ export interface Message extends MessageMore {
   readonly description: string;
 }
 
-/** Describes a message. Its arguments are its fields without the signer. */
+/** Describes a message. Its arguments are its fields, except the signer. */
 export function message(rpc: string, description: string, more: MessageMore = {}): Message {
   return { rpc, description, ...more };
 }
 
-/** Returns what creates one command for each message. It signs and sends the message, as `sendMessage`. */
+/** Returns a function that creates one command per message. The command signs and sends the message, as `sendMessage` does. */
 export function messageCommands(group: MessageGroup): (context: CliContext) => Command {
   return (context) => {
     const parent = new Command();
@@ -64,7 +64,7 @@ export function messageCommands(group: MessageGroup): (context: CliContext) => C
   };
 }
 
-/** Creates the command of one message. */
+/** Creates the command for one message. */
 export function messageCommand(group: MessageGroup, words: string, context: CliContext): Command {
   const more = group.messages[words] ?? unreachable(`no message ${words}`);
   const { methods } = requireService(group.service);
@@ -87,7 +87,7 @@ export function messageCommand(group: MessageGroup, words: string, context: CliC
   });
 }
 
-/** A message whose fields are known but for the signer. */
+/** A message whose fields are all known except the signer. */
 interface ReadyMessage {
   readonly type: string;
   readonly fields: JsonObject;
@@ -113,7 +113,7 @@ function printedResponse(type: string, prints: Readonly<Record<string, string>>)
   return { type: `${type}Response`, format };
 }
 
-/** Signer of the messages that only the chain's authority may send. */
+/** Signer field of messages that only the chain's authority may send. */
 const AUTHORITY = "authority";
 
 /** An account signs for its validator. */
@@ -121,7 +121,7 @@ function asSigner(signer: string, account: string): string {
   return signer.startsWith("validator") ? operatorOf(account) : account;
 }
 
-/** The operator address of an account: the same bytes under the prefix of operators. */
+/** Returns an account's operator address: the same bytes with the prefix for operators. */
 export function operatorOf(account: string): string {
   const { prefix, bytes } = decodeBech32(account);
   return encodeBech32(`${prefix}valoper`, bytes);
@@ -131,7 +131,7 @@ const AUTHORITY_HELP = `
 Only the chain's authority, the adminmodule account, may do this. The command sends the message in a proposal, so the
 signing account must be an adminmodule admin. On the localnet this is "operator".`;
 
-/** Puts an authority message in a proposal by the signing account. */
+/** Puts a message from the authority into a proposal by the signing account. */
 function proposal({ type, fields }: ReadyMessage, options: TxOptions): OutgoingMessage {
   const submit = TYPE_URL.submitProposal.slice(1);
   const proposed = (proposer: string): JsonObject => ({

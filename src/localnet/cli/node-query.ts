@@ -32,7 +32,7 @@ const BLOCKS: QueryGroup = {
   queries: { block: query("GetBlockByHeight", "print a block") },
 };
 
-/** Returns what creates the command of one query. */
+/** Returns a function that creates the command for one query. */
 function command(group: QueryGroup, name: string) {
   return (context: CliContext) => queryCommand(group, name, context);
 }

@@ -27,11 +27,11 @@ interface OutgoingQuery {
   readonly responseType: string;
   /** The request in proto JSON. */
   readonly request: JsonObject;
-  /** Layout for people. Undefined: YAML. */
+  /** Table layout for people. Undefined: YAML. */
   readonly table: AnswerTable | undefined;
 }
 
-/** Sends a query to the chain and prints its response: a table, or with the options the REST API's JSON or YAML. */
+/** Sends a query to the chain and prints its response: a table or, depending on the options, the REST API's JSON or YAML. */
 export async function runQuery(
   query: OutgoingQuery,
   options: QueryOptions,
@@ -62,10 +62,10 @@ async function fetchResponse(
   return messageToJson(responseType, isDeployed ? proto.decode(responseType, response) : response, chainName);
 }
 
-/** Denominations whose metadata a table reads. */
+/** Maximum number of denominations whose metadata is read for a table. */
 const MAX_UNITS = 100;
 
-/** The denominations of a table's coins. */
+/** Returns the denominations of the coins in a table. */
 function unitNames(table: AnswerTable | undefined, response: JsonValue): readonly string[] {
   const coin = table?.coin;
   if (table === undefined || coin === undefined) return [];
@@ -75,7 +75,7 @@ function unitNames(table: AnswerTable | undefined, response: JsonValue): readonl
   return names.slice(0, MAX_UNITS);
 }
 
-/** Adds a column with the coins in display units, where the chain's metadata name any. */
+/** Adds a column with the coins in display units, if the chain's metadata name any. */
 function withDisplayUnits(table: AnswerTable, units: ReadonlyMap<string, DisplayUnit>): AnswerTable {
   const { coin, columns } = table;
   if (coin === undefined || units.size === 0) return table;
@@ -86,7 +86,7 @@ function withDisplayUnits(table: AnswerTable, units: ReadonlyMap<string, Display
   return { ...table, columns: [...columns, { title: "DISPLAY", cell }] };
 }
 
-/** A whole amount, or a price with decimals of the base unit. */
+/** Formats a whole amount, or a price with decimals in the base unit. */
 function displayText(amount: string, unit: DisplayUnit): string {
   if (/^\d{1,78}$/.test(amount)) return formatUnits(BigInt(amount), unit);
   if (!/^\d{1,60}\.\d{1,18}$/.test(amount)) return "-";
@@ -96,7 +96,7 @@ function displayText(amount: string, unit: DisplayUnit): string {
 /** Fractional digits of a `Dec18`. */
 const DEC18_PLACES = 18;
 
-/** The coins are the response, and their units only an addition: a node that does not return them is no error. */
+/** The coins are the response, and their units only an addition, so it is not an error if a node does not return the units. */
 async function readUnits(
   client: ChainClient,
   denoms: readonly string[],

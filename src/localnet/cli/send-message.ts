@@ -26,7 +26,7 @@ import { gasReportsOf, type ProfileRequest } from "./gas-reports.ts";
 import { openAccount, requireAccountChoice, unsignedSender } from "./tx-account.ts";
 import { feeDenomOf, fixedPrice, type TxOptions } from "./tx-options.ts";
 
-/** A connection with the account that signs. */
+/** A connection, and the account that signs. */
 interface Sending {
   readonly client: PooledChainClient;
   readonly signer: Signer;
@@ -39,24 +39,27 @@ interface Sending {
 export interface OutgoingMessage {
   readonly typeUrl: string;
   readonly encode: (sender: string) => Uint8Array;
-  /** The message's response, which is then printed too. */
+  /** The response to the message, which is then also printed. */
   readonly response?: {
-    /** Name of its type under the canonical chain name. */
+    /** Name of the response's type, with the canonical chain name. */
     readonly type: string;
-    /** Formats it for people. */
+    /** Formats the response for people. */
     readonly format: (response: JsonValue) => string;
   };
-  /** The message calls a contract: an error has the functions that were running, if the chain is a local one. */
+  /** The message calls a contract. On a local chain, an error then includes the functions that were running. */
   readonly callsContract?: true;
-  /** A query that runs the message without effects, for `--dry-run`. Its request holds the message in field 1. */
+  /** A query for `--dry-run` that runs the message without effects. Its request has the message in field 1. */
   readonly simulation?: {
-    /** gRPC path under the canonical chain name. */
+    /** gRPC path with the canonical chain name. */
     readonly path: string;
     readonly responseType: string;
   };
 }
 
-/** Signs and sends one message, waits for its inclusion and prints the result. Throws `CliError` unless the transaction succeeds. */
+/**
+ * Signs and sends one message, waits until it is included, and prints the result. Throws `CliError` unless the transaction
+ * succeeds.
+ */
 export function sendMessage(
   message: OutgoingMessage,
   options: TxOptions,
@@ -98,13 +101,13 @@ export function sendMessage(
   });
 }
 
-/** A transaction's outcome. `resp` is its message's response, undefined if there is none. */
+/** A transaction's outcome. `resp` is the response to its message, or undefined if there is none. */
 interface PrintedOutcome {
   readonly resp: JsonValue | undefined;
   readonly answer: JsonObject;
 }
 
-/** Prints JSON with the response in `resp`, or for people its table below the transaction. */
+/** Prints JSON with the response in `resp` or, for people, the response's table below the transaction. */
 function printOutcome(
   { response }: OutgoingMessage,
   { resp, answer }: PrintedOutcome,
@@ -117,7 +120,7 @@ function printOutcome(
   context.print(`\n${response.format(resp)}`);
 }
 
-/** Decodes the message's response. Undefined if the transaction failed or the node returned no such response. */
+/** Decodes the response to the message. Undefined if the transaction failed, or if the node returned no such response. */
 function responseOf(
   { response }: OutgoingMessage,
   { confirmation }: SendOutcome,
@@ -133,7 +136,7 @@ function responseOf(
   }
 }
 
-/** Returns the response that the simulation query gives, or undefined for a message without such a query. */
+/** Returns the simulation query's response, or undefined for a message without such a query. */
 async function simulateMessage(
   { simulation }: OutgoingMessage,
   value: Uint8Array,
@@ -186,7 +189,7 @@ async function simulateGas(
   throw refused("the chain rejects the transaction", simulated, stacks);
 }
 
-/** The functions of contracts that were running when the transaction failed; "" if that is not known. */
+/** Returns the contract functions that were running when the transaction failed; "" if they are not known. */
 async function stacksOf(
   { callsContract }: OutgoingMessage,
   request: ProfileRequest,
@@ -232,10 +235,10 @@ async function openSender(
   return { client, signer, sender, options, context };
 }
 
-/** Gas limit of a transaction that is printed and not sent: the SDK's. */
+/** Gas limit for a transaction that is printed instead of sent. Same as the SDK's. */
 const UNSIGNED_GAS = 200_000n;
 
-/** Prints the transaction as JSON, as an SDK program does, for a signature elsewhere. No chain is asked. */
+/** Prints the transaction as JSON, as an SDK program does, to be signed elsewhere. No chain is contacted. */
 async function printUnsigned(
   { typeUrl, encode }: OutgoingMessage,
   options: TxOptions,
@@ -257,7 +260,7 @@ async function printUnsigned(
   context.print(stringifyJson(messageToJson("cosmos.tx.v1beta1.Tx", bytes, chainName)));
 }
 
-/** Fields as in the REST API's `tx_response`. */
+/** Same fields as the REST API's `tx_response`. */
 function toTxResponse({ hash, gasLimit, confirmation }: BroadcastOutcome | SendOutcome): JsonObject {
   const isRefusal = confirmation.kind === "failed" || confirmation.kind === "refused";
   return {

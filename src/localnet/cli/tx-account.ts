@@ -10,7 +10,7 @@ import { secretField } from "../../platform/config/config-fields.ts";
 import { localnetAccounts } from "../accounts/chains.ts";
 import type { AccountOptions } from "./tx-options.ts";
 
-/** Throws `CliError` when no account is selected. Called before the first request to the chain. */
+/** Throws `CliError` if no account is selected. Called before the first request to the chain. */
 export function requireAccountChoice(options: AccountOptions): void {
   const { from, mnemonicFile, mnemonicEnv, signer } = options;
   if ([from, mnemonicFile, mnemonicEnv, signer].some((choice) => choice !== undefined)) return;
@@ -20,14 +20,14 @@ export function requireAccountChoice(options: AccountOptions): void {
   );
 }
 
-/** Opens the signing account. Throws `CliError` when it cannot be opened and `ClientError` "bad-key" for an invalid mnemonic. */
+/** Opens the signing account. Throws `CliError` if it cannot be opened, and `ClientError` "bad-key" for an invalid mnemonic. */
 export function openAccount(options: AccountOptions, chainId: string): Promise<Signer> {
   const { from, keyringBackend, addressPrefix = "neutron" } = options;
   if (from !== undefined && keyringBackend === undefined) return openTestAccount(from, chainId);
   return openOwnKey(options, addressPrefix);
 }
 
-/** Opens a key that belongs to no chain. */
+/** Opens a key that is not tied to a chain. */
 async function openOwnKey(options: AccountOptions, prefix: string): Promise<Signer> {
   const { from, keyringBackend: backend, signer } = options;
   if (signer !== undefined) return createSigner({ kind: "external", ...signerProgram(options) }, prefix);
@@ -42,7 +42,7 @@ async function openOwnKey(options: AccountOptions, prefix: string): Promise<Sign
   }
 }
 
-/** Time for a person who confirms at a device. */
+/** Time for a person to confirm on a device. */
 const SIGNER_DEADLINE_MS = 60_000;
 
 function signerProgram({ signer = "", signerArg, signerEnv }: AccountOptions): SignerProgram {
@@ -75,7 +75,7 @@ function isAddress(text: string, prefix: string): boolean {
   }
 }
 
-/** Test account keys are public. On any other chain, everybody could spend their coins. */
+/** Test account keys are public. On any other chain, anybody could spend their coins. */
 function openTestAccount(name: string, chainId: string): Promise<Signer> {
   const ofChain = localnetAccounts().filter((account) => account.chainId === chainId);
   const account = ofChain.find((one) => one.name === name);

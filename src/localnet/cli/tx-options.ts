@@ -9,12 +9,12 @@ import type { ProfileOptions } from "./gas-reports.ts";
 
 /** Options of every transaction command. */
 export interface TxOptions extends ConnectionOptions, AccountOptions, ProfileOptions {
-  /** Gas limit. Absent and "auto": the simulated gas plus the gas of the fee payment, times `gasAdjustment`. */
+  /** Gas limit. If absent or "auto": the simulated gas plus the gas for the fee payment, times `gasAdjustment`. */
   readonly gas?: bigint | "auto";
   readonly gasAdjustment: Dec18;
   readonly feeDenom: string;
   readonly maxGasPrice: Dec18;
-  /** Gas price. Absent: the chain's. */
+  /** Gas price. If absent: the chain's. */
   readonly gasPrices?: GasPrice;
   /** The whole fee. */
   readonly fees?: Coin;
@@ -34,7 +34,7 @@ interface Coin {
   readonly denom: string;
 }
 
-/** Adds the options of {@link TxOptions} except the connection options. */
+/** Adds the options in {@link TxOptions}, except the connection options. */
 export function addTxOptions(command: Command): Command {
   return addAccountOptions(command)
     .addOption(
@@ -76,12 +76,12 @@ export function addTxOptions(command: Command): Command {
     );
 }
 
-/** Returns the denomination of the fee. */
+/** Returns the denomination in which the fee is paid. */
 export function feeDenomOf({ fees, gasPrices, feeDenom }: TxOptions): string {
   return fees?.denom ?? gasPrices?.denom ?? feeDenom;
 }
 
-/** The price of gas that the options fix. Times the gas limit, and rounded up, it is the whole fee. */
+/** The gas price that the options fix. Multiplied by the gas limit and rounded up, it is the whole fee. */
 export function fixedPrice({ fees, gasPrices }: TxOptions): Pick<TxSenderOptions, "priceOf"> {
   if (fees !== undefined) return { priceOf: (gasLimit) => (fees.amount * DEC18_ONE) / maxInt(gasLimit, 1n) };
   return gasPrices === undefined ? {} : { priceOf: () => gasPrices.price };
@@ -89,7 +89,7 @@ export function fixedPrice({ fees, gasPrices }: TxOptions): Pick<TxSenderOptions
 
 /** Options that select the signing account. Exactly one of the first four is given. */
 export interface AccountOptions {
-  /** Name of a public localnet test account, or a keyring key. */
+  /** Name of a public localnet test account, or of a key in a keyring. */
   readonly from?: string;
   readonly mnemonicFile?: string;
   readonly mnemonicEnv?: string;
@@ -100,7 +100,7 @@ export interface AccountOptions {
   /** Bech32 prefix of account addresses. */
   readonly addressPrefix?: string;
   readonly keyringBackend?: "test" | "file";
-  /** Home of the SDK program. */
+  /** The SDK program's home. */
   readonly keyringDir: string;
   readonly keyringPasswordFile?: string;
 }

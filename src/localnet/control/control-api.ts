@@ -9,7 +9,7 @@ import {
   time,
 } from "../../platform/http/route-about.ts";
 
-/** Address of a validator. */
+/** A validator's address. */
 const address = z.string().regex(/^[0-9A-Fa-f]{40}$/);
 const chain = z.strictObject({
   chain_id: z.string(),
@@ -39,7 +39,7 @@ const chainCommand = (name: string, summary: string, reply: z.ZodType, body?: z.
     replies: { ...refusals, 404: errorOf("no such chain") },
   });
 
-/** The routes of chains, their time and their snapshots. */
+/** Routes for the chains, their time and their snapshots. */
 export const CHAIN_API = {
   chains: getJson("/chains", "the chains: height, validators", z.strictObject({ chains: z.array(chain) })),
   halt: chainCommand("halt", "stops making blocks", z.strictObject({ halted: z.literal(true) })),

@@ -18,21 +18,21 @@ import { CHAIN_API } from "./control-api.ts";
 import { mineBlocks } from "./mine-blocks.ts";
 import { createSnapshots, type LocalnetSnapshots } from "./snapshots.ts";
 
-/** A chain under control. `ready` is its node's. */
+/** A chain under control. `ready` resolves with its node. */
 export interface ControlledChain {
   readonly profile: ChainProfile;
   readonly ready: Promise<RunningNode>;
 }
 
-/** Thrown for an invalid request body; the reply has the error code `bad-order`. */
+/** Thrown for an invalid request body; the response has the error code `bad-order`. */
 class InvalidBodyError extends Error {}
 
-/** Bound for `count`, because the blocks of one request are made without a pause. */
+/** Limit for `count`, because the blocks for one request are made without a pause. */
 const MAX_BLOCKS = 1_000;
 
 const MAX_ADDRESSES = 10_000;
 
-/** Creates the routes of {@link CHAIN_API}. `home` is the parent of the chains' homes, if they have any. */
+/** Creates the routes in {@link CHAIN_API}. `home` is the parent of the chains' homes, if they have any. */
 export function controlRoutes(
   chains: readonly ControlledChain[],
   clock: ChainClock,
@@ -87,7 +87,7 @@ export function controlRoutes(
   ];
 }
 
-/** Creates the routes of both chains' time and of their snapshots. */
+/** Creates the routes for both chains' time and snapshots. */
 function timeRoutes(
   chains: readonly ControlledChain[],
   clock: ChainClock,
@@ -194,7 +194,7 @@ function readBody(request: RouteRequest): JsonField {
   throw new InvalidBodyError("the body must be a JSON object");
 }
 
-/** Returns `least` for an absent field. */
+/** Returns `least` if the field is absent. */
 function integer(field: JsonField, least: number, most: number): number {
   const value = field.value ?? least;
   if (typeof value === "number" && Number.isInteger(value) && value >= least && value <= most) return value;
@@ -248,7 +248,7 @@ function addressOf(field: JsonField): Uint8Array {
   throw field.error(field.path, "an address of 40 hex digits");
 }
 
-/** Returns a validator's seed: 64 hex digits, any other text's hash, or the test validator `index`'s seed. */
+/** Returns a validator's seed: 64 hex digits, the hash of any other text, or the seed of the test validator `index`. */
 function seedOf(chainId: string, body: JsonField): Uint8Array {
   const field = body.member("seed");
   if (!field.isPresent()) return testValidatorSeed(chainId, integer(body.member("index"), 0, 10_000));
@@ -263,10 +263,10 @@ class FaucetError extends CodedError<{
   readonly codespace: string;
 }> {}
 
-/** Sends coins of a test account to any address. */
+/** Sends a test account's coins to any address. */
 interface Faucet {
   /**
-   * Sends an amount of the chain's denom. Resolves when the transaction is in the mempool, before its block. Rejects with
+   * Sends an amount in the chain's denom. Resolves once the transaction is in the mempool, before it is in a block. Rejects with
    * {@link FaucetError}, `LocalAccountError` or `MempoolError`.
    */
   readonly send: (
@@ -279,7 +279,7 @@ interface Faucet {
 const GAS_LIMIT = 300_000n;
 const FEE_AMOUNT = 10_000n;
 
-/** Creates the faucet of a chain. It pays from the public test account `faucet`. */
+/** Creates a chain's faucet. It pays from the public test account `faucet`. */
 export function createFaucet(chain: ChainProfile): Faucet {
   // A chain of one's own may have no such account, and then no faucet.
   let account: LocalAccount | undefined;

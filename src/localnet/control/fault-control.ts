@@ -24,21 +24,21 @@ import {
 import { parseFaultName, SIDECAR_FAULT_NAMES, SIDECAR_FAULTS } from "../sidecar/faults.ts";
 import type { Sidecar } from "../sidecar/sidecar.ts";
 
-/** Deadline of a request to another part's process. */
+/** Deadline for a request to another part's process. */
 const REMOTE_DEADLINE_MS = 5_000;
 
 const MAX_REPLY_BYTES = 1_048_576;
 
-/** The faults of one localnet part, or all. */
+/** The faults of one localnet part, or of all parts. */
 export interface FaultControl {
   readonly names: readonly string[];
-  /** All faults, on or off. Rejects with {@link FaultPartError} when the part does not respond. */
+  /** Returns all faults, on or off. Rejects with {@link FaultPartError} if the part does not respond. */
   readonly list: () => Promise<readonly FaultState[]>;
-  /** Resolves when the switch has taken effect. `forMs` switches the fault off after that time. */
+  /** Resolves once the switch has taken effect. With `forMs`, the fault is switched off again after that time. */
   readonly set: (name: string, on: boolean, forMs: number | undefined) => Promise<void>;
 }
 
-/** Thrown when the process of a part does not respond, or rejects the request. */
+/** Thrown if a part's process does not respond, or rejects the request. */
 class FaultPartError extends CodedError<{ readonly code: "part-unreachable" }> {}
 
 /** Controls the faults of a sidecar in this process. */
@@ -67,7 +67,7 @@ export function switchesFaultControl<Name extends string>(
   };
 }
 
-/** Joins the controls of several parts. A part that does not respond is left out of the list. */
+/** Combines the controls of several parts. A part that does not respond is left out of the list. */
 export function joinFaultControls(parts: readonly FaultControl[]): FaultControl {
   const names = parts.flatMap((part) => part.names);
   return {
@@ -86,7 +86,7 @@ function ignoreUnreachable(error: unknown): readonly FaultState[] {
   throw error;
 }
 
-/** Controls the faults of a sidecar in another process of this machine, over that process's control API. */
+/** Controls the faults of a sidecar in another process on this machine, over that process's control API. */
 export function remoteSidecarFaultControl(url: string, token: Secret): FaultControl {
   const call = async (path: string, body?: unknown): Promise<unknown> => {
     const headers = { authorization: `Bearer ${token.reveal()}` };
@@ -142,7 +142,7 @@ const faultList = z.strictObject({
   ),
 });
 
-/** The routes of the faults. */
+/** The routes for faults. */
 export const FAULT_API = {
   list: getJson("/faults", "all faults with their effects; `until` is null without an end", faultList),
   switch: postJson(
@@ -160,7 +160,7 @@ export const FAULT_API = {
   ),
 };
 
-/** Creates the routes of {@link FAULT_API}. */
+/** Creates the routes in {@link FAULT_API}. */
 export function createFaultRoutes(control: FaultControl): readonly ApiRoute[] {
   return [
     serveRoute(FAULT_API.list, async () => listReply(control)),

@@ -2,16 +2,16 @@ import { setImmediate } from "node:timers/promises";
 import type { RunningNode } from "../node/create-node.ts";
 import type { ChainClock } from "./chain-clock.ts";
 
-/** Which blocks are made. */
+/** The blocks to make. */
 export interface Mining {
   readonly count: number;
-  /** The time moves ahead by this before each. */
+  /** How far the time moves ahead before each block. */
   readonly everyMs: number;
   /** Called before each. */
   readonly beforeEach?: () => Promise<void>;
 }
 
-/** Makes blocks on all chains, and moves their time ahead. Others work between the blocks. Throws `NodeError`. */
+/** Makes blocks on all chains, moving their time ahead. Other work continues between the blocks. Throws `NodeError`. */
 export async function mineBlocks(
   nodes: readonly RunningNode[],
   clock: ChainClock,

@@ -8,7 +8,7 @@ import type { RunningNode } from "../node/create-node.ts";
 import { openBlockStore } from "../node/storage/block-store.ts";
 import type { ChainClock } from "./chain-clock.ts";
 
-/** A moment of both chains to which they can go back. */
+/** A point in both chains to which they can be reverted. */
 interface LocalnetSnapshot {
   readonly id: number;
   /** Time of the newest block, ISO 8601. */
@@ -22,17 +22,20 @@ export interface LocalnetSnapshots {
   readonly list: () => readonly LocalnetSnapshot[];
   readonly take: () => LocalnetSnapshot;
   readonly remove: (id: number) => void;
-  /** Goes back. What came after the snapshot is gone, later snapshots too. */
+  /** Reverts both chains. Everything after the snapshot is lost, including later snapshots. */
   readonly revert: (id: number) => LocalnetSnapshot;
 }
 
-/** A snapshot keeps the tree nodes that changed since. */
+/** Each snapshot retains the tree nodes that have changed since. */
 const MAX_SNAPSHOTS = 20;
 
-/** Heights by chain id to which the chains of a home are going back. It exists from before the first chain went back until both have. */
+/**
+ * Contains the heights, by chain id, to which the chains in a home are being reverted. The file exists from before the first
+ * chain is reverted until both are.
+ */
 const REVERT_FILE = "revert.json";
 
-/** Creates the snapshots of both chains. `home` is the parent of their homes; undefined: they are in memory. */
+/** Creates the snapshots of both chains. `home` is the parent of their homes; if undefined, they are in memory. */
 export function createSnapshots(
   nodes: readonly RunningNode[],
   clock: ChainClock,
@@ -112,7 +115,7 @@ function writeRevert(home: string, heights: LocalnetSnapshot["heights"]): void {
 }
 
 /**
- * Takes the chains of a home back when a process ended after the first of them went back. Throws as `openBlockStore` and
+ * Finishes reverting the chains in a home if a process ended after reverting the first one. Throws like `openBlockStore` and
  * `BlockStore.truncate`.
  */
 export function finishRevert(home: string): void {

@@ -3,18 +3,18 @@ import { isRecord, type JsonObject, type JsonValue } from "../../platform/base/j
 import { classicContractAddress } from "../chain/modules/wasm/address.ts";
 import { accountNamed, type ChainProfile } from "../accounts/chains.ts";
 
-/** A binary contract that a new local chain begins with. */
+/** A binary contract that a new local chain starts with. */
 export interface GenesisContract {
   /** WebAssembly, unpacked. */
   readonly code: Uint8Array;
-  /** Message of its instantiation. */
+  /** Message for its instantiation. */
   readonly init: JsonValue;
   readonly label: string;
-  /** Name of the test account that may migrate it. */
+  /** Name of the test account that may migrate the contract. */
   readonly admin: string;
 }
 
-/** Where a contract of the genesis is. */
+/** Where a genesis contract is. */
 export interface PlacedContract {
   readonly label: string;
   readonly codeId: bigint;
@@ -27,8 +27,8 @@ interface WasmGenesis {
 }
 
 /**
- * Adds contracts to the genesis of the module `wasm`, each with its own code: uploaded and instantiated by the account `operator`,
- * after what is there.
+ * Adds contracts to the genesis of the module `wasm`, after the existing ones. Each has its own code, and is uploaded and
+ * instantiated by the account `operator`.
  */
 export function addContracts(
   chain: ChainProfile,

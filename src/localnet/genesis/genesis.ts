@@ -24,27 +24,27 @@ import { addContracts, type GenesisContract, type PlacedContract } from "./contr
 import { seedDexDemo, seedHooksDemo, type WasmState } from "./scenario-genesis.ts";
 
 export interface LocalnetGenesisOptions {
-  /** Genesis time. Both chains share it: the remote chain's client of the local chain contains it. */
+  /** Genesis time. Both chains share it, because the remote chain's client for the local chain contains it. */
   readonly timeNs: bigint;
   readonly validatorPowers: readonly bigint[];
-  /** Default: the chains of the default localnet. */
+  /** Default: the default localnet's chains. */
   readonly chains?: LocalnetChains;
-  /** Transactions that create the validators, of a chain whose settings ask for them. */
+  /** Transactions that create the validators, for a chain whose settings ask for them. */
   readonly genesisTxs?: readonly JsonValue[];
   /** Default: `specification`. */
   readonly profile?: ProfileName | undefined;
-  /** The local chain stores the sidecar's prices, and pays its validators by the month. */
+  /** The local chain stores the sidecar's prices, and pays its validators monthly. */
   readonly hasOracle?: boolean;
   readonly scenario?: LocalnetScenario | undefined;
-  /** The local chain's contracts, after the scenario's. */
+  /** The local chain's contracts, added after the scenario's. */
   readonly contracts?: readonly GenesisContract[];
   /** Called with each contract's place. */
   readonly onContract?: (contract: PlacedContract) => void;
 }
 
 /**
- * Names of additional genesis state for the local chain: `dex-demo` has pools and limit orders, `hooks-demo` contracts that get staking
- * hooks.
+ * Names of additional genesis state for the local chain: `dex-demo` has pools and limit orders, `hooks-demo` has contracts that
+ * receive staking hooks.
  */
 export const LOCALNET_SCENARIOS = ["dex-demo", "hooks-demo"] as const;
 
@@ -65,11 +65,11 @@ const CLIENT_SETTINGS = {
   maxClockDriftNs: 60n * NS_PER_SECOND,
 };
 
-/** The local chain before its first block, for the remote chain's client. */
+/** The local chain before its first block, as needed for the remote chain's client. */
 interface FutureLocalChain {
   /** Voting powers of its validators. */
   readonly powers: readonly bigint[];
-  /** App hash of its state machine with an empty state. */
+  /** App hash of its state machine when the state is empty. */
   readonly emptyAppHash: Uint8Array;
 }
 
@@ -79,8 +79,8 @@ export function localnetSeeds(chain: ChainProfile, count: number): readonly Uint
 }
 
 /**
- * Creates the genesis of the remote chain. Its state contains the funded test accounts. With the local chain's validators
- * and app hash, it also contains a client `07-tendermint-0` of the local chain and an open `connection-0`.
+ * Creates the remote chain's genesis. Its state contains the funded test accounts. Given the local chain's validators and app
+ * hash, it also contains a client `07-tendermint-0` for the local chain and an open `connection-0`.
  */
 export function remoteGenesis(
   options: LocalnetGenesisOptions & { readonly local?: FutureLocalChain },
@@ -99,8 +99,9 @@ export function remoteGenesis(
 }
 
 /**
- * What a client stores of the local chain's first header, which does not exist yet. Its validators are test keys, its time is both chains'
- * genesis time, and its app hash an empty state's: a genesis is part of the state after block 1.
+ * What a client stores about the local chain's first header, which does not exist yet. Its validators are test keys, its time is
+ * both chains' genesis time, and its app hash is the hash of an empty state, because a genesis is part of the state only after
+ * block 1.
  */
 function firstLocalHeader(
   chain: ChainProfile,
@@ -122,9 +123,9 @@ function firstLocalHeader(
 }
 
 /**
- * Creates the genesis of the local chain. Its state contains the funded test accounts, a client `07-tendermint-0` that trusts the
- * header `remote`, an open `connection-0`, and a funded consumer contract. The contract registers query 1: the balance of
- * alice on the remote chain.
+ * Creates the local chain's genesis. Its state contains the funded test accounts, a client `07-tendermint-0` that trusts the
+ * header `remote`, an open `connection-0`, and a funded consumer contract. The contract registers query 1: alice's balance on the
+ * remote chain.
  */
 export function localGenesis(
   options: LocalnetGenesisOptions,
@@ -148,7 +149,7 @@ export function localGenesis(
   return options.hasOracle ? withOracle(chain, doc) : doc;
 }
 
-/** Returns the address of the chain's account, or the text if it is an address. */
+/** Returns the address of the chain's account with this name, or the text itself if it is an address. */
 function addressOf(chain: ChainProfile, nameOrAddress: string): string {
   return chain.keys.some(({ name }) => name === nameOrAddress)
     ? accountNamed(chain, nameOrAddress).address
@@ -173,7 +174,7 @@ function withScenario(
 }
 
 /**
- * Adds the code of the traffic's contract, and then the contracts of the options. A scenario's contracts keep their addresses.
+ * Adds the code of the traffic's contract, followed by the contracts in the options. A scenario's contracts keep their addresses.
  */
 function toJson(
   chain: ChainProfile,
@@ -189,7 +190,7 @@ function toJson(
   return { codes: [...all.codes], gen_msgs: [...all.gen_msgs] };
 }
 
-/** Replaces the balances: the scenario has more denominations. */
+/** Replaces the balances, because the scenario has more denominations. */
 function withDexDemo(
   chain: ChainProfile,
   state: ReturnType<typeof accountState>,
@@ -243,7 +244,7 @@ function accountState(chain: ChainProfile): { readonly auth: JsonObject; readonl
   };
 }
 
-/** Genesis state of the wasm module: the codes, the consumer contract, and the registration of query 1. */
+/** Genesis state of the wasm module: the codes, the consumer contract, and the message that registers query 1. */
 function consumerState({ local: chain, remote }: LocalnetChains): WasmState {
   if (!chain.settings.builtInContracts) return { codes: [], gen_msgs: [] };
   // The address of the first instance of the first code. `gen_msgs` creates the contract before it is called.
@@ -300,9 +301,9 @@ interface StakeOptions {
 }
 
 /**
- * Adds the document's validators to the staking state, each with its operator's delegation. The first operators are the chain's accounts
- * (`settings.operators`), all others are accounts without a key. The tokens are new coins in the not-bonded pool: all validators bond when
- * the chain starts.
+ * Adds the document's validators to the staking state, each with its operator's delegation. The first operators are the chain's
+ * accounts (`settings.operators`); all others are accounts without a key. The tokens are new coins in the not-bonded pool,
+ * because all validators bond when the chain starts.
  */
 function withStake(chain: ChainProfile, options: StakeOptions, state: JsonObject): JsonObject {
   const params = {
@@ -361,7 +362,7 @@ function validatorOf(
   };
 }
 
-/** Addresses of a chain's first validator, which the sidecar is that of, bech32. */
+/** Bech32 addresses of a chain's first validator, to which the sidecar belongs. */
 export function firstValidatorOf(chain: ChainProfile): Readonly<Record<"consensus" | "operator", string>> {
   const { address } = validatorKey(testValidatorSeed(chain.chainId, 0));
   return {

@@ -5,20 +5,20 @@ import type { StateStorage } from "../chain/store/multi-store.ts";
 
 /** A set of modules that some chains have. */
 export interface ModuleSet {
-  /** Names of the modules in a genesis, and of their stores. */
+  /** Names of the modules in a genesis, which are also the names of their stores. */
   readonly names: readonly string[];
   readonly create: CreateModules;
 }
 
-/** The parts of a genesis document that decide which modules its chain has. */
+/** The parts of a genesis document that determine which modules its chain has. */
 export interface ChoosingGenesis {
   readonly profile?: ProfileName | undefined;
   readonly appState: JsonObject;
 }
 
 /**
- * Returns the set if a local chain has its modules: its genesis names one, has the deployed profile or its own contracts, or the saved state
- * has one.
+ * Returns the set if a local chain has its modules: if its genesis names one, has the deployed profile or contracts of its own,
+ * or if the saved state has one.
  */
 export function chooseModules(
   set: ModuleSet | undefined,
@@ -38,7 +38,7 @@ function isSaved({ names }: ModuleSet, storage: StateStorage | undefined): boole
   return storage.roots(height).some(({ store }) => names.includes(store));
 }
 
-/** Contracts of a localnet are written in TypeScript: their codes have no bytes. */
+/** A localnet's built-in contracts are written in TypeScript: their codes have no bytes. */
 function hasOwnContracts(wasm: JsonValue): boolean {
   const has = (list: string, member: string): boolean => {
     const entries = isRecord(wasm) ? wasm[list] : undefined;

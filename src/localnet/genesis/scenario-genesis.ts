@@ -14,7 +14,7 @@ import type { ProfileName } from "../chain/deviations/deviations.ts";
 import { formatAddress, moduleAddress } from "../chain/runtime/address.ts";
 import { accountNamed, accountsOf, type ChainProfile } from "../accounts/chains.ts";
 
-/** Hook types that the contract `voting-power` needs. */
+/** Hook types that the `voting-power` contract needs. */
 const POWER_HOOKS: readonly HookType[] = [
   HookType.HOOK_TYPE_AFTER_VALIDATOR_CREATED,
   HookType.HOOK_TYPE_AFTER_VALIDATOR_REMOVED,
@@ -37,7 +37,7 @@ interface Instance {
 }
 
 /**
- * Content of the scenario `hooks-demo`: `echo` returns every hook as an event, and `voting-power` follows the stake. Both are
+ * Content of the scenario `hooks-demo`: `echo` returns every hook as an event, and `voting-power` tracks the stake. Both are
  * subscribed before the first validator bonds.
  */
 export function seedHooksDemo(
@@ -54,7 +54,7 @@ export function seedHooksDemo(
   return { wasm: power.state, harpoon: { hook_subscriptions } };
 }
 
-/** Adds the instance of a contract, and its code if the state has none. */
+/** Adds an instance of a contract, and its code if the state does not have it. */
 function instantiate(chain: ChainProfile, { codes, gen_msgs }: WasmState, name: string): Instance {
   const creator = accountNamed(chain, "operator").address;
   const all = codes.some((code) => code.name === name) ? codes : [...codes, { name, creator }];
@@ -79,12 +79,12 @@ function instantiate(chain: ChainProfile, { codes, gen_msgs }: WasmState, name: 
 /** The scenario's denominations besides the chain's. */
 const ATOM = "uibcatom";
 const USDC = "uibcusdc";
-/** Coins of every test account, in micro units. */
+/** Each test account's coins, in micro units. */
 const BALANCE = 1_000_000_000_000_000n;
 const MICRO = 1_000_000n;
 const THIRTY_DAYS_S = 30n * 86_400n;
 
-/** Pools of alice: token0, token1, centre, fee, whole coins. 1 ATOM costs about 10 NTRN or 5 USDC. */
+/** Alice's pools: token0, token1, centre, fee, whole coins. 1 ATOM costs about 10 NTRN or 5 USDC. */
 const POOLS = [
   [ATOM, "untrn", -23_027n, 5n, 1_000n, 10_000n],
   [ATOM, "untrn", -23_027n, 20n, 5_000n, 50_000n],
@@ -93,7 +93,7 @@ const POOLS = [
   [ATOM, USDC, -16_095n, 10n, 10_000n, 50_000n],
 ] as const;
 
-/** Orders of bob: token to sell, token to buy, tick from in to out, whole coins. */
+/** Bob's orders: token to sell, token to buy, tick from in to out, whole coins. */
 const ORDERS = [
   ["untrn", ATOM, 22_900n, 3_000n, LimitOrderType.GOOD_TIL_CANCELLED],
   ["untrn", ATOM, 22_800n, 4_000n, LimitOrderType.GOOD_TIL_TIME],
@@ -101,7 +101,7 @@ const ORDERS = [
   [USDC, "untrn", -7_200n, 1_500n, LimitOrderType.GOOD_TIL_CANCELLED],
 ] as const;
 
-/** The scenario `dex-demo`: pools for three pairs, and limit orders on both market sides. */
+/** The scenario `dex-demo`: pools for three pairs, and limit orders on both sides of the market. */
 export function seedDexDemo(chain: ChainProfile, timeNs: bigint, profile?: ProfileName): SeededDex {
   const { chainName, bech32Prefix, denom } = chain;
   const coins = [ATOM, USDC, denom].map((each) => ({ denom: each, amount: BALANCE }));

@@ -11,22 +11,22 @@ import { channelPath, type Work } from "./work.ts";
 
 const PACKAGE = "/ibc.core.channel.v1.";
 
-/** The channel that the IBC relayer opens when there is none. */
+/** The channel that the IBC relayer opens if there is none. */
 const TRANSFER_CHANNEL = { port: "transfer", version: "ics20-1" } as const;
 
-/** The channels of a connection, as two chains see them. */
+/** A connection's channels, as both chains see them. */
 export interface BothEnds {
-  /** Of the chain that proves, at the height of the proofs. */
+  /** On the chain that proves, at the proof height. */
   readonly proven: readonly ChannelView[];
-  /** Of the chain that gets the messages, now. */
+  /** On the chain that receives the messages, now. */
   readonly latest: readonly ChannelView[];
-  /** Id of the connection on the chain that gets the messages. */
+  /** The connection's id on the chain that receives the messages. */
   readonly connectionId: string;
 }
 
 /**
- * Returns the next steps of the handshakes for one chain: what the other chain has proven and this chain lacks. The state of both
- * chains decides, so an IBC relayer that was killed continues where it was.
+ * Returns the next handshake steps for one chain: what the other chain has proven and this chain lacks. Since only the state of
+ * both chains decides, an IBC relayer that was killed continues where it left off.
  */
 export function planChannels({ proven, latest, connectionId }: BothEnds): readonly Work[] {
   return proven.flatMap((theirs) => {
@@ -39,7 +39,7 @@ export function planChannels({ proven, latest, connectionId }: BothEnds): readon
   });
 }
 
-/** `own` is the end that `theirs` names. In the first state it does not name `theirs` yet. */
+/** `own` is the end that `theirs` names. In its first state, it does not name `theirs` yet. */
 function nextStep(own: ChannelView, theirs: ChannelView): readonly Work[] {
   if (own.state === State.STATE_INIT)
     return theirs.state === State.STATE_TRYOPEN ? [openAck(own, theirs)] : [];
@@ -50,7 +50,7 @@ function nextStep(own: ChannelView, theirs: ChannelView): readonly Work[] {
   return isClosing ? [closeConfirm(own, theirs)] : [];
 }
 
-/** Returns the first step of a channel for transfers, or nothing when an end of one exists on either chain. */
+/** Returns the first step for a transfer channel, or nothing if either chain already has an end of one. */
 export function planTransferChannel(channels: readonly ChannelView[], connectionId: string): readonly Work[] {
   const { port, version } = TRANSFER_CHANNEL;
   if (channels.some((end) => isTransferChannel(end) && end.state !== State.STATE_CLOSED)) return [];
@@ -75,12 +75,12 @@ export function planTransferChannel(channels: readonly ChannelView[], connection
   ];
 }
 
-/** Returns whether a channel is for transfers at both ends: a contract may have one with the port of transfers. */
+/** Returns whether a channel is for transfers at both ends, because a contract may have a channel to the transfer port. */
 export function isTransferChannel({ portId, counterparty }: ChannelView): boolean {
   return portId === TRANSFER_CHANNEL.port && counterparty.portId === TRANSFER_CHANNEL.port;
 }
 
-/** Returns true if both name the same channel. */
+/** Returns true if both name the same channel end. */
 export function sameEnd(one: ChannelEnd, other: ChannelEnd): boolean {
   return one.portId === other.portId && one.channelId === other.channelId;
 }

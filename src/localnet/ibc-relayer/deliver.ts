@@ -12,27 +12,27 @@ import type { IbcChain, Snapshot } from "./ibc-chain.ts";
 import type { RetryBackoff } from "./retry-backoff.ts";
 import { proveWork, type Work } from "./work.ts";
 
-/** The chain that gets messages, and the backoff of messages that it rejected. */
+/** The chain that receives messages, and the backoff for messages that it rejected. */
 export interface Target {
   readonly chain: IbcChain;
   readonly backoff: RetryBackoff;
 }
 
-/** Messages of one transaction. A receive takes about 220,000 gas and 2 kB. */
+/** Maximum number of messages per transaction. A receive takes about 220,000 gas and 2 kB. */
 const MAX_MESSAGES = 100;
-/** Message bytes per transaction. CometBFT's mempool takes 1 MiB. */
+/** Maximum message bytes per transaction. CometBFT's mempool accepts 1 MiB. */
 const MAX_BYTES = 600_000;
-/** Gas of the fee payment, which a simulation does not run. */
+/** Gas for the fee payment, which a simulation does not run. */
 const FEE_GAS = 30_000n;
 
-/** A message with its work. */
+/** A message and the work that it does. */
 interface Load {
   readonly work: Work;
   readonly message: WireMessage;
 }
 
 /**
- * Sends the next part of the work in one transaction, after the update of the light client that its proofs need. A message that
+ * Sends the next part of the work in one transaction, preceded by the light-client update that its proofs need. A message that
  * the chain rejects is left out and backs off. Returns the work that is on the chain. Rejects with `ClientError`, `RelayError` or
  * `IbcRelayerError`.
  */
@@ -58,7 +58,10 @@ export async function deliver(
   return sendLoads({ chain, backoff }, update === undefined ? [] : [update], withinBytes(loads), signal);
 }
 
-/** Gives the light client of `from` on `chain` the newest header. Resolves with undefined when the client has it already. */
+/**
+ * Builds the message that updates the light client for `from` on `chain` to the newest header. Resolves with undefined if the
+ * client already has it.
+ */
 async function clientUpdate(
   chain: IbcChain,
   from: Snapshot,
@@ -77,7 +80,7 @@ async function clientUpdate(
   return updateClientMessage(clientId, header, sender.address);
 }
 
-/** Takes messages up to {@link MAX_BYTES}, at least one: a message that is too large gets the chain's own error. */
+/** Takes messages up to {@link MAX_BYTES}, but at least one: a message that is too large gets the chain's own error. */
 function withinBytes(loads: readonly Load[]): readonly Load[] {
   let bytes = 0;
   return loads.filter(({ message }, index) => {
@@ -107,13 +110,13 @@ async function sendLoads(
   return [];
 }
 
-/** Why a transaction has no effect. `failedMessage`: the index of the message that is the reason. */
+/** Why a transaction has no effect. `failedMessage`: the index of the message that caused it. */
 interface Refusal {
   readonly failedMessage: number | undefined;
   readonly log: string;
 }
 
-/** Simulates and sends. Returns undefined when the messages are on the chain. */
+/** Simulates and sends the messages. Returns undefined if they are on the chain. */
 async function sendOnce(
   { sender }: IbcChain,
   messages: readonly WireMessage[],
@@ -139,23 +142,24 @@ function refusalOf({ confirmation }: SendOutcome): Refusal | undefined {
   }
 }
 
-/** ErrRedundantTx of ibc-go: another relayer has already relayed all packets of the transaction. */
+/** ibc-go's ErrRedundantTx: another relayer has already relayed all packets in the transaction. */
 function isRedundant({ codespace, code }: { readonly codespace: string; readonly code: number }): boolean {
   return codespace === "channel" && code === 22;
 }
 
-/** An update takes about 200,000 gas, fee payment included. */
+/** An update takes about 200,000 gas, including the fee payment. */
 const UPDATE_GAS = 1_000_000n;
 
-/** Updates the light clients of two chains. Returns whether one was updated. Rejects as `deliver`. */
+/** Updates the light clients of two chains. Returns whether any was updated. Rejects like `deliver`. */
 export type ClientRefresh = (chains: readonly [Snapshot, Snapshot], signal: AbortSignal) => Promise<boolean>;
 
 /**
- * Creates the updates of light clients whose newest header is older than a third of their trusting period: without packets nothing
- * else would update them, and an expired client ends a connection. A client that is younger is not read again before that age.
+ * Creates updates for light clients whose newest header is older than a third of their trusting period. Without packets, nothing
+ * else would update them, and an expired client makes its connection unusable. A younger client is not read again until it
+ * reaches that age.
  */
 export function createClientRefresh({ clock }: { readonly clock: Pick<Clock, "nowMs"> }): ClientRefresh {
-  /** By the chain that has the client: from which header time of the other chain on it may be that old. */
+  /** By the chain that has the client: the other chain's header time from which the client may be that old. */
   const dueNs = new Map<IbcChain, bigint>();
   const refresh = async (chain: IbcChain, from: Snapshot, signal: AbortSignal): Promise<boolean> => {
     const { timeNs } = from.moment;

@@ -5,11 +5,11 @@ import { CodedError } from "../../platform/base/errors.ts";
 
 /** Codes and facts of {@link IbcRelayerError}. */
 type IbcRelayerErrorFacts =
-  /** a list of a chain never ends */
+  /** a list on a chain never ends */
   | { readonly code: "too-many-pages"; readonly pages: number }
-  /** a value that the chain contains was read without its proof */
+  /** a value that the chain has was returned without its proof */
   | { readonly code: "read-failed"; readonly key: string }
-  /** a transaction failed for another reason than one of its packets */
+  /** a transaction failed for a reason other than one of its packets */
   | { readonly code: "transaction-failed"; readonly chainId: string };
 
 /** Ends one cycle of the IBC relayer, which is retried after a backoff. */
@@ -24,7 +24,7 @@ export const CYCLE_FAILURES = ["node", "light-client", "transaction", "read", "d
 /** A reason of {@link CYCLE_FAILURES}. */
 export type CycleFailure = (typeof CYCLE_FAILURES)[number];
 
-/** Names the reason of an error that ended a cycle. */
+/** Returns the reason for an error that ended a cycle. */
 export function cycleFailureOf(error: unknown): CycleFailure {
   if (error instanceof ClientError) return "node";
   if (error instanceof LightClientError) return "light-client";

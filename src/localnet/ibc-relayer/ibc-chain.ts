@@ -7,24 +7,24 @@ import { type ChannelView, createIbcReads, type IbcReads } from "./ibc-reads.ts"
 import { createPacketFinder, type PacketFinder } from "./packet-finder.ts";
 import type { Moment } from "./packet-work.ts";
 
-/** A chain between which and another one packets are carried. */
+/** One of the two chains between which packets are relayed. */
 export interface IbcChain {
   readonly chainId: string;
-  /** Connection to the other chain. Only its channels are served. */
+  /** Connection to the other chain. Only channels on this connection are served. */
   readonly connectionId: string;
   readonly client: Pick<PooledChainClient, "readStore" | "lightBlock" | "status">;
-  /** Reads of the other chain's light client. */
+  /** Reads the light client for the other chain. */
   readonly queries: Pick<
     LightClientQueries,
     "clientOfConnection" | "clientState" | "consensusState" | "consensusHeights"
   >;
   readonly reads: IbcReads;
   readonly finder: PacketFinder;
-  /** Sends with the IBC relayer's account. */
+  /** Sends from the IBC relayer's account. */
   readonly sender: Omit<TxSender, "broadcast">;
 }
 
-/** Creates a chain over its client and account. */
+/** Creates a chain from its client and account. */
 export function createIbcChain(
   names: Pick<IbcChain, "chainId" | "connectionId">,
   parts: {
@@ -37,15 +37,15 @@ export function createIbcChain(
   return { ...names, ...parts, reads: createIbcReads(client), finder: createPacketFinder(client.comet) };
 }
 
-/** The state of a chain that one cycle works with. */
+/** The chain state that one cycle works with. */
 export interface Snapshot {
   readonly chain: IbcChain;
-  /** Its newest header, with the root of the state at the height before. */
+  /** The newest header, which contains the state root at the previous height. */
   readonly block: LightBlockBytes;
   readonly moment: Moment;
-  /** The channels of the connection, at the height that the header proves. */
+  /** The connection's channels, at the height that the header proves. */
   readonly proven: readonly ChannelView[];
-  /** The channels of the connection, now. */
+  /** The connection's channels, now. */
   readonly latest: readonly ChannelView[];
 }
 
@@ -53,8 +53,8 @@ export interface Snapshot {
 const FIRST_PROVING_HEIGHT = 3n;
 
 /**
- * Reads a chain. Resolves with undefined for a chain that is too young to prove anything, and with `previous` while its block is the
- * newest: only blocks change channels. Rejects with `ClientError`.
+ * Reads a chain. Resolves with undefined if the chain is too young to prove anything, and with `previous` while its block is
+ * still the newest, because only blocks change channels. Rejects with `ClientError`.
  */
 export async function readSnapshot(
   chain: IbcChain,

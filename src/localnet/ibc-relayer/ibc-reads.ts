@@ -15,23 +15,23 @@ export interface ChannelView extends ChannelEnd, Pick<Channel, "state" | "orderi
   readonly counterparty: ChannelEnd;
 }
 
-/** Reads of channels and packets of one chain. Height 0 is the latest. All reject with `ClientError`. */
+/** Reads one chain's channels and packets. Height 0 is the latest. All methods reject with `ClientError`. */
 export interface IbcReads {
-  /** Returns the channels of a connection. Rejects also with `IbcRelayerError` "too-many-pages". */
+  /** Returns a connection's channels. Also rejects with `IbcRelayerError` "too-many-pages". */
   readonly channels: (
     connectionId: string,
     height: bigint,
     signal: AbortSignal,
   ) => Promise<readonly ChannelView[]>;
-  /** Returns the numbers of the packets that were sent and not acknowledged, ascending. Rejects as `channels`. */
+  /** Returns the numbers of packets that were sent but not acknowledged, ascending. Rejects like `channels`. */
   readonly commitments: (end: ChannelEnd, height: bigint, signal: AbortSignal) => Promise<readonly bigint[]>;
-  /** Returns those of `sequences` that this end did not receive. */
+  /** Returns the `sequences` that this end has not received. */
   readonly unreceived: SequenceFilter;
-  /** Returns those of `sequences` that this end sent and whose acknowledgement it did not receive. */
+  /** Returns the `sequences` that this end sent and for which it has not received an acknowledgement. */
   readonly unacknowledged: SequenceFilter;
-  /** Returns those of `sequences` that this end received and acknowledged. */
+  /** Returns the `sequences` that this end has received and acknowledged. */
   readonly acknowledged: SequenceFilter;
-  /** Returns the number of the next packet of an ordered channel. */
+  /** Returns the number of the next packet on an ordered channel. */
   readonly nextReceive: (end: ChannelEnd, height: bigint, signal: AbortSignal) => Promise<bigint>;
 }
 

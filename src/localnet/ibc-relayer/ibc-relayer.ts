@@ -14,7 +14,7 @@ import { createRetryBackoff, type RetryBackoff } from "./retry-backoff.ts";
 import type { IbcRelayerStatus } from "./status.ts";
 import { type Work, WORK_KINDS, type WorkKind } from "./work.ts";
 
-/** Relays the packets of one connection between two chains. */
+/** Relays one connection's packets between two chains. */
 export interface IbcRelayer extends Service {
   readonly status: () => IbcRelayerStatus;
 }
@@ -26,15 +26,15 @@ export interface IbcRelayerDeps {
   readonly logger: Logger;
 }
 
-/** A transaction is given up after 30 s; a cycle sends one to each chain. */
+/** A transaction is given up after 30 s, and a cycle sends one to each chain. */
 const CYCLE_DEADLINE_MS = 120_000;
 /** Time between two reads of the chains' heights. */
 const POLL_MS = 200;
-/** Longest time between two cycles without a new block. */
+/** Maximum time between two cycles when there is no new block. */
 const IDLE_MS = 5_000;
 const ERROR_BACKOFF: BackoffOptions = { minMs: 250, baseMs: 500, maxMs: 10_000 };
 
-/** A chain and the counters of its side, for the lifetime of the IBC relayer. */
+/** A chain and its counters, for the lifetime of the IBC relayer. */
 interface Side {
   readonly chain: IbcChain;
   readonly backoff: RetryBackoff;
@@ -42,15 +42,15 @@ interface Side {
   snapshot: Snapshot | undefined;
   channels: Snapshot["latest"];
   pending: number;
-  /** When the IBC relayer first saw each of the oldest pending packets, by name. */
+  /** When the IBC relayer first saw each of the oldest pending packets, by packet name. */
   firstSeenMs: ReadonlyMap<string, number>;
   unreadable: number;
   lastDoneMs: number | undefined;
 }
 
 /**
- * Creates an IBC relayer between two chains. It stores no state: each cycle reads the pending packets from the chains. When neither
- * chain has a transfer channel, the first one starts the handshake.
+ * Creates an IBC relayer between two chains. It stores no state: each cycle reads the pending packets from the chains. If neither
+ * chain has a transfer channel, the first chain starts the handshake.
  */
 export function createIbcRelayer(chains: readonly [IbcChain, IbcChain], deps: IbcRelayerDeps): IbcRelayer {
   const sides = [sideOf(chains[0], deps), sideOf(chains[1], deps)] as const;
@@ -90,7 +90,7 @@ export function createIbcRelayer(chains: readonly [IbcChain, IbcChain], deps: Ib
   };
 }
 
-/** Returns the status of an IBC relayer between these chains before it has looked at them. */
+/** Returns the status of an IBC relayer that has not read these chains yet. */
 export function unstartedStatus(chainIds: readonly string[]): IbcRelayerStatus {
   return {
     lastCycleMs: undefined,
@@ -110,7 +110,7 @@ export function unstartedStatus(chainIds: readonly string[]): IbcRelayerStatus {
   };
 }
 
-/** Returns a counter at 0 for each name. */
+/** Returns one counter per name, each at 0. */
 function countersOf<Name extends string>(names: readonly Name[]): Record<Name, number>;
 function countersOf(names: readonly string[]): Record<string, number> {
   return Object.fromEntries(names.map((name) => [name, 0]));
@@ -155,7 +155,10 @@ interface CycleDeps extends IbcRelayerDeps {
   readonly refreshClients: ClientRefresh;
 }
 
-/** Reads both chains once and sends the messages that they need. Returns the heights that it read, or undefined when it sent a transaction. */
+/**
+ * Reads both chains once and sends the messages that they need. Returns the heights that it read, or undefined if it sent a
+ * transaction.
+ */
 async function runCycle(sides: Sides, deps: CycleDeps, signal: AbortSignal): Promise<Heights | undefined> {
   const [first, second] = sides;
   const [one, other] = await Promise.all([snapshotOf(first, signal), snapshotOf(second, signal)]);
@@ -231,7 +234,7 @@ async function serve(
   return sent;
 }
 
-/** Waits for both even if one fails, because a pending transaction must not outlive its cycle. Throws the first error. */
+/** Waits for both even if one fails, because a pending transaction must not outlive its cycle. Then throws the first error. */
 async function awaitBoth<T>(work: readonly Promise<T>[]): Promise<readonly T[]> {
   const results = await Promise.allSettled(work);
   return results.map((result) => {
@@ -241,8 +244,8 @@ async function awaitBoth<T>(work: readonly Promise<T>[]): Promise<readonly T[]> 
 }
 
 /**
- * Returns when a chain has a block after `seen`, and after {@link IDLE_MS}. Waits at least {@link POLL_MS}: a chain that is too young
- * to prove anything is polled too.
+ * Returns once a chain has a block after `seen`, or after {@link IDLE_MS}. Waits at least {@link POLL_MS}, because a chain that
+ * is too young to prove anything is also polled.
  */
 async function untilNewBlock(sides: Sides, seen: Heights, clock: Clock, signal: AbortSignal): Promise<void> {
   const isNew = async (): Promise<boolean> => {

@@ -88,7 +88,7 @@ const METRICS: readonly StatusMetric<Seen>[] = [
   },
 ];
 
-/** Registers the metrics of an IBC relayer. They are read from its status when they are scraped. */
+/** Registers an IBC relayer's metrics. On each scrape, they are read from its status. */
 export function registerIbcRelayerMetrics(
   registry: Registry,
   status: () => IbcRelayerStatus,

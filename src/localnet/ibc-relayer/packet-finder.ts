@@ -4,14 +4,14 @@ import { fromHex } from "../../platform/base/bytes.ts";
 import { createRecentCache } from "../../platform/base/caches.ts";
 import type { ChannelEnd } from "./ibc-reads.ts";
 
-/** Finds a chain's packets in its block events: the state has only their hashes. */
+/** Finds a chain's packets in its block events, because the state has only their hashes. */
 export interface PacketFinder {
   /**
-   * Returns the packets with these numbers that were sent from an end, or received and acknowledged by it. A packet whose
-   * block the node does not have is left out. Rejects with `ClientError`.
+   * Returns the packets with these numbers that an end sent, or that it received and acknowledged. A packet is left out if the
+   * node no longer has its block. Rejects with `ClientError`.
    */
   readonly find: (search: PacketSearch, signal: AbortSignal) => Promise<ReadonlyMap<bigint, PacketRecord>>;
-  /** Forgets what was found: a chain that went back may have other packets with the same numbers. */
+  /** Discards everything found so far: a chain that was reverted may have other packets with the same numbers. */
   readonly forget: () => void;
 }
 
@@ -22,15 +22,15 @@ interface PacketSearch {
   readonly sequences: readonly bigint[];
 }
 
-/** Packets in memory. A packet is needed twice: to receive it, and to time it out. */
+/** Number of packets cached in memory. A packet is needed twice: to receive it, and to time it out. */
 const CACHED_PACKETS = 2_000;
 const PAGE_SIZE = 100;
-/** Pages of the search behind the first missing packet; the next cycle goes on. */
+/** Maximum number of pages searched after the first missing packet; the next cycle continues. */
 const MAX_PAGES = 10;
-/** Packets that one call searches by their number. */
+/** Maximum number of packets that one call searches for by number. */
 const MAX_SEARCHES = 10;
 
-/** The searches of CometBFT's RPC, with what the finder reads of their responses. */
+/** The CometBFT RPC searches, with the parts of the responses that the finder reads. */
 interface BlockSearches {
   readonly txSearch: (request: SearchRequest) => Promise<{
     readonly txs: readonly {
@@ -63,18 +63,21 @@ export function createPacketFinder(comet: BlockSearches): PacketFinder {
     sequences.filter((sequence) => cached(type, end, sequence) === undefined);
   const cached = (type: PacketEventType, end: ChannelEnd, sequence: bigint): PacketRecord | undefined =>
     cache.get(keyOf(type, end, { packet: { sequence } }), () => undefined);
-  /** Searches without a result by packet. The least searched come first, so that packets in pruned blocks do not starve the others. */
+  /**
+   * Number of unsuccessful searches per packet. Packets with the fewest are searched first, so that packets in pruned blocks do
+   * not starve the others.
+   */
   const misses = createRecentCache<string, number>(CACHED_PACKETS);
   const missesOf = ({ type, end }: PacketSearch, sequence: bigint): number =>
     misses.get(keyOf(type, end, { packet: { sequence } }), () => undefined) ?? 0;
-  /** Searches one page of transactions. Returns the height of the first one and whether there are more pages. */
+  /** Searches one page of transactions. Returns the height of the first one, and whether there are more pages. */
   const searchTxs = async (query: string, page: number, type: PacketEventType, signal: AbortSignal) => {
     const request = { query, page, per_page: PAGE_SIZE, order_by: "asc" } as const;
     const { txs, totalCount } = await raceAbort(comet.txSearch(request), signal);
     for (const { result } of txs) if (result.code === 0) cacheAll(result.events, type);
     return { height: txs[0]?.height, hasMore: page * PAGE_SIZE < totalCount };
   };
-  /** A contract that a block calls can send packets too. */
+  /** A contract that is called by a block can also send packets. */
   const searchBlocks = async (query: string, type: PacketEventType, signal: AbortSignal): Promise<void> => {
     const { blocks } = await raceAbort(comet.blockSearch({ query, per_page: 1, page: 1 }), signal);
     for (const { block } of blocks) {
@@ -82,7 +85,9 @@ export function createPacketFinder(comet: BlockSearches): PacketFinder {
       cacheAll(results.finalizeBlockEvents, type);
     }
   };
-  /** Searches the first missing packet, and then all later ones from its block on: they are often in the next blocks. */
+  /**
+   * Searches for the first missing packet, then for all later ones from its block on, because they are often in the next blocks.
+   */
   const search = async (wanted: PacketSearch, first: bigint, signal: AbortSignal): Promise<void> => {
     const { type, end } = wanted;
     const one = queryOf(type, end, first);
@@ -121,7 +126,7 @@ export function createPacketFinder(comet: BlockSearches): PacketFinder {
   };
 }
 
-/** Returns the first of the values with the least rank. */
+/** Returns the first value with the lowest rank. */
 function leastOf(values: readonly bigint[], rankOf: (value: bigint) => number): bigint | undefined {
   let least: { readonly value: bigint; readonly rank: number } | undefined;
   for (const value of values) {
@@ -168,10 +173,10 @@ export interface PacketRecord {
   readonly acknowledgement: Uint8Array;
 }
 
-/** Types of the events that contain a whole packet. */
+/** Types of events that contain a whole packet. */
 type PacketEventType = "send_packet" | "write_acknowledgement";
 
-/** Reads the packets in events with one type. Events that are not complete are left out: contracts can emit any event. */
+/** Reads the packets in events of one type. Incomplete events are left out, because contracts can emit any event. */
 export function readPackets(events: readonly RpcEvent[], type: PacketEventType): readonly PacketRecord[] {
   return events.filter((event) => event.type === type).flatMap((event) => recordOf(event, type) ?? []);
 }

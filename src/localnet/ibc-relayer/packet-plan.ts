@@ -13,24 +13,24 @@ import {
 } from "./packet-work.ts";
 import type { Work } from "./work.ts";
 
-/** The messages that the packets of one direction need. */
+/** The messages needed for the packets in one direction. */
 export interface PacketPlan {
-  /** For the chain that they go to. */
+  /** For the chain to which the packets go. */
   readonly toDestination: readonly Work[];
-  /** For the chain that sent them. */
+  /** For the chain that sent the packets. */
   readonly toSource: readonly Work[];
-  /** Packets that were sent and are not acknowledged. */
+  /** Number of packets that were sent but not acknowledged. */
   readonly pending: number;
-  /** Names of the pending packets with the lowest numbers of each channel. */
+  /** Names of the pending packets with the lowest numbers on each channel. */
   readonly oldest: readonly string[];
   /** Pending packets that cannot be relayed, because the block with the packet or its acknowledgement is pruned. */
   readonly unreadable: number;
 }
 
-/** Packets of a channel that one cycle plans; the next cycle continues with the rest. */
+/** Maximum number of packets per channel in one cycle; the next cycle continues with the rest. */
 const PACKETS_PER_CYCLE = 1_000;
 
-/** Plans the packets of all channels in one direction. Rejects with `ClientError` or `IbcRelayerError`. */
+/** Plans the packets on all channels in one direction. Rejects with `ClientError` or `IbcRelayerError`. */
 export async function planPackets(
   source: Snapshot,
   destination: Snapshot,
@@ -81,7 +81,7 @@ async function planChannelPackets(pair: ChannelPair, signal: AbortSignal): Promi
   };
 }
 
-/** Where the packets of a channel are. All numbers are of packets that the source has proven to have sent. */
+/** The state of a channel's packets. All numbers belong to packets that the source has proven to have sent. */
 interface PacketState {
   /** Not received now. */
   readonly missing: readonly bigint[];
@@ -116,7 +116,7 @@ async function readPacketState(
   };
 }
 
-/** An application may write an acknowledgement later; such a packet has none yet, and it is not unreadable. */
+/** An application may write an acknowledgement later. Until then, its packet has no acknowledgement, but is not unreadable. */
 async function planAcknowledgements(
   { destination, end }: ChannelPair,
   { received }: PacketState,
@@ -131,7 +131,7 @@ async function planAcknowledgements(
   return { toSource: inOrder(received, found, end).map(acknowledge), unreadable: unreadable.size };
 }
 
-/** Returns the packets that were found. Those of an ordered channel go in order only: none after one that was not found. */
+/** Returns the packets that were found. On an ordered channel, the result ends before the first packet that was not found. */
 function inOrder(
   sequences: readonly bigint[],
   found: ReadonlyMap<bigint, PacketRecord>,
@@ -160,7 +160,7 @@ async function planMissing(
   return { toDestination, toSource, unreadable: missing.length - found.size };
 }
 
-/** Adds the work of one packet. Returns whether it is received. */
+/** Adds the work for one packet. Returns whether that work receives the packet. */
 function planOne(
   { packet }: PacketRecord,
   destination: Destination,

@@ -18,7 +18,7 @@ export interface Moment {
   readonly timeNs: bigint;
 }
 
-/** The destination of packets, as it can be proven. */
+/** The destination of packets, as far as it can be proven. */
 export interface Destination {
   readonly end: ChannelView;
   readonly moment: Moment;
@@ -30,8 +30,8 @@ export interface Destination {
 export type PacketAction = "receive" | "time-out" | "time-out-on-close" | "wait";
 
 /**
- * Decides about a packet that its destination had not received. `isProvenMissing`: it was also missing at the height of the
- * proofs. A destination rejects a packet from its timeout on, and the proof of a timeout needs a header at or after it.
+ * Decides what to do with a packet that its destination has not received. `isProvenMissing`: the packet was also missing at the
+ * proof height. From the timeout on, a destination rejects the packet, and proving the timeout requires a header at or after it.
  */
 export function packetAction(
   packet: Packet,
@@ -58,7 +58,7 @@ function hasElapsed(
   return isHeightOver || (timeoutTimestamp !== 0n && timeNs >= timeoutTimestamp);
 }
 
-/** The destination receives a packet; the source proves that it sent it. */
+/** The destination receives a packet; the source proves that it sent the packet. */
 export function receive(packet: Packet): Work {
   const path = packetPath("commitments", sourceOf(packet), packet.sequence);
   return {
@@ -77,7 +77,7 @@ export function receive(packet: Packet): Work {
   };
 }
 
-/** The source gets the acknowledgement; the destination proves that it wrote it. */
+/** The source receives the acknowledgement; the destination proves that it wrote the acknowledgement. */
 export function acknowledge({ packet, acknowledgement }: PacketRecord): Work {
   const path = packetPath("acks", destinationOf(packet), packet.sequence);
   return {
@@ -97,7 +97,7 @@ export function acknowledge({ packet, acknowledgement }: PacketRecord): Work {
   };
 }
 
-/** The source takes a packet back; the destination proves that it did not receive it before the timeout. */
+/** The source takes a packet back; the destination proves that it did not receive the packet before the timeout. */
 export function timeOut(packet: Packet, destination: Destination): Work {
   return {
     kind: "time_out",
@@ -116,7 +116,7 @@ export function timeOut(packet: Packet, destination: Destination): Work {
   };
 }
 
-/** As {@link timeOut}; the destination proves also that it has closed its end. */
+/** Like {@link timeOut}, but the destination also proves that it has closed its end. */
 export function timeOutOnClose(packet: Packet, destination: Destination): Work {
   return {
     kind: "time_out",
@@ -143,7 +143,7 @@ function missingPath(packet: Packet, { end }: Destination): string {
     : packetPath("receipts", end, packet.sequence);
 }
 
-/** The message needs a number above 0 also on an unordered channel, which has none. */
+/** The message requires a number above 0 even for an unordered channel, which has none. */
 function nextReceiveOf({ nextReceive }: Destination): bigint {
   return nextReceive === 0n ? 1n : nextReceive;
 }

@@ -1,7 +1,7 @@
 import type { Clock } from "../../platform/base/clock.ts";
 import { backoffMs, type BackoffOptions } from "../../platform/base/waits.ts";
 
-/** Work that a chain rejected, with its next attempt. */
+/** Work that a chain rejected, and its next attempt. */
 export interface RefusedWork {
   readonly name: string;
   readonly reason: string;
@@ -13,7 +13,7 @@ export interface RefusedWork {
 export interface RetryBackoff {
   readonly isReady: (name: string) => boolean;
   readonly recordRefusal: (name: string, reason: string) => void;
-  /** Removes all other entries: the chains no longer need that work. */
+  /** Removes all other entries, because the chains no longer need that work. */
   readonly retain: (names: ReadonlySet<string>) => void;
   readonly list: () => readonly RefusedWork[];
   /** Number of rejections since the start. */

@@ -9,11 +9,11 @@ import type { ChannelView } from "./ibc-reads.ts";
 import type { RefusedWork } from "./retry-backoff.ts";
 import type { WorkKind } from "./work.ts";
 
-/** Progress of the IBC relayer and its view of both chains. */
+/** The IBC relayer's progress and its view of both chains. */
 export interface IbcRelayerStatus {
-  /** Wall-clock time at the last successful cycle's end, ms; undefined before the first. */
+  /** Wall-clock time at which the last successful cycle ended, ms; undefined before the first. */
   readonly lastCycleMs: number | undefined;
-  /** Why the last cycle failed; undefined when it did not. */
+  /** Why the last cycle failed; undefined if it did not. */
   readonly error: string | undefined;
   /** Failed cycles since the start, by reason. */
   readonly failures: Readonly<Record<CycleFailure, number>>;
@@ -23,17 +23,19 @@ export interface IbcRelayerStatus {
 /** One chain, and the packets that it sent. */
 interface IbcChainStatus {
   readonly chainId: string;
-  /** Channels of the connection, now. */
+  /** The connection's channels, now. */
   readonly channels: readonly ChannelView[];
-  /** Packets of this chain in flight: sent and not acknowledged. */
+  /** Number of this chain's packets in flight: sent but not acknowledged. */
   readonly pending: number;
-  /** When the IBC relayer first saw the oldest of them, wall-clock ms; undefined without any. */
+  /** When the IBC relayer first saw the oldest packet in flight, wall-clock ms; undefined if there is none. */
   readonly oldestPendingMs: number | undefined;
-  /** Pending packets whose content or acknowledgement the nodes no longer have. */
+  /** Number of pending packets whose content or acknowledgement the nodes no longer have. */
   readonly unreadable: number;
-  /** Messages that the IBC relayer had included on this chain since its start, by kind. */
+  /** Number of the IBC relayer's messages included on this chain since its start, by kind. */
   readonly done: Readonly<Record<WorkKind, number>>;
-  /** Wall-clock time at which the IBC relayer saw its last message in a block of this chain; undefined before the first. */
+  /**
+   * Wall-clock time at which the IBC relayer last saw one of its messages in a block on this chain; undefined before the first.
+   */
   readonly lastDoneMs: number | undefined;
   /** Number of messages that this chain has rejected since the IBC relayer started. */
   readonly refusals: number;
@@ -41,18 +43,18 @@ interface IbcChainStatus {
   readonly refused: readonly RefusedWork[];
 }
 
-/** A cycle takes at most a few blocks, and an idle IBC relayer polls every five seconds. */
+/** A cycle takes a few blocks at most, and an idle IBC relayer polls every five seconds. */
 const STALE_AFTER_MS = 30_000;
 
-/** Health of an IBC relayer, as printed by the API and the metrics. */
+/** An IBC relayer's health, as printed by the API and the metrics. */
 export const IBC_RELAYER_STATES = ["starting", "carrying", "blocked", "failing"] as const;
 
-/** A state of {@link IBC_RELAYER_STATES}. */
+/** A state in {@link IBC_RELAYER_STATES}. */
 export type IbcRelayerState = (typeof IBC_RELAYER_STATES)[number];
 
 /**
- * Evaluates the status. Without a cycle in the last half minute, the IBC relayer is failing. Blocked: a chain rejects a packet, or
- * a packet cannot be read.
+ * Evaluates the status. The IBC relayer is failing if there was no cycle in the last half minute, and blocked if a chain rejects
+ * a packet or a packet cannot be read.
  */
 export function ibcRelayerHealth(
   { lastCycleMs, error, chains }: IbcRelayerStatus,

@@ -7,33 +7,33 @@ import { mapLimit } from "../../platform/base/waits.ts";
 import { IbcRelayerError } from "./errors.ts";
 import type { ChannelEnd } from "./ibc-reads.ts";
 
-/** Kinds of work, as the status counts them. */
+/** Kinds of work that the status counts. */
 export const WORK_KINDS = ["receive", "acknowledge", "time_out", "channel"] as const;
 
-/** A kind of {@link WORK_KINDS}. */
+/** A kind in {@link WORK_KINDS}. */
 export type WorkKind = (typeof WORK_KINDS)[number];
 
-/** One message that a chain needs, with the paths of the other chain to prove. */
+/** One message that a chain needs, with the paths to prove on the other chain. */
 export interface Work {
   readonly kind: WorkKind;
-  /** Names the work on its chain: `receive transfer/channel-0/7`. The same work has the same name in the next cycle. */
+  /** The work's name on its chain: `receive transfer/channel-0/7`. The same work has the same name in the next cycle. */
   readonly name: string;
-  /** Paths in the store `ibc` of the other chain. */
+  /** Paths in the other chain's store `ibc`. */
   readonly paths: readonly string[];
-  /** Builds the message. `proofs` has the order of `paths`. */
+  /** Builds the message. `proofs` has the same order as `paths`. */
   readonly message: (proven: Proven) => WireMessage;
 }
 
-/** Proofs, their height and the signer of a message. */
+/** Proofs for a message, their height, and the message's signer. */
 interface Proven {
   /** Encoded `MerkleProof`s. */
   readonly proofs: readonly Uint8Array[];
   readonly height: Height;
-  /** Bech32 address of the IBC relayer on the chain that gets the message. */
+  /** The IBC relayer's bech32 address on the chain that receives the message. */
   readonly signer: string;
 }
 
-/** A chain height whose state can be proven: the header of `height` has the state root at `height` - 1. */
+/** A chain height at which state can be proven: the header at `height` has the state root at `height` - 1. */
 export interface ProofPoint {
   readonly revision: bigint;
   readonly height: bigint;
@@ -41,7 +41,7 @@ export interface ProofPoint {
 
 const CONCURRENT_READS = 50;
 
-/** Reads the proofs of work and builds its messages, in the same order. Rejects with `ClientError` or `IbcRelayerError`. */
+/** Reads the proofs for work and builds its messages, in the same order. Rejects with `ClientError` or `IbcRelayerError`. */
 export function proveWork(
   work: readonly Work[],
   from: { readonly client: Pick<ChainClient, "readStore">; readonly point: ProofPoint },
@@ -61,7 +61,7 @@ export function proveWork(
   });
 }
 
-/** Encodes the proof operators as `ibc.core.commitment.v1.MerkleProof`: field 1 has the proofs of all levels. */
+/** Encodes the proof operators as `ibc.core.commitment.v1.MerkleProof`: field 1 has the proofs for all levels. */
 function merkleProof(path: string, { code, log, proof }: StoreResponse): Uint8Array {
   if (code !== 0 || proof.length === 0) {
     const text = `ibc/${path} cannot be proven: ${log === "" ? "the node returned no proof" : log}`;
@@ -77,17 +77,17 @@ const FIRST_FIELD_TAG = 10;
 
 // Paths of ICS-24, as ibc-go stores them.
 
-/** Returns the path of a channel. */
+/** Returns a channel's path. */
 export function channelPath(end: ChannelEnd): string {
   return `channelEnds/${suffix(end)}`;
 }
 
-/** Returns the path of the next packet number that an ordered channel receives. */
+/** Returns the path of the packet number that an ordered channel receives next. */
 export function nextReceivePath(end: ChannelEnd): string {
   return `nextSequenceRecv/${suffix(end)}`;
 }
 
-/** Returns the path of a sent packet's hash, a packet's receipt, or its acknowledgement's hash. */
+/** Returns the path of a sent packet's hash, a packet's receipt, or the hash of its acknowledgement. */
 export function packetPath(
   name: "commitments" | "receipts" | "acks",
   end: ChannelEnd,

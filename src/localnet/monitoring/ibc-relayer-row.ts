@@ -18,7 +18,7 @@ const STATES: readonly StateSpec[] = [
   [4, "failing", "red"],
 ];
 
-/** The IBC relayer of a localnet: does it relay packets, which are pending, and what fails? */
+/** A localnet's IBC relayer: does it relay packets, which packets are pending, and what fails? */
 export const IBC_RELAYER_ROW: RowSpec = {
   title: "IBC relayer of a localnet",
   closed: true,

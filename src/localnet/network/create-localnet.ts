@@ -37,17 +37,19 @@ import { fetchRemoteStart } from "./first-blocks.ts";
 export interface LocalnetChainOptions {
   readonly rpc: ServerAddress;
   readonly metrics?: ServerAddress;
-  /** Voting powers of the validators in the genesis document; at least one. */
+  /** The validators' voting powers in the genesis document; at least one. */
   readonly validatorPowers: readonly bigint[];
-  /** For the remote chain: the local chain's validator powers. Without them, it has no client of the local chain. */
+  /**
+   * For the remote chain: the local chain's validator powers. Without them, the remote chain has no client for the local chain.
+   */
   readonly localPowers?: readonly bigint[];
-  /** Genesis document of a new chain, for instance an export. Default: the genesis of the localnet. */
+  /** A new chain's genesis document, for instance an export. Default: the localnet's genesis. */
   readonly genesis?: GenesisDoc;
-  /** Profile of a new chain; default `specification`. A chain that exists must have it. */
+  /** A new chain's profile; default: `specification`. An existing chain must have this profile. */
   readonly profile?: ProfileName | undefined;
-  /** More state in the genesis of a new local chain. */
+  /** Additional state in a new local chain's genesis. */
   readonly scenario?: LocalnetScenario | undefined;
-  /** Contracts in the genesis of a new local chain. */
+  /** Contracts in a new local chain's genesis. */
   readonly contracts?: readonly GenesisContract[];
   /** Called with each contract's place. */
   readonly onContract?: (contract: PlacedContract) => void;
@@ -58,69 +60,70 @@ export interface LocalnetOptions {
   readonly chains: Readonly<Partial<Record<ChainPart, LocalnetChainOptions>>>;
   /** Both chains. Default: the default localnet's. */
   readonly profiles?: LocalnetChains;
-  /** Parent directory of the homes `local-1` and `remote-1`. Without it, the chains are in memory. */
+  /** Parent directory of the homes `local-1` and `remote-1`. Without it, the chains are stored in memory. */
   readonly home?: string;
   /** Number of recent blocks that a chain stores; 0 stores all. Default: the node's. */
   readonly keepBlocks?: number;
   /** Time between the starts of two blocks. */
   readonly blockTimeMs: number;
   /**
-   * The remote chain's RPC when it runs in another process. The local chain's first start reads a header and the genesis time there.
+   * The remote chain's RPC URL if it runs in another process. On its first start, the local chain reads a header and the genesis
+   * time there.
    */
   readonly remoteRpcUrl: string;
-  /** Price sidecar of the local chain. */
+  /** The local chain's price sidecar. */
   readonly oracle?: OracleOptions;
-  /** Control API. Without it, none is served. */
+  /** The control API. If absent, none is served. */
   readonly control?: {
     readonly address: ServerAddress;
     readonly token: Secret;
-    /** More routes, for instance the fault injection of the sidecar. */
+    /** Additional routes, for instance for the sidecar's fault injection. */
     readonly routes?: readonly ApiRoute[];
-    /** Version of the program, for `/openapi.json`. */
+    /** The program's version, for `/openapi.json`. */
     readonly version?: string;
   };
 }
 
 export interface LocalnetDeps {
   readonly clock: Clock;
-  /** Time of the chains. Default: a new one that begins with `clock`. */
+  /** The chains' time. Default: a new one that starts at `clock`. */
   readonly chainClock?: ChainClock;
   readonly logger: Logger;
-  /** Returns the servers of a chain besides RPC and metrics: REST, gRPC. */
+  /** Returns a chain's servers besides RPC and metrics: REST, gRPC. */
   readonly servers?: (chain: ChainProfile) => readonly ServerFactory[];
-  /** Returns what a chain has from outside of the localnet. Default: nothing. */
+  /** Returns what is added to a chain from outside the localnet. Default: nothing. */
   readonly extension?: (chain: ChainProfile) => ChainExtension;
 }
 
 type ChainDeps = Omit<LocalnetDeps, "chainClock"> & { readonly clock: ChainClock };
 
-/** What a chain has from outside of the localnet. */
+/** What is added to a chain from outside the localnet. */
 interface ChainExtension {
   /** Modules that some local chains have. */
   readonly modules?: ModuleSet;
-  /** Follows what uses gas. */
+  /** Records where gas is used. */
   readonly tracer?: GasTracer;
-  /** `abci_query` paths of the node. */
+  /** The node's `abci_query` paths. */
   readonly queries?: NodeDeps["queries"];
 }
 
-/** A localnet whose servers all listen. */
+/** A localnet whose servers are all listening. */
 export interface RunningLocalnet {
   readonly chains: Readonly<Partial<Record<ChainPart, RunningNode>>>;
-  /** Undefined without a control API. */
+  /** Undefined if there is no control API. */
   readonly controlPort: number | undefined;
 }
 
-/** One or both chains of a localnet in one process. */
+/** One or both chains of a localnet, in one process. */
 export interface Localnet extends Service {
   readonly clock: ChainClock;
-  /** Resolves when all servers listen. Rejects when a part does not start. */
+  /** Resolves once all servers are listening. Rejects if a part fails to start. */
   readonly ready: Promise<RunningLocalnet>;
 }
 
 const REMOTE_WAIT_MS = 60_000;
 
-/** Creates a localnet: one or both chains, and the control API. The first error of a part stops all parts and rejects `run`. */
+/** Creates a localnet: one or both chains, and the control API. The first error in any part stops all parts and rejects `run`. */
 export function createLocalnet(options: LocalnetOptions, given: LocalnetDeps): Localnet {
   const { chainClock: clock = createChainClock(given.clock) } = given;
   const deps: ChainDeps = { ...given, clock };
@@ -158,7 +161,7 @@ async function whenReady(
   };
 }
 
-/** Returns the application of a new chain with an empty state. */
+/** Returns a new chain's application with an empty state. */
 function emptyApp(chain: ChainProfile, genesis: ChoosingGenesis, deps: ChainDeps): Application {
   return createApp({
     ...chain,
@@ -168,7 +171,7 @@ function emptyApp(chain: ChainProfile, genesis: ChoosingGenesis, deps: ChainDeps
   });
 }
 
-/** Returns the genesis with the state of modules that the settings of the chain add. */
+/** Returns the genesis with the module state that the chain's settings add. */
 function withSettings({ settings }: ChainProfile, { profile, appState }: ChoosingGenesis): ChoosingGenesis {
   return { profile, appState: { ...appState, ...settings.modules } };
 }
@@ -204,8 +207,8 @@ async function validatorsOf(
 }
 
 /**
- * Returns an existing chain's genesis document: the home's, or the one to start from. Throws `NodeError` when its profile differs from the
- * options.
+ * Returns an existing chain's genesis document: the home's, or the document to start from. Throws `NodeError` if its profile
+ * differs from the one in the options.
  */
 function existingGenesis(
   { chainId }: ChainProfile,
@@ -221,7 +224,7 @@ function existingGenesis(
   );
 }
 
-/** Only a first start reads from the remote chain. Later starts use the genesis document in the home. */
+/** Only the first start reads from the remote chain. Later starts use the genesis document in the home. */
 function createLocal(
   options: LocalnetOptions,
   chain: LocalnetChainOptions,

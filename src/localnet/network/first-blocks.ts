@@ -9,7 +9,7 @@ import { isRecord } from "../../platform/base/json.ts";
 import { readTextBody } from "../../platform/base/read-text.ts";
 import { parseRfc3339Ns } from "../../platform/base/time.ts";
 
-/** Thrown when the remote chain serves no header to start the local chain with. */
+/** Thrown if the remote chain serves no header with which to start the local chain. */
 class RemoteChainError extends CodedError<
   | { readonly code: "remote-unreachable" }
   | { readonly code: "remote-wrong-chain"; readonly expected: string; readonly got: string }
@@ -26,7 +26,7 @@ const RETRY_MS = 100;
 const RESPONSE_TIMEOUT_MS = 2_000;
 const MAX_RESPONSE_BYTES = 4_194_304;
 
-/** The state of the remote chain that the local chain's genesis contains. */
+/** The remote chain's state that the local chain's genesis contains. */
 interface RemoteStart {
   /** The newest header. */
   readonly header: SignedHeader;
@@ -34,8 +34,8 @@ interface RemoteStart {
 }
 
 /**
- * Reads the newest signed header and the genesis time of the remote chain, and waits for the first block if necessary. Rejects
- * with {@link RemoteChainError} at the deadline or when the RPC belongs to another chain, and with the signal's reason on abort.
+ * Reads the remote chain's newest signed header and genesis time, waiting for the first block if necessary. Rejects with {@link
+ * RemoteChainError} at the deadline or if the RPC belongs to another chain, and with the signal's reason on abort.
  */
 export async function fetchRemoteStart(
   remote: RemoteChain,
@@ -102,8 +102,8 @@ function checkChain(signed: SignedHeader, expected: string): SignedHeader {
 }
 
 /**
- * A node serves proofs from height 2 on, and the header of block 3 contains the root of height 2. So three blocks make the
- * first proof.
+ * A node serves proofs from height 2 on, and the header of block 3 contains the root of height 2, so the first proof takes three
+ * blocks.
  */
 const FIRST_PROVING_BLOCK = 3n;
 

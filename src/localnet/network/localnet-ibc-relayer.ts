@@ -25,17 +25,17 @@ import {
 } from "../accounts/chains.ts";
 
 const CONNECTION = "connection-0";
-/** The IBC relayer pays up to this price: it must also work when blocks are full. */
+/** The IBC relayer pays up to this price, because it must work even when blocks are full. */
 const MAX_GAS_PRICE = parseDec18("100");
 const PRICE_MULTIPLIER = parseDec18("1.2");
 const DEFAULT = { chains: CHAINS, roles: DEFAULT_ROLES };
-/** A block takes a second. The IBC relayer waits for its transactions, so it looks more often. */
+/** A block takes a second. The IBC relayer waits for its transactions, so it polls more often. */
 const CONFIRM_POLL_MS = 100;
 const CONFIRM_DEADLINE_MS = 30_000;
 
 /**
- * Creates the IBC relayer between the two chains on these ports. The chains may run in other processes; those of this process are
- * there when `ready` resolves.
+ * Creates the IBC relayer between the two chains on these ports. The chains may run in other processes; any that run in this
+ * process have started when `ready` resolves.
  */
 export function createLocalnetIbcRelayer(
   ports: Pick<Ports, "localRpc" | "remoteRpc">,
@@ -65,7 +65,7 @@ export function createLocalnetIbcRelayer(
   };
 }
 
-/** Creates the route `GET /ibc-relayer` of the control API. */
+/** Creates the control API's route `GET /ibc-relayer`. */
 export function ibcRelayerRoutes(
   ibcRelayer: Pick<IbcRelayer, "status">,
   clock: Pick<Clock, "nowMs">,

@@ -23,33 +23,33 @@ export interface LocalnetDaemonOptions {
   readonly chains?: LocalnetChains;
   /** The relayers' accounts. Default: the default localnet's. */
   readonly roles?: LocalnetRoles;
-  /** Parent directory of the chains' homes. Without it, the chains are in memory. */
+  /** Parent directory of the chains' homes. Without it, the chains are stored in memory. */
   readonly home: string | undefined;
   /** Number of recent blocks that a chain stores; 0 stores all. Undefined: the node's default. */
   readonly keepBlocks: number | undefined;
   /** Time between the starts of two blocks. */
   readonly blockTimeMs: number;
-  /** Voting powers of the validators in the genesis documents. */
+  /** The validators' voting powers in the genesis documents. */
   readonly validators: Readonly<Record<"local" | "remote", readonly bigint[]>>;
-  /** The chains' profile; default `specification`, or an existing chain's own. */
+  /** The chains' profile; default: `specification`, or an existing chain's own. */
   readonly profile?: ProfileName | undefined;
-  /** Additional state in the genesis of a new local chain. */
+  /** Additional state in a new local chain's genesis. */
   readonly scenario?: LocalnetScenario | undefined;
-  /** Contracts in the genesis of a new local chain. */
+  /** Contracts in a new local chain's genesis. */
   readonly contracts?: readonly GenesisContract[];
-  /** Called with each contract's place when a new local chain's genesis is made. */
+  /** Called with each contract's place when a new local chain's genesis is created. */
   readonly onContract?: LocalnetChainOptions["onContract"];
-  /** Gas of other users' transactions in each local-chain block; the chain must run in this process. Undefined: none. */
+  /** Gas that other users' transactions use in each block of the local chain, which must run in this process. Undefined: none. */
   readonly trafficGas?: bigint | undefined;
   /** Access to the chains' HTTP servers. `origins` applies to RPC and REST only. */
   readonly access: Required<HttpAccess>;
-  /** Token of the control API. Without it, there is no control API. */
+  /** Token for the control API. Without it, there is no control API. */
   readonly controlToken: Secret | undefined;
-  /** Pages of neighbouring daemons, for links on its own page. Absent: not known. */
+  /** Pages of neighbouring daemons, to link to from its own page. Absent: not known. */
   readonly links?: PublicLinks;
 }
 
-/** All servers of a localnet listen on loopback. */
+/** All localnet servers listen on loopback. */
 export const LOCALNET_HOST = "127.0.0.1";
 
 /** Returns a localnet server's address. */
@@ -57,7 +57,7 @@ export function localnetAddress(port: number): ServerAddress {
   return { host: LOCALNET_HOST, port, portOption: "--port-offset" };
 }
 
-/** Returns the options of the chains that run in this process; undefined when none does. */
+/** Returns the options for the chains that run in this process; undefined if none does. */
 export function chainOptions({
   parts,
   ports,

@@ -27,21 +27,21 @@ import type { NodeView } from "../node/base/node-view.ts";
 import type { RunningNode } from "../node/create-node.ts";
 import type { FaultControl } from "../control/fault-control.ts";
 
-/** What the overview of a localnet reads. */
+/** Dependencies of a localnet's overview. */
 export interface OverviewDeps {
-  /** Time of the chains. */
+  /** The chains' time. */
   readonly clock: Pick<Clock, "nowMs">;
-  /** The chains of this process that have started. */
+  /** The chains in this process that have started. */
   readonly chains: () => readonly Pick<RunningNode, "view" | "control">[];
   readonly faults: FaultControl;
-  /** Undefined when it does not run in this process. */
+  /** Undefined if the IBC relayer does not run in this process. */
   readonly ibcRelayer: (() => IbcRelayerStatus) | undefined;
   readonly endpoints: readonly DaemonEndpoint[];
   readonly accounts: readonly LocalnetAccount[];
   readonly neighbours: readonly Neighbour[];
 }
 
-/** The chains of the process, the sidecar and the IBC relayer. */
+/** The chains in this process, the sidecar and the IBC relayer. */
 export function localnetParts(
   { clock, chains, ibcRelayer }: Pick<OverviewDeps, "clock" | "chains" | "ibcRelayer">,
   faults: readonly FaultState[],
@@ -65,7 +65,7 @@ const NO_CHAINS: PartRow = {
   trend: undefined,
 };
 
-/** Time without a block after which a chain is not making any, in the chain's own time. */
+/** A chain is no longer making blocks after this time without one, measured in its own time. */
 const SILENT_MS = 30_000;
 const TREND_BLOCKS = 30n;
 
@@ -143,7 +143,7 @@ export const OVERVIEW_PAGE = {
   about: "every part, the last transactions, endpoints, funded accounts, switches for blocks and faults",
 };
 
-/** The first page of a localnet: every part in a row, and what a developer reaches for. */
+/** A localnet's first page: one row per part, and what a developer reaches for. */
 export function localnetOverview(deps: OverviewDeps): LivePage {
   const { clock, chains, faults, endpoints, accounts, neighbours } = deps;
   return {
@@ -181,7 +181,7 @@ function headlineOf(worst: PartRow | undefined): string {
   return worst.tone === "unknown" ? what : `Look at ${what}`;
 }
 
-/** Transactions that are listed, and blocks that are searched for them. */
+/** Maximum number of transactions listed, and of blocks searched for them. */
 const MAX_TXS = 5;
 const MAX_BLOCKS = 50n;
 
@@ -210,7 +210,10 @@ function lastTxs(view: NodeView): readonly ShownTx[] {
   return found.slice(0, MAX_TXS);
 }
 
-/** Names of the messages, without the "Msg" that all have: "Send". Empty for what is no transaction: a block begins with the validators' price votes. */
+/**
+ * Message names, without the "Msg" that they all share: "Send". Empty for anything that is not a transaction, since a block
+ * begins with the validators' price votes.
+ */
 function typesOf(tx: Uint8Array): readonly string[] {
   try {
     const { messages } = TxBody.decode(TxRaw.decode(tx).bodyBytes);
@@ -293,7 +296,7 @@ function endpointSection(endpoints: readonly DaemonEndpoint[]): Html {
   )}</ul></details>`;
 }
 
-/** Exponent of the display units: a million base units. */
+/** Exponent of the display unit: a million base units. */
 const EXPONENT = 6;
 
 function accountSection(accounts: readonly LocalnetAccount[]): Html {
@@ -312,7 +315,7 @@ function coinText(denom: string, amount: string): string {
     : `${grouped(BigInt(amount))} ${denom}`;
 }
 
-/** Creates the pages of the control API, with one more beside the overview, and `GET /api/overview`. */
+/** Creates the control API's pages, with one more page besides the overview, and `GET /api/overview`. */
 export function overviewRoutes(
   overview: Omit<OverviewDeps, "neighbours">,
   more: LivePage,

@@ -11,20 +11,20 @@ import { MODULE_NAME as AUTHORITY } from "../chain/modules/adminmodule/proposals
 import { formatAddress, moduleAddress } from "../chain/runtime/address.ts";
 import type { NodeView } from "../node/base/node-view.ts";
 
-/** Blocks from the plan to its height: two hours of blocks of a second. */
+/** Blocks between the plan and its height: two hours at one block per second. */
 const AHEAD = 7_200n;
-/** A name can be used once. */
+/** A name can be used only once. */
 const NAME_PREFIX = "fault-";
 const GAS_LIMIT = 400_000n;
-/** Above the price of a full fee market. */
+/** More than the price in a full fee market. */
 const FEE_AMOUNT = 1_000_000n;
-/** Blocks in which a transaction is either in a block or lost. */
+/** Number of blocks after which a transaction is either in a block or lost. */
 const WAIT_BLOCKS = 5n;
 
-/** Makes the chain's plan follow the fault: call it after each block. */
+/** Makes the chain's upgrade plan follow the fault. Call it after each block. */
 export type PlannedUpgrade = (view: NodeView, isWanted: boolean) => Promise<void>;
 
-/** Creates the plan of an upgrade that the chain's first admin proposes, and cancels. A plan of somebody else stays. */
+/** Creates the upgrade plan, which the chain's first admin proposes and cancels. Anybody else's plan is left unchanged. */
 export function createPlannedUpgrade(chain: ChainProfile, logger: Logger): PlannedUpgrade {
   const [admin] = chain.settings.admins;
   const authority = formatAddress(chain.bech32Prefix, moduleAddress(AUTHORITY));

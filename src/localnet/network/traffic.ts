@@ -33,7 +33,7 @@ type TrafficErrorFacts =
   | { readonly code: "traffic-without-contract" }
   | { readonly code: "traffic-unreadable"; readonly path: string };
 
-/** Thrown when the chain cannot have this traffic. */
+/** Thrown if the chain cannot have this traffic. */
 class TrafficError extends CodedError<TrafficErrorFacts> {}
 
 /** Faults in other users' transactions, with their visible effects. */
@@ -48,15 +48,18 @@ export const TRAFFIC_FAULTS = {
 export type TrafficFaultName = keyof typeof TRAFFIC_FAULTS;
 
 export interface TrafficOptions {
-  /** Gas that the fee market counts for the traffic in each block; at most `max_block_utilization`. 0: none, unless a fault is on. */
+  /**
+   * Gas that the fee market counts for the traffic in each block; at most `max_block_utilization`. 0: no traffic, unless a fault
+   * is on.
+   */
   readonly gasPerBlock: bigint;
   readonly faults?: Pick<FaultSwitches<TrafficFaultName>, "has">;
-  /** Default: the local chain of the default localnet. */
+  /** Default: the default localnet's local chain. */
   readonly chain?: ChainProfile;
 }
 
 export interface TrafficDeps {
-  /** Resolves when the local chain runs. */
+  /** Resolves once the local chain runs. */
   readonly node: Promise<Pick<RunningNode, "view">>;
   readonly clock: Pick<Clock, "sleep">;
   readonly logger: Logger;
@@ -64,36 +67,39 @@ export interface TrafficDeps {
 
 /** Other users' transactions on the local chain. */
 export interface Traffic extends Service {
-  /** Gas of the traffic that the fee market has counted since the start. */
+  /** Traffic gas that the fee market has counted since the start. */
   readonly gas: () => bigint;
 }
 
-/** Name of its test account. */
+/** Name of the traffic's test account. */
 export const TRAFFIC_ACCOUNT = "traffic";
-/** Transactions that may be pending. With the second one, the block after one that was full makes up for it. */
+/** Maximum number of pending transactions. With a second one, the block after a full block makes up for it. */
 const MAX_PENDING = 2;
-/** The price may rise by an eighth twice before a pending transaction is too cheap. The rest of the fee is the proposer's tip. */
+/**
+ * The price may rise by an eighth twice before a pending transaction becomes too cheap. The rest of the fee is the proposer's
+ * tip.
+ */
 const PRICE_MARGIN = parseDec18("1.3");
-/** Highest price that the traffic pays, in minimum prices. */
+/** Maximum price that the traffic pays, as a multiple of the minimum price. */
 const MAX_PRICE_RATIO = 1_000n;
-/** Gas of the fee's payout. The transaction uses it after the fee market has counted its gas. */
+/** Gas for paying out the fee. The transaction uses it after the fee market has counted its gas. */
 const PAYOUT_GAS = 37_300n;
-/** The transaction's counted gas without its contract call's work. Each transaction updates it. */
+/** The transaction's counted gas, excluding the work of its contract call. Each transaction updates it. */
 const FIRST_OVERHEAD = 133_000n;
-/** Part of the gas limit that covers a change of the overhead. */
+/** Part of the gas limit that covers changes in the overhead. */
 const LIMIT_MARGIN = 20_000n;
-/** A block above the maximum fails, so the largest traffic stays below it by more than the overhead changes. */
+/** A block above the maximum fails, so even the largest traffic stays below the maximum by more than the overhead changes. */
 const ROOM_BELOW_MAXIMUM = 50_000n;
 const INSTANTIATE_GAS = 400_000n;
-/** The loop also looks after this time without a block, for instance while the chain is halted. */
+/** The loop also runs after this time without a block, for instance while the chain is halted. */
 const MAX_WAIT_MS = 10_000;
-/** Blocks after which a transaction that is neither in a block nor in the mempool is given up. */
+/** Number of blocks after which a transaction that is neither in a block nor in the mempool is given up. */
 const LOST_AFTER_BLOCKS = 10n;
 
 /**
- * Creates the traffic: after each block, one transaction whose contract call uses the next block's gas. It goes through the mempool
- * like any user's. `run` rejects with {@link TrafficError} when the chain cannot have it; a rejected transaction
- * is replaced after the next block.
+ * Creates the traffic: after each block, one transaction whose contract call uses the next block's gas. It goes through the
+ * mempool like any user's transaction. `run` rejects with {@link TrafficError} if the chain cannot have this traffic; a rejected
+ * transaction is replaced after the next block.
  */
 export function createTraffic(options: TrafficOptions, deps: TrafficDeps): Traffic {
   const { node, clock } = deps;
@@ -124,7 +130,7 @@ export function createTraffic(options: TrafficOptions, deps: TrafficDeps): Traff
   };
 }
 
-/** Registers the counter of the traffic's gas. It is read when it is scraped. */
+/** Registers the counter for the traffic's gas. Its value is read on each scrape. */
 export function registerTrafficMetrics(registry: Registry, traffic: Pick<Traffic, "gas">): void {
   const counter: Counter = new Counter({
     name: "relaywatch_localnet_traffic_gas_total",
@@ -140,16 +146,16 @@ export function registerTrafficMetrics(registry: Registry, traffic: Pick<Traffic
 /** A transaction that was added to the mempool. */
 interface Sent {
   readonly bytes: Uint8Array;
-  /** Height of the latest block when it was sent. */
+  /** Height of the latest block when the transaction was sent. */
   readonly height: bigint;
-  /** Gas of the contract call's work. Undefined for the transaction that creates the contract. */
+  /** Gas used by the contract call's work. Undefined for the transaction that creates the contract. */
   readonly burned: bigint | undefined;
 }
 
 interface Sender {
-  /** Sends the transaction of the next block, once per block. */
+  /** Sends the transaction for the next block, once per block. */
   readonly sendFor: (view: NodeView) => Promise<void>;
-  /** Finds own transactions in a block. */
+  /** Finds the traffic's own transactions in a block. */
   readonly record: (block: StoredBlock, results: StoredResults) => void;
   readonly gas: () => bigint;
 }
@@ -164,7 +170,7 @@ function createSender(options: TrafficOptions, logger: Logger): Sender {
   let overhead = FIRST_OVERHEAD;
   let gas = 0n;
   let state: "sending" | "rejected" | "too-expensive" | "impossible" = "sending";
-  /** Logs changes only: a state may last for thousands of blocks. */
+  /** Logs only changes, because a state may last for thousands of blocks. */
   const enter = (next: typeof state, message: string, fields: Readonly<Record<string, unknown>>): void => {
     if (next !== state) logger.warn(message, fields);
     state = next;
@@ -183,7 +189,7 @@ function createSender(options: TrafficOptions, logger: Logger): Sender {
       enter("rejected", "transaction rejected", { error: error.message });
     }
   };
-  /** A fault ends no localnet: without its contract it has no effect. */
+  /** A fault must not end the localnet: without the contract, it has no effect. */
   const chainOf = (view: NodeView): typeof chain => {
     try {
       return readChain(view, gasPerBlock, profile.chainId);
@@ -252,7 +258,7 @@ function createSender(options: TrafficOptions, logger: Logger): Sender {
   return { sendFor, record, gas: () => gas };
 }
 
-/** Returns the transactions that are in the mempool. */
+/** Returns the sent transactions that are in the mempool. */
 function pendingOf(view: NodeView, sent: readonly Sent[]): ReadonlySet<Sent> {
   if (sent.length === 0) return new Set();
   // The mempool of the same process holds the arrays that were added to it.
@@ -276,7 +282,7 @@ function instantiateMessage(sender: string, codeId: bigint): LocalDraft["message
   };
 }
 
-/** Reads what does not change while the chain runs. Throws {@link TrafficError}. */
+/** Reads values that do not change while the chain runs. Throws {@link TrafficError}. */
 function readChain(
   view: NodeView,
   gasPerBlock: bigint,
@@ -306,7 +312,7 @@ function readChain(
   );
 }
 
-/** Returns the first contract of a code, if any. */
+/** Returns the first contract with this code, if any. */
 function readContract(view: NodeView, codeId: bigint): string | undefined {
   const request = QueryContractsByCodeRequest.encode({ codeId, pagination: undefined });
   const path = "/cosmwasm.wasm.v1.Query/ContractsByCode";

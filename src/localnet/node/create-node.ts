@@ -31,82 +31,84 @@ import { type BlockStore, openBlockStore } from "./storage/block-store.ts";
 
 export interface NodeOptions extends RpcServerOptions {
   readonly moniker: string;
-  /** First part of the type URLs of the chain's own modules: "neutron". */
+  /** First part of the type URLs in the chain's own modules: "neutron". */
   readonly chainName: string;
-  /** Directory of the database. Without it, the chain is in memory. */
+  /** Directory for the database. Without it, the chain is stored in memory. */
   readonly home?: string;
-  /** Number of recent blocks that stay readable; 0 keeps all. Default 100,000 with a home, 10,000 in memory. */
+  /** Number of recent blocks that remain readable; 0 keeps all. Default 100,000 with a home, 10,000 in memory. */
   readonly keepBlocks?: number;
   /** Time between the starts of two blocks. Default 1 s. */
   readonly blockTimeMs?: number;
   /** Processor time after which a query or simulation ends with an error. Default 500 ms. */
   readonly queryTimeMs?: number | undefined;
-  /** Makes no blocks before `resume`. */
+  /** Makes no blocks until `resume` is called. */
   readonly startHalted?: boolean;
-  /** 32-byte seeds of the validators that sign in this node. */
+  /** 32-byte seeds of the validators that sign on this node. */
   readonly validatorSeeds: readonly Uint8Array[];
   /** Bech32 prefix of consensus addresses: "neutronvalcons". */
   readonly consensusPrefix: string;
   readonly metrics?: ServerAddress;
   readonly oracle?: OracleOptions;
   readonly mempool?: MempoolOptions;
-  /** Deadline of `broadcast_tx_commit`. Default 10 s. */
+  /** Deadline for `broadcast_tx_commit`. Default 10 s. */
   readonly commitTimeoutMs?: number;
 }
 
 export interface NodeDeps {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Creates the application of the chain that the document begins, with the profile that it names. */
+  /** Creates the application for the chain that the document starts, with the profile that it names. */
   readonly createApp: (storage: StateStorage, genesis: GenesisDoc) => Application;
   /**
-   * Returns the genesis document of the chain. `stored` is the document in the home, if any; the node fails with `NodeError`
-   * `other-genesis` when the returned document differs from it.
+   * Returns the chain's genesis document. `stored` is the document in the home, if any; if the returned document differs from it,
+   * the node fails with `NodeError` `other-genesis`.
    */
   readonly genesis: (stored: GenesisDoc | undefined, signal: AbortSignal) => GenesisDoc | Promise<GenesisDoc>;
-  /** Called before the first new block with the time of the last one. Before the chain's first block: the genesis time. */
+  /**
+   * Called before the first new block with the time of the last one. Before the chain's first block, that is the genesis time.
+   */
   readonly onLoad?: (lastTimeNs: bigint) => void;
-  /** More servers than RPC and metrics: REST, gRPC. */
+  /** Servers in addition to RPC and metrics: REST, gRPC. */
   readonly servers?: readonly ServerFactory[];
-  /** Returns `abci_query` paths in addition to the application's. Default: none. */
+  /** Returns `abci_query` paths that supplement the application's. Default: none. */
   readonly queries?: ((parts: QueriedParts) => NodeQueries) | undefined;
 }
 
-/** What a node's own `abci_query` paths read. */
+/** The parts that a node's own `abci_query` paths read. */
 interface QueriedParts {
   readonly app: Application;
   readonly store: BlockStore;
-  /** Processor time of a query or simulation. */
+  /** Processor time allowed for a query or simulation. */
   readonly queryTimeMs: number;
 }
 
-/** A node whose servers all listen. */
+/** A node whose servers are all listening. */
 export interface RunningNode {
   readonly view: NodeView;
   readonly control: NodeControl;
   readonly router: CallRouter;
   readonly genesis: GenesisDoc;
-  /** Bound ports by server name: "rpc", "metrics", and the names of `NodeDeps.servers`. */
+  /** Bound ports by server name: "rpc", "metrics", and the names in `NodeDeps.servers`. */
   readonly ports: ReadonlyMap<string, number>;
 }
 
-/** A chain in one process. `run` may be called once. */
+/** A chain in one process. `run` may be called only once. */
 export interface Node extends Service {
-  /** Resolves when all servers listen, before the first block. Rejects when the node does not start. */
+  /** Resolves once all servers are listening, before the first block. Rejects if the node fails to start. */
   readonly ready: Promise<RunningNode>;
 }
 
 const DEFAULT_BLOCK_TIME_MS = 1_000;
 const DEFAULT_COMMIT_TIMEOUT_MS = 10_000;
-/** At 14 kB per block, 1.4 GB. */
+/** At 14 kB per block, this is 1.4 GB. */
 const DEFAULT_KEEP_BLOCKS_ON_DISK = 100_000;
-/** At 14 kB per block, 140 MB. */
+/** At 14 kB per block, this is 140 MB. */
 const DEFAULT_KEEP_BLOCKS_IN_MEMORY = 10_000;
 
 /**
- * Creates a node. It runs the application as a chain, signs blocks with real validator keys, and serves CometBFT RPC,
- * metrics and `deps.servers`. `run` rejects with `NodeError` or `ListenError` when the node cannot start, and with the
- * error of a failed block later.
+ * Creates a node. It runs the application as a chain, signs blocks with real validator keys, and serves CometBFT RPC, metrics and
+ * `deps.servers`. `run` rejects with `NodeError` or `ListenError` if the node cannot start and, later, with the error of a failed
+ * block.
  */
 export function createNode(options: NodeOptions, deps: NodeDeps): Node {
   const ready = createDeferred<RunningNode>();
@@ -156,7 +158,7 @@ function defaultKeepBlocks(home: string | undefined): number {
   return home === undefined ? DEFAULT_KEEP_BLOCKS_IN_MEMORY : DEFAULT_KEEP_BLOCKS_ON_DISK;
 }
 
-/** Returns the genesis document to run and compares it with the stored one, if any. */
+/** Returns the genesis document to run, after comparing it with the stored one, if any. */
 async function chooseGenesis(store: BlockStore, deps: NodeDeps, signal: AbortSignal): Promise<GenesisDoc> {
   const stored = store.genesis();
   const genesis = await deps.genesis(stored === undefined ? undefined : decodeGenesis(stored), signal);
@@ -178,7 +180,7 @@ interface Parts {
   readonly production: Production;
   readonly metrics: NodeMetrics;
   readonly view: NodeView;
-  /** Continues from an earlier height, to which the store went back. */
+  /** Continues from an earlier height, to which the store has gone back. */
   readonly goBack: () => void;
 }
 
@@ -261,7 +263,7 @@ function assemble(options: NodeOptions, deps: NodeDeps, store: BlockStore, genes
   return { genesis, engine, mempool, validators, production, metrics, view, goBack };
 }
 
-/** Whether the chain goes on without a validator: the others have more than two thirds of the power. */
+/** Returns whether the chain can continue without a validator, i.e. whether the others have more than two thirds of the power. */
 function hasQuorumWithout(address: Uint8Array | undefined, { validators }: ChainState): boolean {
   const all = validators.validators;
   const total = all.reduce((sum, { power }) => sum + power, 0n);
@@ -269,7 +271,7 @@ function hasQuorumWithout(address: Uint8Array | undefined, { validators }: Chain
   return own * 3n < total;
 }
 
-/** Wraps a mempool and counts the sizes of accepted transactions. */
+/** Wraps a mempool to count the sizes of accepted transactions. */
 function countedMempool(mempool: Mempool, metrics: NodeMetrics): Mempool {
   const add: Mempool["add"] = (tx) => {
     const outcome = mempool.add(tx);
@@ -279,9 +281,9 @@ function countedMempool(mempool: Mempool, metrics: NodeMetrics): Mempool {
   return { ...mempool, add };
 }
 
-/** Whose votes are counted. */
+/** Validators whose votes are counted. */
 interface Voters {
-  /** The first validator; undefined on a chain without one. */
+  /** The first validator; undefined if the chain has none. */
   readonly own: Uint8Array | undefined;
   readonly commits: ExtendedCommits | undefined;
   readonly set: () => readonly Uint8Array[];
@@ -289,8 +291,8 @@ interface Voters {
 }
 
 /**
- * Returns the step before a block: it requests prices from the sidecar and counts the result. Does nothing without an
- * oracle. The sidecar is that of the first validator, because a real node runs one validator.
+ * Returns the step before a block, which requests prices from the sidecar and counts the result. Does nothing without an oracle.
+ * The sidecar belongs to the first validator, because a real node runs one validator.
  */
 function createOracleVote(
   options: NodeOptions,

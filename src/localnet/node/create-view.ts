@@ -21,19 +21,19 @@ export interface ViewDeps {
   readonly sets: RecentCache<bigint, ValidatorSet>;
   readonly genesis: GenesisDoc;
   readonly moniker: string;
-  /** Processor time of a query or simulation. */
+  /** Processor time allowed for a query or simulation. */
   readonly queryTimeMs: number;
-  /** `abci_query` paths of the node itself. */
+  /** The node's own `abci_query` paths. */
   readonly queries: NodeQueries;
 }
 
 /**
- * Validator sets in memory. A set that is not stored costs up to 64 rotations, and light clients request sets of nearby
- * heights, several times each.
+ * Number of validator sets cached in memory. A set that is not stored costs up to 64 rotations, and light clients request the
+ * sets for nearby heights several times each.
  */
 const CACHED_SETS = 256;
 
-/** Creates an empty cache of validator sets by height. */
+/** Creates an empty cache for validator sets by height. */
 export function createSetCache(): ViewDeps["sets"] {
   return createRecentCache(CACHED_SETS);
 }
@@ -103,15 +103,15 @@ function status({ app, engine, genesis, moniker, store }: ViewDeps): NodeStatus 
 
 type BlockListener = (block: StoredBlock, results: StoredResults) => void;
 
-/** The listeners for new blocks. */
+/** Listeners for new blocks. */
 interface BlockListeners {
   /** Adds a listener. Returns a function that removes it. */
   readonly add: (listener: BlockListener) => () => void;
-  /** Calls all listeners in order of addition. Logs the error of a listener and continues with the next one. */
+  /** Calls all listeners in the order in which they were added. Logs a listener's error and continues with the next one. */
   readonly notify: BlockListener;
 }
 
-/** Creates an empty list of listeners. */
+/** Creates an empty listener list. */
 export function createBlockListeners(logger: Logger): BlockListeners {
   const listeners = new Set<BlockListener>();
   return {

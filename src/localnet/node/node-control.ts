@@ -13,34 +13,34 @@ export interface NodeControl {
   readonly halt: () => void;
   readonly resume: () => void;
   readonly isHalted: () => boolean;
-  /** Makes `count` blocks immediately, also on a halted chain. Returns the last height. Throws `NodeError` `no-quorum`. */
+  /** Makes `count` blocks immediately, even on a halted chain. Returns the last height. Throws `NodeError` `no-quorum`. */
   readonly produce: (count: number) => bigint;
-  /** Requests the prices for the votes on the next block, as before each timed block. Rejects on abort only. */
+  /** Requests the prices for the votes on the next block, as before each timed block. Rejects only on abort. */
   readonly vote: (signal: AbortSignal) => Promise<void>;
-  /** Replaces the absent validators (20-byte addresses). They do not sign from now on; all others do. */
+  /** Replaces the absent validators (20-byte addresses). From now on, they do not sign; all others do. */
   readonly setAbsent: (addresses: readonly Uint8Array[]) => void;
-  /** Lower-case hex addresses of the absent validators. */
+  /** Addresses of the absent validators, in lower-case hex. */
   readonly absent: () => readonly string[];
   /**
-   * Sets the power of a 32-byte seed's validator with the next block; 0 removes it. Returns the 20-byte address.
-   * Throws `NodeError` `bad-validator-update`.
+   * Sets the power of the validator with a 32-byte seed in the next block; 0 removes it. Returns the 20-byte address. Throws
+   * `NodeError` `bad-validator-update`.
    */
   readonly setValidator: (seed: Uint8Array, power: bigint) => Uint8Array;
   /**
-   * Puts evidence into the next block that a validator (20-byte address) signed the last block twice. Throws `NodeError`
-   * `bad-evidence` for an address that is not in the set of that block, and for the only validator that is not accused.
+   * Adds evidence to the next block that a validator (20-byte address) signed the last block twice. Throws `NodeError`
+   * `bad-evidence` if the address is not in that block's set, or belongs to the only validator that is not accused.
    */
   readonly reportDoubleSign: (address: Uint8Array) => void;
-  /** In order of id. One ends when its block is pruned. */
+  /** Snapshots ordered by id. A snapshot ends when its block is pruned. */
   readonly snapshots: () => readonly StoredSnapshot[];
-  /** Makes the last block a snapshot. Throws `NodeError` `bad-snapshot` before the first block. */
+  /** Takes a snapshot of the last block. Throws `NodeError` `bad-snapshot` before the first block. */
   readonly takeSnapshot: (snapshot: Pick<StoredSnapshot, "id" | "aheadMs">) => void;
   readonly removeSnapshots: (ids: readonly number[]) => void;
-  /** Goes back to the block of a snapshot. An error is final: the node stops. */
+  /** Goes back to a snapshot's block. An error is final: the node stops. */
   readonly revert: (height: bigint) => void;
 }
 
-/** Creates the control of a node. */
+/** Creates a node's control. */
 export function createNodeControl(deps: {
   readonly production: Production;
   readonly engine: Engine;

@@ -10,7 +10,7 @@ import type { ProducedBlock } from "./consensus/engine.ts";
 import { signersOf } from "./consensus/make-block.ts";
 import type { Mempool } from "./consensus/mempool.ts";
 
-/** The metrics of a node, with the names, types and help texts of a CometBFT node. */
+/** A node's metrics, with the names, types and help texts of a CometBFT node. */
 export interface NodeMetrics {
   readonly chainId: string;
   readonly registry: Registry;
@@ -20,15 +20,15 @@ export interface NodeMetrics {
   readonly observeMempoolTx: (bytes: number) => void;
 }
 
-/** The chain and the start of the process. */
+/** The chain, and the start of the process. */
 export interface NodeMetricsOptions {
   readonly chainId: string;
   readonly startTimeMs: number;
-  /** Height of the last block at the start; 0 before the first block. */
+  /** Height of the last block at startup; 0 before the first block. */
   readonly height: bigint;
 }
 
-/** Creates the metrics of a node. They have a separate registry, so that each node has its own endpoint. */
+/** Creates a node's metrics. They have their own registry, so that each node has its own endpoint. */
 export function createNodeMetrics(options: NodeMetricsOptions): NodeMetrics {
   const registry = new Registry();
   const families = createFamilies(registry);
@@ -201,10 +201,10 @@ function createFamilies(registry: Registry) {
   };
 }
 
-/** Concurrent scrapes; CometBFT's default for `max_open_connections` of its metrics. */
+/** Maximum number of concurrent scrapes; CometBFT's default for its metrics' `max_open_connections`. */
 const MAX_SCRAPES = 3;
 
-/** Creates the metrics endpoint: the registry in Prometheus' text format on every path, as CometBFT serves it. */
+/** Creates the metrics endpoint: the registry in Prometheus' text format on every path, as in CometBFT. */
 export function createMetricsServer(
   { host, port, portOption, access }: ServerAddress,
   deps: { readonly registry: Registry; readonly logger: Logger; readonly clock: Pick<Clock, "nowMs"> },

@@ -6,13 +6,13 @@ export interface Family {
   readonly name: string;
   readonly help: string;
   readonly type: "counter" | "gauge" | "histogram";
-  /** Adds to a series, by default 1. The first event creates the series. */
+  /** Adds to a series, 1 by default. The first event creates the series. */
   readonly add: (labels: SeriesLabels, amount?: number) => void;
   readonly set: (labels: SeriesLabels, value: number) => void;
   readonly delete: (labels: SeriesLabels) => void;
   /** Adds one value to a histogram. */
   readonly observe: (labels: SeriesLabels, value: number) => void;
-  /** Returns the HELP, TYPE and sample lines in the order of a Go program; empty without a series. */
+  /** Returns the HELP, TYPE and sample lines in a Go program's order; empty if there are no series. */
   readonly write: () => string;
 }
 
@@ -20,7 +20,7 @@ export interface FamilyOptions {
   readonly name: string;
   readonly help: string;
   readonly type: Family["type"];
-  /** Upper bounds of a histogram, ascending, without infinity. */
+  /** A histogram's upper bounds, ascending, without infinity. */
   readonly bounds?: readonly number[];
 }
 
@@ -73,7 +73,7 @@ export function writeExposition(families: readonly Family[]): string {
     .join("");
 }
 
-/** Formats a number as Go prints it: shortest digits, with an exponent for 1e6 and more and for less than 1e-4. */
+/** Formats a number as Go prints it: shortest digits, with an exponent from 1e6 up and below 1e-4. */
 export function formatGoFloat(value: number): string {
   if (Number.isNaN(value)) return "NaN";
   if (!Number.isFinite(value)) return value > 0 ? "+Inf" : "-Inf";

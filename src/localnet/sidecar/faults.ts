@@ -1,6 +1,6 @@
 import { unknownFault } from "../../platform/base/fault-switches.ts";
 
-/** Faults that can be injected, with their visible effect. */
+/** Faults that can be injected, with their visible effects. */
 export const SIDECAR_FAULTS = {
   "sidecar-down":
     "the process is stopped: it drains for 7.75 s with malformed responses, then all ports refuse connections; it starts again with new counters when the fault is switched off",
@@ -28,7 +28,7 @@ export const SIDECAR_FAULTS = {
   "v2-only": "paths of version 1 respond with 404",
 } as const;
 
-/** Name of a sidecar fault. */
+/** Name of a fault in the sidecar. */
 export type FaultName = keyof typeof SIDECAR_FAULTS;
 
 /** The faults that are on. */
@@ -36,10 +36,10 @@ export interface FaultSet {
   readonly has: (name: FaultName) => boolean;
 }
 
-/** All names, in the order of the table. */
+/** All names, in table order. */
 export const SIDECAR_FAULT_NAMES: readonly FaultName[] = Object.keys(SIDECAR_FAULTS).filter(isFaultName);
 
-/** Checks a fault name. Throws `UnknownFaultError`, whose message has similar names. */
+/** Checks a fault name. Throws `UnknownFaultError`, whose message suggests similar names. */
 export function parseFaultName(name: string): FaultName {
   if (isFaultName(name)) return name;
   throw unknownFault(name, SIDECAR_FAULT_NAMES);

@@ -1,27 +1,27 @@
-/** A price feed of one provider for one market. */
+/** One provider's price feed for one market. */
 export interface Feed {
   readonly provider: string;
   readonly kind: "websockets" | "api";
-  /** Name of the market at the provider, lower case. */
+  /** The provider's name for the market, lower case. */
   readonly offChainTicker: string;
 }
 
-/** A market of the sidecar. */
+/** One of the sidecar's markets. */
 export interface Market {
   /** `BASE/QUOTE` in upper case. */
   readonly pair: string;
   /** The API encodes a price p as the integer p · 10^decimals. */
   readonly decimals: number;
-  /** Number of feeds with a current price that the market needs. */
+  /** Number of feeds with a current price that the market requires. */
   readonly minProviders: number;
-  /** First price as an integer, scaled by `decimals`. */
+  /** Initial price as an integer, scaled by `decimals`. */
   readonly startPrice: bigint;
   readonly feeds: readonly Feed[];
 }
 
 /**
- * Markets with the decimals and prices of a recorded sidecar. Each has three WebSocket providers and one REST provider. As
- * in the deployed market map, the REST provider alone is not enough, so without WebSockets no market has a price.
+ * Markets with the decimals and prices of a recorded sidecar. Each has three WebSocket providers and one REST provider. As in the
+ * deployed market map, the REST provider alone is not enough, so no market has a price without WebSockets.
  */
 export const DEFAULT_MARKETS: readonly Market[] = [
   market("ATOM/USD", 9, 3, 6_789_000_000n),

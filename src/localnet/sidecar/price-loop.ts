@@ -6,22 +6,22 @@ import type { SidecarFamilies } from "./sidecar-families.ts";
 export interface PriceLoopOptions {
   readonly markets: readonly Market[];
   readonly seed: number;
-  /** Maximum age of a feed's price. An older price is not used. */
+  /** Maximum age of a feed's price. Older prices are not used. */
   readonly maxPriceAgeMs: number;
-  /** Pairs without a price during the fault `pair-missing`. */
+  /** Pairs that have no price during the fault `pair-missing`. */
   readonly missingPairs: readonly string[];
   readonly families: SidecarFamilies;
 }
 
 /** The current prices. */
 export interface PriceSnapshot {
-  /** Prices by pair, as scaled integers, sorted by pair. A pair without a price is absent. */
+  /** Prices by pair, as scaled integers, sorted by pair. Pairs without a price are absent. */
   readonly prices: ReadonlyMap<string, bigint>;
   /** Time of the last tick; undefined before the first. */
   readonly tickedAtMs: number | undefined;
 }
 
-/** The price aggregation of a sidecar. */
+/** A sidecar's price aggregation. */
 export interface PriceLoop {
   /**
    * Moves the prices, queries every provider, and aggregates. Does nothing during the faults `timestamp-stale` and
@@ -35,18 +35,18 @@ interface LoopState {
   readonly walk: PriceWalk;
   /** Sorted by pair. */
   readonly markets: readonly Market[];
-  /** In the order of the markets. */
+  /** In market order. */
   readonly feedsByProvider: ReadonlyMap<string, readonly Feed[]>;
   /** Time of the last price, by feed key. */
   readonly feedUpdatedMs: Map<string, number>;
   readonly sockets: Map<string, SocketState>;
-  /** Time of the last failed request for the market map. */
+  /** Time of the last failed market-map request. */
   failedMapMs: number;
   prices: ReadonlyMap<string, bigint>;
   tickedAtMs: number | undefined;
 }
 
-/** Creates a loop before its first tick. The same seed and the same ticks produce the same prices. */
+/** Creates a loop that has not ticked yet. The same seed and the same ticks produce the same prices. */
 export function createPriceLoop(options: PriceLoopOptions): PriceLoop {
   const state: LoopState = {
     walk: createPriceWalk(options.markets, options.seed),
@@ -76,10 +76,10 @@ export function createPriceLoop(options: PriceLoopOptions): PriceLoop {
   };
 }
 
-/** A sidecar asks the node for the market map this often. */
+/** How often a sidecar asks the node for the market map. */
 const MARKET_MAP_MS = 10_000;
 
-/** Records a failed request for the market map when one is due. */
+/** Records a failed market-map request if one is due. */
 function recordMissingMap(families: SidecarFamilies, state: LoopState, nowMs: number): void {
   if (nowMs - state.failedMapMs < MARKET_MAP_MS) return;
   state.failedMapMs = nowMs;
@@ -103,7 +103,7 @@ function byProvider(feeds: readonly Feed[]): LoopState["feedsByProvider"] {
   return groups;
 }
 
-/** Records the exchange with one provider. Returns false when there was none. */
+/** Records the exchange with one provider. Returns false if there was none. */
 function recordProvider(
   { families }: PriceLoopOptions,
   { walk, sockets }: LoopState,
@@ -128,7 +128,7 @@ function recordProvider(
   return recordWebSocketProvider(families, event, socket);
 }
 
-/** Records the responses of one provider for its feeds, which are of one kind. */
+/** Records one provider's responses for its feeds, which are all of one kind. */
 function recordFeeds(
   families: SidecarFamilies,
   feeds: readonly Feed[],
@@ -165,7 +165,7 @@ function aggregate(options: PriceLoopOptions, state: LoopState, nowMs: number, f
   state.prices = prices;
 }
 
-/** Pairs of the fault `major-pairs-missing`. */
+/** Pairs affected by the fault `major-pairs-missing`. */
 const MAJOR_PAIRS: readonly string[] = ["BTC/USD", "ETH/USD", "NTRN/USD"];
 
 function isWithoutPrice({ missingPairs }: PriceLoopOptions, pair: string, faults: FaultSet): boolean {
@@ -204,17 +204,17 @@ function feedKey(feed: Feed): string {
 
 /** Random prices. The same seed produces the same prices. */
 interface PriceWalk {
-  /** Moves every price by at most 0.02 %. Prices stay within 10 % of their start. */
+  /** Moves every price by at most 0.02 %. Prices stay within 10 % of their initial value. */
   readonly step: () => void;
   /** Returns the current price as a scaled integer. Undefined for an unknown pair. */
   readonly price: (pair: string) => bigint | undefined;
-  /** Random number generator of the walk, uniform in [0, 1). */
+  /** The walk's random number generator, uniform in [0, 1). */
   readonly random: () => number;
 }
 
 const STEP_PARTS_PER_MILLION = 200;
 
-/** Creates the prices of the markets from a 32-bit seed. */
+/** Creates the markets' prices from a 32-bit seed. */
 export function createPriceWalk(markets: readonly Market[], seed: number): PriceWalk {
   const random = createRandom(seed);
   const prices = new Map(markets.map(({ pair, startPrice }) => [pair, startPrice]));
@@ -228,7 +228,7 @@ export function createPriceWalk(markets: readonly Market[], seed: number): Price
   return { step, price: (pair) => prices.get(pair), random };
 }
 
-/** Limits a price to 10 % around its start, so that a long run has no absurd prices. */
+/** Limits a price to 10 % around its initial value, so that long runs have no absurd prices. */
 function clamp(price: bigint, start: bigint): bigint {
   return minInt(maxInt(price, (start * 9n) / 10n), (start * 11n) / 10n);
 }
@@ -265,22 +265,21 @@ function recordApiProvider(families: SidecarFamilies, event: ProviderEvent & { r
   families.queryDuration.observe({ provider }, latencyMs / 1000);
 }
 
-/** Connection state of a WebSocket provider. */
+/** A WebSocket provider's connection state. */
 interface SocketState {
   connected: boolean;
   /** Time of the last failed dial. */
   failedDialMs: number;
 }
 
-/** Time from a failed dial to the next one. */
+/** Time from a failed dial until the next one. */
 const RECONNECT_MS = 10_000;
 
-/** A deployed sidecar reads a lost connection this often before it gives up (`MaxReadErrorCount`). */
+/** Number of times that a deployed sidecar reads a lost connection before it gives up (`MaxReadErrorCount`). */
 const READ_ERRORS = 100;
 
 /**
- * Records one message of a WebSocket provider, or a failed dial when its connection is lost. Returns false when there was
- * neither.
+ * Records one message from a WebSocket provider, or a failed dial if its connection is lost. Returns false if there was neither.
  */
 function recordWebSocketProvider(
   families: SidecarFamilies,
@@ -312,15 +311,15 @@ function recordWebSocketProvider(
   return true;
 }
 
-/** How the exchange with a provider fails. */
+/** How an exchange with a provider fails. */
 interface ProviderFailure {
-  /** Value of the label `code` (error codes of a deployed sidecar, or the HTTP status). */
+  /** Value of the label `code` (a deployed sidecar's error code, or the HTTP status). */
   readonly code: string;
-  /** REST providers' value of the label `internal_status`. */
+  /** Value of the label `internal_status` for REST providers. */
   readonly text: string;
-  /** HTTP status of a REST provider. A missing response is recorded as 500. */
+  /** A REST provider's HTTP status. A missing response is recorded as 500. */
   readonly httpStatus?: number;
-  /** The connection of a WebSocket provider is lost. Otherwise its messages arrive and cannot be used. */
+  /** The WebSocket provider's connection is lost. Otherwise, its messages arrive but cannot be used. */
   readonly disconnected?: true;
 }
 
@@ -339,10 +338,10 @@ const LOST: ProviderFailure = {
   disconnected: true,
 };
 
-/** Length of half a flap: connected, then not. */
+/** Duration of half a flap: connected, then disconnected. */
 const FLAP_MS = 15_000;
 
-/** Returns how a provider fails at a time; undefined when it works. */
+/** Returns how a provider fails at a time; undefined if it works. */
 function failureOf({ provider, kind }: Feed, faults: FaultSet, nowMs: number): ProviderFailure | undefined {
   if (kind === "websockets" && faults.has("websocket-providers-down")) return LOST;
   if (provider === "binance_ws" && faults.has("websocket-flap") && isFlapHalf(nowMs)) return LOST;

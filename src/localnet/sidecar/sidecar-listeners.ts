@@ -17,20 +17,20 @@ const PREFIXES = ["/connect/oracle/v2", "/slinky/oracle/v1"] as const;
 /** Go's zero time: the timestamp before the first tick. */
 const ZERO_TIME = "0001-01-01T00:00:00Z";
 
-/** The fault that hides the paths of a prefix. */
+/** The fault that hides a prefix's paths. */
 const ONLY_OTHER = { "/connect/oracle/v2": "v1-only", "/slinky/oracle/v1": "v2-only" } as const;
 
-/** A node reports this response of a sidecar that drains as "malformed header: missing HTTP content-type". */
+/** Response from a draining sidecar. A node reports it as "malformed header: missing HTTP content-type". */
 const DRAINING: HttpReply = { status: 503, body: "" };
 
-/** Response for any other path, as the deployed gRPC gateway sends it. */
+/** Response for any other path. Same as the deployed gRPC gateway's. */
 export const NOT_FOUND: HttpReply = {
   status: 404,
   headers: { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" },
   body: "Not Found\n",
 };
 
-/** The three addresses of a sidecar. */
+/** A sidecar's three addresses. */
 export interface SidecarAddresses {
   readonly prices: ListenAddress;
   readonly oracleMetrics: ListenAddress;
@@ -41,14 +41,14 @@ export interface SidecarAddresses {
 export interface PriceRoutesDeps {
   readonly snapshot: () => PriceSnapshot;
   readonly faults: FaultSet;
-  /** The process is about to end and does not serve any more. */
+  /** The process is about to end and no longer serves requests. */
   readonly isDraining: () => boolean;
   readonly markets: readonly Market[];
   readonly oracle: () => OracleFamilies;
   readonly clock: Clock;
   readonly chainId: string;
   readonly version: string;
-  /** Delay of responses during the fault `slow`. */
+  /** Response delay during the fault `slow`. */
   readonly slowMs: number;
 }
 
@@ -60,11 +60,11 @@ interface MetricsPages {
 
 export interface ListenerOptions {
   readonly listen: SidecarAddresses;
-  /** Name of the option that changes the ports, for the error of a port in use; default `--port-offset`. */
+  /** Name of the option that changes the ports, for the error about a port in use; default `--port-offset`. */
   readonly portOption?: string;
 }
 
-/** Creates the listeners of a sidecar, in this order: prices, oracle metrics, sidecar metrics. */
+/** Creates a sidecar's listeners, in this order: prices, oracle metrics, sidecar metrics. */
 export function createSidecarListeners(
   options: ListenerOptions,
   deps: { readonly logger: Logger },
@@ -102,7 +102,7 @@ export function createSidecarListeners(
   );
 }
 
-/** Serves a metrics page at every path, as deployed sidecars do. */
+/** Serves a metrics page on every path, as deployed sidecars do. */
 function pageRoute(families: () => readonly Family[]): HttpRoute {
   const headers = { "content-type": "text/plain; version=0.0.4; charset=utf-8" };
   return {
@@ -134,13 +134,13 @@ interface ServerOptions {
 
 /** HTTP listeners that open and close together. */
 export interface Listeners {
-  /** Opens all listeners and returns their addresses, in order. Opens none when one fails. No effect when open. */
+  /** Opens all listeners and returns their addresses, in order. If one fails, none is opened. No effect if already open. */
   readonly open: () => Promise<readonly ListenAddress[]>;
-  /** Closes all listeners and their connections. No effect when closed. */
+  /** Closes all listeners and their connections. No effect if already closed. */
   readonly close: () => Promise<void>;
 }
 
-/** Creates closed listeners. Calls of `open` and `close` must not overlap. */
+/** Creates listeners that are closed. Calls to `open` and `close` must not overlap. */
 function createListeners(options: readonly ServerOptions[], deps: { readonly logger: Logger }): Listeners {
   let servers: readonly OpenHttpServer[] = [];
   // With port 0 the system chooses the port. After a restart the sidecar must have the same port, so that the clients
@@ -255,7 +255,7 @@ function marketEntry(market: Market): unknown {
   };
 }
 
-/** Creates a response with the headers of the deployed gRPC gateway, which announces the gRPC trailers. */
+/** Creates a response with the deployed gRPC gateway's headers, which announce the gRPC trailers. */
 function gatewayReply(status: number, value: unknown): HttpReply {
   return {
     status,

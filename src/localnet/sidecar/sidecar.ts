@@ -25,7 +25,7 @@ import {
 interface SidecarOptions extends ListenerOptions {
   /** Value of the label `chain_id` in the oracle metrics. */
   readonly chainId: string;
-  /** Seed of the prices: the same seed produces the same prices. */
+  /** Seed for the prices: the same seed produces the same prices. */
   readonly seed: number;
   /** Default `connect`. */
   readonly metricNames?: MetricNames;
@@ -33,13 +33,13 @@ interface SidecarOptions extends ListenerOptions {
   readonly markets?: readonly Market[];
   /** Time between two ticks; default 250 ms. */
   readonly updateIntervalMs?: number;
-  /** Maximum age of a provider's price; an older price is not used. Default 2 min. */
+  /** Maximum age of a provider's price; older prices are not used. Default 2 min. */
   readonly maxPriceAgeMs?: number;
-  /** Delay of responses during the fault `slow`; default 3 s. */
+  /** Response delay during the fault `slow`; default 3 s. */
   readonly slowMs?: number;
-  /** Time from a stop of the process to its end; default 7.75 s, as measured at a deployed sidecar. */
+  /** Time from stopping the process until it ends; default 7.75 s, as measured on a deployed sidecar. */
   readonly drainMs?: number;
-  /** Pairs without a price during the fault `pair-missing`; default TIA/USD. */
+  /** Pairs that have no price during the fault `pair-missing`; default TIA/USD. */
   readonly missingPairs?: readonly string[];
   /** Version in the API responses; default empty, as in a deployed build without a tag. */
   readonly version?: string;
@@ -50,22 +50,22 @@ interface SidecarDeps {
   readonly logger: Logger;
 }
 
-/** A real sidecar was measured to fail for eight blocks of one second between its stop and its end. */
+/** A real sidecar was measured to fail for eight one-second blocks between its stop and its end. */
 const DRAIN_MS = 7_750;
 
-/** A simulated sidecar, with control of its faults. */
+/** A simulated sidecar whose faults can be controlled. */
 export interface Sidecar extends Service {
-  /** Resolves when all listeners are open; rejects when one cannot listen. */
+  /** Resolves once all listeners are open; rejects if one cannot listen. */
   readonly ready: Promise<SidecarAddresses>;
   /** All faults, on or off. */
   readonly faults: () => readonly FaultState[];
-  /** Switches a fault, with `forMs` for that time only. Resolves when the switch has taken effect. */
+  /** Switches a fault on or off; with `forMs`, for that time only. Resolves once the switch has taken effect. */
   readonly setFault: (name: FaultName, on: boolean, forMs?: number) => Promise<void>;
 }
 
 interface SidecarState {
   running: boolean;
-  /** The last change of the listeners, including one in progress. Never rejects. */
+  /** The last change to the listeners, including one in progress. Never rejects. */
   lastChange: Promise<unknown>;
 }
 
@@ -76,7 +76,7 @@ export function createSidecar(options: SidecarOptions, deps: SidecarDeps): Sidec
   const state: SidecarState = { running: false, lastChange: Promise.resolve() };
   const listeners = createProcessListeners(options, deps, process, processOptions);
   const ready = createDeferred<SidecarAddresses>();
-  /** Opens or closes the listeners, according to the process and to whether the sidecar runs. */
+  /** Opens or closes the listeners, depending on the process and on whether the sidecar is running. */
   const updateListeners = (): Promise<void> =>
     inOrder(state, async () => {
       if (state.running && process.isUp()) await listeners.open();
@@ -123,7 +123,7 @@ function inOrder<T>(state: SidecarState, change: () => Promise<T>): Promise<T> {
   return result;
 }
 
-/** Calls `tick` until the signal fires, with the update interval between two calls. */
+/** Calls `tick` until the signal aborts, pausing for the update interval between calls. */
 async function tickUntil(
   signal: AbortSignal,
   options: SidecarOptions,
@@ -150,7 +150,7 @@ function toProcessOptions(options: SidecarOptions): ProcessOptions {
   };
 }
 
-/** Creates listeners that serve the current process; a restart replaces its state, so it is read for each request. */
+/** Creates listeners that serve the current process. A restart replaces the process's state, so it is read for each request. */
 function createProcessListeners(
   options: SidecarOptions,
   deps: SidecarDeps,
@@ -174,29 +174,29 @@ function createProcessListeners(
   });
 }
 
-/** The simulated process of a sidecar: its faults, and the end and the start that they cause. */
+/** A sidecar's simulated process: its faults, and the ends and starts that they cause. */
 export interface SidecarProcess {
   readonly faults: FaultSet;
   readonly listFaults: () => readonly FaultState[];
-  /** Switches a fault; `forMs` switches it off again after that time. */
+  /** Switches a fault. With `forMs`, the fault is switched off again after that time. */
   readonly setFault: (name: FaultName, on: boolean, forMs?: number) => void;
-  /** Memory of the process. A new process has a new one. */
+  /** The process's memory. A new process starts with a new one. */
   readonly state: () => ProcessState;
-  /** The process responds. False while it is down. */
+  /** True if the process responds, false while it is down. */
   readonly isUp: () => boolean;
-  /** The process was stopped and has not ended yet. */
+  /** True if the process was stopped but has not ended yet. */
   readonly isDraining: () => boolean;
-  /** Follows the faults, and runs one tick of the price loop when the process is up. */
+  /** Applies the faults, and runs one tick of the price loop if the process is up. */
   readonly tick: () => void;
 }
 
-/** Stages of a process. */
+/** A process's stages. */
 type Stage = { readonly kind: "up" | "down" } | { readonly kind: "draining"; readonly endsAtMs: number };
 
-/** Faults that begin with a new process. */
+/** Faults that start with a new process. */
 const RESTARTING_FAULTS: readonly FaultName[] = ["startup", "market-map-empty"];
 
-/** Creates a process that is up. `drainMs` is the time from a stop to the end of the process. */
+/** Creates a process that is up. `drainMs` is the time from a stop until the process ends. */
 export function createSidecarProcess(
   options: ProcessOptions & { readonly drainMs: number },
   { clock, logger }: { readonly clock: Clock; readonly logger: Logger },
@@ -232,8 +232,8 @@ export function createSidecarProcess(
 }
 
 /**
- * Returns the stage that follows, or the same one. A stopped process drains to its end, even when its fault is switched off
- * during that time.
+ * Returns the next stage, or the same one. A stopped process drains until it ends, even if its fault is switched off in the
+ * meantime.
  */
 function nextStage(stage: Stage, faults: FaultSet, nowMs: number, drainMs: number): Stage {
   const isKilled = faults.has("sidecar-killed");
@@ -244,7 +244,7 @@ function nextStage(stage: Stage, faults: FaultSet, nowMs: number, drainMs: numbe
   return isStopped ? stage : { kind: "up" };
 }
 
-/** Memory of a simulated sidecar process. A restart replaces it. */
+/** A simulated sidecar process's memory. A restart replaces it. */
 export interface ProcessState {
   readonly sidecar: SidecarFamilies;
   readonly oracle: OracleFamilies;
@@ -253,7 +253,7 @@ export interface ProcessState {
   readonly tick: (nowMs: number, faults: FaultSet) => void;
 }
 
-/** Options of {@link createProcessState}; see `SidecarOptions`. */
+/** Options for {@link createProcessState}; see `SidecarOptions`. */
 interface ProcessOptions {
   readonly chainId: string;
   readonly markets: readonly Market[];
@@ -264,7 +264,7 @@ interface ProcessOptions {
   readonly version: string;
 }
 
-/** Creates the state of a process that has just started: counters at zero, prices at their start. */
+/** Creates the state of a process that has just started: counters at zero, prices at their initial values. */
 export function createProcessState(options: ProcessOptions): ProcessState {
   const sidecar = createSidecarFamilies(options.metricNames);
   const oracle = createOracleFamilies();

@@ -1,12 +1,12 @@
 import { moduleError, type VmError } from "./errors.ts";
 
-/** Longest name in a module, in bytes. */
+/** Maximum length of a name in a module, in bytes. */
 const MAX_STRING_LENGTH = 100_000;
 
 const utf8Decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
- * Reads the binary format between two offsets of a module. Errors have the deployed parser's words and the offset in the module.
+ * Reads the binary format between two offsets in a module. Errors have the deployed parser's words and the offset in the module.
  */
 export class ByteReader {
   readonly bytes: Uint8Array;
@@ -23,7 +23,7 @@ export class ByteReader {
     return this.position >= this.end;
   }
 
-  /** Error of a problem in the byte just read. */
+  /** Returns the error for a problem in the byte just read. */
   errorAtLast(message: string): VmError {
     return moduleError(message, this.position - 1);
   }
@@ -63,7 +63,7 @@ export class ByteReader {
     }
   }
 
-  /** Checks a signed integer of `bits` bits (32, 33 or 64) without computing it, as no check depends on its value. */
+  /** Checks a signed integer of `bits` bits (32, 33 or 64) without computing it, because no check depends on its value. */
   skipSigned(bits: 32 | 33 | 64): void {
     const last = bits === 64 ? 63 : 28;
     for (let shift = 0; ; shift += 7) {

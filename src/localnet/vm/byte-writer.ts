@@ -1,4 +1,4 @@
-/** Growing buffer for the binary format. */
+/** A growing buffer for the binary format. */
 export class ByteWriter {
   private buffer: Uint8Array;
   length = 0;
@@ -19,7 +19,7 @@ export class ByteWriter {
     this.buffer[this.length++] = byte;
   }
 
-  /** Appends bytes of `source` from `start` to `end`. */
+  /** Appends the bytes of `source` from `start` to `end`. */
   copy(source: Uint8Array, start = 0, end = source.length): void {
     this.reserve(end - start);
     // A loop is faster than a view for the few bytes between two accounting operators.
@@ -46,7 +46,7 @@ export class ByteWriter {
     }
   }
 
-  /** Appends the content of another writer after its length. */
+  /** Appends the length of another writer's content, followed by the content. */
   nested(content: ByteWriter): void {
     this.varU32(content.length);
     this.copy(content.bytes());

@@ -9,14 +9,14 @@ import { restoredGlobals } from "./rewrite-helpers.ts";
 import { REWRITER_VERSION, rewriteModule, type RewriteOptions } from "./rewrite.ts";
 import { validateFunction } from "./validate-function.ts";
 
-/** Node's `WebAssembly`, which the types of this project do not include. */
+/** Node's `WebAssembly`, which this project's types do not include. */
 declare const WebAssembly: { Module: new (bytes: Uint8Array) => object };
 
 /** A module that is ready to be called. */
 export interface CompiledModule extends ResolvedExports, Instantiable {
-  /** Why an instance cannot be made: imports of another type, segments out of range, a start function. */
+  /** Why no instance can be made: imports of the wrong type, segments out of range, a start function. */
   readonly instantiationProblem: string | undefined;
-  /** Bytes of rewritten code. */
+  /** Size of the rewritten code in bytes. */
   readonly size: number;
 }
 
@@ -31,8 +31,8 @@ function keyOf(checksum: string): string {
 }
 
 /**
- * Cache of compiled modules by checksum and version of the rewriter; the least recently used ones leave when it is full, and are
- * given to `onRemove`.
+ * A cache for compiled modules by checksum and rewriter version. When it is full, the least recently used modules are removed and
+ * passed to `onRemove`.
  */
 export function createModuleCache(limit: number, onRemove: (module: CompiledModule) => void): ModuleCache {
   const modules = new Map<string, CompiledModule>();
@@ -67,7 +67,7 @@ export function createModuleCache(limit: number, onRemove: (module: CompiledModu
   };
 }
 
-/** Validates function bodies, rewrites and compiles. Instances of a module for profiles are not reused. */
+/** Validates function bodies, rewrites and compiles. A module's instances are not reused for profiles. */
 export function compileModule(module: WasmModule, options: RewriteOptions = {}): CompiledModule {
   const { variant = "plain" } = options;
   const shapes = module.bodies.map((_, at) => validateFunction(module, at));
@@ -83,7 +83,7 @@ export function compileModule(module: WasmModule, options: RewriteOptions = {}):
   };
 }
 
-/** Names for a trace. Most contracts are stripped, so that only the names of their exports are left. */
+/** Names for a trace. Most contracts are stripped, so only the names of their exports are left. */
 function namesOrExports(module: WasmModule): (index: number) => string | undefined {
   const names = createNames(module);
   const exported = new Map(
@@ -92,7 +92,7 @@ function namesOrExports(module: WasmModule): (index: number) => string | undefin
   return (index) => names(index) ?? exported.get(index);
 }
 
-/** JavaScript would throw for a parameter of type i64, and convert to a float. */
+/** JavaScript would throw for an i64 parameter, and convert for a float parameter. */
 function mistypedFunctions(module: WasmModule): ReadonlySet<string> {
   const isMistyped = (index: number): boolean =>
     functionType(module, index)?.params.some((type) => type !== I32) === true;
@@ -100,7 +100,7 @@ function mistypedFunctions(module: WasmModule): ReadonlySet<string> {
   return new Set(found.map(({ name }) => name));
 }
 
-/** V8 refuses what is beyond its own limits, such as a function of more than 7.6 MB. */
+/** V8 rejects anything beyond its own limits, such as a function larger than 7.6 MB. */
 function compileBytes(bytes: Uint8Array): object {
   try {
     return new WebAssembly.Module(bytes);
@@ -109,7 +109,7 @@ function compileBytes(bytes: Uint8Array): object {
   }
 }
 
-/** Returns why V8 or the deployed VM could make no instance, in the deployed words. */
+/** Returns why V8 or the deployed VM could not make an instance, in the deployed words. */
 function instantiationProblem(module: WasmModule): string | undefined {
   for (const { name, type } of module.imports) {
     if (!isHostFunction(name)) return `Error while importing "env"."${name}": unknown import.`;

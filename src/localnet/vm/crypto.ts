@@ -31,7 +31,7 @@ export const G2_LENGTH = 96;
 
 const NOTHING = new Uint8Array();
 
-/** Bytes, or the code of an error. */
+/** Bytes, or an error code. */
 export type BytesOrCode = Uint8Array | number;
 
 export type EcdsaCurve = "secp256k1" | "secp256r1";
@@ -43,7 +43,7 @@ export interface EcdsaSignature {
   readonly signature: Uint8Array;
 }
 
-/** Verifies a signature of a hash, with high or low s. Returns a code. */
+/** Verifies a signature for a hash, with high or low s. Returns a code. */
 export function verifyEcdsa(
   curve: EcdsaCurve,
   { hash, signature }: EcdsaSignature,
@@ -66,7 +66,7 @@ export function verifyEcdsa(
     : CRYPTO_CODE.invalid;
 }
 
-/** Returns the uncompressed public key that made a signature. Parameters 2 and 3 exist for secp256r1 only. */
+/** Recovers the uncompressed public key that made a signature. Parameters 2 and 3 exist only for secp256r1. */
 export function recoverEcdsa(
   curve: EcdsaCurve,
   { hash, signature }: EcdsaSignature,
@@ -92,7 +92,7 @@ export function verifyEd25519(message: Uint8Array, signature: Uint8Array, public
   return isValid({ message, signature, publicKey }) ? CRYPTO_CODE.valid : CRYPTO_CODE.invalid;
 }
 
-/** Verifies signatures of one message or of as many, by one key or as many. Returns a code. */
+/** Verifies signatures for one message or for one message each, by one key or by one key each. Returns a code. */
 export function verifyEd25519Batch(
   messages: readonly Uint8Array[],
   signatures: readonly Uint8Array[],
@@ -124,11 +124,14 @@ const { G1, G2, fields } = bls12_381;
 type G1Point = typeof G1.Point.BASE;
 type G2Point = typeof G2.Point.BASE;
 
-/** Bits in a compressed point's first byte. */
+/** Flag bits in the first byte of a compressed point. */
 const COMPRESSED = 0x80;
 const INFINITY = 0x40;
 
-/** Decodes a compressed point. The flag of infinity decides, whatever the other bytes are. Undefined: not a point of the subgroup. */
+/**
+ * Decodes a compressed point. If the infinity flag is set, the other bytes do not matter. Undefined if it is not a point in the
+ * subgroup.
+ */
 function decodePoint<P extends { assertValidity(): void }>(
   bytes: Uint8Array,
   length: number,
@@ -152,10 +155,10 @@ function chunks(bytes: Uint8Array, length: number): Uint8Array[] {
   );
 }
 
-/** Called before each point of a long list: what it throws ends the work. */
+/** Called before each point in a long list. An exception that it throws ends the work. */
 type BeforePoint = () => void;
 
-/** Adds points of one group. */
+/** Adds points in one group. */
 function aggregate<
   P extends { assertValidity(): void; add(other: P): P; toBytes(isCompressed: boolean): Uint8Array },
 >(
@@ -178,12 +181,12 @@ function aggregate<
   return sum.toBytes(true);
 }
 
-/** Adds compressed points of G1. */
+/** Adds compressed points in G1. */
 export function aggregateG1(points: Uint8Array, before: BeforePoint): BytesOrCode {
   return aggregate<G1Point>(points, G1_LENGTH, { group: G1.Point, before });
 }
 
-/** Adds compressed points of G2. */
+/** Adds compressed points in G2. */
 export function aggregateG2(points: Uint8Array, before: BeforePoint): BytesOrCode {
   return aggregate<G2Point>(points, G2_LENGTH, { group: G2.Point, before });
 }
@@ -195,7 +198,7 @@ export interface PairingEquality {
   readonly s: Uint8Array;
 }
 
-/** Pairs whose pairings are computed together. */
+/** Number of pairs whose pairings are computed together. */
 const PAIRS = 16;
 
 /** Returns whether the product of the pairings (ps, qs) equals the pairing (r, s), as a code. */
@@ -235,7 +238,7 @@ function sha256(...parts: readonly Uint8Array[]): Uint8Array {
 
 const OVERSIZE_DST = Buffer.from("H2C-OVERSIZE-DST-");
 
-/** `expand_message_xmd` of RFC 9380 with SHA-256. Unlike the RFC, the deployed chain takes an empty domain separation tag. */
+/** RFC 9380's `expand_message_xmd` with SHA-256. Unlike the RFC, the deployed chain accepts an empty domain separation tag. */
 function expandMessage(message: Uint8Array, tag: Uint8Array, length: number): Uint8Array {
   const dst = tag.length > 255 ? sha256(OVERSIZE_DST, tag) : tag;
   const suffix = concat(dst, Uint8Array.of(dst.length));
@@ -249,19 +252,19 @@ function expandMessage(message: Uint8Array, tag: Uint8Array, length: number): Ui
   return concat(...blocks).subarray(0, length);
 }
 
-/** Returns `count` field elements of 64 uniform bytes each, reduced. */
+/** Returns `count` field elements, each reduced from 64 uniform bytes. */
 function hashToField(message: Uint8Array, tag: Uint8Array, count: number): bigint[] {
   return chunks(expandMessage(message, tag, count * 64), 64).map(
     (bytes) => BigInt(`0x${Buffer.from(bytes).toString("hex")}`) % fields.Fp.ORDER,
   );
 }
 
-/** The library's types call the mapped point affine, and its code returns a point. */
+/** The library's types describe the mapped point as affine, but its code returns a point. */
 function mappedPoint<P>(mapped: unknown, group: new (...coordinates: never[]) => P): P {
   return mapped instanceof group ? mapped : unreachable("a mapped element is not a point");
 }
 
-/** Hashes a message to a compressed point of G1 (RFC 9380, BLS12381G1_XMD:SHA-256_SSWU_RO_). */
+/** Hashes a message to a compressed point in G1 (RFC 9380, BLS12381G1_XMD:SHA-256_SSWU_RO_). */
 export function hashToG1(message: Uint8Array, tag: Uint8Array): Uint8Array {
   // Its types want a list here, and its code the one element of a prime field as a number.
   const map: (element: never) => unknown = G1.mapToCurve;
@@ -271,7 +274,7 @@ export function hashToG1(message: Uint8Array, tag: Uint8Array): Uint8Array {
   return points.reduce((sum, point) => sum.add(point)).toBytes(true);
 }
 
-/** Hashes a message to a compressed point of G2 (RFC 9380, BLS12381G2_XMD:SHA-256_SSWU_RO_). */
+/** Hashes a message to a compressed point in G2 (RFC 9380, BLS12381G2_XMD:SHA-256_SSWU_RO_). */
 export function hashToG2(message: Uint8Array, tag: Uint8Array): Uint8Array {
   const elements = hashToField(message, tag, 4);
   const points = [elements.slice(0, 2), elements.slice(2)].map((pair) =>

@@ -1,6 +1,6 @@
 import { CodedError } from "../../platform/base/errors.ts";
 
-/** The deployed VM's kinds of errors, each with the words before the detail. */
+/** The deployed VM's kinds of errors, each with the words that precede the detail. */
 const PREFIXES = {
   aborted: "Aborted: ",
   backend: "Error calling into the VM's backend: ",
@@ -32,10 +32,10 @@ export interface VmErrorFacts {
   readonly stack?: readonly WasmFrame[];
 }
 
-/** Error of the virtual machine. Its message is the deployed VM's (cosmwasm-vm 2.1.6, `errors/vm_error.rs`). */
+/** An error in the virtual machine. Its message is the deployed VM's (cosmwasm-vm 2.1.6, `errors/vm_error.rs`). */
 export class VmError extends CodedError<VmErrorFacts> {}
 
-/** Creates an error with the deployed words for its kind. */
+/** Creates an error with the deployed words for this kind. */
 export function vmError(code: VmErrorCode, detail = "", stack?: readonly WasmFrame[]): VmError {
   return new VmError({ code, ...(stack !== undefined && { stack }) }, `${PREFIXES[code]}${detail}`);
 }
@@ -47,7 +47,7 @@ export function reportedText(error: VmError): string {
   return code === "result-gas" ? error.message : `Error calling the VM: ${error.message}`;
 }
 
-/** Error of a malformed or invalid module at a byte offset, in the words of the deployed parser (wasmparser 0.121). */
+/** Creates the error for a malformed or invalid module at a byte offset, in the deployed parser's words (wasmparser 0.121). */
 export function moduleError(message: string, offset: number): VmError {
   return vmError(
     "static-validation",
@@ -55,7 +55,7 @@ export function moduleError(message: string, offset: number): VmError {
   );
 }
 
-/** Failures that a host reports to the VM. They end the call, except that of an address, which is a value. */
+/** Failures that a host reports to the VM. They end the call, except for a failure with an address, which is a value. */
 export type HostFailure =
   | { readonly kind: "out-of-gas" }
   | { readonly kind: "panic" }
@@ -63,7 +63,7 @@ export type HostFailure =
   | { readonly kind: "user"; readonly message: string }
   | { readonly kind: "unknown"; readonly message: string };
 
-/** Thrown by a host. The gas of the access that failed is not charged by the VM. */
+/** Thrown by a host. The VM does not charge the gas of the access that failed. */
 export class HostError extends Error {
   readonly problem: HostFailure;
 
@@ -73,7 +73,7 @@ export class HostError extends Error {
   }
 }
 
-/** Maps what a host threw to the VM's error. Anything but a `HostError` is a bug and is thrown on. */
+/** Maps an exception from a host to the VM's error. Anything but a `HostError` is a bug and is rethrown. */
 export function fromHostError(thrown: unknown): VmError {
   if (!(thrown instanceof HostError)) throw thrown;
   const { problem } = thrown;

@@ -6,13 +6,13 @@ import type { Instance, StartState, WasmExports } from "./start-state.ts";
 import { readRegion, regionAt, writeRegion } from "./regions.ts";
 import { EXPORTS } from "./rewrite.ts";
 
-/** Calls of exported functions within calls: an entry point, and `allocate` from a host function. */
+/** Maximum depth of calls to exported functions: an entry point, and `allocate` from a host function. */
 const MAX_CALL_DEPTH = 2;
 
-/** Most bytes of a result. */
+/** Maximum size of a result in bytes. */
 const MAX_RESULT = 64 * 1024 * 1024;
 
-/** Errors of V8 (Node 20 to 24) and what the deployed VM says instead. */
+/** V8's errors (Node 20 to 24), and what the deployed VM says instead. */
 const TRAPS: readonly (readonly [text: string, deployed: string])[] = [
   ["unreachable", "unreachable"],
   ["memory access out of bounds", "out of bounds memory access"],
@@ -24,28 +24,28 @@ const TRAPS: readonly (readonly [text: string, deployed: string])[] = [
   ["Maximum call stack size exceeded", "call stack exhausted"],
 ];
 
-/** What is known of a module for the texts of errors. */
+/** What is known about a module, for error texts. */
 export interface ResolvedExports {
-  /** Exports by name that are no functions. */
+  /** Names of exports that are not functions. */
   readonly otherExports: ReadonlySet<string>;
-  /** Exported functions with a parameter that is no i32: nothing calls them. */
+  /** Exported functions with a parameter that is not an i32: nothing calls them. */
   readonly mistypedFunctions: ReadonlySet<string>;
-  /** Name of a module's function, if it has one. */
+  /** Returns the name of a function in the module, if it has one. */
   readonly functionName: (index: number) => string | undefined;
 }
 
-/** VM gas between two calls of an interrupt: an endless loop uses it in a tenth of a millisecond, and host functions in some. */
+/** VM gas between two interrupt calls: an endless loop uses it in a tenth of a millisecond, and host functions in a few. */
 const SLICE = 100_000_000n;
 
-/** What the first allocation of a call returned, and its VM gas. */
+/** What a call's first allocation returned, and the VM gas that it used. */
 type Allocation = Pick<StartState, "pointer" | "gas">;
 
-/** One call of a contract: its instance, its gas, and the host behind it. */
+/** One contract call: its instance, its gas, and the host behind it. */
 export class Execution {
   readonly host: Host;
   readonly costs: GasCosts;
   readonly isReadOnly: boolean;
-  /** VM gas used outside of the VM: storage and queries. */
+  /** VM gas used outside the VM: storage and queries. */
   external = 0n;
   /** Undefined: nothing follows the call. */
   trace: CallTrace | undefined;
@@ -53,7 +53,7 @@ export class Execution {
   private readonly exports: WasmExports;
   private readonly module: ResolvedExports;
   private readonly interrupt: (() => void) | undefined;
-  /** VM gas that the module's counter gets later. Without an interrupt, the counter has all of it. */
+  /** VM gas that the module's counter receives later. Without an interrupt, the counter has all of it. */
   private reserve: bigint;
   private callDepth = 0;
   private hasCalledHost = false;
@@ -83,8 +83,8 @@ export class Execution {
   }
 
   /**
-   * Writes the arguments, calls the entry point, reads the result and frees its region. `onStart` gets the first allocation if it
-   * happened here and depended on nothing but its length.
+   * Writes the arguments, calls the entry point, reads the result and frees its region. `onStart` receives the first allocation
+   * if it happened here and depended only on its length.
    */
   run(
     entryPoint: string,
@@ -122,7 +122,7 @@ export class Execution {
     return left < 0n ? 0n : left;
   }
 
-  /** The module's counter is below zero: moves gas from the reserve to it, or ends the call. */
+  /** Called when the module's counter is below zero: moves gas to it from the reserve, or ends the call. */
   refill(): void {
     const { gas } = this.exports;
     const left = gas.value + this.reserve;
@@ -136,12 +136,12 @@ export class Execution {
     return this.exports.stack.value;
   }
 
-  /** For a host function that takes long for its gas. */
+  /** Called by a host function that takes a long time for its gas. */
   checkInterrupt(): void {
     this.interrupt?.();
   }
 
-  /** Takes VM gas. If too little is left, all of it is taken and the call ends. */
+  /** Charges VM gas. If too little is left, takes all of it and ends the call. */
   charge(cost: bigint): void {
     const { gas } = this.exports;
     const left = gas.value - cost;
@@ -154,7 +154,7 @@ export class Execution {
     if (left < 0n) this.refill();
   }
 
-  /** Takes the gas that each host function costs. */
+  /** Charges the gas that every host function costs. */
   enterHost(): void {
     this.hasCalledHost = true;
     this.charge(this.costs.hostCall);
@@ -165,7 +165,7 @@ export class Execution {
     this.charge(used);
   }
 
-  /** Asks the host and takes the gas that it used. */
+  /** Asks the host, and charges the gas that it used. */
   ask<T>(question: (host: Host) => { readonly value: T; readonly gas: bigint }): T {
     let reply: { readonly value: T; readonly gas: bigint };
     try {
@@ -177,7 +177,7 @@ export class Execution {
     return reply.value;
   }
 
-  /** Reads a region. Its gas is taken before its length is checked. */
+  /** Reads a region. Gas is charged before its length is checked. */
   read(pointer: number, maxLength: number): Uint8Array {
     const buffer = this.buffer();
     const region = regionAt(buffer, pointer);
@@ -246,7 +246,7 @@ export class Execution {
     }
   }
 
-  /** Maps what a call of the contract threw to the VM's error. */
+  /** Maps an exception from a contract call to the VM's error. */
   private trapOf(thrown: unknown): VmError {
     if (this.exports.gas.value < 0n) return vmError("gas");
     if (thrown instanceof VmError) return runtimeError(thrown.message, thrown.facts.stack);
@@ -276,7 +276,7 @@ function mismatch(name: string, expected: number, actual: number): VmError {
   return vmError("result-mismatch", `'${name}'. Expected: ${expected}, actual: ${actual}.`);
 }
 
-/** Reads the frames of WebAssembly from V8's stack text. */
+/** Reads the WebAssembly frames from V8's stack text. */
 function framesOf({ stack }: Error, module: ResolvedExports): WasmFrame[] {
   return [...(stack ?? "").matchAll(/wasm-function\[(\d+)\]/g)].map(([, digits = "0"]) => {
     const index = Number(digits);

@@ -4,21 +4,21 @@ import type { CallTrace } from "./call-trace.ts";
 import { SECTION } from "./module.ts";
 import { I32, OP } from "./operators.ts";
 
-/** Node's `WebAssembly`, which the types of this project do not include. */
+/** Node's `WebAssembly`, which this project's types do not include. */
 declare const WebAssembly: {
   Module: new (bytes: Uint8Array) => object;
   Instance: new (module: object, imports: object) => { readonly exports: Hooks };
 };
 
 /**
- * What a module is compiled for. `plain` has no hooks: with them, a small loop takes half as long again, and a block must not. In
- * `interruptible` code, a counter of gas below zero calls a hook, which may give it more. `traced` has the other hooks, too.
+ * What a module is compiled for. `plain` has no hooks: with them, a small loop takes half as long again, which is too long in a
+ * block. In `interruptible` code, a gas counter below zero calls a hook, which may refill it. `traced` also has the other hooks.
  */
 export type Variant = "plain" | "interruptible" | "traced";
 
-/** Functions that rewritten code calls in JavaScript. */
+/** JavaScript functions that rewritten code calls. */
 export interface Hooks {
-  /** The counter of gas is below zero. Ends the call, or gives the counter more. */
+  /** The gas counter is below zero. Ends the call, or refills the counter. */
   readonly refill: () => void;
   /** A function begins. */
   readonly enter: () => void;
@@ -26,12 +26,12 @@ export interface Hooks {
   readonly leave: () => void;
 }
 
-/** Names of the hooks in the order of their places in the table. */
+/** Names of the hooks, in table order. */
 const NAMES = ["refill", "enter", "leave"] as const;
 
-/** The hooks' types, as a type section encodes them: with a function index, and without parameters. */
+/** The hooks' types, as encoded in a type section: with a function index, and without parameters. */
 export const HOOK_TYPES = [Uint8Array.of(0x60, 1, I32, 0), Uint8Array.of(0x60, 0, 0)] as const;
-/** A table of the hooks, in the encoding of a table section. */
+/** A table for the hooks, as encoded in a table section. */
 export const HOOK_TABLE = Uint8Array.of(0x70, 0x01, NAMES.length, NAMES.length);
 
 function typeOf(name: keyof Hooks): number {
@@ -43,8 +43,8 @@ function named(name: string, ...rest: readonly number[]): Uint8Array {
 }
 
 /**
- * Returns a module that exports the hooks that it imports. A table takes functions of WebAssembly only, and an import in the contract
- * itself would change the indices of all functions.
+ * Returns a module that exports the hooks that it imports. A table accepts only WebAssembly functions, and an import in the
+ * contract itself would change the indices of all functions.
  */
 function bridge(): Uint8Array {
   const out = new ByteWriter(128);
@@ -86,20 +86,20 @@ export function createHooks(current: () => Hooked): Hooks {
   return new WebAssembly.Instance(new WebAssembly.Module(bridge()), imports).exports;
 }
 
-/** A rewritten module's hooks: index of their table, and of the first of their two types. */
+/** A rewritten module's hooks: the index of their table, and the index of the first of their two types. */
 export interface HookPlaces {
   readonly table: number;
   readonly type: number;
 }
 
-/** Appends a call of the hook for the begin of a function. */
+/** Appends a call to the hook for the beginning of a function. */
 export function writeEnter(writer: ByteWriter, places: HookPlaces, functionIndex: number): void {
   writer.u8(OP.i32Const);
   writer.varSigned(functionIndex);
   writeHookCall(writer, "enter", places);
 }
 
-/** Appends a call of a hook without parameters. */
+/** Appends a call to a hook without parameters. */
 export function writeHookCall(writer: ByteWriter, name: keyof Hooks, { table, type }: HookPlaces): void {
   writer.u8(OP.i32Const);
   writer.varSigned(NAMES.indexOf(name));
@@ -108,7 +108,7 @@ export function writeHookCall(writer: ByteWriter, name: keyof Hooks, { table, ty
   writer.varU32(table);
 }
 
-/** Puts the hooks into the table of an instance, if it has one. */
+/** Puts the hooks into an instance's table, if it has one. */
 export function installHooks(
   table: { set(index: number, value: unknown): void } | undefined,
   hooks: Hooks,

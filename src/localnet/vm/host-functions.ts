@@ -11,7 +11,7 @@ const KIB = 1024;
 const MIB = 1024 * KIB;
 const BATCH_ITEMS = 256;
 
-/** Most bytes of each argument. */
+/** Maximum size of each argument in bytes. */
 const MAX = {
   key: 64 * KIB,
   value: 128 * KIB,
@@ -29,12 +29,12 @@ const MAX = {
   blsTag: 5 * KIB,
 } as const;
 
-/** Bytes of native stack that the host's own frames may take before it calls another contract. */
+/** Bytes of native stack that the host's own frames may use before it calls another contract. */
 const QUERY_STACK = 24 * KIB;
 
 type HostFunction = (execution: Execution, args: readonly number[]) => number | bigint | undefined;
 
-/** Reports what the chain says about an address in a new region, or 0 if there is nothing to say. */
+/** Writes what the chain says about an address into a new region, or returns 0 if there is nothing to say. */
 function addressText(execution: Execution, pointer: number, use: (text: string) => number): number {
   const source = execution.read(pointer, MAX.humanAddress);
   if (source.length === 0) return execution.allocate(utf8("Input is empty"));
@@ -52,7 +52,7 @@ function requireWritable(execution: Execution): void {
   if (execution.isReadOnly) throw vmError("write-access");
 }
 
-/** Reads a key or value to store. A longer one has its own error. */
+/** Reads a key or value to store. One that is too long has its own error. */
 function readToStore(execution: Execution, pointer: number, kind: "Key" | "Value"): Uint8Array {
   const limit = kind === "Key" ? MAX.key : MAX.value;
   try {
@@ -69,7 +69,7 @@ function readToStore(execution: Execution, pointer: number, kind: "Key" | "Value
   }
 }
 
-/** Writes a result into the contract's region and returns 0, or returns the code of an error. */
+/** Writes a result into the contract's region and returns 0, or returns an error code. */
 function writeOrCode(execution: Execution, pointer: number, result: crypto.BytesOrCode): number {
   if (typeof result === "number") return result;
   execution.write(pointer, result);
@@ -265,7 +265,7 @@ const FUNCTIONS: Readonly<Record<HostFunctionName, HostFunction>> = {
   },
 };
 
-/** Parameters of each host function (all i32), and its result. */
+/** Each host function's parameters (all i32) and its result. */
 const SHAPES: Readonly<Record<HostFunctionName, readonly [params: number, result: number | undefined]>> = {
   abort: [1, undefined],
   db_read: [1, I32],
@@ -293,7 +293,7 @@ const SHAPES: Readonly<Record<HostFunctionName, readonly [params: number, result
   db_next_value: [1, I32],
 };
 
-/** Returns the type of a host function. */
+/** Returns a host function's type. */
 export function hostFunctionType(name: HostFunctionName): FunctionType {
   const [params, result] = SHAPES[name];
   return {
@@ -302,7 +302,7 @@ export function hostFunctionType(name: HostFunctionName): FunctionType {
   };
 }
 
-/** Returns whether the VM has a host function of this name. */
+/** Returns whether the VM has a host function with this name. */
 export function isHostFunction(name: string): name is HostFunctionName {
   return Object.hasOwn(SHAPES, name);
 }
@@ -316,7 +316,7 @@ function runHost(
   return run(execution, args);
 }
 
-/** Creates the imports of a contract. They work for the execution that `current` returns. Each call costs gas first. */
+/** Creates a contract's imports. They work for the execution that `current` returns. Each call first costs gas. */
 export function createImports(
   current: () => Execution,
 ): Readonly<Record<string, (...args: number[]) => number | bigint | undefined>> {

@@ -1,6 +1,6 @@
 import type { Result } from "../../platform/base/errors.ts";
 
-/** Entry points that a chain calls, with the number of their arguments: env, info and message, or env and message. */
+/** Entry points that a chain calls, with their number of arguments: env, info and message, or env and message. */
 export const ENTRY_POINTS = {
   instantiate: 3,
   execute: 3,
@@ -18,25 +18,25 @@ export const ENTRY_POINTS = {
 
 export type EntryPoint = keyof typeof ENTRY_POINTS;
 
-/** A value and the VM gas that getting it used outside of the VM: it is taken from what the contract may still use. */
+/** A value, and the VM gas that was used outside the VM to get it. This gas is deducted from what the contract may still use. */
 export interface Metered<T> {
   readonly value: T;
   readonly gas: bigint;
 }
 
-/** An entry of a contract's storage. */
+/** An entry in a contract's storage. */
 export type StorageEntry = readonly [key: Uint8Array, value: Uint8Array];
 
 /** What a contract may still use when it asks the chain. */
 export interface QueryLimits {
   /** VM gas. */
   readonly gas: bigint;
-  /** Bytes of native stack for calls of other contracts on the same stack. */
+  /** Bytes of native stack for calls to other contracts on the same stack. */
   readonly stack: number;
 }
 
 /**
- * What the VM asks of the chain for one call. All methods are synchronous and depend on nothing but the chain's state. They throw
+ * What the VM asks the chain during one call. All methods are synchronous and depend only on the chain's state. They throw
  * `HostError` for failures that end the call; any other exception is a bug and passes through the VM.
  */
 export interface Host {
@@ -45,13 +45,16 @@ export interface Host {
   set(key: Uint8Array, value: Uint8Array): bigint;
   /** Returns the VM gas used. */
   remove(key: Uint8Array): bigint;
-  /** Returns a new iterator over the keys from `start` to before `end`. The ids of a call count from 0, which contracts see. */
+  /**
+   * Returns a new iterator over the keys from `start` up to but not including `end`. Ids, which contracts see, count from 0 in
+   * each call.
+   */
   scan(start: Uint8Array | undefined, end: Uint8Array | undefined, isDescending: boolean): Metered<number>;
-  /** Moves an iterator and returns the entry that it leaves, or undefined after the last. */
+  /** Moves an iterator and returns the entry that it leaves, or undefined after the last one. */
   next(iterator: number): Metered<StorageEntry | undefined>;
-  /** Returns the encoded response to an encoded query, as the contract gets it. */
+  /** Returns the encoded response to an encoded query, as the contract receives it. */
   query(request: Uint8Array, limits: QueryLimits): Metered<Uint8Array>;
-  /** Returns why a text is no address, for the contract. */
+  /** Returns why a text is not an address, for the contract. */
   validateAddress(text: string): string | undefined;
   canonicalizeAddress(text: string): Result<Uint8Array, string>;
   humanizeAddress(canonical: Uint8Array): Result<string, string>;

@@ -9,25 +9,25 @@ import {
   type WasmExports,
 } from "./start-state.ts";
 
-/** Node's `WebAssembly`, which the types of this project do not include. */
+/** Node's `WebAssembly`, which this project's types do not include. */
 declare const WebAssembly: {
   Instance: new (module: object, imports: object) => { readonly exports: WasmExports };
 };
 
-/** Largest memory of an instance that is reused, in bytes. A larger one takes longer to restore than to make. */
+/** Maximum memory of an instance that is reused, in bytes. A larger memory takes longer to restore than to make. */
 const MAX_MEMORY = 4 * 1024 * 1024;
-/** Most start states of a module. The length of a chain's first arguments differs by a few bytes. */
+/** Maximum number of start states per module. The lengths of a chain's first arguments differ by a few bytes. */
 const MAX_STARTS = 8;
-/** A module's limit of idle instances: a contract's calls nested in its calls. */
+/** Maximum number of idle instances per module: a contract's calls nested in its own calls. */
 const MAX_IDLE = 4;
 
-/** What a call asks of its instance: its first argument's length, and its native stack bytes. */
+/** What a call requires of its instance: its first argument's length, and its native stack bytes. */
 export interface InstanceRequest {
   readonly length: number;
   readonly stackLimit: number;
 }
 
-/** Start states by length, and idle instances of one module. */
+/** One module's start states by length, and its idle instances. */
 interface Reusable {
   readonly starts: Map<number, StartState>;
   readonly idle: Instance[];
@@ -35,15 +35,15 @@ interface Reusable {
 }
 
 /**
- * Gives each call an instance that is as good as new. Making one takes longer than most calls, so those of finished calls are restored:
- * memory and globals. Nothing else of an instance can change, as there is no operator that writes to a table or drops a segment.
- * An instance whose call failed, or grew the memory beyond the start state, is dropped.
+ * Gives each call an instance that is as good as new. Making an instance takes longer than most calls, so the memory and globals
+ * of instances from finished calls are restored. Nothing else in an instance can change, because no operator writes to a table or
+ * drops a segment. An instance is dropped if its call failed or grew the memory beyond the start state.
  */
 export class Instances {
   private readonly imports: object;
   private readonly hooks: Hooks;
   private readonly maxBytes: number;
-  /** By module; the least recently used first. */
+  /** By module; least recently used first. */
   private readonly reusable = new Map<Instantiable, Reusable>();
   private total = 0;
 
@@ -54,7 +54,7 @@ export class Instances {
     this.maxBytes = maxBytes;
   }
 
-  /** Bytes of idle memories and start states. */
+  /** Size of idle memories and start states in bytes. */
   bytes(): number {
     return this.total;
   }
@@ -81,7 +81,7 @@ export class Instances {
     return reusable.idle.splice(at, 1)[0];
   }
 
-  /** Records the state after the first call of a new instance: `allocate`, which called no host function. */
+  /** Records the state after a new instance's first call: `allocate`, which called no host function. */
   recordStart(
     instance: Instance,
     { length, stackLimit }: InstanceRequest,
@@ -106,7 +106,7 @@ export class Instances {
     reusable.starts.delete(length);
   }
 
-  /** Takes back the instance of a call that succeeded. */
+  /** Takes back an instance whose call succeeded. */
   release(instance: Instance): void {
     const reusable = this.reusable.get(instance.module);
     if (reusable === undefined || reusable.idle.length === MAX_IDLE) return;
@@ -117,7 +117,7 @@ export class Instances {
     this.evict();
   }
 
-  /** Forgets a module that leaves the cache. */
+  /** Forgets a module that is removed from the cache. */
   remove(module: Instantiable): void {
     this.total -= this.reusable.get(module)?.bytes ?? 0;
     this.reusable.delete(module);

@@ -34,38 +34,38 @@ interface ModuleExport {
   readonly index: number;
 }
 
-/** Bytes of a module from `start` to `end`. */
+/** A range of bytes in a module, from `start` to `end`. */
 export interface ByteRange {
   readonly start: number;
   readonly end: number;
 }
 
-/** An active segment of a table or the memory. */
+/** An active segment in a table or the memory. */
 interface Segment {
-  /** First index or address. Undefined if it is the value of an imported global. */
+  /** First index or address. Undefined if it is given by an imported global. */
   readonly offset: number | undefined;
   readonly length: number;
 }
 
-/** A segment of the table: functions. */
+/** A segment in the table: functions. */
 interface ElementSegment extends Segment {
-  /** Offset of the first function's index in the module. */
+  /** Offset in the module of the first function's index. */
   readonly items: number;
 }
 
-/** A decoded module: everything that checks and the rewriter need, as ranges of the original bytes where they are copied. */
+/** A decoded module: everything that checks and the rewriter need, as ranges of the original bytes if they are copied. */
 export interface WasmModule {
   readonly bytes: Uint8Array;
   readonly types: FunctionType[];
   readonly imports: ModuleImport[];
-  /** Type index of every function, imported ones first. */
+  /** Type index of every function, imported functions first. */
   readonly functions: number[];
   importedFunctions: number;
   readonly tables: Limits[];
   readonly memories: Limits[];
-  /** Memories without the imported ones. */
+  /** Memories, excluding imported ones. */
   readonly ownMemories: Limits[];
-  /** Tables without the imported ones. */
+  /** Tables, excluding imported ones. */
   readonly ownTables: Limits[];
   readonly globals: GlobalType[];
   importedGlobals: number;
@@ -74,9 +74,9 @@ export interface WasmModule {
   readonly elementSegments: ElementSegment[];
   readonly dataSegments: Segment[];
   readonly bodies: ByteRange[];
-  /** Content of each section but custom ones, by id. */
+  /** Content of each section except custom ones, by id. */
   readonly sections: Map<number, ByteRange>;
-  /** Content of each custom section without its name. */
+  /** Content of each custom section, without its name. */
   readonly customSections: { readonly name: string; readonly range: ByteRange }[];
   migrateVersion: bigint | undefined;
 }
@@ -99,7 +99,7 @@ export const SECTION = {
   tag: 13,
 } as const;
 
-/** Returns an empty module over `bytes`. */
+/** Returns an empty module for `bytes`. */
 export function newModule(bytes: Uint8Array): WasmModule {
   return {
     bytes,
@@ -124,7 +124,7 @@ export function newModule(bytes: Uint8Array): WasmModule {
   };
 }
 
-/** Returns the type of a function, or undefined if there is no such function. */
+/** Returns a function's type, or undefined if there is no such function. */
 export function functionType(module: WasmModule, index: number): FunctionType | undefined {
   const type = module.functions[index];
   return type === undefined ? undefined : module.types[type];
@@ -132,7 +132,7 @@ export function functionType(module: WasmModule, index: number): FunctionType | 
 
 const TYPE_NAMES: Readonly<Record<number, string>> = { 0x7f: "i32", 0x7e: "i64", 0x7d: "f32", 0x7c: "f64" };
 
-/** Returns the name of a value type. */
+/** Returns a value type's name. */
 export function typeName(type: number): string {
   return TYPE_NAMES[type] ?? "unknown";
 }

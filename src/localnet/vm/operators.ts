@@ -8,10 +8,10 @@ export const F32 = 0x7d;
 export const F64 = 0x7c;
 export const UNKNOWN = 0;
 
-/** Block type without values. */
+/** Block type for a block without values. */
 export const EMPTY_BLOCK = 0x40;
 
-/** Opcodes that the validator or the rewriter treats by name. Those behind the prefix 0xfc are `SATURATING` plus their number. */
+/** Opcodes that the validator or the rewriter treats by name. Opcodes with the prefix 0xfc are `SATURATING` plus their number. */
 export const OP = {
   unreachable: 0x00,
   nop: 0x01,
@@ -44,7 +44,7 @@ export const OP = {
 /** Offset of the saturating conversions in the tables below. */
 const SATURATING = 0x100;
 
-/** Operators with a fixed signature: parameters, result. i and I are integers of 32 and 64 bits, f and F floats. */
+/** Operators with a fixed signature: parameters, result. i and I are 32-bit and 64-bit integers, f and F are floats. */
 const SIGNATURES: readonly (readonly [from: number, to: number, params: string, result: string])[] = [
   ...loadsAndStores(),
   [0x41, 0x41, "", "i"],
@@ -119,11 +119,11 @@ export const SIGNATURE_OF: readonly (Signature | undefined)[] = (() => {
   return table;
 })();
 
-/** Largest alignment exponent of the loads and stores 0x28 to 0x3e. */
+/** Maximum alignment exponents of the loads and stores 0x28 to 0x3e. */
 const MAX_ALIGNMENTS = [2, 3, 2, 3, 0, 0, 1, 1, 0, 0, 1, 1, 2, 2, 2, 3, 2, 3, 0, 1, 0, 1, 2];
 const MAX_BR_TABLE_SIZE = 128 * 1024;
 
-/** Returns what feature an opcode belongs to that the deployed VM has switched off. */
+/** Returns the feature to which an opcode belongs, if it is disabled in the deployed VM. */
 function disabledFeature(opcode: number): string | undefined {
   if ((opcode >= 0x06 && opcode <= 0x0a) || opcode === 0x18 || opcode === 0x19 || opcode === 0x1f)
     return "exceptions";
@@ -142,11 +142,11 @@ export interface Operator {
   opcode: number;
   /** Offset of the opcode. */
   start: number;
-  /** Index or depth; for `br_table` the default depth; for blocks the type index, or -1 with `blockType`. */
+  /** Index or depth; for `br_table`, the default depth; for blocks, the type index, or -1 with `blockType`. */
   index: number;
-  /** Result type of a block without type index, or `EMPTY_BLOCK`. */
+  /** Result type of a block without a type index, or `EMPTY_BLOCK`. */
   blockType: number;
-  /** Depths of a `br_table` without the default. */
+  /** Depths in a `br_table`, excluding the default. */
   targets: number[];
 }
 
@@ -155,8 +155,8 @@ export function newOperator(): Operator {
 }
 
 /**
- * Reads one operator into `into`, which is reused for speed. Throws for malformed immediates, unknown opcodes, and operators of
- * features that the deployed VM has switched off.
+ * Reads one operator into `into`, which is reused for speed. Throws for malformed immediates, unknown opcodes, and operators from
+ * features that are disabled in the deployed VM.
  */
 export function readOperator(reader: ByteReader, into: Operator): void {
   const start = reader.position;
@@ -253,7 +253,7 @@ function readBlockType(reader: ByteReader, into: Operator): void {
   else into.index = readTypeIndex(reader);
 }
 
-/** A type index is encoded as a signed integer of 33 bits, so that it differs from the value types. */
+/** A type index is encoded as a signed 33-bit integer, so that it differs from the value types. */
 function readTypeIndex(reader: ByteReader): number {
   const start = reader.position;
   reader.skipSigned(33);

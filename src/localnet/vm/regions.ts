@@ -1,6 +1,6 @@
 import { vmError, type VmError } from "./errors.ts";
 
-/** Bytes of a contract's memory that the contract and the host exchange: the pointer leads to offset, capacity and length. */
+/** Bytes in a contract's memory that the contract and the host exchange: the pointer leads to the offset, capacity and length. */
 export interface Region {
   readonly offset: number;
   readonly capacity: number;
@@ -10,8 +10,8 @@ export interface Region {
 const REGION_SIZE = 12;
 
 /**
- * Returns a view of a region's description. V8 passes an i32 as a signed number, and an address is unsigned: `pointer` may be either.
- * Sums of addresses and lengths stay far below 2^53.
+ * Returns a view of a region's description. V8 passes an i32 as a signed number, while an address is unsigned, so `pointer` may
+ * be either. Sums of addresses and lengths stay far below 2^53.
  */
 function descriptionAt(buffer: ArrayBuffer, pointer: number): DataView {
   const address = pointer >>> 0;
@@ -23,7 +23,7 @@ function descriptionAt(buffer: ArrayBuffer, pointer: number): DataView {
   return new DataView(buffer, address, REGION_SIZE);
 }
 
-/** Reads and validates the region at a pointer. The buffer is the memory's at this moment; it changes when the memory grows. */
+/** Reads and validates the region at a pointer. The buffer is the memory's current one; it changes when the memory grows. */
 export function regionAt(buffer: ArrayBuffer, pointer: number): Region {
   const view = descriptionAt(buffer, pointer);
   const region = {
@@ -44,7 +44,7 @@ function problemOf({ offset, capacity, length }: Region): string | undefined {
   return undefined;
 }
 
-/** Copies the bytes of a region. */
+/** Copies a region's bytes. */
 export function readRegion(buffer: ArrayBuffer, region: Region): Uint8Array {
   if (region.offset + region.length > buffer.byteLength) throw accessError(region, buffer);
   return new Uint8Array(buffer, region.offset, region.length).slice();
@@ -71,7 +71,7 @@ function accessError({ offset, capacity, length }: Region, buffer: ArrayBuffer):
   );
 }
 
-/** Joins sections: each is followed by its length (big endian, 4 bytes). */
+/** Joins sections, each followed by its length (big endian, 4 bytes). */
 export function encodeSections(sections: readonly Uint8Array[]): Uint8Array {
   const total = sections.reduce((sum, section) => sum + section.length + 4, 0);
   const bytes = new Uint8Array(total);
@@ -85,7 +85,7 @@ export function encodeSections(sections: readonly Uint8Array[]): Uint8Array {
   return bytes;
 }
 
-/** Splits sections as {@link encodeSections} joins them. */
+/** Splits sections that {@link encodeSections} joined. */
 export function decodeSections(bytes: Uint8Array): Uint8Array[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const sections: Uint8Array[] = [];

@@ -18,9 +18,9 @@ export interface Helper {
   readonly code: (writer: ByteWriter, globals: Globals) => void;
 }
 
-/** Indices of the globals and of the hooks that the rewriter appends. */
+/** Indices of the globals and hooks that the rewriter appends. */
 export interface Globals {
-  /** Undefined: a counter of gas below zero ends the call. */
+  /** If undefined, a gas counter below zero ends the call. */
   readonly hooks: HookPlaces | undefined;
   readonly gas: number;
   readonly stack: number;
@@ -36,26 +36,26 @@ const OP_I32_GT_U = 0x4b;
 const OP_I64_LT_S = 0x53;
 const OP_F32_PROMOTE = 0xbb;
 const OP_F64_DEMOTE = 0xb6;
-/** Truncations to integers that trap, for f32 and f64. */
+/** Truncations to integers that can trap, for f32 and f64. */
 const TRUNCATIONS = [
   [0xa8, 0xa9, 0xae, 0xaf],
   [0xaa, 0xab, 0xb0, 0xb1],
 ] as const;
 const REPLACED: ReadonlySet<number> = new Set([...TRUNCATIONS.flat(), OP_F32_PROMOTE, OP_F64_DEMOTE]);
 
-/** Appends an access of a global. */
+/** Appends an access to a global. */
 export function globalAccess(writer: ByteWriter, opcode: number, index: number): void {
   writer.u8(opcode);
   writer.varU32(index);
 }
 
-/** Ends the call if the counter of the stack is below zero. */
+/** Ends the call if the stack counter is below zero. */
 export function trapWithoutStack(writer: ByteWriter, { stack }: Globals): void {
   globalAccess(writer, OP.globalGet, stack);
   writeBytes(writer, OP.i32Const, 0x00, OP_I32_LT_S, OP.if, EMPTY_BLOCK, OP.unreachable, OP.end);
 }
 
-/** Ends the call if the counter of gas is below zero, or calls the hook. */
+/** If the gas counter is below zero, ends the call or calls the hook. */
 export function trapWithoutGas(writer: ByteWriter, { gas, hooks }: Globals): void {
   globalAccess(writer, OP.globalGet, gas);
   writeBytes(writer, OP.i64Const, 0x00, OP_I64_LT_S, OP.if, EMPTY_BLOCK);
@@ -64,13 +64,13 @@ export function trapWithoutGas(writer: ByteWriter, { gas, hooks }: Globals): voi
   writer.u8(OP.end);
 }
 
-/** Operators with arithmetic results have canonical NaNs; `neg`, `abs`, `copysign` and reinterpretations only touch bits. */
+/** Operators with arithmetic results produce canonical NaNs; `neg`, `abs`, `copysign` and reinterpretations only touch bits. */
 function canonicalHelper(opcode: number): string | undefined {
   if (opcode >= 0x8d && opcode <= 0x97) return CANONICAL_F32;
   return opcode >= 0x9b && opcode <= 0xa5 ? CANONICAL_F64 : undefined;
 }
 
-/** Returns a helper function by its name. */
+/** Returns the helper function with this name. */
 export function helperOf(name: string): Helper {
   if (name === GROW) return { params: [I32], results: [I32], code: writeGrow };
   if (name === CHARGE) return { params: [I64], results: [], code: writeCharge };
@@ -101,8 +101,8 @@ function writeCharge(writer: ByteWriter, globals: Globals): void {
 }
 
 /**
- * V8 makes a new buffer in JavaScript for each `memory.grow`, also by no page, and asks the system for a memory that the maximum does
- * not allow. Both take thousands of times as long as their gas pays, so that neither gets there.
+ * For each `memory.grow`, even by no pages, V8 creates a new buffer in JavaScript, and it asks the system for memory beyond the
+ * maximum. Both take thousands of times as long as their gas pays for, so neither reaches V8.
  */
 function writeGrow(writer: ByteWriter): void {
   const size = [OP.memorySize, 0] as const;
@@ -123,7 +123,7 @@ function writeCanonicalF64(writer: ByteWriter): void {
   writeBytes(writer, ...LOCAL_0, ...LOCAL_0, 0x61, OP.select);
 }
 
-/** V8 says "unrepresentable" for a NaN and for a number out of range; the deployed VM has two errors. */
+/** V8 says "unrepresentable" for both a NaN and a number out of range, but the deployed VM has two errors. */
 function writeTruncate(
   writer: ByteWriter,
   { notANumber }: Globals,
@@ -135,8 +135,8 @@ function writeTruncate(
 }
 
 /**
- * `promote` and `demote` keep the sign and the upper bits of a NaN's payload and set its quiet bit. WebAssembly leaves the payload
- * open, so that bits are computed with integers.
+ * `promote` and `demote` keep a NaN's sign and the upper bits of its payload, and set its quiet bit. WebAssembly leaves the
+ * payload open, so the bits are computed with integers.
  */
 function writePromote(writer: ByteWriter): void {
   const bits = [...LOCAL_0, 0xbc, 0xad] as const; // i32.reinterpret_f32, i64.extend_i32_u
@@ -164,7 +164,7 @@ function writeDemote(writer: ByteWriter): void {
   writeBytes(writer, 0x72, 0xbe, OP.end); // f32.reinterpret_i32
 }
 
-/** How an operator with an undetermined NaN is made exact: a helper that is called behind it, or instead of it. */
+/** How an operator with an undetermined NaN is made exact: with a helper that is called after it, or instead of it. */
 export function floatHelper(
   opcode: number,
 ): { readonly name: string; readonly isInstead: boolean } | undefined {
@@ -173,12 +173,13 @@ export function floatHelper(
   return REPLACED.has(opcode) ? { name: `operator ${opcode}`, isInstead: true } : undefined;
 }
 
-/** Most mutable globals of a contract whose instances are reused. */
+/** Maximum number of mutable globals in a contract whose instances are reused. */
 const MAX_RESTORED_GLOBALS = 32;
 
 /**
- * Returns the indices of a contract's mutable globals, which have to be restored before an instance is reused. Undefined if that is
- * too much or not exact: JavaScript does not keep the bits of a float's NaN. Rust's contracts have one, their stack's pointer.
+ * Returns the indices of a contract's mutable globals, which must be restored before an instance is reused. Undefined if there
+ * are too many or they cannot be restored exactly, because JavaScript does not preserve the bits of a float's NaN. Rust contracts
+ * have one, their stack pointer.
  */
 export function restoredGlobals({ globals }: WasmModule): readonly number[] | undefined {
   const mutable = [...globals.keys()].filter((index) => globals[index]?.isMutable === true);
@@ -186,7 +187,7 @@ export function restoredGlobals({ globals }: WasmModule): readonly number[] | un
   return isExact && mutable.length <= MAX_RESTORED_GLOBALS ? mutable : undefined;
 }
 
-/** Returns the ranges of a table that are not empty. */
+/** Returns the ranges in a table that are not empty. */
 export function segmentsOf(table: Int32Array): ByteRange[] {
   const segments: { start: number; end: number }[] = [];
   for (const [at, index] of table.entries()) {
@@ -199,8 +200,8 @@ export function segmentsOf(table: Int32Array): ByteRange[] {
 }
 
 /**
- * Returns the index of the import `debug`, which does nothing: a call of JavaScript would take twenty times as long as its gas pays.
- * Undefined if it has another type, with which no instance is made.
+ * Returns the index of the import `debug`, which does nothing, because a call to JavaScript would take twenty times as long as
+ * its gas pays for. Undefined if it has a different type, for which no instance is made.
  */
 export function indexOfDebug(module: WasmModule): number | undefined {
   const index = module.imports
@@ -210,7 +211,7 @@ export function indexOfDebug(module: WasmModule): number | undefined {
   return params.length === 1 && params[0] === I32 && results.length === 0 ? index : undefined;
 }
 
-/** Returns whether the virtual machine calls a function of this name. Other exports would only make an instance slower. */
+/** Returns whether the virtual machine calls a function with this name. Other exports would only make an instance slower. */
 export function isCallable(name: string): boolean {
   return name === "allocate" || name === "deallocate" || Object.hasOwn(ENTRY_POINTS, name);
 }

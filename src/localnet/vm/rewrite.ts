@@ -27,39 +27,40 @@ import {
 import { MAX_MEMORY_PAGES } from "./static-checks.ts";
 import { frameSize, type FunctionShape } from "./validate-function.ts";
 
-/** Changes when the rewriter's output changes, so that compiled modules of an older one are not used. */
+/** Changes whenever the rewriter's output changes, so that modules compiled from an older rewriter's output are not used. */
 export const REWRITER_VERSION = 5;
 
-/** Exports of a rewritten module. The names of the contract's own functions follow a slash. */
+/** A rewritten module's exports. A slash precedes the names of the contract's own functions. */
 export const EXPORTS = {
   memory: "memory",
   table: "table",
-  /** Of a module that is not plain. */
+  /** Only in a module that is not plain. */
   hooks: "hooks",
   gas: "gas",
   stack: "stack",
   tableIndex: "table index",
   notANumber: "not a number",
-  /** Before the index of a mutable global of the contract, if its instances are reused. */
+  /** Precedes the index of a mutable global in the contract, if its instances are reused. */
   globalPrefix: "global ",
   functionPrefix: "/",
 } as const;
 
-/** From this length in bytes, a body pays its gas by calls of a function, so that it grows four times at most. */
+/** From this length in bytes on, a body pays its gas by calling a function, so that it grows at most fourfold. */
 const LARGE_BODY = 64 * 1024;
-/** A function without calls and with a smaller frame is not counted: it ends a recursion. */
+/** A function that makes no calls and has a smaller frame is not counted, because it ends a recursion. */
 const UNCOUNTED_FRAME = 2048;
 
 export interface RewriteOptions {
   readonly variant?: Variant;
-  /** VM gas of a host call. */
+  /** VM gas per host call. */
   readonly hostCall?: bigint;
 }
 
 /**
- * Returns a module that does the same and counts, for Node's own `WebAssembly`: each basic block's gas just before its accounting
- * operator (as wasmer's metering), each frame's stack bytes, canonical NaNs, at most 512 pages of memory. Function, type, global and
- * table indices stay. `shapes` are each body's validation results. All variants use the same gas.
+ * Returns a module for Node's own `WebAssembly` that does the same and also counts: each basic block's gas just before its
+ * accounting operator (like wasmer's metering), and each frame's stack bytes. It has canonical NaNs, and at most 512 pages of
+ * memory. Function, type, global and table indices do not change. `shapes` are each body's validation results. All variants use
+ * the same gas.
  */
 export function rewriteModule(
   module: WasmModule,
@@ -74,9 +75,9 @@ class Rewriter {
   private readonly output: ByteWriter;
   private readonly globals: Globals;
   private readonly helpers = new Map<string, number>();
-  /** Of a trace: functions report when they begin and end. */
+  /** For a trace: functions report their beginning and end. */
   private readonly reportTo: HookPlaces | undefined;
-  /** Index of the import `debug`, if its calls stay in the module. A trace shows them. */
+  /** Index of the import `debug` if its calls stay in the module. A trace shows them instead. */
   private readonly silent: number | undefined;
   private readonly hostCall: number;
 
@@ -128,7 +129,7 @@ class Rewriter {
     this.output.copy(this.module.bytes, range.start, range.end);
   }
 
-  /** Writes a section with the original's items, without their count, and appended ones. */
+  /** Writes a section with the original's items, excluding their count, and appended ones. */
   private extendSection(id: number, count: number, append: (writer: ByteWriter) => void): void {
     const range: ByteRange | undefined = this.module.sections.get(id);
     const writer = new ByteWriter(range === undefined ? 64 : range.end - range.start + 64);
@@ -227,8 +228,8 @@ class Rewriter {
   }
 
   /**
-   * Writes what the table has after all segments, once for each element: segments may overlap, and each instance would write them again.
-   * A segment out of range leaves no instance.
+   * Writes the table's content after all segments, each element once, because segments may overlap, and each instance would write
+   * them again. If a segment is out of range, no instance can be made.
    */
   private writeElements(): void {
     const { elementSegments, tables, bytes } = this.module;
@@ -313,7 +314,7 @@ class Rewriter {
     globalAccess(writer, OP.globalSet, stack);
   }
 
-  /** Copies the operators of a body, with the gas of each basic block before its last operator. */
+  /** Copies a body's operators, adding each basic block's gas before the block's last operator. */
   private rewriteOperators(writer: ByteWriter, range: ByteRange, hasBlock: boolean): void {
     const { bytes } = this.module;
     const reader = new ByteReader(bytes, range.start, range.end);
@@ -376,13 +377,16 @@ class Rewriter {
     this.callHelper(writer, CHARGE);
   }
 
-  /** V8 has one error for an empty element and a wrong signature. The index tells them apart. */
+  /** V8 has a single error for an empty element and a wrong signature. The index distinguishes them. */
   private noteTableIndex(writer: ByteWriter): void {
     globalAccess(writer, OP.globalSet, this.globals.tableIndex);
     globalAccess(writer, OP.globalGet, this.globals.tableIndex);
   }
 
-  /** Adds or substitutes a helper for operators whose NaN is not determined. Returns up to where the original is copied. */
+  /**
+   * Adds or substitutes a helper for operators whose NaN is not determined. Returns the position up to which the original is
+   * copied.
+   */
   private replaceFloat(
     writer: ByteWriter,
     { opcode, start, end }: ByteRange & { readonly opcode: number },

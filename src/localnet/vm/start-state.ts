@@ -1,12 +1,12 @@
 import { Buffer } from "node:buffer";
 import type { EXPORTS } from "./rewrite.ts";
 
-/** A global of a rewritten module. */
+/** A global in a rewritten module. */
 interface WasmGlobal<T> {
   value: T;
 }
 
-/** Exports of a rewritten module, as V8 returns them. */
+/** A rewritten module's exports, as V8 returns them. */
 export interface WasmExports {
   readonly [EXPORTS.memory]: { readonly buffer: ArrayBuffer };
   readonly [EXPORTS.table]?: { readonly length: number; get(index: number): unknown };
@@ -19,34 +19,34 @@ export interface WasmExports {
   readonly [name: `${typeof EXPORTS.functionPrefix}${string}`]: ((...args: number[]) => unknown) | undefined;
 }
 
-/** What instances are made of. */
+/** What instances are made from. */
 export interface Instantiable {
   readonly compiled: object;
-  /** Indices of the contract's mutable globals, which are restored; undefined if its instances cannot be reused. */
+  /** Indices of the contract's mutable globals, which are restored; undefined if the contract's instances cannot be reused. */
   readonly restoredGlobals: readonly number[] | undefined;
 }
 
-/** Bytes nearest to the image that are cleared as a whole. */
+/** Size of the block nearest to the image that is cleared as a whole, in bytes. */
 const CLEARED = 16 * 1024;
 const ZEROS = Buffer.alloc(256 * 1024);
 
 /**
- * What a fresh instance becomes by its first call, `allocate(length)`. That depends on nothing but the length, if it calls no host
- * function. Nearly every contract grows its memory then and not later, and a memory cannot shrink, so that this is what an
- * instance can be restored to.
+ * The state of a fresh instance after its first call, `allocate(length)`. If the call uses no host function, this state depends
+ * only on the length. Nearly every contract grows its memory during that call and not later, and a memory cannot shrink, so this
+ * is the state to which an instance can be restored.
  */
 export interface StartState {
   /** What `allocate` returned. */
   readonly pointer: number;
-  /** VM gas that it used. */
+  /** VM gas that `allocate` used. */
   readonly gas: bigint;
-  /** Bytes of native stack that were enough for it. */
+  /** Bytes of native stack that were enough for `allocate`. */
   readonly stackLimit: number;
   readonly memoryLength: number;
-  /** The memory without the zeros at its start and its end, and where it begins. */
+  /** The memory without the zeros at its start and end, and where this part begins. */
   readonly image: Uint8Array;
   readonly imageStart: number;
-  /** Values of the mutable globals. */
+  /** The mutable globals' values. */
   readonly globals: readonly (number | bigint)[];
 }
 
@@ -56,11 +56,11 @@ export interface Instance {
   readonly exports: WasmExports;
   /** The contract's mutable globals. */
   readonly globals: readonly WasmGlobal<number | bigint>[];
-  /** The first allocation of the call, if it has already happened. */
+  /** The call's first allocation, if it has already happened. */
   start: StartState | undefined;
 }
 
-/** Gives a used instance, whose memory has the same size, the start state. */
+/** Restores a used instance, whose memory has the same size, to the start state. */
 export function restore(instance: Instance, start: StartState): Instance {
   const { image, imageStart, globals } = start;
   const memory = new Uint8Array(instance.exports.memory.buffer);
@@ -75,17 +75,17 @@ export function restore(instance: Instance, start: StartState): Instance {
   return instance;
 }
 
-/** Calls write near the image (stack below, heap above), so that the parts that are looked at grow with the distance from it. */
+/** Calls write near the image (stack below, heap above), so the parts that are checked get larger with the distance from it. */
 function nextSize(size: number): number {
   return Math.min(size * 2, ZEROS.length);
 }
 
-/** Most of a memory was never written to, and comparing is faster than filling. */
+/** Most of a memory has never been written to, and comparing is faster than filling. */
 function clear(memory: Uint8Array, from: number, to: number): void {
   if (ZEROS.compare(memory, from, to, 0, to - from) !== 0) memory.fill(0, from, to);
 }
 
-/** Returns the state of an instance after its first allocation. */
+/** Returns an instance's state after its first allocation. */
 export function startStateOf(
   { exports, globals }: Instance,
   allocation: Pick<StartState, "pointer" | "gas" | "stackLimit">,
@@ -99,7 +99,7 @@ export function startStateOf(
   };
 }
 
-/** Cuts zeros off both ends of a memory, by words of 4 bytes. */
+/** Cuts zeros off both ends of a memory, in 4-byte words. */
 function imageOf(buffer: ArrayBuffer): Pick<StartState, "image" | "imageStart"> {
   const words = new Uint32Array(buffer);
   let start = 0;

@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { vmError } from "./errors.ts";
 import type { WasmModule } from "./module.ts";
 
-/** Host functions that a contract may import from `env`, in the order in which the deployed VM lists them. */
+/** Host functions that a contract may import from `env`, in the deployed VM's order. */
 export const SUPPORTED_IMPORTS = [
   "abort",
   "db_read",
@@ -32,7 +32,7 @@ export const SUPPORTED_IMPORTS = [
 
 export type HostFunctionName = (typeof SUPPORTED_IMPORTS)[number];
 
-/** Capabilities of the deployed chain that a contract may require. */
+/** The deployed chain's capabilities that a contract may require. */
 const AVAILABLE_CAPABILITIES: readonly string[] = [
   "iterator",
   "staking",
@@ -46,7 +46,7 @@ const AVAILABLE_CAPABILITIES: readonly string[] = [
   "cosmwasm_2_1",
 ];
 
-/** A contract's largest memory, in pages of 64 KiB. */
+/** Maximum memory of a contract, in pages of 64 KiB. */
 export const MAX_MEMORY_PAGES = 512;
 const MAX_TABLE_SIZE = 2500;
 const MAX_IMPORTS = 100;
@@ -57,7 +57,7 @@ const REQUIRED_EXPORTS = ["allocate", "deallocate"];
 const INTERFACE_VERSION = "interface_version_8";
 const VERSION_PREFIX = "interface_version_";
 const CAPABILITY_PREFIX = "requires_";
-/** Longest list of names in an error, in bytes. */
+/** Maximum length of a list of names in an error, in bytes. */
 const MAX_LIST_LENGTH = 200;
 
 /** One of the chain's rules for contracts. It returns what a module does wrong, in the deployed words. */
@@ -66,7 +66,7 @@ export interface StaticCheck {
   readonly problem: (module: WasmModule) => string | undefined;
 }
 
-/** The rules in the deployed order (cosmwasm-vm 2.1.6, `compatibility.rs`). Function bodies are checked after them. */
+/** The rules in the deployed order (cosmwasm-vm 2.1.6, `compatibility.rs`). Function bodies are checked afterwards. */
 export const STATIC_CHECKS: readonly StaticCheck[] = [
   { name: "table", problem: tableProblem },
   { name: "memory", problem: memoryProblem },
@@ -77,7 +77,7 @@ export const STATIC_CHECKS: readonly StaticCheck[] = [
   { name: "functions", problem: functionsProblem },
 ];
 
-/** Applies the chain's rules to a decoded module. Throws for the first that it breaks. */
+/** Applies the chain's rules to a decoded module. Throws for the first rule that it breaks. */
 export function checkStatically(module: WasmModule): void {
   for (const { problem } of STATIC_CHECKS) {
     const text = problem(module);
@@ -85,14 +85,14 @@ export function checkStatically(module: WasmModule): void {
   }
 }
 
-/** Returns the names of the exported functions that begin with `prefix`. */
+/** Returns the names of exported functions that start with `prefix`. */
 function exportedFunctions(module: WasmModule, prefix = ""): string[] {
   return module.exports
     .filter(({ kind, name }) => kind === "func" && name.startsWith(prefix))
     .map(({ name }) => name);
 }
 
-/** Returns the capabilities that a module requires with its exports `requires_…`, sorted. */
+/** Returns the capabilities that a module requires through its `requires_…` exports, sorted. */
 export function requiredCapabilities(module: WasmModule): string[] {
   return exportedFunctions(module, CAPABILITY_PREFIX)
     .map((name) => name.slice(CAPABILITY_PREFIX.length))
@@ -179,7 +179,7 @@ function quotedList(names: readonly string[]): string {
   return `[${names.map((name) => `"${name}"`).join(", ")}]`;
 }
 
-/** Formats a set of names, sorted, and leaves out as many at its end as it takes to stay within the limit. */
+/** Formats a set of names, sorted, leaving out as many at the end as necessary to stay within the limit. */
 function limitedSet(names: readonly string[]): string {
   const quoted = [...new Set(names)].toSorted(compareBytes).map((name) => `"${name}"`);
   const starts: number[] = [];

@@ -13,29 +13,31 @@ import {
 } from "./operators.ts";
 
 const MAX_LOCALS = 50_000;
-/** So many locals of a function are found by their index, the others by their group: few bytes may declare 50,000. */
+/**
+ * Number of a function's locals that are found by index. The others are found by group, because a few bytes may declare 50,000.
+ */
 const LISTED_LOCALS = 256;
 
-/** What the rewriter needs to know of a valid function. */
+/** What the rewriter needs to know about a valid function. */
 export interface FunctionShape {
   /** Offset of the first operator. */
   readonly code: number;
   /** Parameters and locals. */
   readonly locals: number;
-  /** Most values on the operand stack. */
+  /** Maximum number of values on the operand stack. */
   readonly height: number;
-  /** Whether it calls another function, so that it may be part of a recursion. */
+  /** Whether it calls another function and so may be part of a recursion. */
   readonly calls: boolean;
-  /** Most parameters of a function that it calls. */
+  /** Maximum number of parameters of any function that it calls. */
   readonly arguments: number;
 }
 
-/** A block that is open. */
+/** An open block. */
 interface Frame {
   readonly kind: number;
   readonly params: readonly number[];
   readonly results: readonly number[];
-  /** Operand stack below which the block must not pop. */
+  /** Height of the operand stack below which the block must not pop. */
   readonly height: number;
   isUnreachable: boolean;
 }
@@ -49,8 +51,8 @@ const ONE_TYPE: Readonly<Record<number, readonly number[]>> = {
 };
 
 /**
- * Checks the body of the function with this index in the code section: types of the operand stack, labels, indices. Errors have
- * the deployed words and offsets. Memory is linear in the body: a block costs a frame, an operator at most one operand.
+ * Checks the body of the function with this index in the code section: operand stack types, labels, indices. Errors have the
+ * deployed words and offsets. Memory is linear in the body: a block costs a frame, an operator at most one operand.
  */
 export function validateFunction(module: WasmModule, bodyIndex: number): FunctionShape {
   const range = module.bodies[bodyIndex];
@@ -64,9 +66,9 @@ export function validateFunction(module: WasmModule, bodyIndex: number): Functio
 class FunctionValidator {
   private readonly module: WasmModule;
   private readonly reader: ByteReader;
-  /** Types of parameters and first locals. */
+  /** Types of the parameters and the first locals. */
   private readonly locals: number[];
-  /** Groups of locals with one type: the index behind the last one. */
+  /** Groups of locals with the same type: the index after the last one. */
   private readonly groups: { readonly end: number; readonly type: number }[] = [];
   private localCount: number;
   private readonly operands: number[] = [];
@@ -143,7 +145,10 @@ class FunctionValidator {
     return frame;
   }
 
-  /** Pops an operand of type `expected`, or of any type if that is `UNKNOWN`. Returns its type, `UNKNOWN` in code never reached. */
+  /**
+   * Pops an operand of type `expected`, or of any type if that is `UNKNOWN`. Returns its type, or `UNKNOWN` in code that is never
+   * reached.
+   */
   private pop(expected: number): number {
     const { operands } = this;
     const frame = this.frame();
@@ -166,7 +171,7 @@ class FunctionValidator {
     for (const type of types) this.operands.push(type);
   }
 
-  /** Code up to the end of the block is not reached: its stack has any values that operators want. */
+  /** The code up to the end of the block is unreachable, so its stack has whatever values operators want. */
   private leave(): void {
     const frame = this.frame();
     frame.isUnreachable = true;
@@ -378,12 +383,14 @@ class FunctionValidator {
   }
 }
 
-/** V8's bytes per frame besides locals and operands: return address, frame pointer, marker, instance, feedback (measured: 48). */
+/**
+ * V8's bytes per frame, excluding locals and operands: return address, frame pointer, marker, instance, feedback (measured: 48).
+ */
 const FRAME_OVERHEAD = 48;
 
 /**
- * Bytes of native stack that a frame of a function takes at most: V8 gives each local and operand 8 bytes or less, and passes
- * about the first four arguments in registers.
+ * Maximum native stack bytes for a function's frame: V8 gives each local and operand 8 bytes or less, and passes about the first
+ * four arguments in registers.
  */
 export function frameSize(shape: FunctionShape): number {
   return FRAME_OVERHEAD + 8 * (shape.locals + shape.height + Math.max(0, shape.arguments - 4));

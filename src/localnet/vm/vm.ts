@@ -11,81 +11,81 @@ import { createHooks, type Variant } from "./hooks.ts";
 import type { WasmModule } from "./module.ts";
 import { checkStatically } from "./static-checks.ts";
 
-/** Most VM gas that a counter holds. The chain gives 2^64 - 1 where it sets no limit. */
+/** Maximum VM gas that a counter can hold. The chain passes 2^64 - 1 if it sets no limit. */
 const MAX_GAS = (1n << 63n) - 1n;
 
 /**
- * Native stack bytes for a call and its nested calls to other contracts. V8's stack is 984 KiB; Node's and the chain's frames use the
- * rest. The VM counts itself, so that a recursion ends at the same depth everywhere. A small function reaches a depth of 10,000, as
- * on the deployed chain.
+ * Native stack bytes for a call and the calls to other contracts nested in it. V8's stack is 984 KiB; Node's and the chain's
+ * frames use the rest. The VM does its own counting, so that a recursion ends at the same depth everywhere. A small function
+ * reaches a depth of 10,000, as on the deployed chain.
  */
 const STACK_BYTES = 840 * 1024;
 
-/** Default bound of the compiled modules' cache, in bytes of rewritten code. */
+/** Default limit for the cache of compiled modules, in bytes of rewritten code. */
 const CACHE_BYTES = 256 * 1024 * 1024;
 
-/** Bounds of the modules that are compiled again for calls that can be interrupted, and for traces. */
+/** Limits for the modules that are compiled again for interruptible calls, and for traces. */
 const INTERRUPTIBLE_BYTES = 128 * 1024 * 1024;
 const TRACED_BYTES = 64 * 1024 * 1024;
 
-/** Default bound of what is kept of finished calls, so that their instances can be used again: memories and start states. */
+/** Default limit for what is kept from finished calls, so that their instances can be reused: memories and start states. */
 const INSTANCE_BYTES = 64 * 1024 * 1024;
 
 interface Call {
-  /** SHA-256 of the code, hex. It identifies the module in the cache. */
+  /** SHA-256 hash of the code, hex. It identifies the module in the cache. */
   readonly checksum: string;
   /** Returns the code's bytes; called only if the module is not in the cache. */
   readonly code: () => Uint8Array;
   readonly entryPoint: EntryPoint;
-  /** JSON of env, info (instantiate and execute only) and message. */
+  /** env, info (instantiate and execute only) and message, each as JSON. */
   readonly args: readonly Uint8Array[];
   /** VM gas. */
   readonly gasLimit: bigint;
   readonly host: Host;
-  /** Bytes of native stack left, for a call within a call (`QueryLimits.stack`). */
+  /** Bytes of native stack that are left, for a call within a call (`QueryLimits.stack`). */
   readonly stackLimit?: number;
-  /** Follows the call, which takes longer and is otherwise the same. */
+  /** Follows the call, which then takes longer but is otherwise the same. */
   readonly trace?: StartTrace | undefined;
   /**
-   * Called again and again while the call runs, about every millisecond. What it throws passes through the VM as a bug would, and ends
-   * the call. Undefined: nothing but gas ends it, as in a block.
+   * Called repeatedly while the call runs, about every millisecond. An exception that it throws passes through the VM as a bug
+   * would, and ends the call. Undefined: only gas ends the call, as in a block.
    */
   readonly interrupt?: (() => void) | undefined;
 }
 
-/** Outcome of a call. Gas is counted either way. */
+/** A call's outcome. Gas is counted either way. */
 export interface CallOutcome {
-  /** Bytes of the result region, or the error. */
+  /** The result region's bytes, or the error. */
   readonly result: Uint8Array | VmError;
-  /** VM gas used within the VM: operators, host functions, and the decoding of the result. */
+  /** VM gas used inside the VM: operators, host functions, and decoding the result. */
   readonly gasUsed: bigint;
-  /** VM gas used outside, as the host reported it. */
+  /** VM gas used outside the VM, as reported by the host. */
   readonly gasUsedExternally: bigint;
 }
 
 export interface Vm {
-  /** Checks code as an upload does and compiles it. Throws a `VmError` for code that the deployed chain refuses. */
+  /** Checks code as an upload does, and compiles it. Throws a `VmError` for code that the deployed chain rejects. */
   store(checksum: string, code: Uint8Array): WasmModule;
   call(call: Call): CallOutcome;
-  /** Returns why no instance could be made of stored code: every call of it would fail with this text. */
+  /** Returns why no instance of stored code could be made. Every call to it would fail with this text. */
   instantiationProblem(checksum: string): string | undefined;
   /** Bytes of rewritten code in the cache. */
   cachedBytes(): number;
-  /** Bytes that are kept of finished calls. */
+  /** Number of bytes kept from finished calls. */
   instanceBytes(): number;
 }
 
 export interface VmOptions {
   readonly cacheBytes?: number;
-  /** With 0, each call has a new instance. */
+  /** If 0, each call gets a new instance. */
   readonly instanceBytes?: number;
   /** Costs other than the deployed ones, for tests. */
   readonly costs?: GasCosts;
 }
 
 /**
- * Creates a virtual machine for contracts: synchronous, deterministic, without state but its caches of compiled modules and of
- * instances.
+ * Creates a virtual machine for contracts: synchronous, deterministic, and stateless except for its caches of compiled modules
+ * and of instances.
  */
 export function createVm(options: VmOptions = {}): Vm {
   const { cacheBytes = CACHE_BYTES, instanceBytes = INSTANCE_BYTES, costs = GAS_COSTS } = options;
@@ -177,7 +177,7 @@ function runCall(call: Call, module: CompiledModule, { instances, running, costs
   return decoded;
 }
 
-/** Adds the gas of decoding the result, which the chain takes by its length whether or not it is JSON. */
+/** Adds the gas for decoding the result, which the chain charges by length whether or not the result is JSON. */
 function withDecoding(outcome: CallOutcome, result: Uint8Array, limit: bigint, perByte: bigint): CallOutcome {
   const gasUsed = outcome.gasUsed + perByte * BigInt(result.length);
   return gasUsed <= limit

@@ -75,7 +75,9 @@ const BENCH_MESSAGES = {
   },
 } as const satisfies Readonly<Record<string, MessageGroup>>;
 
-/** Returns what creates `relaywatch tx NAME`. Its error says how a local chain gets the module. */
+/**
+ * Returns a function that creates `relaywatch tx NAME`. If the chain lacks the module, the error says how a local chain gets it.
+ */
 export function benchMessages(name: keyof typeof BENCH_MESSAGES): (context: CliContext) => Command {
   return benchCommand(messageCommands(BENCH_MESSAGES[name]));
 }

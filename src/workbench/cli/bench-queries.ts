@@ -73,14 +73,17 @@ const BENCH_QUERIES = {
     "print the prices and exceptions for a chain without a fee market",
   ),
   dynamicfees: params("neutron.dynamicfees.v1.Query", "print the prices of other denominations"),
-  /** the side that executes transactions of other chains */
+  /** the side that executes transactions for other chains */
   "interchain-accounts": params(
     "ibc.applications.interchain_accounts.host.v1.Query",
     "print whether other chains may control accounts, and which messages they may send",
   ),
 } as const satisfies Readonly<Record<string, QueryGroup>>;
 
-/** Returns what creates `relaywatch query NAME`. Its error says how a local chain gets the module. */
+/**
+ * Returns a function that creates `relaywatch query NAME`. If the chain lacks the module, the error says how a local chain gets
+ * it.
+ */
 export function benchQueries(name: keyof typeof BENCH_QUERIES): (context: CliContext) => Command {
   return benchCommand(queryCommands(BENCH_QUERIES[name]));
 }

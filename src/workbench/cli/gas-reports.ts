@@ -25,7 +25,7 @@ import {
 
 export const gasReports: GasReports = { save, stacks };
 
-/** Asks a local node for a profile. Throws `ClientError`. */
+/** Requests a profile from a local node. Throws `ClientError`. */
 async function fetchProfile(
   client: PooledChainClient,
   request: ProfileRequest,
@@ -72,8 +72,8 @@ function isUnknownPath(error: unknown): boolean {
 }
 
 /**
- * Returns the failed calls of binary code in a transaction with the functions that were running: "" if there are none, or if the node
- * makes no profiles.
+ * Returns the failed Wasm calls in a transaction, with the functions that were running: "" if there are none, or if the node does
+ * not make profiles.
  */
 async function stacks(
   client: PooledChainClient,
@@ -89,7 +89,7 @@ async function stacks(
   }
 }
 
-/** Most functions of one stack that are printed. */
+/** Maximum number of functions printed per stack. */
 const MAX_FRAMES = 30;
 
 function stacksText({ failures }: ProfileReport): string {
@@ -103,10 +103,10 @@ function stacksText({ failures }: ProfileReport): string {
     .join("");
 }
 
-/** Rows of the table. */
+/** Maximum number of rows in the table. */
 const MAX_ROWS = 25;
 
-/** The places with the most gas of their own, in the chain's gas, and the stacks of failures. */
+/** The places that use the most gas themselves, in the chain's gas, and the stacks of failures. */
 function profileTable(report: ProfileReport): string {
   const whole = totalGas(report.root);
   const places = gasByPlace(report.root).filter(({ self }) => self !== 0n);

@@ -3,20 +3,20 @@ import { frameName } from "./profile-formats.ts";
 import { GAS_MULTIPLIER } from "../../localnet/vm/gas.ts";
 import type { GasNode, GasPlace } from "./gas-recorder.ts";
 
-/** Gas of one place over the complete profile. VM gas. */
+/** VM gas that one place used in the whole profile. */
 export interface PlaceGas {
   readonly place: GasPlace;
   readonly name: string;
   calls: number;
-  /** Without the places that it called. */
+  /** Excludes the places that it called. */
   self: bigint;
-  /** With them; the gas of a function that calls itself counts once. */
+  /** Includes the places that it called; the gas of a function that calls itself is counted once. */
   total: bigint;
 }
 
 const totals = new WeakMap<GasNode, bigint>();
 
-/** Returns the gas of a node with all nodes below it. The tree must be complete: the sums are remembered. */
+/** Returns the gas of a node and all nodes below it. The tree must be complete, because the sums are cached. */
 export function totalGas(node: GasNode): bigint {
   const known = totals.get(node);
   if (known !== undefined) return known;
@@ -25,7 +25,7 @@ export function totalGas(node: GasNode): bigint {
   return total;
 }
 
-/** Adds up places of the same kind and name. The one with most gas of its own is first. */
+/** Adds up places with the same kind and name. The place that uses the most gas itself comes first. */
 export function gasByPlace(root: GasNode): readonly PlaceGas[] {
   const known = new Map<string, PlaceGas>();
   const open = new Set<string>();
@@ -51,7 +51,7 @@ function compareGas(a: bigint, b: bigint): number {
   return a < b ? -1 : 1;
 }
 
-/** VM gas as the chain's gas, with three decimals: "1234.567". */
+/** Converts VM gas to the chain's gas, with three decimals: "1234.567". */
 export function chainGasText(vmGas: bigint): string {
   const thousandths = (vmGas * 1000n) / GAS_MULTIPLIER;
   const digits = (thousandths < 0n ? -thousandths : thousandths).toString().padStart(4, "0");
@@ -70,12 +70,15 @@ const WIDTH = 1_000;
 const ROW = 18;
 /** Narrower places are left out. */
 const LEAST_WIDTH = 0.8;
-/** Most rows and places that are drawn. */
+/** Maximum numbers of rows and places that are drawn. */
 const MAX_ROWS = 40;
 const MAX_PLACES = 1_500;
 const CHARACTER = 7;
 
-/** A part of a profile: the indices of the children on the way from the root to its lowest place, such as "2.0.1"; "" is all. */
+/**
+ * Returns a part of a profile. `path`: child indices from the root to the part's outermost place, such as "2.0.1"; "" is the
+ * whole profile.
+ */
 export function nodeAt(root: GasNode, path: string): GasNode | undefined {
   const indices = path === "" ? [] : path.split(".").map(Number);
   return indices.reduce<GasNode | undefined>((node, index) => node?.children[index], root);
@@ -91,8 +94,8 @@ interface Box {
 }
 
 /**
- * Renders a profile as a flame graph: each place as wide as its gas, and above the places that it called. `href` returns the link to the
- * part at a path. It is hidden from screen readers: a table has the same figures.
+ * Renders a profile as a flame graph. Each place is as wide as its gas, and is drawn above the places that it called. `href`
+ * returns the link to the part at a path. The graph is hidden from screen readers, because a table has the same figures.
  */
 export function flameGraph(root: GasNode, path: string, href: (path: string) => string): Html {
   const shown = nodeAt(root, path) ?? root;
@@ -113,7 +116,7 @@ function layOut(shown: GasNode, path: string): readonly Box[] {
   return boxes;
 }
 
-/** What is given back has no width. */
+/** Gas that is given back has no width. */
 function childrenOf({ node, path, x, width, row, gas }: Box): readonly Box[] {
   let left = x;
   return node.children.flatMap((child, index): Box[] => {

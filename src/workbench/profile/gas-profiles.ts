@@ -6,13 +6,13 @@ import { PROFILE_PATH, type ProfileReport } from "./profile-json.ts";
 import { makeProfile, type ProfileDeps, queryProfile } from "./profile-tx.ts";
 import { createProfiler } from "./profiler.ts";
 
-/** The gas profiles of one chain. */
+/** One chain's gas profiles. */
 export interface GasProfiles {
   /** For the chain's application. */
   readonly tracer: GasTracer;
   /** For the chain's node. */
   readonly queries: NonNullable<NodeDeps["queries"]>;
-  /** Runs a transaction or a query again. Throws `ProfileError`. Called when the node is ready. */
+  /** Reruns a transaction or a query. Throws `ProfileError`. May be called once the node is ready. */
   readonly make: (request: ProfileRequest) => ProfileReport;
 }
 

@@ -1,19 +1,19 @@
 import type { CallTrace, StartTrace, TracedCall } from "../../localnet/vm/call-trace.ts";
 import { demangle } from "./demangle.ts";
 
-/** What a node of a gas profile stands for. */
+/** What a node in a gas profile represents. */
 export type GasPlace =
   /** A part of a transaction, or the transaction itself. */
   | "step"
-  /** A message, a call of a contract, a reply, a query. */
+  /** A message, a contract call, a reply, or a query. */
   | "message"
   | "contract"
   | "query"
-  /** Binary code: an entry point, its functions, host functions that it calls. */
+  /** Wasm code: an entry point, its functions, or the host functions that it calls. */
   | "wasm"
   | "function"
   | "host"
-  /** Gas without a place below it: a kind of store access, an instance, the difference by rounding. */
+  /** Gas with no place below it: a kind of store access, an instance, or a rounding difference. */
   | "storage"
   | "cost";
 
@@ -22,14 +22,14 @@ export interface GasNode {
   readonly place: GasPlace;
   readonly name: string;
   calls: number;
-  /** Gas of this place without the places below it. Negative only for what is given back, such as a rounding. */
+  /** Gas used by this place itself, excluding the places below it. Negative only for gas that is given back, e.g. by rounding. */
   self: bigint;
   readonly children: GasNode[];
   /** Text of the error that ended it. */
   error?: string;
 }
 
-/** A failed call of binary code. */
+/** A failed call into Wasm code. */
 export interface WasmFailure {
   /** In the VM's words. */
   readonly error: string;
@@ -37,32 +37,32 @@ export interface WasmFailure {
   readonly stack: readonly string[];
 }
 
-/** Where the gas of a transaction was used. All gas of `root` and below adds up to `gasUsed` times 140,000. */
+/** Where the gas of a transaction was used. The gas of `root` and of all nodes below it adds up to `gasUsed` times 140,000. */
 export interface GasProfile {
   /** The chain's gas. */
   readonly gasUsed: bigint;
   readonly root: GasNode;
-  /** Failed calls of binary code, in their order. */
+  /** Failed calls into Wasm code, in call order. */
   readonly failures: readonly WasmFailure[];
 }
 
-/** Most nodes of a profile. Further places are added up in one node of their parent. */
+/** Maximum number of nodes in a profile. The gas of any further places is added up in one node per parent. */
 const MAX_NODES = 20_000;
-/** Deepest node. Deeper calls are added up in the same way. */
+/** Maximum depth of a node. The gas of deeper calls is added up in the same way. */
 const MAX_DEPTH = 150;
-/** Most failures. A transaction ends with its first one, unless contracts handle it. */
+/** Maximum number of failures. A transaction ends with its first failure, unless contracts handle it. */
 const MAX_FAILURES = 16;
 
-/** Name of the node with what is beyond the bounds. */
+/** Name of the node that collects what exceeds the bounds. */
 export const BEYOND = "(deeper or further calls)";
 
-/** Builds the tree of one profile. Places are entered and left in the order of the calls. */
+/** Builds the tree for one profile. Places are entered and left in call order. */
 export class GasRecorder {
   readonly root: GasNode;
   readonly failures: WasmFailure[] = [];
   /** Gas of all nodes. */
   total = 0n;
-  /** Calls of functions of binary code. */
+  /** Number of function calls in Wasm code. */
   calls = 0;
   private readonly stack: GasNode[];
   private readonly merged = new WeakMap<GasNode, Map<string | number, GasNode>>();
@@ -81,18 +81,20 @@ export class GasRecorder {
     return this.stack.length;
   }
 
-  /** Enters a place that has a node for each time it is entered. */
+  /** Enters a place that gets a new node each time it is entered. */
   enter(place: GasPlace, name: string): void {
     const parent = this.current();
     this.push(this.isFull() ? this.beyond(parent) : this.append(parent, newNode(place, name)));
   }
 
-  /** Enters a place that has one node in its parent, by a key that is unique there. `name` is asked once. */
+  /**
+   * Enters a place that has a single node in its parent, identified by a key that is unique there. `name` is called only once.
+   */
   enterMerged(place: GasPlace, key: string | number, name: () => string): void {
     this.push(this.mergedNode(this.current(), place, { key, name }));
   }
 
-  /** Leaves places until `depth` are left. */
+  /** Leaves places until `depth` of them remain. */
   leaveTo(depth: number): void {
     this.stack.length = Math.max(depth, 1);
   }
@@ -103,7 +105,7 @@ export class GasRecorder {
     this.total += gas;
   }
 
-  /** Adds gas to a place below the current one that has nothing below itself. */
+  /** Adds gas to a leaf below the current place. */
   addBelow(place: GasPlace, name: string, gas: bigint): void {
     const node = this.mergedNode(this.current(), place, { key: name, name: () => name });
     node.calls += 1;
@@ -150,7 +152,7 @@ export class GasRecorder {
     return known;
   }
 
-  /** Returns the node for what is beyond the bounds. It has no children: it is its own. */
+  /** Returns the node that collects what exceeds the bounds. It has no children; below it, it is returned itself. */
   private beyond(parent: GasNode): GasNode {
     if (parent.name === BEYOND) return parent;
     const known = this.mergedIn(parent);
@@ -165,31 +167,31 @@ function newNode(place: GasPlace, name: string): GasNode {
 }
 
 /**
- * Most calls of functions in one profile: about ten seconds. A transaction that uses all gas of a block may call a thousand times as many
- * without doing anything.
+ * Maximum number of function calls in one profile: about ten seconds. A transaction that uses all of a block's gas could make a
+ * thousand times as many calls without doing anything.
  */
 const MAX_CALLS = 20_000_000;
 
-/** Thrown when a transaction calls more functions than a profile may have. */
+/** Thrown if a transaction calls more functions than a profile allows. */
 export class ProfileTooLargeError extends Error {
   constructor() {
     super(`more than ${MAX_CALLS} calls of functions: this is too much for a profile`);
   }
 }
 
-/** Returns what records the gas of calls. */
+/** Returns a function that starts recording the gas of a call. */
 export function recordCalls(recorder: GasRecorder): StartTrace {
   return (call) => new CallProfile(recorder, call);
 }
 
-/** The profile of one call of a contract. It adds the gas since the last event to the function that was running. */
+/** The profile of one contract call. It adds the gas used since the last event to the function that was running. */
 class CallProfile implements CallTrace {
   private readonly recorder: GasRecorder;
   private readonly call: TracedCall;
-  /** Functions by index, and host functions by name; the innermost last. */
+  /** Functions by index, and host functions by name; the innermost is last. */
   private readonly running: (number | string)[] = [];
   private readonly depth: number;
-  /** VM gas that was used within the VM at the last event. */
+  /** VM gas used inside the VM up to the last event. */
   private used = 0n;
   private failedIn: readonly (number | string)[] | undefined;
 

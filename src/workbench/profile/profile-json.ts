@@ -2,24 +2,24 @@ import type { ProfileRequest } from "../../localnet/cli/gas-reports.ts";
 import { isRecord, JsonField, type JsonObject } from "../../platform/base/json.ts";
 import type { GasNode, GasPlace, WasmFailure } from "./gas-recorder.ts";
 
-/** `abci_query` path of the profiles of a local node. No other chain has it. */
+/** `abci_query` path for a local node's profiles. Other chains do not have it. */
 export const PROFILE_PATH = "/relaywatch/profile";
 
 /** The gas of a transaction or query by place. */
 export interface ProfileReport {
-  /** Null for a query and a simulation. */
+  /** Null for queries and simulations. */
   readonly height: bigint | null;
   /** 0: success. */
   readonly code: number;
   readonly codespace: string;
   readonly log: string;
-  /** The chain's gas. The gas of all places adds up to this times 140,000. */
+  /** Gas in the chain's unit. The gas of all places adds up to this times 140,000. */
   readonly gasUsed: bigint;
   readonly failures: readonly WasmFailure[];
   readonly root: GasNode;
 }
 
-/** Bounds the input of {@link parseProfileReport}: a node of ours writes at most 20,000 places, 150 deep. */
+/** Bounds the input of {@link parseProfileReport}. Our own nodes write at most 20,000 places, 150 deep. */
 const MAX_DEPTH = 400;
 
 const PLACES: readonly GasPlace[] = [
@@ -34,7 +34,7 @@ const PLACES: readonly GasPlace[] = [
   "cost",
 ];
 
-/** Returns the JSON of a report, which is also the format `json` of profiles. Gas of places is VM gas. */
+/** Returns a report's JSON, which is also the profile format `json`. The gas of places is VM gas. */
 export function profileReportJson(report: ProfileReport): JsonObject {
   const { height, code, codespace, log, gasUsed, failures, root } = report;
   return {
@@ -108,7 +108,7 @@ function wrongField(path: string, expected: string): Error {
   return new Error(`profile${path === "" ? "" : ` ${path}`}: ${expected} was expected`);
 }
 
-/** Returns the request of {@link PROFILE_PATH}. */
+/** Returns the request for {@link PROFILE_PATH}. */
 export function profileRequestJson(request: ProfileRequest): JsonObject {
   return { ...request };
 }

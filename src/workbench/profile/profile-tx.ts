@@ -38,15 +38,18 @@ export class ProfileError extends CodedError<ProfileErrorFacts> {}
 export interface ProfileDeps {
   readonly app: Pick<Application, "rerun" | "simulate" | "query">;
   readonly store: BlockStore;
-  /** Processor time of a query or simulation without a profile. */
+  /** Processor time allowed for a query or simulation without a profile. */
   readonly queryTimeMs: number;
   readonly profiler: Profiler;
 }
 
-/** A profile takes longer than what it shows. The chain makes no block until then, so that it gets little more time than a query. */
+/**
+ * Profiling takes longer than the work itself. The chain makes no blocks until it ends, so it gets only a little more time than a
+ * query.
+ */
 const PROFILE_TIME = 2;
 
-/** Makes a profile. It runs the transaction or query again and changes no state. Throws {@link ProfileError}. */
+/** Makes a profile by rerunning the transaction or query, without changing any state. Throws {@link ProfileError}. */
 export function makeProfile(request: ProfileRequest, deps: ProfileDeps): ProfileReport {
   const { app, profiler, queryTimeMs } = deps;
   const deadline = createDeadline(PROFILE_TIME * queryTimeMs);
@@ -91,8 +94,8 @@ export function profileSimulation(
 }
 
 /**
- * Runs a block again, its last transaction with a profile. Undefined if the state before the block is not stored, or if no gas of the block
- * is left for the transaction.
+ * Reruns a block, profiling its last transaction. Undefined if the state before the block is not stored, or if the block has no
+ * gas left for the transaction.
  */
 export function profileLastTx(
   block: FinalizeBlockRequest,
@@ -143,7 +146,7 @@ function blockUpTo(store: BlockStore, height: bigint, index: number): FinalizeBl
   return { ...requestOf(store, block), txs: block.txs.slice(0, index + 1) };
 }
 
-/** The evidence of a block is not stored. A block with evidence is refused by {@link requireSame} if it mattered. */
+/** A block's evidence is not stored. {@link requireSame} rejects a block whose evidence made a difference. */
 function requestOf(store: BlockStore, { header, txs, lastCommit }: StoredBlock): FinalizeBlockRequest {
   const { height, timeNs, proposerAddress, nextValidatorsHash } = header;
   const signed = signersOf(lastCommit);
@@ -159,7 +162,7 @@ function requestOf(store: BlockStore, { header, txs, lastCommit }: StoredBlock):
   };
 }
 
-/** A profile is only of use if the transactions did the same as in their block. */
+/** A profile is useful only if the transactions did the same as in their block. */
 function requireSame(store: BlockStore, height: bigint, results: readonly TxResult[]): void {
   const isSame = results.every((result, index) => {
     const stored = store.txResult(height, index);
@@ -185,7 +188,7 @@ function reportOf(
   return { height, code, codespace, log, ...profile };
 }
 
-/** Answers an `abci_query` of {@link PROFILE_PATH}: JSON in, JSON out. */
+/** Answers an `abci_query` on {@link PROFILE_PATH}: JSON in, JSON out. */
 export function queryProfile(
   { data }: QueryRequest,
   profile: (request: ProfileRequest) => ProfileReport,

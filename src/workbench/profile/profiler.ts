@@ -6,21 +6,21 @@ import { errorText } from "../../platform/base/errors.ts";
 import { recordCalls } from "./gas-recorder.ts";
 import { type GasProfile, GasRecorder } from "./gas-recorder.ts";
 
-/** A transaction or query that ran again, and where its gas went. */
+/** The result of a transaction or query that was rerun, and where its gas went. */
 export interface Profiled<T> {
   readonly result: T;
   readonly profile: GasProfile;
 }
 
-/** Divides the gas of a transaction by place, while it is asked to. It changes no result. */
+/** Breaks down the gas of a transaction by place, on request. It changes no result. */
 export interface Profiler {
-  /** What the state machine reports to. */
+  /** The state machine reports to this tracer. */
   readonly tracer: GasTracer;
-  /** Runs work with a recorder. `gasUsed` returns the gas to divide; undefined: what was recorded. */
+  /** Runs work with a recorder. `gasUsed` returns the gas to break down; undefined means the gas that was recorded. */
   readonly record: <T>(name: string, run: () => T, gasUsed: (result: T) => bigint | undefined) => Profiled<T>;
 }
 
-/** Creates a profiler. Everything that it is given to is synchronous, so that a variable is sound. */
+/** Creates a profiler. Everything that uses it is synchronous, so a variable is sound. */
 export function createProfiler(): Profiler {
   let recorder: GasRecorder | undefined;
   return {
@@ -72,10 +72,10 @@ function runSpan<T>(
 
 /** Less than one unit of the chain's gas. */
 const ROUNDING = "rounding of VM gas";
-/** Gas without a place, or that was used and not consumed: over the gas limit of a message, or in a Go panic. */
+/** Gas that belongs to no place, or was used but not consumed: above a message's gas limit, or in a Go panic. */
 const REST = "other";
 
-/** Adds what is missing at `total`, so that the sum is exact. */
+/** Adds the gas that is missing from `total`, so that the sum is exact. */
 function balance(recorder: GasRecorder, total: bigint): void {
   const rest = total - recorder.total;
   if (rest === 0n) return;
@@ -83,7 +83,7 @@ function balance(recorder: GasRecorder, total: bigint): void {
   recorder.addBelow("cost", isRounding ? ROUNDING : REST, rest);
 }
 
-/** Consumption of gas that another meter has recorded already: of a call's binary code, or of work with its own meter. */
+/** Gas consumption that another meter has already recorded: by Wasm code in a call, or by work with its own meter. */
 const ELSEWHERE: ReadonlySet<string> = new Set([
   "From limited Sub-Message",
   "Sub-Message OutOfGas panic",
@@ -91,7 +91,7 @@ const ELSEWHERE: ReadonlySet<string> = new Set([
   "consume gas from cached context",
 ]);
 
-/** Kinds of store accesses by the SDK's descriptors of their costs. */
+/** Kinds of store access, by the SDK's cost descriptors. */
 const STORAGE: Readonly<Record<string, string>> = {
   ReadFlat: "store read",
   ReadPerByte: "store read",

@@ -2,8 +2,8 @@ import { type ContractCode, NO_RESPONSE } from "../modules/wasm/contract.ts";
 import { readMessage, unknownVariant } from "./messages.ts";
 
 /**
- * A contract that uses gas and does nothing else, so that a local chain can have full blocks at little cost in CPU time.
- * Execute: `burn {gas}`, a decimal text or a number.
+ * A contract that only uses gas, so that a local chain can fill its blocks at little cost in CPU time. Execute: `burn {gas}`, as
+ * decimal text or as a number.
  */
 export const gasBurner: ContractCode = {
   name: "gas-burner",

@@ -34,15 +34,14 @@ const EXECUTE_MESSAGES = [
 ];
 
 /**
- * A contract that owns interchain queries. It registers, updates and removes queries through the chain's bindings,
- * stores every result that its callbacks receive, and can be set to reject callbacks. Anybody may call it: it is for
- * local chains.
+ * A contract that owns interchain queries. It registers, updates and removes queries through the chain's bindings, stores every
+ * result that its callbacks receive, and can be set to reject callbacks. Anyone may call it, because it is meant for local
+ * chains.
  *
- * Execute: `register_kv_query {connection_id, update_period, keys}`, `register_balance_query {connection_id,
- * update_period, addr, denom}`, `register_tx_query {connection_id, update_period, transactions_filter}`,
- * `register_transfers_query {connection_id, update_period, recipient}`, `update_interchain_query`,
- * `remove_interchain_query`, `set_failure {kv, tx}`. Query: `kv_result {query_id}`, `transactions {query_id}`,
- * `failure {}`.
+ * Execute: `register_kv_query {connection_id, update_period, keys}`, `register_balance_query {connection_id, update_period, addr,
+ * denom}`, `register_tx_query {connection_id, update_period, transactions_filter}`, `register_transfers_query {connection_id,
+ * update_period, recipient}`, `update_interchain_query`, `remove_interchain_query`, `set_failure {kv, tx}`. Query: `kv_result
+ * {query_id}`, `transactions {query_id}`, `failure {}`.
  */
 export const icqConsumer: ContractCode = {
   name: "icq-consumer",
@@ -96,7 +95,7 @@ function execute(scope: ContractScope, name: string, fields: JsonField): Contrac
   }
 }
 
-/** Registers a query. The chain checks `connection_id` and `update_period`, so they are passed on without a check. */
+/** Registers a query. `connection_id` and `update_period` are passed on unchecked, since the chain checks them. */
 function register(fields: JsonField, query: Readonly<Record<string, MessageJson>>): ContractResponse {
   return binding({
     register_interchain_query: {
@@ -111,14 +110,14 @@ function binding(message: MessageJson): ContractResponse {
   return { ...NO_RESPONSE, messages: [subMessage({ kind: "custom", message })] };
 }
 
-/** Builds the bank store's key of a balance: prefix, length of the address, address, denomination. */
+/** Builds a balance's key in the bank store: prefix, address length, address, denomination. */
 function balanceKey(fields: JsonField): JsonObject {
   const address = addressBytes(text(fields, "addr"));
   const key = concat(BALANCES, new Uint8Array([address.length]), address, utf8(text(fields, "denom")));
   return { path: "bank", key: toBase64(key) };
 }
 
-/** Decodes an address of the remote chain. Its prefix is not known here, so any is accepted. */
+/** Decodes an address on the remote chain. Any prefix is accepted, because the remote chain's prefix is not known here. */
 function addressBytes(address: string): Uint8Array {
   try {
     return decodeBech32(address).bytes;
@@ -152,7 +151,7 @@ const callbackFailures = {
     storage.set(FAILURE_KEY, new Uint8Array([(kv ? 1 : 0) | (tx ? 2 : 0)])),
 };
 
-/** Reads the field `query_id` of a message. */
+/** Reads a message's `query_id` field. */
 function queryIdOf(fields: JsonField): bigint {
   return fields.member("query_id").required().asUint64();
 }
@@ -170,7 +169,7 @@ function recordKvResult(scope: ContractScope, fields: JsonField): ContractRespon
   return callbackResponse("kv_query_result", queryId);
 }
 
-/** Handles `tx_query_result`: stores the transaction under the next number of its query. */
+/** Handles `tx_query_result`: stores the transaction under its query's next number. */
 function recordTx(scope: ContractScope, fields: JsonField): ContractResponse {
   if (callbackFailures.get(scope).tx) throw new ContractError("tx callbacks are set to fail");
   const queryId = queryIdOf(fields);
@@ -185,7 +184,7 @@ function recordTx(scope: ContractScope, fields: JsonField): ContractResponse {
   return callbackResponse("tx_query_result", queryId);
 }
 
-/** Runs a smart query of the contract. */
+/** Runs one of the contract's smart queries. */
 function queryState(scope: ContractScope, name: string, fields: JsonField): MessageJson {
   switch (name) {
     case "failure":
@@ -199,7 +198,7 @@ function queryState(scope: ContractScope, name: string, fields: JsonField): Mess
   }
 }
 
-/** Returns the last result (null before the first) and the number of callbacks. */
+/** Returns the last result (null before the first one) and the number of callbacks. */
 function kvResult(scope: ContractScope, id: bigint): MessageJson {
   const bytes = scope.storage.get(concat(KV_RESULT, uint64BigEndian(id)));
   const stored = bytes === undefined ? null : parseMessageJson(bytes);

@@ -1,12 +1,12 @@
 import { isRecord, JsonField } from "../../../platform/base/json.ts";
 import { ContractError, type MessageJson } from "../modules/wasm/contract.ts";
 
-/** Wraps the fields of a message. A field of the wrong type is a `ContractError` that names the field. */
+/** Wraps a message's fields. A field of the wrong type throws a `ContractError` that names it. */
 export function messageFields(value: unknown): JsonField {
   return new JsonField(value, "", (path, expected) => new ContractError(`${path}: not ${expected}`));
 }
 
-/** Returns the name and the fields of a message: an object with one member, as serde prints a Rust enum. */
+/** Returns a message's name and fields. A message is an object with one member, as serde prints a Rust enum. */
 export function readMessage(message: MessageJson): readonly [name: string, fields: JsonField] {
   const entries = isRecord(message) ? Object.entries(message) : [];
   const [name, fields] = entries[0] ?? ["", undefined];
@@ -15,12 +15,12 @@ export function readMessage(message: MessageJson): readonly [name: string, field
   return [name, messageFields(fields)];
 }
 
-/** Reads a required text. */
+/** Reads a required text field. */
 export function text(fields: JsonField, name: string): string {
   return fields.member(name).required().asText();
 }
 
-/** Creates the error of a message with an unknown name, as a Rust contract words it. */
+/** Creates the error for a message with an unknown name, worded as in a Rust contract. */
 export function unknownVariant(type: string, name: string, known: readonly string[]): ContractError {
   const expected = known.map((each) => `\`${each}\``).join(known.length === 2 ? " or " : ", ");
   const list = known.length <= 2 ? `expected ${expected}` : `expected one of ${expected}`;

@@ -10,8 +10,8 @@ import {
 } from "./other-deviations.ts";
 
 /**
- * Which side a chain takes where specification and deployed chain differ. A chain has its profile from its genesis document on, and
- * never changes it.
+ * Which side a chain takes where the specification and the deployed chain differ. The genesis document sets a chain's profile,
+ * which never changes.
  */
 export const PROFILE_NAMES = ["specification", "deployed"] as const;
 
@@ -33,19 +33,19 @@ export type SwitchId = {
   [Id in keyof Tables]: Tables[Id]["isSwitch"] extends true ? Id : never;
 }[keyof Tables];
 
-/** The profile of a chain as its code reads it. */
+/** A chain's profile as the chain's code reads it. */
 export interface Profile {
   readonly name: ProfileName;
-  /** Returns whether the chain does what the deployed chain does in this deviation. */
+  /** Returns whether the chain behaves like the deployed chain in this deviation. */
   readonly deployed: (id: SwitchId) => boolean;
-  /** Field numbers and names of the chain's messages; undefined: the definitions', which the code uses. */
+  /** Field numbers and names in the chain's messages; undefined if they are the definitions' own, which the code uses. */
   readonly proto: ProtoVariant | undefined;
 }
 
 /** The profile of chains that do not name one. */
 export const SPECIFICATION: Profile = { name: "specification", deployed: () => false, proto: undefined };
 
-/** An area of deviations with the heading of its section in `docs/conformance.md`. */
+/** An area of deviations and the heading of its section in `docs/conformance.md`. */
 interface DeviationArea {
   /** Name of the generated section. */
   readonly name: string;
@@ -75,7 +75,7 @@ export function hasSwitch(id: SwitchId): boolean {
 /** A deviation as `relaywatch localnet profile` and `docs/conformance.md` show it. */
 interface ListedDeviation extends Omit<Deviation, "isSwitch" | "fields"> {
   readonly area: string;
-  /** Identifier of the switch; null for a deviation in which all chains do the same. */
+  /** Identifier of the switch; null if all chains behave alike in this deviation. */
   readonly switch: string | null;
   /** Section of `docs/conformance.md`. */
   readonly documented: string;

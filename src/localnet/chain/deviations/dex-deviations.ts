@@ -1,6 +1,6 @@
 import type { Deviation } from "./deviation.ts";
 
-/** Deviations of the module `dex`. */
+/** Deviations in the `dex` module. */
 export const DEX_DEVIATIONS = {
   dexTradePairId: {
     subject: "TradePairID field numbers",

@@ -1,6 +1,6 @@
 import type { Deviation } from "./deviation.ts";
 
-/** Deviations of the module `interchainqueries`. */
+/** Deviations in the `interchainqueries` module. */
 export const ICQ_DEVIATIONS = {
   icqRemovedEvent: {
     subject: "`query_removed`",
@@ -130,7 +130,7 @@ export const ICQ_DEVIATIONS = {
   },
 } as const satisfies Readonly<Record<string, Deviation>>;
 
-/** Deviations of transfers and their limits. */
+/** Deviations in transfers and their limits. */
 export const TRANSFER_DEVIATIONS = {
   transferDestination: {
     subject: "the packet object's `destination_port`, `destination_channel`",
@@ -187,7 +187,7 @@ export const CONTRACT_DEVIATIONS = {
   },
 } as const satisfies Readonly<Record<string, Deviation>>;
 
-/** Deviations of a node. */
+/** Deviations in the node. */
 export const NODE_DEVIATIONS = {
   oracleResponsesType: {
     subject: "type of `app_oracle_responses`",
@@ -205,7 +205,7 @@ export const NODE_DEVIATIONS = {
   },
 } as const satisfies Readonly<Record<string, Deviation>>;
 
-/** Deviations of the price sidecar. It has the profile of the command that starts it. */
+/** Deviations in the price sidecar. Its profile is set by the command that starts it. */
 export const SIDECAR_DEVIATIONS = {
   sidecarMetricNames: {
     subject: "names of its own metrics (8002)",

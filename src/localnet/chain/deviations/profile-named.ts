@@ -9,7 +9,7 @@ const DEPLOYED: Profile = {
   proto: createProtoVariant(DEVIATIONS.flatMap(({ fields = [] }) => fields)),
 };
 
-/** Returns the profile of a chain. Two calls with one name return the same object. */
+/** Returns a chain's profile. Calls with the same name return the same object. */
 export function profileNamed(name: ProfileName = "specification"): Profile {
   return name === "deployed" ? DEPLOYED : SPECIFICATION;
 }

@@ -32,7 +32,7 @@ interface InitChainRequest {
   readonly appState: JsonObject;
 }
 
-/** Vote of a validator on the previous block. */
+/** A validator's vote on the previous block. */
 export interface LastCommitVote {
   /** 20 bytes. */
   readonly address: Uint8Array;
@@ -40,14 +40,14 @@ export interface LastCommitVote {
   readonly signed: boolean;
 }
 
-/** Evidence that a validator signed two blocks of one height. */
+/** Evidence that a validator signed two blocks at one height. */
 export interface Misbehavior {
   /** 20 bytes. */
   readonly address: Uint8Array;
   readonly height: bigint;
-  /** Time of that height. */
+  /** Time at that height. */
   readonly timeNs: bigint;
-  /** Power of the validator at that height. */
+  /** The validator's power at that height. */
   readonly power: bigint;
 }
 
@@ -58,7 +58,7 @@ export interface FinalizeBlockRequest {
   readonly proposerAddress: Uint8Array;
   readonly txs: readonly Uint8Array[];
   readonly lastCommit: readonly LastCommitVote[];
-  /** Next validators' hash in this block's header. Default: empty. */
+  /** Hash of the next validators in this block's header. Default: empty. */
   readonly nextValidatorsHash?: Uint8Array;
   /** Default: none. */
   readonly misbehavior?: readonly Misbehavior[];
@@ -68,11 +68,11 @@ export interface FinalizeBlockRequest {
 export interface FinalizeBlockResult {
   readonly txResults: readonly TxResult[];
   /**
-   * Events of the hooks. Those of begin and end hooks have the attribute `mode` (BeginBlock or EndBlock), which the SDK adds.
+   * The hooks' events. Events from begin and end hooks have the attribute `mode` (BeginBlock or EndBlock), which the SDK adds.
    */
   readonly events: readonly ChainEvent[];
   readonly validatorUpdates: readonly ValidatorPower[];
-  /** State root after this block. The header of the next height contains it. */
+  /** State root after this block, which the next height's header contains. */
   readonly appHash: Uint8Array;
 }
 
@@ -103,7 +103,7 @@ export interface QueryResponse {
   readonly grpcMessage: string;
 }
 
-/** Runs a transaction, and may do something before and after it. */
+/** Runs a transaction, and may act before and after it. */
 export type RunAround = (run: () => TxResult) => TxResult;
 
 /**
@@ -122,7 +122,7 @@ export interface Application {
     readonly appHash: Uint8Array;
     readonly validators: readonly ValidatorPower[];
   };
-  /** CheckTx. The node sets `recheck` for transactions that are still in the mempool after a block. */
+  /** CheckTx. The node sets `recheck` for transactions still in the mempool after a block. */
   readonly checkTx: (tx: Uint8Array, recheck: boolean) => TxResult;
   readonly finalizeBlock: (request: FinalizeBlockRequest) => FinalizeBlockResult;
   /**
@@ -130,15 +130,15 @@ export interface Application {
    * the block, or not at all.
    */
   readonly commit: () => CommitChanges;
-  /** Opens the state again after the storage went back. What was checked or finalized since is dropped. */
+  /** Reopens the state after the storage has been rolled back. Drops anything checked or finalized since. */
   readonly reload: () => void;
-  /** `interrupt` may end it, also when it simulates: the response has the code DeadlineExceeded. */
+  /** `interrupt` may end the query, even while it simulates; the response then has the code DeadlineExceeded. */
   readonly query: (request: QueryRequest, interrupt?: Interrupt) => QueryResponse;
   /** Simulates an encoded Tx. Signatures may be missing. Throws what `interrupt` throws. */
   readonly simulate: (tx: Uint8Array, interrupt?: Interrupt) => TxResult;
   /**
-   * Runs a block's transactions again, the last one within `around`, which is not called if no gas of the block is left for it.
-   * Undefined when the state before the block is not stored. Changes nothing. Throws what `interrupt` throws.
+   * Reruns a block's transactions, the last one within `around`, which is not called if the block has no gas left for that
+   * transaction. Undefined if the state before the block is not stored. Changes nothing. Throws what `interrupt` throws.
    */
   readonly rerun: (
     block: FinalizeBlockRequest,

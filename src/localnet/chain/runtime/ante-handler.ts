@@ -28,7 +28,7 @@ export interface AnteOptions {
   readonly takeFee: AnteStep;
   /** Store in which the contract host counts transactions. Absent on a chain without contracts. */
   readonly txCounterStore?: string;
-  /** Checks the messages of relayers before they reach a block. */
+  /** Checks relayers' messages before they reach a block. */
   readonly relayCheck?: AnteStep;
 }
 
@@ -36,11 +36,11 @@ export interface AnteOptions {
  * Creates the ante handler: the steps before the messages, with the order and error texts of the SDK's ante decorators in the
  * deployed release.
  *
- * The order decides which error a bad transaction gets and how much gas it has used by then, and both are part of the
- * result. Cheap stateless checks come first. The fee precedes the signatures, because verifying a signature is the most
- * expensive step: a transaction that cannot pay does not reach it. Keys precede signatures, because an
- * account's first transaction brings its key. Sequences follow: they advance only for a transaction that passed all checks except
- * relayed packets, which cost as much as the messages themselves.
+ * The order determines which error a bad transaction gets and how much gas it has used by then; both are part of the result.
+ * Cheap stateless checks come first. The fee precedes the signatures, because verifying a signature is the most expensive step: a
+ * transaction that cannot pay does not reach it. Keys precede signatures, because an account's first transaction brings its key.
+ * Sequences follow: they advance only for a transaction that has passed all checks except the one for relayed packets, which
+ * costs as much as the messages themselves.
  */
 export function createAnteHandler(options: AnteOptions): AnteStep {
   const { accounts, takeFee, txCounterStore, relayCheck } = options;
@@ -66,14 +66,14 @@ export function createAnteHandler(options: AnteOptions): AnteStep {
 
 /** Largest gas limit: the largest signed 64-bit integer (SDK `txtypes.MaxGasWanted`). */
 const MAX_GAS = (1n << 63n) - 1n;
-/** Assumed size of a missing signature in a simulation: an amino StdSignature with its key (106 bytes) plus 6, as the SDK. */
+/** Assumed size of a missing signature in a simulation, as in the SDK: an amino StdSignature with its key (106 bytes) plus 6. */
 const SIMULATED_SIGNATURE_BYTES = 112n;
 /** wasmd's `TXCounterPrefix`. The value is the height (8 bytes) and the number of transactions (4 bytes), big-endian. */
 const TX_COUNTER_KEY = Uint8Array.of(8);
 
 /**
- * Counts a block's transactions in the contract host's store (wasmd `CountTXDecorator`). A new height restarts at 0, so nothing resets the
- * counter at the end of a block. Simulations are not counted.
+ * Counts a block's transactions in the contract host's store (wasmd `CountTXDecorator`). The count restarts at 0 at each new
+ * height, so nothing resets it at the end of a block. Simulations are not counted.
  */
 function countTx(storeName: string): AnteStep {
   return (context) => {
@@ -100,7 +100,7 @@ const rejectExtensionOptions: AnteStep = (_context, tx) => {
   if (tx.body.extensionOptions.length > 0) throw ErrUnknownExtensionOptions();
 };
 
-/** Runs the stateless checks of a transaction (SDK `Tx.ValidateBasic`). A recheck skips them: they passed before. */
+/** Runs a transaction's stateless checks (SDK `Tx.ValidateBasic`). A recheck skips them, since they passed before. */
 function validateBasic(accounts: AnteAccounts): AnteStep {
   return (context, tx) => {
     if (context.mode === "recheck") return;
@@ -136,8 +136,8 @@ const checkTimeoutHeight: AnteStep = (context, tx) => {
 };
 
 /**
- * Limits the length of the memo in bytes. Like the SDK, it reads the parameters only for a memo that is not empty:
- * each read consumes gas.
+ * Limits the memo's length in bytes. Like the SDK, reads the parameters only if the memo is not empty, because each read consumes
+ * gas.
  */
 function checkMemo(accounts: AnteAccounts): AnteStep {
   return (context, tx) => {
@@ -152,8 +152,8 @@ function checkMemo(accounts: AnteAccounts): AnteStep {
 }
 
 /**
- * Consumes gas for each byte of the transaction. A simulated transaction comes without signatures, so a simulation also
- * charges for the bytes that each missing signature will add.
+ * Charges gas for each byte of the transaction. A simulated transaction comes without signatures, so a simulation also charges
+ * for the bytes that each missing signature will add.
  */
 function chargeTxSize(accounts: AnteAccounts): AnteStep {
   return (context, tx) => {
@@ -168,7 +168,7 @@ function chargeTxSize(accounts: AnteAccounts): AnteStep {
   };
 }
 
-/** Consumes the gas of reading the account. The SDK reads the type of its key here; this chain has only one type. */
+/** Consumes the gas for reading the account. The SDK reads its key's type here; this chain has only one type. */
 function readAccount(context: Context, accounts: AnteAccounts, signer: string): void {
   accounts.get(context, parseSigner(accounts, signer));
 }

@@ -5,28 +5,28 @@ import type { Vesting } from "./vesting.ts";
 
 export interface Account {
   readonly base: BaseAccount;
-  /** Present when a module owns the account. */
+  /** Present if a module owns the account. */
   readonly module?: { readonly name: string; readonly permissions: readonly string[] };
-  /** Present when the account has vesting coins. */
+  /** Present if the account has vesting coins. */
   readonly vesting?: Vesting;
 }
 
-/** Accounts and parameters that the ante steps read and write. The auth module implements it. */
+/** Accounts and parameters that the ante steps read and write. Implemented by the auth module. */
 export interface AnteAccounts {
   readonly params: (context: Context) => Params;
   readonly get: (context: Context, address: Uint8Array) => Account | undefined;
   readonly set: (context: Context, account: Account) => void;
-  /** Parses a bech32 address of this chain. Throws `AddressError`. */
+  /** Parses a bech32 address on this chain. Throws `AddressError`. */
   readonly parseAddress: (text: string) => Uint8Array;
 }
 
-/** Properties of the block that fees and limits depend on. */
+/** Block properties that fees and limits depend on. */
 export interface TxEnvironment {
   /** 20 bytes. The proposer receives the tips. */
   readonly proposerAddress: Uint8Array;
-  /** Gas that all transactions of a block may use together; 0 or less: no limit. */
+  /** Gas that all of a block's transactions may use together; 0 or less means no limit. */
   readonly maxBlockGas: bigint;
-  /** A simulation's gas limit; undefined: a block's. */
+  /** A simulation's gas limit; undefined means the block's limit. */
   readonly simulationGas?: bigint | undefined;
 }
 

@@ -31,17 +31,17 @@ import { collectQueries, runQuery, createSimulateQuery } from "./query-router.ts
 import { collectHandlers, runTx } from "./tx-runner.ts";
 import { planUpgrades, runUpgrades, type Upgrade } from "./upgrade.ts";
 
-/** Modules and rules of an application. */
+/** An application's modules and rules. */
 export interface ApplicationOptions {
   readonly version: string;
   readonly appVersion: bigint;
-  /** First part of the type URLs in the chain's own modules. */
+  /** First part of the type URLs of the chain's own modules. */
   readonly chainName: string;
   /** Default: `specification`. */
   readonly profile?: Profile;
   /** Genesis and genesis export run in this order. */
   readonly modules: readonly ChainModule[];
-  /** Upgrades that add modules to saved states, in order of release. */
+  /** Upgrades that add modules to saved states, in release order. */
   readonly upgrades: readonly Upgrade[];
   /** Names of the modules whose begin hooks run first, in this order. The other begin hooks follow in module order. */
   readonly beginBlockOrder?: readonly string[];
@@ -51,19 +51,19 @@ export interface ApplicationOptions {
   readonly post: AnteStep;
   /** Default: no changes. */
   readonly validatorUpdates?: (context: Context) => readonly ValidatorPower[];
-  /** Gas that all transactions of a block may use together; 0 or less: no limit. */
+  /** Gas that all of a block's transactions may use together; 0 or less means no limit. */
   readonly maxBlockGas: (context: Context) => bigint;
-  /** A simulation's gas limit, if that is less than a block's; undefined: a block's. */
+  /** A simulation's gas limit if it is below the block's; undefined means the block's limit. */
   readonly simulationGas?: (context: Context) => bigint | undefined;
   /** Number of recent heights that queries can read. */
   readonly keepRecent: number;
-  /** Follows what uses gas. Default: nothing does. */
+  /** Traces what uses gas. Default: no tracing. */
   readonly tracer?: GasTracer;
 }
 
 /**
- * Opens an application on its saved state. Without storage it starts empty and stays in memory. Throws `StoreSetError`
- * when the saved state has other stores than the modules, and no upgrade explains the difference.
+ * Opens an application on its saved state. Without storage, it starts empty and stays in memory. Throws `StoreSetError` if the
+ * stores of the saved state and of the modules differ, and no upgrade explains the difference.
  */
 export function createApplication(options: ApplicationOptions, storage?: StateStorage): Application {
   const { tracer = UNTRACED, profile = SPECIFICATION } = options;
@@ -166,8 +166,8 @@ export function createApplication(options: ApplicationOptions, storage?: StateSt
 }
 
 /**
- * Joins a genesis document's validators with the modules'. The document decides a shared key's power: an export has the powers that a
- * local chain's control API set.
+ * Joins a genesis document's validators with those of the modules. For a shared key, the document decides the power, because an
+ * export has the powers that a local chain's control API set.
  */
 function joinValidators(
   document: readonly ValidatorPower[],
@@ -205,8 +205,8 @@ function inOrder(modules: readonly ChainModule[], order: readonly string[]): rea
 }
 
 /**
- * Runs a check. Its writes stay in the check state until the next commit, so that several pending transactions of one account pass with
- * consecutive sequences.
+ * Runs a check. Its writes stay in the check state until the next commit, so several pending transactions from one account pass
+ * with consecutive sequences.
  */
 function runCheck(tx: Uint8Array, mode: ExecutionMode, machine: Machine, rules: BlockRules): TxResult {
   const block = machine.lastBlock();
@@ -266,7 +266,7 @@ function rerunBlock(
   return executeBlock(block, chainId, createBranch(view.store), { ...rules, run }).txResults;
 }
 
-/** Creates the context of a query. Handlers may write, as in the SDK; the writes go to a branch that is dropped. */
+/** Creates a query's context. As in the SDK, handlers may write; the writes go to a branch that is dropped. */
 function queryContext(machine: Machine, view: StoreView, interrupt?: Interrupt): Context {
   const branch = createBranch(view.store);
   const block = readBlockRecord(view.store(BLOCK_RECORD_STORE)) ?? machine.lastBlock();
@@ -283,29 +283,29 @@ function queryContext(machine: Machine, view: StoreView, interrupt?: Interrupt):
   );
 }
 
-/** Returns a stored height. The multistore already has a finalized height before its commit; queries must not see it. */
+/** Returns a stored height. The multistore already has a finalized height before its commit, but queries must not see it. */
 function committedView(machine: Machine, height: bigint): StoreView | undefined {
   return height > machine.committed().height ? undefined : machine.stores.view(height);
 }
 
-/** The states of an application: committed, check state, genesis and the finalized block. */
+/** An application's states: committed, check state, genesis and finalized block. */
 interface Machine {
   readonly stores: MultiStore;
-  /** Latest committed height. Queries read it. */
+  /** Latest committed height, which queries read. */
   readonly committed: () => StoreView;
-  /** Record of the last committed block; before the first block, the record of genesis. */
+  /** Record of the last committed block; before the first block, the genesis record. */
   readonly lastBlock: () => BlockRecord & { readonly profile: Profile };
-  /** Branch above the committed state that collects the writes of checks until the next commit. */
+  /** Branch above the committed state that collects the checks' writes until the next commit. */
   readonly checkState: () => Branch;
-  /** Creates the branch of the next block. */
+  /** Creates the next block's branch. */
   readonly openBlock: () => Branch;
-  /** Starts with an empty state and returns the branch of genesis. The first block runs above it. */
+  /** Starts with an empty state and returns the genesis branch. The first block runs above it. */
   readonly beginGenesis: (record: BlockRecord) => Branch;
   /** Writes a block's branch into the trees as the next height. Queries see it only after `commit`. */
   readonly finalize: (block: Branch) => CommitChanges;
   /** Makes the finalized height the latest and starts a new check state. */
   readonly commit: () => CommitChanges;
-  /** Opens the saved state again. */
+  /** Reopens the saved state. */
   readonly reload: () => void;
 }
 
@@ -381,8 +381,8 @@ function viewAt(stores: MultiStore, height: bigint): StoreView {
 }
 
 /**
- * Creates the first block's branch. InitChain commits nothing: genesis is part of the first height, so writing this branch also writes
- * genesis into the trees.
+ * Creates the first block's branch. InitChain commits nothing: genesis is part of the first height, so writing this branch also
+ * writes the genesis state into the trees.
  */
 function aboveGenesis(genesis: Branch): Branch {
   const block = genesis.branch();

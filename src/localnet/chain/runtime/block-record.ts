@@ -4,17 +4,17 @@ import { Header } from "../../../cosmos/proto/gen/tendermint/types/types.ts";
 import type { KVStore } from "../store/kv-store.ts";
 import type { BlockFacts } from "./context.ts";
 
-/** Data about a block that is stored in the state. Queries at its height and the first checks after a restart read it. */
+/** Block data stored in the state. It is read by queries at the block's height and by the first checks after a restart. */
 export interface BlockRecord extends BlockFacts {
   readonly proposerAddress: Uint8Array;
 }
 
-/** Store of the record. The consensus module owns the store. */
+/** Store for the record, owned by the consensus module. */
 export const BLOCK_RECORD_STORE = "consensus";
 
 const KEY = utf8("LastBlock");
 
-/** Writes the record of the current block, as a `tendermint.types.Header` with the other fields empty. */
+/** Writes the current block's record as a `tendermint.types.Header` whose other fields are empty. */
 export function writeBlockRecord(store: KVStore, record: BlockRecord): void {
   const { chainId, height, timeNs, proposerAddress } = record;
   const empty = Header.decode(new Uint8Array(0));

@@ -17,8 +17,8 @@ export function isDenom(denom: string): boolean {
 }
 
 /**
- * Parses an integer of a message as Go's `math.Int`: "010" is 8. An empty text is 0. Throws sdk/2 for any other text and for more
- * than 256 bits: Go rejects them while it decodes the transaction.
+ * Parses an integer from a message like Go's `math.Int`: "010" is 8. An empty text is 0. Throws sdk/2 for any other text and for
+ * more than 256 bits; Go rejects them while decoding the transaction.
  */
 export function parseWireInt(text: string): bigint {
   try {
@@ -28,7 +28,7 @@ export function parseWireInt(text: string): bigint {
   }
 }
 
-/** Parses the coins of a message in their order. Throws sdk/2. */
+/** Parses a message's coins, keeping their order. Throws sdk/2. */
 export function parseCoins(coins: readonly WireCoin[]): readonly Coin[] {
   return coins.map(({ denom, amount }) => ({ denom, amount: parseWireInt(amount) }));
 }
@@ -43,7 +43,7 @@ export function formatCoin(coin: Coin): string {
   return `${coin.amount}${coin.denom}`;
 }
 
-/** Formats coins as "1uatom,5000untrn". No coins: "". */
+/** Formats coins as "1uatom,5000untrn", or as "" if there are none. */
 export function formatCoins(coins: readonly Coin[]): string {
   const [first] = coins;
   return first !== undefined && coins.length === 1 ? formatCoin(first) : coins.map(formatCoin).join(",");
@@ -62,17 +62,17 @@ export function areValidCoins(coins: readonly Coin[]): boolean {
   );
 }
 
-/** Returns whether coins are valid, and at least one. */
+/** Returns whether the list is not empty and its coins are valid. */
 export function arePositive(coins: readonly Coin[]): boolean {
   return coins.length > 0 && areValidCoins(coins);
 }
 
-/** Returns the amount of one denomination; 0 without one. */
+/** Returns the amount in one denomination; 0 if there is none. */
 export function amountOf(coins: readonly Coin[], denom: string): bigint {
   return coins.find((coin) => coin.denom === denom)?.amount ?? 0n;
 }
 
-/** Adds up coins by denomination. Returns the sums in ascending order of denomination, without zero amounts. */
+/** Sums coins by denomination. Returns the sums in ascending order of denomination, without zero amounts. */
 export function sumCoins(coins: readonly Coin[]): readonly Coin[] {
   const [first] = coins;
   if (first !== undefined && coins.length === 1) return first.amount === 0n ? [] : [first];

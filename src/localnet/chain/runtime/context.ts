@@ -9,32 +9,35 @@ import { type Interrupt, interruptMeter } from "./interrupt.ts";
 /** The purpose of an execution. `simulate` does not verify signatures and drops all writes. */
 export type ExecutionMode = "check" | "recheck" | "simulate" | "deliver";
 
-/** Everything that a handler, hook or query can read and change: one height, its stores, a gas meter, events. */
+/** Everything that a handler, hook or query can read and change: one height, its stores, a gas meter, and events. */
 export interface Context {
   readonly chainId: string;
   readonly height: bigint;
-  /** Time of the block, in nanoseconds since the Unix epoch. Chain code has no other clock. */
+  /** Block time, in nanoseconds since the Unix epoch. Chain code has no other clock. */
   readonly timeNs: bigint;
   readonly mode: ExecutionMode;
-  /** Which side the chain takes where specification and deployed chain differ. */
+  /** Which side the chain takes where the specification and the deployed chain differ. */
   readonly profile: Profile;
   readonly gas: GasMeter;
-  /** Of a simulation or query. Every consumption of gas calls it; work without gas that takes long must call it, too. */
+  /**
+   * Interrupts a simulation or query. It is called whenever gas is consumed; long-running work that consumes no gas must call it,
+   * too.
+   */
   readonly interrupt?: Interrupt | undefined;
-  /** Opens a module's store. Throws a plain error (a bug) when no module registered the name. */
+  /** Opens a module's store. Throws a plain error (a bug) if no module registered the name. */
   readonly store: (name: string) => KVStore;
   /** Appends an event to the message or block. */
   readonly emit: (event: ChainEvent) => void;
   /**
-   * Runs `work` on a branch above this context. Its writes and events are applied when `work` returns; they are dropped
-   * when it throws, and the exception is rethrown. Gas stays consumed in both cases.
+   * Runs `work` on a branch above this context. Its writes and events are applied when `work` returns. If `work` throws, they are
+   * dropped and the exception is rethrown. Gas stays consumed in both cases.
    */
   readonly atomically: <T>(work: (inner: Context) => T) => T;
-  /** Returns a context with the same stores and events and another gas meter. */
+  /** Returns a context with the same stores and events but another gas meter. */
   readonly withGas: (gas: GasMeter) => Context;
 }
 
-/** Data of the block that a context belongs to. */
+/** Data about the block that a context belongs to. */
 export interface BlockFacts {
   readonly chainId: string;
   readonly height: bigint;
@@ -43,17 +46,17 @@ export interface BlockFacts {
   readonly profile?: Profile;
 }
 
-/** Stores, gas meter and event sink of a context. */
+/** A context's stores, gas meter and event sink. */
 interface ExecutionScope {
   readonly mode: ExecutionMode;
   readonly gas: GasMeter;
   readonly interrupt?: Interrupt | undefined;
-  /** The writes of the context go to it. */
+  /** Receives the context's writes. */
   readonly branch: Branch;
   readonly emit: (event: ChainEvent) => void;
 }
 
-/** Creates a context. Every access to its stores consumes gas of its meter. */
+/** Creates a context. Every access to its stores consumes gas from its meter. */
 export function createContext(block: BlockFacts, scope: ExecutionScope): Context {
   // A handler opens the same store for every read and write, so the gas wrapper of each store is created once. The stores are
   // few and the contexts many: a list is created faster than a map.
@@ -92,8 +95,8 @@ function runAtomically<T>(block: BlockFacts, scope: ExecutionScope, work: (inner
 }
 
 /**
- * Drops a branch: only an exception does. The `dryRun` that threw it catches it, so one is enough for all: a new one's stack would take a
- * quarter of a contract query's time.
+ * Thrown to drop a branch, which only an exception can do. The `dryRun` that throws it also catches it, so one error serves all:
+ * creating a new one with its stack would take a quarter of a contract query's time.
  */
 const DROPPED = new Error("this is a bug: a dropped branch was not caught");
 
@@ -111,7 +114,7 @@ export function dryRun<T>(context: Context, work: (inner: Context) => T): T {
   return outcome.result?.value ?? unreachable("a branch ended without a result");
 }
 
-/** Returns the context with another list of events. Its branches use the list too, once their work has succeeded. */
+/** Returns the context with another list of events. Its branches use the list too once their work has succeeded. */
 export function collectEvents(context: Context, events: ChainEvent[]): Context {
   return {
     ...context,
@@ -138,19 +141,22 @@ const WRITE_COST_FLAT = 2000;
 const WRITE_COST_PER_BYTE = 30;
 const ITERATE_NEXT_COST_FLAT = 30;
 
-/** Charges for reading an entry of these sizes in a store of the deployed chain that is not here. An absent value has size 0. */
+/**
+ * Charges for reading an entry of these sizes from a store that the deployed chain has and this chain does not. An absent value
+ * has size 0.
+ */
 export function chargeRead(gas: GasMeter, keyBytes: number, valueBytes: number): void {
   gas.charge(READ_COST_FLAT, "ReadFlat");
   gas.charge(READ_COST_PER_BYTE * keyBytes, "ReadPerByte");
   gas.charge(READ_COST_PER_BYTE * valueBytes, "ReadPerByte");
 }
 
-/** Charges for asking whether an entry exists, as {@link chargeRead}. */
+/** Charges for checking whether an entry exists, like {@link chargeRead}. */
 export function chargeHas(gas: GasMeter): void {
   gas.charge(HAS_COST, "Has");
 }
 
-/** Charges for writing an entry, as {@link chargeRead}. */
+/** Charges for writing an entry, like {@link chargeRead}. */
 export function chargeWrite(gas: GasMeter, keyBytes: number, valueBytes: number): void {
   gas.charge(WRITE_COST_FLAT, "WriteFlat");
   gas.charge(WRITE_COST_PER_BYTE * keyBytes, "WritePerByte");
@@ -158,8 +164,8 @@ export function chargeWrite(gas: GasMeter, keyBytes: number, valueBytes: number)
 }
 
 /**
- * Creates a view of a store that consumes gas as the SDK's `gaskv`. The sequence of charges is part of the behaviour:
- * when the gas runs out, the error text names the charge that exceeded the limit.
+ * Creates a view of a store that consumes gas like the SDK's `gaskv`. The sequence of charges is part of the behaviour: when the
+ * gas runs out, the error text names the charge that exceeded the limit.
  */
 export function createGasStore(parent: KVStore, gas: GasMeter): KVStore {
   return new GasStore(parent, gas);
@@ -211,8 +217,8 @@ class GasStore implements KVStore {
 }
 
 /**
- * Iterates like `gasIterator`: it charges for the first entry when it is created, and for the current entry before each
- * step to the next. The first entry is thus charged twice, and an empty range costs one flat charge.
+ * Iterates like `gasIterator`: it charges for the first entry when it is created, and for the current entry before each step to
+ * the next entry. The first entry is thus charged twice, and an empty range costs one flat charge.
  */
 function metered(entries: IterableIterator<Entry>, gas: GasMeter): IterableIterator<Entry> {
   const first = entries.next();

@@ -1,19 +1,19 @@
-/** Description and wraps of an error. Its text alone is ambiguous, since a wrap may contain ": ". */
+/** An error's description and wraps. Its text alone is ambiguous, since a wrap may contain ": ". */
 export interface ErrorOrigin {
   readonly description: string;
   readonly wraps?: readonly string[];
 }
 
 /**
- * A failure of a transaction or query, as the SDK reports it: codespace, code and text. Any other exception in chain
- * code is a bug of ours and stops the machine.
+ * A failed transaction or query, as the SDK reports it: codespace, code and text. Any other exception in chain code is our own
+ * bug and stops the machine.
  */
 export class ModuleError extends Error {
   readonly codespace: string;
   readonly code: number;
   /** The registered description of (codespace, code). It is always the last part of the text. */
   readonly description: string;
-  /** The texts in front of the description, innermost first. The text of one wrap may itself contain ": ". */
+  /** The texts that precede the description, innermost first. A single wrap's text may itself contain ": ". */
   readonly wraps: readonly string[];
 
   /**
@@ -30,7 +30,7 @@ export class ModuleError extends Error {
     this.wraps = given?.wraps ?? wrapsBefore(text, this.description);
   }
 
-  /** Returns the same error with a text in front, as Go's `errorsmod.Wrap`: "words: text". */
+  /** Returns the same error with a text prepended, like Go's `errorsmod.Wrap`: "words: text". */
   wrap(words: string): ModuleError {
     const { description } = this;
     const wraps = [...this.wraps, words];
@@ -44,8 +44,8 @@ function wrapsBefore(text: string, description: string): readonly string[] {
 }
 
 /**
- * A panic in Go: a meter's out of gas, or another panic. Error handling does not see it. Only what recovers from panics may catch it:
- * the transaction, and a caller with its own gas meter.
+ * A panic in Go: a meter that is out of gas, or another panic. Error handling does not see it. Only code that recovers from
+ * panics may catch it: the transaction, and a caller with its own gas meter.
  */
 export class ChainPanic extends ModuleError {}
 
@@ -53,9 +53,9 @@ export class ChainPanic extends ModuleError {}
 export type ErrorKind = (words?: string) => ModuleError;
 
 /**
- * Registers an error kind, as Go's `errorsmod.Register`. Each module has its kinds in `errors.ts`, one constant for
- * each under its Go name: `export const ErrSendDisabled = registerError("bank", 5, "send transactions are disabled")`.
- * `throw ErrSendDisabled(words)` raises one.
+ * Registers an error kind, like Go's `errorsmod.Register`. Each module has its kinds in `errors.ts`, each as a constant with its
+ * Go name: `export const ErrSendDisabled = registerError("bank", 5, "send transactions are disabled")`. `throw
+ * ErrSendDisabled(words)` raises one.
  */
 export function registerError(codespace: string, code: number, description: string): ErrorKind {
   return (words) =>
@@ -104,7 +104,7 @@ export const ErrNotSupported = registerError("sdk", 37, "feature not supported")
 export const ErrNotFound = registerError("sdk", 38, "not found");
 export const ErrInvalidGasLimit = registerError("sdk", 41, "invalid gas limit");
 
-/** A panic that baseapp recovered, as cosmossdk.io/errors registers it. */
+/** A panic from which baseapp recovered, as registered by cosmossdk.io/errors. */
 export const ErrPanic = registerError("undefined", 111_222, "panic");
 
 /** Creates a Go panic other than out of gas, with the text that baseapp puts before the stack. */
@@ -112,14 +112,14 @@ export function goPanic(text: string): ChainPanic {
   return new ChainPanic("undefined", 111_222, `recovered: ${text}: panic`, "panic");
 }
 
-/** Codespace `gov`: somebody else than the authority signed a message of the authority. */
+/** Codespace `gov`: someone other than the authority signed one of the authority's messages. */
 export const ErrInvalidSigner = registerError(
   "gov",
   13,
   "expected gov account as only signer for proposal message",
 );
 
-/** Runs `work` and passes a thrown `ModuleError` through `wrap`. A panic is not wrapped: error handling does not see it. */
+/** Runs `work` and passes a thrown `ModuleError` through `wrap`. A panic is not wrapped, since error handling does not see it. */
 export function wrapErrors<T>(wrap: (error: ModuleError) => ModuleError, work: () => T): T {
   try {
     return work();
@@ -166,7 +166,7 @@ export class QueryError extends Error {
   }
 }
 
-/** The bytes of a query's request do not decode. grpc-go and baseapp report it in different ways; see `toQueryFailure`. */
+/** The bytes of a query's request cannot be decoded. grpc-go and baseapp report this in different ways; see `toQueryFailure`. */
 export class UnreadableRequest extends QueryError {
   constructor(cause: unknown) {
     const reason = cause instanceof Error ? cause.message : "not protobuf";

@@ -1,4 +1,4 @@
-/** One attribute of an event. `index`: whether the node indexes it (always true for SDK events). */
+/** An event attribute. `index` says whether the node indexes it (always true for SDK events). */
 interface EventAttribute {
   readonly key: string;
   readonly value: string;
@@ -15,7 +15,7 @@ export function attribute(key: string, value: string): EventAttribute {
   return { key, value, index: true };
 }
 
-/** Creates an event. All attributes are indexed; their order is unchanged. */
+/** Creates an event. All attributes are indexed and keep their order. */
 export function event(
   type: string,
   attributes: readonly (readonly [key: string, value: string])[],

@@ -15,7 +15,7 @@ type EndHook = (context: Context) => void;
 
 type RunTx = (...args: [...Parameters<typeof runTx>, index: number]) => TxResult;
 
-/** Hooks and rules of every block. */
+/** Hooks and rules that apply to every block. */
 export interface BlockRules {
   readonly tx: TxRules;
   readonly run: RunTx;
@@ -25,16 +25,16 @@ export interface BlockRules {
   readonly end: readonly EndHook[];
   /** Returns the changes to the validator set. Called after the end hooks. */
   readonly validatorUpdates: (context: Context) => readonly ValidatorPower[];
-  /** Gas that the transactions of a block may use together; 0 or less: no limit. */
+  /** Gas that a block's transactions may use together; 0 or less means no limit. */
   readonly maxBlockGas: (context: Context) => bigint;
 }
 
-/** Outcome of a block before its state has a hash. */
+/** A block's outcome before its state has a hash. */
 type ExecutedBlock = Omit<FinalizeBlockResult, "appHash">;
 
 /**
- * Runs a decided block on its branch. A failed transaction is a result. Any other exception is a bug of ours; it
- * propagates and stops the machine.
+ * Runs a decided block on its branch. A failed transaction is a result. Any other exception is our own bug; it propagates and
+ * stops the machine.
  */
 export function executeBlock(
   request: FinalizeBlockRequest & Pick<BlockInput, "appHash">,
@@ -57,7 +57,7 @@ export function executeBlock(
   return { txResults, events, validatorUpdates: rules.validatorUpdates(endContext) };
 }
 
-/** Creates the context of a block hook: no gas limit. By default its events are dropped. */
+/** Creates a block hook's context, without a gas limit. By default, its events are dropped. */
 export function blockContext(
   block: BlockFacts,
   branch: Branch,

@@ -3,14 +3,14 @@ import type { Context } from "./context.ts";
 import type { ChainModule, MessageHandler, QueryHandler } from "./module.ts";
 import type { TxRules } from "./tx-runner.ts";
 
-/** What a span is: a transaction step, a message, a contract call, a query, an entry point of binary code. */
+/** What a span covers: a transaction step, a message, a contract call, a query, or an entry point of binary code. */
 export type SpanKind = "step" | "message" | "contract" | "query" | "wasm";
 
-/** Follows what uses gas, and changes no result. */
+/** Traces what uses gas, without changing any result. */
 export interface GasTracer {
-  /** The trace of the next call of binary code; undefined: nothing follows it. */
+  /** The trace for the next call of binary code; undefined if it is not traced. */
   readonly call: () => StartTrace | undefined;
-  /** Runs work that has a name. `name` is asked only if something follows the work. */
+  /** Runs named work. `name` is called only if the work is traced. */
   readonly span: <T>(
     context: Context,
     kind: SpanKind,
@@ -25,7 +25,7 @@ export const UNTRACED: GasTracer = {
   span: (context, _kind, _name, work) => work(context),
 };
 
-/** Returns rules whose steps of a transaction are spans. */
+/** Returns rules in which each step of a transaction is a span. */
 export function tracedRules(rules: TxRules, { span }: GasTracer): TxRules {
   const { ante, post } = rules;
   return {
@@ -45,7 +45,7 @@ function postName(): string {
   return "post handler: fee settlement";
 }
 
-/** Returns a module whose messages and queries are spans, wherever they come from. */
+/** Returns a module in which all messages and queries are spans, wherever they come from. */
 export function tracedModule(module: ChainModule, tracer: GasTracer): ChainModule {
   return {
     ...module,

@@ -4,16 +4,16 @@ import { ChainPanic } from "./errors.ts";
 export interface GasMeter {
   /** Undefined: no limit. */
   readonly limit: bigint | undefined;
-  /** Gas consumed so far. It can exceed `limit`: the consumption that fails is counted too. */
+  /** Gas consumed so far. It can exceed `limit`, since failed consumption is counted too. */
   readonly used: () => bigint;
   /**
-   * Consumes gas. Throws `ErrOutOfGas` (sdk/11) when `used` exceeds `limit`. `location` is the SDK's descriptor of the
-   * cost ("ReadFlat", "WritePerByte", "txSize", …); the error text contains it.
+   * Consumes gas. Throws `ErrOutOfGas` (sdk/11) if `used` exceeds `limit`. `location` is the SDK's descriptor for the cost
+   * ("ReadFlat", "WritePerByte", "txSize", …), which the error text contains.
    */
   readonly consume: (amount: bigint, location: string) => void;
-  /** Consumes a small amount. Store accesses do so many times in a transaction, and a bigint for each takes longer. */
+  /** Consumes a small amount. Store accesses do so many times per transaction, and using a bigint each time takes longer. */
   readonly charge: (amount: number, location: string) => void;
-  /** Learns of each consumption while a transaction is profiled. */
+  /** Receives each consumption while a transaction is profiled. */
   readonly observer?: GasObserver;
 }
 
@@ -44,13 +44,13 @@ export function createGasMeter(limit?: bigint): GasMeter {
   };
 }
 
-/** Creates the meter of work for which `outer` pays afterwards. */
+/** Creates the meter for work that `outer` pays for afterwards. */
 export function createNestedMeter({ observer }: GasMeter, limit: bigint): GasMeter {
   const meter = createGasMeter(limit);
   return observer === undefined ? meter : observeMeter(meter, observer);
 }
 
-/** Returns a view of a meter that reports each consumption, also the one that fails. */
+/** Returns a view of a meter that reports each consumption, including one that fails. */
 export function observeMeter(meter: GasMeter, observer: GasObserver): GasMeter {
   return {
     limit: meter.limit,
@@ -67,12 +67,12 @@ export function observeMeter(meter: GasMeter, observer: GasObserver): GasMeter {
   };
 }
 
-/** Returns the gas that is left for small amounts. The conversion is exact wherever `charged` can reach it. */
+/** Returns the gas left for small amounts. The conversion is exact wherever `charged` can reach it. */
 function chargeableGas(limit: bigint | undefined, consumed: bigint): number {
   return limit === undefined ? Number.POSITIVE_INFINITY : Number(limit - consumed);
 }
 
-/** Same text as baseapp and `SetUpContextDecorator`, which recover from the panic of Go's meter. */
+/** Same text as in baseapp and `SetUpContextDecorator`, which recover from the panic of Go's meter. */
 export function outOfGas(location: string, wanted: bigint, used: bigint): ChainPanic {
   const words = `out of gas in location: ${location}; gasWanted: ${wanted}, gasUsed: ${used}`;
   return new ChainPanic("sdk", 11, `${words}: out of gas`, { description: "out of gas", wraps: [words] });

@@ -16,9 +16,9 @@ interface MessageType<T> {
   decode(bytes: Uint8Array): T;
 }
 
-/** Type of a module's genesis state. The document contains it as proto JSON. */
+/** The type of a module's genesis state, which the document contains as proto JSON. */
 export interface GenesisSchema<T> {
-  /** The module's name: its member in `app_state`. */
+  /** The module's name, which is its member in `app_state`. */
   readonly module: string;
   /** Full name of the protobuf message. */
   readonly typeName: string;
@@ -26,7 +26,7 @@ export interface GenesisSchema<T> {
 }
 
 /**
- * Decodes a module's genesis state, whose names are those of `variant`. Returns undefined when the document has none. Throws
+ * Decodes a module's genesis state, whose field names follow `variant`. Returns undefined if the document has none. Throws
  * `GenesisError`.
  */
 export function readGenesis<T>(
@@ -45,15 +45,15 @@ export function readGenesis<T>(
 }
 
 /**
- * Returns a message of a decoded genesis state, or `fallback` when the document does not have it. The decoded state
- * does not show this: a non-nullable message is never undefined, and all fields of an absent one are zero.
+ * Returns a message from a decoded genesis state, or `fallback` if the document does not have it. The decoded state does not show
+ * this: a non-nullable message is never undefined, and if absent, all its fields are zero.
  */
 export function partOr<T>(json: JsonValue | undefined, name: string, part: T | undefined, fallback: T): T {
   const isGiven = isRecord(json) && json[name] !== undefined && json[name] !== null;
   return isGiven && part !== undefined ? part : fallback;
 }
 
-/** Runs `read` for one field; anything it throws becomes a `GenesisError` with the field's path. */
+/** Runs `read` for one field. Anything it throws becomes a `GenesisError` with the field's path. */
 export function atPath<T>(path: string, read: () => T): T {
   try {
     return read();
@@ -62,14 +62,14 @@ export function atPath<T>(path: string, read: () => T): T {
   }
 }
 
-/** Encodes a module's genesis state as proto JSON with the names of `variant`. */
+/** Encodes a module's genesis state as proto JSON with the names from `variant`. */
 export function printGenesis<T>(schema: GenesisSchema<T>, state: T, variant?: ProtoVariant): JsonValue {
   const bytes = schema.type.encode(state).finish();
   const own = variant?.encode(schema.typeName, bytes) ?? bytes;
   return messageToJson(schema.typeName, own, CANONICAL_CHAIN_NAME, variant);
 }
 
-/** Throws `GenesisError` when `app_state` has a member that no module reads: a misspelt name must not pass unnoticed. */
+/** Throws `GenesisError` if `app_state` has a member that no module reads: a misspelt name must not pass unnoticed. */
 export function checkModuleNames(appState: JsonObject, modules: readonly string[]): void {
   for (const name of Object.keys(appState)) {
     if (!modules.includes(name))

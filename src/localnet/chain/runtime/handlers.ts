@@ -17,15 +17,15 @@ type Message<Type> = Type extends { decode(bytes: Uint8Array): infer T } ? T : n
 /** What a query or a message does. */
 type Handle<Request, Response> = (context: Context, request: Request) => Response;
 
-/** Instead of a function: the deployed chain has the method, and this chain does not. */
+/** In place of a function: the deployed chain has the method, but this chain does not. */
 type NotServed = "not served";
 
-/** A service of the chain's own packages needs the chain's name. */
+/** A service in the chain's own packages needs the chain's name. */
 type ChainName<Service extends { readonly name: string }> = Service["name"] extends `neutron.${string}`
   ? [chainName: string]
   : [];
 
-/** The generated table of a query service. */
+/** A query service's generated table. */
 interface QueryService {
   readonly name: string;
   readonly methods: Readonly<
@@ -33,7 +33,7 @@ interface QueryService {
   >;
 }
 
-/** The functions of all methods of a query service, by their names. */
+/** The functions for all of a query service's methods, by name. */
 export type ServedQueries<Service extends QueryService> = {
   readonly [Name in keyof Service["methods"]]: Handle<
     Message<Service["methods"][Name]["request"]>,
@@ -41,12 +41,12 @@ export type ServedQueries<Service extends QueryService> = {
   >;
 };
 
-/** The functions of a query service; "not served" where the chain lacks the method. */
+/** A query service's functions; "not served" where the chain lacks the method. */
 export type QueryFunctions<Service extends QueryService> = {
   readonly [Name in keyof Service["methods"]]: ServedQueries<Service>[Name] | NotServed;
 };
 
-/** Creates the handlers of a query service from functions over decoded messages. */
+/** Creates a query service's handlers from functions that work on decoded messages. */
 export function queryHandlers<Service extends QueryService>(
   service: Service,
   functions: QueryFunctions<Service>,
@@ -69,26 +69,26 @@ export function queryHandlers(
   });
 }
 
-/** The generated entry of a message. */
+/** A message's generated entry. */
 interface MessageMethod {
   readonly typeUrl: string;
   readonly request: { decode(bytes: Uint8Array): unknown };
-  /** Absent: the response has no fields. */
+  /** Absent if the response has no fields. */
   readonly response?: WireType<unknown>;
   signers(this: void, message: unknown): readonly string[];
 }
 
-/** The generated table of a message service. */
+/** A message service's generated table. */
 interface MessageService {
   readonly name: string;
   readonly methods: Readonly<Record<string, MessageMethod>>;
 }
 
-/** What a message does, with its checks. */
+/** What a message does, and its checks. */
 export interface MessageDefinition<Request, Response = void> {
-  /** Instead of the signers in the definition of the message. Throws `ModuleError` when a packed part (`Any`) does not decode. */
+  /** Replaces the signers from the message's definition. Throws `ModuleError` if a packed part (`Any`) cannot be decoded. */
   readonly signers?: (message: Request) => readonly string[];
-  /** Checks that Go makes while it decodes the message. Throws a plain error. */
+  /** Checks that Go makes while decoding the message. Throws a plain error. */
   readonly checkDecoded?: (message: Request) => void;
   /** Stateless checks (`ValidateBasic`). They run before the fee is taken, and again before `handle`. */
   readonly validate?: (message: Request) => void;
@@ -107,7 +107,7 @@ export type MessageFunctions<Service extends MessageService> = {
     | NotServed;
 };
 
-/** Creates the handlers of a message service from functions over decoded messages. */
+/** Creates a message service's handlers from functions that work on decoded messages. */
 export function messageHandlers<Service extends MessageService>(
   service: Service,
   functions: MessageFunctions<Service>,
@@ -128,7 +128,7 @@ export function messageHandlers(
   });
 }
 
-/** The response type's name is the message's plus "Response"; "MsgXRequest" becomes "MsgXResponse". */
+/** The response type's name is the message's name plus "Response"; "MsgXRequest" becomes "MsgXResponse". */
 function messageHandler(
   { typeUrl: canonical, request, response, signers: fieldSigners }: MessageMethod,
   { signers = fieldSigners, checkDecoded, validate, handle }: MessageDefinition<unknown, unknown>,
@@ -156,8 +156,8 @@ function messageHandler(
 }
 
 /**
- * The signers of a message are read several times before the message runs, always from the same array. The decoded message lives
- * as long as that array.
+ * A message's signers are read several times before the message runs, always from the same array. The decoded message lives as
+ * long as that array.
  */
 function decodeOnce(decode: (bytes: Uint8Array) => unknown): (bytes: Uint8Array) => unknown {
   const decoded = createObjectSlot<Uint8Array, { readonly value: unknown }>("decoded message");
@@ -170,7 +170,7 @@ function decodeOnce(decode: (bytes: Uint8Array) => unknown): (bytes: Uint8Array)
   };
 }
 
-/** Decodes the request of a query. Throws `UnreadableRequest`. */
+/** Decodes a query's request. Throws `UnreadableRequest`. */
 export function decodeRequest<T>(type: { decode(bytes: Uint8Array): T }, bytes: Uint8Array): T {
   try {
     return type.decode(bytes);
@@ -187,7 +187,7 @@ function decodeMessage<T>(decode: (bytes: Uint8Array) => T, bytes: Uint8Array): 
   }
 }
 
-/** Runs `parse`. Its plain error becomes a query error of gRPC code 2, as the SDK returns unregistered errors. */
+/** Runs `parse`. A plain error becomes a query error with gRPC code 2, which the SDK returns for unregistered errors. */
 export function orQueryError<T>(parse: () => T): T {
   try {
     return parse();

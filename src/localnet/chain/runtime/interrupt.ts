@@ -1,12 +1,15 @@
 import type { GasMeter } from "./gas.ts";
 
 /**
- * Throws {@link InterruptedError} when work outside of a block has taken too long. The node gives it to simulations and queries, and
- * never to a block: chain code has no clock.
+ * Throws {@link InterruptedError} if work outside a block has taken too long. The node passes it to simulations and queries, but
+ * never to a block, because chain code has no clock.
  */
 export type Interrupt = () => void;
 
-/** Work outside of a block was ended. Neither a module nor a contract may handle it, so it is no `ModuleError` and no `QueryError`. */
+/**
+ * Work outside a block was ended. Neither a module nor a contract may handle this, so it is not a `ModuleError` or a
+ * `QueryError`.
+ */
 export class InterruptedError extends Error {
   constructor(text: string) {
     super(text);
@@ -14,7 +17,7 @@ export class InterruptedError extends Error {
   }
 }
 
-/** Returns a view of a meter that asks before each consumption whether the work may go on. */
+/** Returns a view of a meter that asks before each consumption whether the work may continue. */
 export function interruptMeter(meter: GasMeter, interrupt: Interrupt): GasMeter {
   return {
     ...meter,

@@ -2,7 +2,7 @@ import type { JsonValue } from "../../../platform/base/json.ts";
 import type { FinalizeBlockRequest, TxResult } from "./abci.ts";
 import type { Context } from "./context.ts";
 
-/** Response of a message handler. */
+/** A message handler's response. */
 export interface HandlerResult {
   /** Type URL of the response message. */
   readonly typeUrl: string;
@@ -13,16 +13,16 @@ export interface HandlerResult {
 /** Handles one message type. */
 export interface MessageHandler {
   readonly typeUrl: string;
-  /** Returns the bech32 addresses that must sign an encoded message, in order. Throws `ModuleError` when it does not decode. */
+  /** Returns the bech32 addresses that must sign an encoded message, in order. Throws `ModuleError` if it cannot be decoded. */
   readonly signers: (message: Uint8Array) => readonly string[];
   /**
-   * Checks an encoded message without the state (the SDK's `ValidateBasic`): of a transaction, before the fee is taken.
-   * `handle` repeats it. Throws `ModuleError`.
+   * Checks an encoded message without reading the state (the SDK's `ValidateBasic`); in a transaction, before the fee is taken.
+   * `handle` repeats the check. Throws `ModuleError`.
    */
   readonly validate?: (message: Uint8Array) => void;
   /**
-   * Runs an encoded message. The caller has verified the signers: for a transaction the ante handler, for the message of
-   * a contract the contract host. Throws `ModuleError` to fail the message.
+   * Runs an encoded message. The caller has verified the signers: the ante handler for a transaction, the contract host for a
+   * contract's message. Throws `ModuleError` to fail the message.
    */
   readonly handle: (context: Context, message: Uint8Array) => HandlerResult;
 }
@@ -38,16 +38,16 @@ export interface QueryHandler {
 /** Block data that the node passes to begin hooks. */
 export interface BlockInput
   extends Pick<FinalizeBlockRequest, "lastCommit" | "misbehavior" | "nextValidatorsHash"> {
-  /** Address of the proposer. Default: empty. */
+  /** The proposer's address. Default: empty. */
   readonly proposerAddress?: Uint8Array;
-  /** State root before this block, which the header of this block has. Default: empty. */
+  /** State root before this block, as in this block's header. Default: empty. */
   readonly appHash?: Uint8Array;
 }
 
-/** Runs an encoded transaction of a genesis document, without a fee and a gas limit. Its writes stay when its code is 0. */
+/** Runs an encoded transaction from a genesis document, without a fee or a gas limit. Its writes are kept if its code is 0. */
 export type DeliverGenesisTx = (tx: Uint8Array) => TxResult;
 
-/** A module of the chain. A module calls another one only through an interface that it declares itself. */
+/** One of the chain's modules. A module calls another one only through an interface that it declares itself. */
 export interface ChainModule {
   /** The module's member in the genesis document. */
   readonly name: string;
@@ -61,7 +61,7 @@ export interface ChainModule {
   readonly endBlock?: (context: Context) => void;
   /** Reads the module's part of the genesis document (proto JSON, snake_case). Throws with the path of an invalid field. */
   readonly initGenesis: (context: Context, genesis: JsonValue | undefined) => void;
-  /** Delivers the module's genesis transactions, after all modules' genesis. */
+  /** Delivers the module's genesis transactions after the genesis of all modules. */
   readonly genesisTxs?: (context: Context, genesis: JsonValue | undefined, deliver: DeliverGenesisTx) => void;
   readonly exportGenesis: (context: Context) => JsonValue;
 }

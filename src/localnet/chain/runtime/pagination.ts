@@ -6,25 +6,25 @@ import type {
 import type { Entry, KVStore } from "../store/kv-store.ts";
 import { GrpcCode, QueryError } from "./errors.ts";
 
-/** Page size of a request with limit 0. The SDK also sets `count_total` for such a request. */
+/** Page size for a request with limit 0. The SDK also sets `count_total` for such a request. */
 const DEFAULT_PAGE_LIMIT = 100n;
 
-/** A range of a store: all keys with this prefix. Callbacks get the keys without the prefix. */
+/** A store range: all keys with this prefix. Callbacks receive the keys without the prefix. */
 export interface PagedStore {
   readonly store: KVStore;
   readonly prefix: Uint8Array;
 }
 
 /**
- * Called for each entry; returns whether the entry matches the filter. `onPage`: whether a match is part of the page. In
- * offset mode the function is also called for entries before and after the page.
+ * Called for each entry; returns whether the entry matches the filter. `onPage` says whether a match is part of the page. In
+ * offset mode, the function is also called for entries before and after the page.
  */
 export type FilterEntry = (key: Uint8Array, value: Uint8Array, onPage: boolean) => boolean;
 
 /**
- * Pages through a store like the SDK's `Paginate`. By offset: `next_key` is the first key after the page, and `total` is
- * the number of all entries if requested. By key: the page starts at `key` (inclusive) and has no total. Throws
- * `QueryError` when a request has both.
+ * Pages through a store like the SDK's `Paginate`. By offset: `next_key` is the first key after the page, and `total` is the
+ * number of all entries, if requested. By key: the page starts at `key` (inclusive) and has no total. Throws `QueryError` if a
+ * request has both.
  */
 export function paginate(
   paged: PagedStore,
@@ -38,8 +38,8 @@ export function paginate(
 }
 
 /**
- * Pages through matching entries like the SDK's `FilteredPaginate`. Offset, limit and total refer to matching entries only. In key
- * mode `next_key` is the next entry, matching or not, so the next page may be empty.
+ * Pages through matching entries like the SDK's `FilteredPaginate`. Offset, limit and total count only matching entries. In key
+ * mode, `next_key` is the next entry, matching or not, so the next page may be empty.
  */
 export function paginateFiltered(
   paged: PagedStore,
@@ -87,7 +87,7 @@ function withDefaults(request: PageRequest | undefined): PageRequest {
   return page.limit === 0n ? { ...page, limit: DEFAULT_PAGE_LIMIT, countTotal: true } : page;
 }
 
-/** Iterates over the range in the requested order. Keys come without the prefix. */
+/** Iterates over the range in the requested order. Keys are returned without the prefix. */
 function* entries({ store, prefix }: PagedStore, page: PageRequest): Generator<Entry> {
   const first = concat(prefix, page.key);
   const end = prefixEnd(prefix);
@@ -98,8 +98,8 @@ function* entries({ store, prefix }: PagedStore, page: PageRequest): Generator<E
 }
 
 /**
- * Returns the second key at or after `start`, or `end` when there is none. It is the exclusive upper bound of a reverse
- * page that includes `start` itself.
+ * Returns the second key at or after `start`, or `end` if there is none. It is the exclusive upper bound of a reverse page that
+ * includes `start` itself.
  */
 function after(store: KVStore, start: Uint8Array, end: Uint8Array | undefined): Uint8Array | undefined {
   const walk = store.iterate(start, end);

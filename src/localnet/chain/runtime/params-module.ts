@@ -6,16 +6,18 @@ import { unregisteredError, wrapErrors } from "./errors.ts";
 import { atPath, type GenesisSchema, partOr, printGenesis, readGenesis } from "./genesis.ts";
 import type { ModuleParams, UpdateOptions } from "./params.ts";
 
-/** Names and account that all modules of a chain get. */
+/** Names and account that all of a chain's modules receive. */
 export interface ParamsModuleOptions {
   readonly chainName: string;
   /** Prefix of account addresses. */
   readonly bech32Prefix: string;
-  /** The account that may change the params, bech32. */
+  /** Bech32 address of the account that may change the params. */
   readonly authority: string;
 }
 
-/** The check of MsgUpdateParams in the chain's own modules: the authority's address, then the params. Its errors name the message. */
+/**
+ * Checks MsgUpdateParams in the chain's own modules: first the authority's address, then the params. The errors name the message.
+ */
 export function checkUpdate<P>(
   bech32Prefix: string,
   checkParams: (params: P) => void,
@@ -30,7 +32,7 @@ export function checkUpdate<P>(
     );
 }
 
-/** Throws an unregistered error for an authority that is not an address of the chain. */
+/** Throws an unregistered error if the authority is not an address on this chain. */
 export function requireAuthorityAddress(bech32Prefix: string, authority: string): void {
   try {
     parseAddress(bech32Prefix, authority);
@@ -39,7 +41,7 @@ export function requireAuthorityAddress(bech32Prefix: string, authority: string)
   }
 }
 
-/** Stores a genesis state's params, by default the definition's. Throws `GenesisError` for invalid params. */
+/** Stores a genesis state's params, or the definition's by default. Throws `GenesisError` for invalid params. */
 export function initParams<P>(
   context: Context,
   json: JsonValue | undefined,
@@ -50,7 +52,7 @@ export function initParams<P>(
   atPath(`app_state.${schema.module}.params`, () => params.set(context, given));
 }
 
-/** Prints a genesis state that has nothing but params. */
+/** Exports a genesis state that consists only of params. */
 export function exportParams<P>(
   context: Context,
   schema: GenesisSchema<{ params: P | undefined }>,

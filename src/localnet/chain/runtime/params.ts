@@ -2,42 +2,42 @@ import { createItem, messageCodec, rememberingCodec } from "../store/collections
 import type { Context } from "./context.ts";
 import type { ModuleError } from "./errors.ts";
 
-/** The one definition of a module's parameters. `params.ts` of the module contains it. */
+/** The single definition of a module's parameters, found in the module's `params.ts`. */
 export interface ParamsDefinition<T> {
   /** Name of the module's store. */
   readonly store: string;
   readonly key: Uint8Array;
-  /** The generated protobuf message; its encoding is stored. */
+  /** The generated protobuf message, whose encoding is stored. */
   readonly type: Parameters<typeof messageCodec<T>>[0];
-  /** Parameters of a genesis document without any. */
+  /** Parameters for a genesis document without any. */
   readonly defaults: T;
   /** Parameters before any are stored. Default: `defaults`. */
   readonly unset?: T;
-  /** Checks parameters of a message or of a genesis document. Throws `ModuleError`. Default: everything is valid. */
+  /** Checks parameters from a message or a genesis document. Throws `ModuleError`. Default: everything is valid. */
   readonly validate?: (params: T) => void;
 }
 
-/** The parameters of a module, with their definition. */
+/** A module's parameters and their definition. */
 export interface ModuleParams<T> extends Required<ParamsDefinition<T>> {
   /** Returns the stored parameters, or `unset` before any are stored. */
   readonly get: (context: Context) => T;
-  /** Stores parameters. Throws `ModuleError` when they are invalid. */
+  /** Stores parameters. Throws `ModuleError` if they are invalid. */
   readonly set: (context: Context, params: T) => void;
   /** The query `Params`. */
   readonly query: (context: Context) => { params: T };
-  /** Returns the function of MsgUpdateParams, which replaces all parameters. */
+  /** Returns the function for MsgUpdateParams, which replaces all parameters. */
   readonly update: (options: UpdateOptions<T>) => (context: Context, message: UpdateMessage<T>) => void;
 }
 
 /** How a module handles MsgUpdateParams. */
 export interface UpdateOptions<T> {
-  /** The account that may change the parameters, bech32. */
+  /** Bech32 address of the account that may change the parameters. */
   readonly authority: string;
-  /** Error of a message that another account signed. */
+  /** Error for a message signed by another account. */
   readonly signerError: (words: string) => ModuleError;
-  /** The parameters of a message without any. Default: `unset`. */
+  /** The parameters for a message without any. Default: `unset`. */
   readonly absent?: T;
-  /** Checks that come before the signer's. */
+  /** Checks that run before the signer is checked. */
   readonly check?: (message: { readonly authority: string; readonly params: T }) => void;
 }
 
@@ -47,7 +47,7 @@ interface UpdateMessage<T> {
   readonly params: T | undefined;
 }
 
-/** Creates the parameters of a module from their definition. */
+/** Creates a module's parameters from their definition. */
 export function defineParams<T extends object>(definition: ParamsDefinition<T>): ModuleParams<T> {
   const { store, key, type, defaults, unset = defaults, validate = () => undefined } = definition;
   const item = createItem(store, key, rememberingCodec(messageCodec<T>(type)));

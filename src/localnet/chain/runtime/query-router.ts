@@ -27,7 +27,7 @@ import { decodeRequest } from "./handlers.ts";
 import { InterruptedError, type Interrupt } from "./interrupt.ts";
 import type { QueryHandler } from "./module.ts";
 
-/** Indexes query handlers by gRPC path. Throws a plain error when two handlers have the same path. */
+/** Indexes query handlers by gRPC path. Throws a plain error if two handlers have the same path. */
 export function collectQueries(handlers: readonly QueryHandler[]): ReadonlyMap<string, QueryHandler> {
   const byPath = new Map<string, QueryHandler>();
   for (const handler of handlers) {
@@ -40,7 +40,7 @@ export function collectQueries(handlers: readonly QueryHandler[]): ReadonlyMap<s
 /** State and rules that queries read. */
 export interface QueryState {
   readonly version: string;
-  /** First part of the type URLs in the chain's own modules. */
+  /** First part of the type URLs of the chain's own modules. */
   readonly chainName: string;
   /** Handlers by gRPC path. */
   readonly handlers: ReadonlyMap<string, QueryHandler>;
@@ -49,14 +49,14 @@ export interface QueryState {
   readonly interrupt?: Interrupt | undefined;
   /** Latest committed height. */
   readonly latest: StoreView;
-  /** Returns a committed height; undefined when it is pruned. */
+  /** Returns a committed height; undefined if it has been pruned. */
   readonly view: (height: bigint) => StoreView | undefined;
-  /** Creates the context of a gRPC query. Its writes are dropped. */
+  /** Creates a gRPC query's context. Its writes are dropped. */
   readonly contextOf: (view: StoreView) => Context;
 }
 
 /**
- * Runs an ABCI query. A query cannot change the state, so a bug in one is a response too: `ErrPanic`, as baseapp does when it
+ * Runs an ABCI query. A query cannot change the state, so a bug in one also becomes a response: `ErrPanic`, as when baseapp
  * recovers.
  */
 export function runQuery(request: QueryRequest, state: QueryState): QueryResponse {
@@ -91,7 +91,7 @@ function routeQuery(request: QueryRequest, state: QueryState): QueryResponse {
   }
 }
 
-/** Runs a gRPC query at the requested height. The order of these checks and their texts are baseapp's. */
+/** Runs a gRPC query at the requested height. The order and texts of these checks are baseapp's. */
 function queryGrpc(handler: QueryHandler, request: QueryRequest, state: QueryState): QueryResponse {
   const latest = state.latest.height;
   const height = request.height === 0n ? latest : request.height;
@@ -117,7 +117,7 @@ function queryGrpc(handler: QueryHandler, request: QueryRequest, state: QuerySta
   return runGrpcQuery(handler, state.contextOf(view), request.data);
 }
 
-/** Runs one gRPC query on a context. A failure becomes a response. */
+/** Runs one gRPC query in a context. A failure becomes a response. */
 export function runGrpcQuery(handler: QueryHandler, context: Context, request: Uint8Array): QueryResponse {
   const { height } = context;
   try {
@@ -128,7 +128,7 @@ export function runGrpcQuery(handler: QueryHandler, context: Context, request: U
   }
 }
 
-/** Runs "/app/version" and "/app/simulate". `path` holds the segments after "app". */
+/** Runs "/app/version" and "/app/simulate". `path` contains the segments after "app". */
 function queryApp(path: readonly string[], request: QueryRequest, state: QueryState): QueryResponse {
   // baseapp sets this codespace on successful responses too, and echoes the requested height.
   const head = { codespace: "sdk", height: request.height === 0n ? state.latest.height : request.height };
@@ -190,13 +190,16 @@ function toSimulation(result: TxResult): SimulateResponse {
   };
 }
 
-/** Errors of codespace "store" (cosmossdk.io/store types/errors.go). `Store` distinguishes them from the errors of codespace "sdk". */
+/**
+ * Errors in codespace "store" (cosmossdk.io/store types/errors.go). `Store` distinguishes them from the errors in codespace
+ * "sdk".
+ */
 const ErrStoreTxDecode = registerError("store", 3, "tx parse error");
 const ErrStoreUnknownRequest = registerError("store", 4, "unknown request");
 const ErrStoreInvalidRequest = registerError("store", 7, "invalid request");
 
 /**
- * Runs "store/<name>/key" and "store/<name>/subspace", as the SDK's rootmulti and IAVL stores. `path` holds the segments
+ * Runs "store/<name>/key" and "store/<name>/subspace" like the SDK's rootmulti and IAVL stores. `path` contains the segments
  * after "store". A subspace is always read at the latest height; the SDK ignores the requested height too.
  */
 function queryStore(path: readonly string[], request: QueryRequest, state: QueryState): QueryResponse {
@@ -250,8 +253,8 @@ function querySubspace(
 }
 
 /**
- * Appends one entry of `cosmos.store.internal.kv.v1beta1.Pairs`. 10 and 18 are the tags of fields 1 (pair, key) and 2
- * (value). An empty value is omitted, as proto3 requires.
+ * Appends one `cosmos.store.internal.kv.v1beta1.Pairs` entry. 10 and 18 are the tags of fields 1 (pair, key) and 2 (value). An
+ * empty value is omitted, as proto3 requires.
  */
 function writePair(pairs: BinaryWriter, key: Uint8Array, value: Uint8Array): void {
   const pair = pairs.uint32(10).fork().uint32(10).bytes(key);
@@ -260,7 +263,7 @@ function writePair(pairs: BinaryWriter, key: Uint8Array, value: Uint8Array): voi
 
 const NO_BYTES = new Uint8Array(0);
 
-/** Builds the response of a successful query. */
+/** Builds the response to a successful query. */
 export function okResponse(response: Partial<QueryResponse>): QueryResponse {
   return {
     code: 0,
@@ -276,14 +279,14 @@ export function okResponse(response: Partial<QueryResponse>): QueryResponse {
   };
 }
 
-/** Builds the response of a failed query. The gRPC status is derived from the error unless `response` has one. */
+/** Builds the response to a failed query. The gRPC status is derived from the error unless `response` has one. */
 export function errorResponse(error: ModuleError, response: Partial<QueryResponse> = {}): QueryResponse {
   const { grpcCode, grpcMessage } = toQueryFailure(error);
   const { code, codespace, message } = error;
   return okResponse({ grpcCode, grpcMessage, ...response, code, codespace, log: message });
 }
 
-/** A failed gRPC query: as gRPC status and as ABCI error. */
+/** A failed gRPC query, as gRPC status and as ABCI error. */
 interface QueryFailure {
   readonly grpcCode: number;
   readonly grpcMessage: string;

@@ -36,8 +36,8 @@ function requireAccount(context: Context, accounts: AnteAccounts, signer: Signer
 }
 
 /**
- * Stores the public key of each signer that has none yet. Emits `tx.acc_seq` and `tx.signature` for each signer, after
- * all keys are stored; indexers find transactions by these events.
+ * Stores the public key of each signer that does not have one yet. After all keys are stored, emits `tx.acc_seq` and
+ * `tx.signature` for each signer; indexers find transactions by these events.
  */
 export function setPublicKeys(accounts: AnteAccounts): AnteStep {
   return (context, tx) => {
@@ -80,8 +80,8 @@ export function limitSignatures(accounts: AnteAccounts): AnteStep {
 }
 
 /**
- * Consumes gas for the verification of each signature (SDK `DefaultSigVerificationGasConsumer`). Only the type of a key
- * counts here: a simulation also passes with a key that cannot verify anything.
+ * Charges gas for verifying each signature (SDK `DefaultSigVerificationGasConsumer`). Only a key's type matters here: a
+ * simulation passes even with a key that cannot verify anything.
  */
 export function chargeSignatures(accounts: AnteAccounts): AnteStep {
   return (context, tx) => {
@@ -101,8 +101,8 @@ export function chargeSignatures(accounts: AnteAccounts): AnteStep {
 }
 
 /**
- * Compares sequences and verifies signatures. The sequence is compared first: clients recognise `ErrWrongSequence` and
- * sign again. A simulation has no signatures to verify; a recheck has verified them before.
+ * Compares sequences and verifies signatures. The sequence is compared first, because clients recognise `ErrWrongSequence` and
+ * sign again. A simulation has no signatures to verify; a recheck has already verified them.
  */
 export function verifySignatures(accounts: AnteAccounts): AnteStep {
   return (context, tx) => {
@@ -124,7 +124,7 @@ export function verifySignatures(accounts: AnteAccounts): AnteStep {
   };
 }
 
-/** Returns whether the account's key signed the document of the sign mode. */
+/** Returns whether the account's key signed the sign mode's document. */
 function isSigned(
   context: Context,
   tx: DecodedTx,
@@ -136,7 +136,7 @@ function isSigned(
   return verifySecp256k1(parsePublicKey(base.pubKey), document, by.signer.signature);
 }
 
-/** Encodes the bytes to sign. Returns undefined for sign modes and messages that are not supported. */
+/** Encodes the bytes to sign. Returns undefined for unsupported sign modes and messages. */
 function signDocOf(
   context: Context,
   tx: DecodedTx,
@@ -161,7 +161,9 @@ function signModeOf(signer: Signer): SignMode | undefined {
   return mode?.$case === "single" ? mode.value.mode : undefined;
 }
 
-/** Creates the error of a wrong signature. Only the amino text names the sequence: the direct document does not contain it. */
+/**
+ * Creates the error for a wrong signature. Only the amino text names the sequence, since the direct document does not contain it.
+ */
 function signatureError(context: Context, signer: Signer, { base }: Account): Error {
   const head = `signature verification failed; please verify account number (${base.accountNumber})`;
   const mode = signModeOf(signer);
@@ -170,7 +172,7 @@ function signatureError(context: Context, signer: Signer, { base }: Account): Er
     : ErrUnauthorized(`${head} and chain-id (${context.chainId}): (${reasonOf(mode)})`);
 }
 
-/** The SDK verifies signatures of the modes DIRECT, DIRECT_AUX and LEGACY_AMINO_JSON, and names any other. */
+/** The SDK verifies signatures in the modes DIRECT, DIRECT_AUX and LEGACY_AMINO_JSON, and names any other mode. */
 function reasonOf(mode: SignMode | undefined): string {
   if (mode === undefined || mode === SignMode.SIGN_MODE_DIRECT || mode === SignMode.SIGN_MODE_DIRECT_AUX)
     return "unable to verify single signer signature";
@@ -179,8 +181,8 @@ function reasonOf(mode: SignMode | undefined): string {
 }
 
 /**
- * Advances the sequence of every signer. This happens in checks too, so that the check state accepts the next pending
- * transaction of the account.
+ * Advances every signer's sequence. This also happens in checks, so that the check state accepts the account's next pending
+ * transaction.
  */
 export function advanceSequences(accounts: AnteAccounts): AnteStep {
   return (context, tx) => {
@@ -192,7 +194,7 @@ export function advanceSequences(accounts: AnteAccounts): AnteStep {
   };
 }
 
-/** One required signer, with the signer info and signature at the same position of the transaction. */
+/** One required signer, and the signer info and signature at the same position in the transaction. */
 interface Signer {
   readonly index: number;
   readonly text: string;
@@ -201,7 +203,7 @@ interface Signer {
   readonly signature: Uint8Array;
 }
 
-/** Returns the signers of a transaction in order. Throws as {@link parseSigner}. */
+/** Returns a transaction's signers in order. Throws like {@link parseSigner}. */
 function signersOf(tx: DecodedTx, accounts: AnteAccounts): readonly Signer[] {
   return tx.signers.map((text, index) => ({
     index,
@@ -213,8 +215,8 @@ function signersOf(tx: DecodedTx, accounts: AnteAccounts): readonly Signer[] {
 }
 
 /**
- * Parses the address of a signer, a fee payer or a fee granter. Throws `ModuleError` with the text of the SDK's address
- * codec: a text that is not a bech32 address is a mistake of the sender.
+ * Parses the address of a signer, a fee payer or a fee granter. Throws `ModuleError` with the text of the SDK's address codec: a
+ * text that is not a bech32 address is the sender's mistake.
  */
 export function parseSigner(accounts: Pick<AnteAccounts, "parseAddress">, text: string): Uint8Array {
   try {
@@ -238,9 +240,9 @@ interface AminoSigner {
 }
 
 /**
- * Encodes the document of SIGN_MODE_LEGACY_AMINO_JSON (`AminoSignDoc`): JSON with sorted names and no white space. Returns
- * undefined when the SDK has no document either: for a message without an amino encoding, and for a body with a part that the
- * signature would not cover.
+ * Encodes the SIGN_MODE_LEGACY_AMINO_JSON document (`AminoSignDoc`): JSON with sorted names and no white space. Returns undefined
+ * where the SDK has no document either: for a message without an amino encoding, and for a body with a part that the signature
+ * would not cover.
  */
 function encodeAminoSignDoc(tx: DecodedTx, signer: AminoSigner): Uint8Array | undefined {
   if (tx.hasUnknownFields || tx.body.nonCriticalExtensionOptions.length > 0) return undefined;
@@ -278,8 +280,8 @@ const SIGNATURE_BYTES = 64;
 const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
 
 /**
- * The key that a simulation assumes for a signer without one (the SDK's `simSecp256k1Pubkey`). Its length decides the gas
- * of storing it with the account.
+ * The key that a simulation assumes for a signer without one (the SDK's `simSecp256k1Pubkey`). Its length determines the gas for
+ * storing it with the account.
  */
 const PLACEHOLDER_KEY: Any = {
   typeUrl: TYPE_URL.secp256k1PubKey,
@@ -297,7 +299,7 @@ function parsePublicKey(key: Any): Uint8Array {
   return bytes;
 }
 
-/** Throws sdk/8 unless the type URL is that of secp256k1 keys. */
+/** Throws sdk/8 unless the type URL is for secp256k1 keys. */
 function requireSecp256k1(typeUrl: string): void {
   if (typeUrl !== TYPE_URL.secp256k1PubKey)
     throw ErrInvalidPubKey(`only secp256k1 public keys can sign here, not ${typeUrl}`);
@@ -305,7 +307,7 @@ function requireSecp256k1(typeUrl: string): void {
 
 /**
  * Returns a public key's account address, 20 bytes: RIPEMD-160 of a secp256k1 key's SHA-256, or the start of an ed25519 key's
- * SHA-256. Throws sdk/8 for other key types, and for a secp256k1 key that is not 33 bytes long.
+ * SHA-256. Throws sdk/8 for other key types, and for secp256k1 keys that are not 33 bytes long.
  */
 function addressOfKey(key: Any): Uint8Array {
   if (key.typeUrl === TYPE_URL.ed25519PubKey) return sha256(PubKey.decode(key.value).key).slice(0, 20);

@@ -24,13 +24,13 @@ import type { Interrupt } from "./interrupt.ts";
 import type { ChainModule, HandlerResult, MessageHandler } from "./module.ts";
 import { asMempoolDecodeError, type DecodedTx, decodeTx, feeOf, type TxCodec, type TxMessage } from "./tx.ts";
 
-/** Rules for all transactions of an application. */
+/** Rules for all of an application's transactions. */
 export interface TxRules {
   readonly codec: TxCodec;
   readonly ante: AnteStep;
-  /** Post handler. Runs after the messages, also when they failed. When it fails, the writes of the messages are dropped. */
+  /** Post handler, which runs after the messages even if they failed. If it fails, the messages' writes are dropped. */
   readonly post: AnteStep;
-  /** Reads the consensus parameters, as the SDK does for the context of each transaction. */
+  /** Reads the consensus parameters, as the SDK does for each transaction's context. */
   readonly readConsensusParams: (context: Context) => unknown;
 }
 
@@ -39,18 +39,17 @@ export interface TxScope {
   readonly mode: ExecutionMode;
   readonly block: BlockFacts;
   readonly environment: TxEnvironment;
-  /** The writes of a delivered transaction go to it. */
+  /** Receives a delivered transaction's writes. */
   readonly branch: Branch;
-  /** Of a simulation, or of a transaction that runs again. */
+  /** Set for a simulation, or for a transaction that is rerun. */
   readonly interrupt?: Interrupt | undefined;
 }
 
 const EMPTY_DATA = new Uint8Array(0);
 
 /**
- * Runs one transaction like baseapp's `runTx`. The writes of the ante handler stay when the ante handler passes. The
- * writes of messages and post handler stay when both pass. A failure is a result. Any other exception is a bug of ours
- * and propagates.
+ * Runs one transaction like baseapp's `runTx`. If the ante handler passes, its writes are kept. If the messages and the post
+ * handler both pass, their writes are kept. A failure is a result. Any other exception is our own bug and propagates.
  */
 export function runTx(bytes: Uint8Array, rules: TxRules, scope: TxScope): TxResult {
   const progress: TxProgress = { gas: createGasMeter(), gasWanted: 0n, anteEvents: [] };
@@ -65,8 +64,8 @@ export function runTx(bytes: Uint8Array, rules: TxRules, scope: TxScope): TxResu
 }
 
 /**
- * As {@link requireRoutable}. A transaction that fails here has used the gas of reading the consensus parameters: the SDK reads
- * them before it opens the gas meter of the transaction.
+ * Like {@link requireRoutable}. A transaction that fails here has used the gas for reading the consensus parameters, which the
+ * SDK reads before it opens the transaction's gas meter.
  */
 function requireRoutableAtCost(tx: DecodedTx, rules: TxRules, scope: TxScope, progress: TxProgress): void {
   try {
@@ -77,7 +76,7 @@ function requireRoutableAtCost(tx: DecodedTx, rules: TxRules, scope: TxScope, pr
   }
 }
 
-/** Data for the result that stays valid when a later step throws. */
+/** Data for the result that stays valid if a later step throws. */
 interface TxProgress {
   gas: GasMeter;
   gasWanted: bigint;
@@ -85,8 +84,8 @@ interface TxProgress {
 }
 
 /**
- * Decodes a transaction. The SDK reports a decoding error differently in three cases: complete in a simulation, without its code in
- * CheckTx, and without details in a block.
+ * Decodes a transaction. The SDK reports a decoding error in three ways: complete in a simulation, without its code in CheckTx,
+ * and without details in a block.
  */
 function decodeForMode(bytes: Uint8Array, rules: TxRules, mode: ExecutionMode): DecodedTx {
   try {
@@ -118,8 +117,8 @@ function execute(tx: DecodedTx, rules: TxRules, scope: TxScope, progress: TxProg
 }
 
 /**
- * Sets the gas limit. A simulation ignores the transaction's limit, which the client does not know yet, and gets the lower of a block's
- * limit (wasmd `LimitSimulationGasDecorator`) and the node's.
+ * Sets the gas limit. A simulation ignores the transaction's limit, which the client does not know yet, and uses the block's
+ * limit (wasmd `LimitSimulationGasDecorator`) or the node's, whichever is lower.
  */
 function openGasMeter(tx: DecodedTx, scope: TxScope, progress: TxProgress): void {
   const { maxBlockGas, simulationGas } = scope.environment;
@@ -139,7 +138,7 @@ function openGasMeter(tx: DecodedTx, scope: TxScope, progress: TxProgress): void
     throw ErrInvalidGasLimit(`tx gas limit ${gasLimit} exceeds block max gas ${maxBlockGas}`);
 }
 
-/** Runs the ante handler. Its events stay in the result when the messages fail, because its writes stay too. */
+/** Runs the ante handler. Its events stay in the result if the messages fail, because its writes are kept too. */
 function runAnte(tx: DecodedTx, rules: TxRules, scope: TxScope, progress: TxProgress): void {
   const branch = scope.branch.branch();
   const events: ChainEvent[] = [];
@@ -160,8 +159,8 @@ function contextOn(branch: Branch, scope: TxScope, progress: TxProgress, events:
 }
 
 /**
- * Runs the messages, except in a check. Returns a failure instead of throwing it, because the post handler runs after a
- * failure too. Throws when the gas limit is exceeded: in Go that is a panic, which skips the post handler.
+ * Runs the messages, except in a check. Returns a failure instead of throwing it, because the post handler also runs after a
+ * failure. Throws if the gas limit is exceeded: in Go, that is a panic, which skips the post handler.
  */
 function tryMessages(
   tx: DecodedTx,
@@ -178,7 +177,7 @@ function tryMessages(
   }
 }
 
-/** Runs the post handler. When both the messages and the post handler fail, the SDK joins the two texts. */
+/** Runs the post handler. If both the messages and the post handler fail, the SDK joins the two texts. */
 function runPost(
   tx: DecodedTx,
   run: {
@@ -201,7 +200,7 @@ function runPost(
   }
 }
 
-/** Returns whether messages run in this mode. A result has events only then. */
+/** Returns whether messages run in this mode. Only then does a result have events. */
 function runsMessages(mode: ExecutionMode): boolean {
   return mode === "deliver" || mode === "simulate";
 }
@@ -218,7 +217,7 @@ function failedResult(error: ModuleError, progress: TxProgress, mode: ExecutionM
   };
 }
 
-/** Indexes message handlers by type URL. Throws a plain error when two modules have the same one. */
+/** Indexes message handlers by type URL. Throws a plain error if two modules have the same type URL. */
 export function collectHandlers(modules: readonly ChainModule[]): ReadonlyMap<string, MessageHandler> {
   const handlers = new Map<string, MessageHandler>();
   for (const handler of modules.flatMap(({ messages }) => messages)) {
@@ -229,7 +228,7 @@ export function collectHandlers(modules: readonly ChainModule[]): ReadonlyMap<st
 }
 
 /**
- * Throws when a transaction has no messages (sdk/18), a message that fails its stateless checks, or one without a handler
+ * Throws if a transaction has no messages (sdk/18), a message that fails its stateless checks, or a message without a handler
  * (sdk/6).
  */
 export function requireRoutable(tx: DecodedTx): void {
@@ -248,9 +247,8 @@ interface MessagesResult {
 }
 
 /**
- * Runs the messages in order, each on its own branch. Throws the first failure, with the index of the message in front.
- * The out-of-gas error of the transaction is unchanged: in Go it is a panic, and the message router does not
- * see panics.
+ * Runs the messages in order, each on its own branch. Throws the first failure, prefixed with the message's index. The
+ * transaction's out-of-gas error is unchanged, because it is a panic in Go, and the message router does not see panics.
  */
 export function runMessages(context: Context, tx: DecodedTx): MessagesResult {
   const results = tx.messages.map((message, index) => runMessage(context, message, index));
@@ -286,8 +284,8 @@ function handleMessage(context: Context, message: TxMessage, index: number): Mes
 }
 
 /**
- * Creates every message's first event. Like the SDK's `createEvents`, it names the module (the type URL's second segment) only when no
- * event of the handler has the attribute `module`.
+ * Creates each message's first event. Like the SDK's `createEvents`, it names the module (the type URL's second segment) only if
+ * none of the handler's events has the attribute `module`.
  */
 function messageEvent(
   typeUrl: string,

@@ -3,32 +3,32 @@ import { rejectUnknownFields } from "../../../cosmos/proto/unknown-fields.ts";
 import { ErrTxDecode, type ModuleError, unregisteredError } from "./errors.ts";
 import type { MessageHandler } from "./module.ts";
 
-/** One message of a transaction. */
+/** One of a transaction's messages. */
 export interface TxMessage {
   readonly typeUrl: string;
   readonly value: Uint8Array;
-  /** Undefined when no module handles the type. */
+  /** Undefined if no module handles the type. */
   readonly handler: MessageHandler | undefined;
 }
 
 /** A decoded transaction. Its encoding is valid; fees, signatures and messages are not checked yet. */
 export interface DecodedTx {
   readonly bytes: Uint8Array;
-  /** First part of the type URLs in the chain's own modules. */
+  /** First part of the type URLs of the chain's own modules. */
   readonly chainName: string;
   readonly raw: TxRaw;
   readonly body: TxBody;
   readonly authInfo: AuthInfo;
   readonly messages: readonly TxMessage[];
-  /** Bech32 addresses that must sign, without duplicates: signers of the messages in order, then the fee payer. */
+  /** Bech32 addresses that must sign, without duplicates: the messages' signers in order, then the fee payer. */
   readonly signers: readonly string[];
-  /** True: the body has unknown non-critical fields, which the SDK accepts. */
+  /** True if the body has unknown non-critical fields, which the SDK accepts. */
   readonly hasUnknownFields: boolean;
 }
 
 /** Types that a transaction may contain. */
 export interface TxCodec {
-  /** First part of the type URLs in the chain's own modules. */
+  /** First part of the type URLs of the chain's own modules. */
   readonly chainName: string;
   readonly handlers: ReadonlyMap<string, MessageHandler>;
 }
@@ -62,12 +62,12 @@ export function decodeTx(bytes: Uint8Array, codec: TxCodec): DecodedTx {
   };
 }
 
-/** Returns the fee of a transaction. An absent fee is treated as a fee with empty fields. */
+/** Returns a transaction's fee. An absent fee is treated as a fee with empty fields. */
 export function feeOf(tx: DecodedTx): Fee {
   return tx.authInfo.fee ?? { amount: [], gasLimit: 0n, payer: "", granter: "" };
 }
 
-/** Returns the address that pays the fee: the fee's payer, or the first signer when the payer is empty. */
+/** Returns the address that pays the fee: the fee's payer, or the first signer if the payer is empty. */
 export function feePayerOf(tx: DecodedTx): string {
   return feeOf(tx).payer === "" ? (tx.signers[0] ?? "") : feeOf(tx).payer;
 }
@@ -97,7 +97,7 @@ function signersOf(messages: readonly TxMessage[], fee: Fee | undefined): readon
   return [...signers];
 }
 
-/** Converts a decoding error to the error of CheckTx: the SDK's mempool formats it into a plain error and loses the code. */
+/** Converts a decoding error to CheckTx's error: the SDK's mempool formats it into a plain error and loses the code. */
 export function asMempoolDecodeError(error: ModuleError): ModuleError {
   return unregisteredError(`failed to decode tx: ${error.message}`);
 }
@@ -107,9 +107,9 @@ const LENGTH_DELIMITED = 2;
 const MAX_FIELD_NUMBER = 0x7fff_ffffn;
 
 /**
- * Throws sdk/2 unless the bytes are the one TxRaw encoding that ADR-027 allows: ascending fields, all with wire type 2, shortest
- * varints as lengths. Otherwise anybody could re-encode a signed transaction and change its hash. Checks and texts follow x/auth/tx
- * `rejectNonADR027TxRaw`.
+ * Throws sdk/2 unless the bytes are the one TxRaw encoding that ADR-027 allows: ascending fields, all with wire type 2, and the
+ * shortest varints as lengths. Otherwise anyone could re-encode a signed transaction and change its hash. Checks and texts follow
+ * x/auth/tx `rejectNonADR027TxRaw`.
  */
 export function rejectNonCanonicalTx(bytes: Uint8Array): void {
   let at = 0;
@@ -147,7 +147,7 @@ function skipBytes(bytes: Uint8Array, start: number, field: number): number {
   return Number(end);
 }
 
-/** Reads a varint of at most 64 bits: the tenth byte may hold only one bit. */
+/** Reads a varint of at most 64 bits; the tenth byte may contain only one bit. */
 function readVarint(bytes: Uint8Array, start: number): { readonly value: bigint; readonly end: number } {
   let value = 0n;
   for (let index = 0; index < 10; index++) {

@@ -5,15 +5,15 @@ import type { StateStorage } from "../store/multi-store.ts";
 import { BLOCK_RECORD_STORE } from "./block-record.ts";
 import type { ChainModule } from "./module.ts";
 
-/** A change of the program that adds modules to running chains. */
+/** A program change that adds modules to running chains. */
 export interface Upgrade {
-  /** Unique name. The state contains it with the height of the upgrade, so it must not change later. */
+  /** Unique name. The state stores it with the upgrade's height, so it must not change later. */
   readonly name: string;
   /** Names of the added modules. */
   readonly adds: readonly string[];
 }
 
-/** Thrown when the saved state has other stores than the program, and no upgrade explains the difference. */
+/** Thrown if the stores of the saved state and of the program differ, and no upgrade explains the difference. */
 class StoreSetError extends CodedError<
   | { readonly code: "missing-module"; readonly stores: readonly string[] }
   | { readonly code: "missing-upgrade"; readonly modules: readonly string[] }
@@ -22,13 +22,13 @@ class StoreSetError extends CodedError<
 /** An upgrade that the next block runs. */
 export interface PendingUpgrade {
   readonly name: string;
-  /** In the order of genesis. */
+  /** In genesis order. */
   readonly modules: readonly ChainModule[];
 }
 
 /**
- * Compares the saved state's stores with the program's modules. Returns the upgrades that the next block runs, in declaration order;
- * none for an empty storage. Throws {@link StoreSetError}.
+ * Compares the saved state's stores with the program's modules. Returns the upgrades that the next block runs, in declaration
+ * order; none if the storage is empty. Throws {@link StoreSetError}.
  */
 export function planUpgrades(
   storage: StateStorage | undefined,
@@ -65,8 +65,8 @@ function requireModules(saved: readonly string[], modules: readonly ChainModule[
 }
 
 /**
- * Starts the added modules from their default genesis and writes each upgrade with its height into the state. Runs on
- * a context of the block before its hooks, as the SDK's upgrade module does.
+ * Starts the added modules from their default genesis and writes each upgrade and its height into the state. Runs in a context of
+ * the block before its hooks, as the SDK's upgrade module does.
  */
 export function runUpgrades(pending: readonly PendingUpgrade[], context: Context): void {
   for (const { name, modules } of pending) {
@@ -76,5 +76,5 @@ export function runUpgrades(pending: readonly PendingUpgrade[], context: Context
   }
 }
 
-/** Prefix of the keys `Upgrade/<name>`. Values are heights, 8 bytes, big endian. */
+/** Prefix of the keys `Upgrade/<name>`. Values are heights, 8 bytes big-endian. */
 const UPGRADE_PREFIX = utf8("Upgrade/");

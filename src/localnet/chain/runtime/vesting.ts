@@ -2,7 +2,7 @@ import { DEC18_ONE, mulDec18, quoDec18, roundDec18 } from "../../../platform/bas
 import { minInt } from "../../../platform/base/integers.ts";
 import { amountOf, arePositive, type Coin, formatCoins, sumCoins } from "./coins.ts";
 
-/** A part of a periodic schedule. */
+/** One part of a periodic schedule. */
 export interface VestingPeriod {
   readonly lengthSeconds: bigint;
   readonly amount: readonly Coin[];
@@ -18,10 +18,10 @@ export type VestingSchedule =
   | { readonly kind: "periodic"; readonly startTime: bigint; readonly periods: readonly VestingPeriod[] }
   | { readonly kind: "permanent" };
 
-/** The vesting coins of an account. Each list of coins is sorted by denomination. */
+/** An account's vesting coins. Each list of coins is sorted by denomination. */
 export interface Vesting {
   readonly original: readonly Coin[];
-  /** Delegated coins that were not vesting at the time of their delegation. */
+  /** Delegated coins that were not vesting when they were delegated. */
   readonly delegatedFree: readonly Coin[];
   readonly delegatedVesting: readonly Coin[];
   /** Unix seconds; 0 for `permanent`. */
@@ -29,7 +29,7 @@ export interface Vesting {
   readonly schedule: VestingSchedule;
 }
 
-/** Returns what has vested at a time (SDK `GetVestedCoins`). */
+/** Returns the coins that have vested at a time (SDK `GetVestedCoins`). */
 export function vestedCoins({ original, endTime, schedule }: Vesting, time: bigint): readonly Coin[] {
   switch (schedule.kind) {
     case "permanent":
@@ -46,7 +46,7 @@ export function vestedCoins({ original, endTime, schedule }: Vesting, time: bigi
   }
 }
 
-/** The SDK rounds twice: the ratio to 18 digits, then each amount to the nearest integer. */
+/** The SDK rounds twice: first the ratio to 18 digits, then each amount to the nearest integer. */
 function partOf(coins: readonly Coin[], elapsed: bigint, duration: bigint): readonly Coin[] {
   const ratio = quoDec18(elapsed * DEC18_ONE, duration * DEC18_ONE);
   return coins.map(({ denom, amount }) => ({
@@ -66,12 +66,12 @@ function endedPeriods(periods: readonly VestingPeriod[], elapsed: bigint): reado
   return sumCoins(ended);
 }
 
-/** Returns what has not vested at a time (SDK `GetVestingCoins`). */
+/** Returns the coins that have not yet vested at a time (SDK `GetVestingCoins`). */
 export function vestingCoins(vesting: Vesting, time: bigint): readonly Coin[] {
   return subtract(vesting.original, vestedCoins(vesting, time));
 }
 
-/** Returns what the account cannot spend at a time: vesting coins that are not delegated. */
+/** Returns the coins that the account cannot spend at a time: vesting coins that are not delegated. */
 export function lockedCoins(vesting: Vesting, time: bigint): readonly Coin[] {
   const still = vestingCoins(vesting, time);
   return subtract(
@@ -99,7 +99,7 @@ export function trackDelegation(vesting: Vesting, time: bigint, coins: readonly 
 
 /**
  * Counts the end of an undelegation: free coins come back first. An undelegation can return more than was delegated, because a
- * validator's rate is rounded; the excess is not counted.
+ * validator's rate is rounded; any excess is not counted.
  */
 export function trackUndelegation(vesting: Vesting, coins: readonly Coin[]): Vesting {
   const free = coins.map(({ denom, amount }) => ({
@@ -125,7 +125,7 @@ export function endOfPeriods(startTime: bigint, periods: readonly VestingPeriod[
   );
 }
 
-/** Throws a plain error with Go's text for a schedule that cannot be (SDK `Validate`). */
+/** Throws a plain error with Go's text for an impossible schedule (SDK `Validate`). */
 export function validateVesting(vesting: Vesting): void {
   const { original, delegatedVesting, endTime, schedule } = vesting;
   if ("startTime" in schedule && schedule.startTime >= endTime)

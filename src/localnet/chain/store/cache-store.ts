@@ -13,18 +13,20 @@ import {
   sortedFrom,
 } from "./pending-writes.ts";
 
-/** A cache layer: it collects writes above another store, its parent. The parent sees them after `write`. */
+/** A cache layer that collects writes above another store, its parent. The parent sees them after `write`. */
 export interface CacheStore extends KVStore {
-  /** Applies the writes to the parent and empties the layer. A parent that is not a layer gets them in ascending key order. */
+  /**
+   * Applies the writes to the parent and empties the layer. A parent that is not a layer receives them in ascending key order.
+   */
   readonly write: () => void;
 }
 
-/** Changes since the last iteration up to which the order is kept: sorting again takes less time than more of them. */
+/** Number of changes since the last iteration up to which the order is maintained; beyond it, sorting again is faster. */
 const MAX_CHANGES = 64;
 
 /**
- * Creates an empty cache layer above `parent`. A read costs one more map look-up for each layer. The first iteration
- * after a write of a new key sorts the pending keys.
+ * Creates an empty cache layer above `parent`. A read costs one more map look-up per layer. The first iteration after a new key
+ * is written sorts the pending keys.
  */
 export function createCacheStore(parent: KVStore): CacheStore {
   return new Layer(parent);
@@ -35,16 +37,16 @@ export function createCacheStore(parent: KVStore): CacheStore {
 class Layer implements CacheStore {
   readonly parent: KVStore;
   /**
-   * The parent, when it is a layer too. Layers reach each other through this field and not through the methods of
-   * KVStore, so that a key is converted to text once for all layers.
+   * The parent, if it is a layer too. Layers reach each other through this field, not through the methods of KVStore, so that a
+   * key is converted to text once for all layers.
    */
   readonly below: Layer | undefined;
   /** The first store below that is not a layer. */
   readonly bottom: KVStore;
   readonly pending = new Map<KeyText, Pending>();
-  /** `pending` in order. It is never modified, so that an iteration does not see later writes. Undefined: not sorted. */
+  /** `pending` in order. It is never modified, so that an iteration does not see later writes. Undefined if not sorted. */
   sorted: Sorted | undefined = undefined;
-  /** Changes of `sorted` since the last iteration. */
+  /** Number of changes to `sorted` since the last iteration. */
   changes = 0;
 
   constructor(parent: KVStore) {
@@ -85,7 +87,7 @@ class Layer implements CacheStore {
   }
 }
 
-/** Finds the pending write of a key in the nearest layer that has one. */
+/** Finds a key's pending write in the nearest layer that has one. */
 function findPending(top: Layer, text: KeyText): Pending | undefined {
   for (let layer: Layer | undefined = top; layer !== undefined; layer = layer.below) {
     const own = layer.pending.get(text);
@@ -123,7 +125,7 @@ function flushTo(below: Layer, writes: ReadonlyMap<KeyText, Pending>): void {
   for (const pending of writes.values()) put(below, pending);
 }
 
-/** Writes into the tree. The order of insertions decides the shape of an IAVL tree and so its root hash. */
+/** Writes into the tree in key order. The insertion order determines the shape of an IAVL tree and therefore its root hash. */
 function flushSorted(layer: Layer): void {
   for (const { key, value } of sortedWrites(layer).flat()) {
     if (value === undefined) layer.parent.delete(key);
@@ -131,7 +133,7 @@ function flushSorted(layer: Layer): void {
   }
 }
 
-/** Returns the pending writes of a range; undefined if there are none. */
+/** Returns the pending writes in a range; undefined if there are none. */
 function writesBetween(
   layer: Layer,
   start: Uint8Array | undefined,
@@ -146,7 +148,7 @@ function writesBetween(
   return pendingBetween(sortedWrites(layer), bounds, direction);
 }
 
-/** A range without pending writes is that of the parent; a step through each layer would cost more than the reads. */
+/** A range without pending writes is iterated on the parent; stepping through each layer would cost more than the reads. */
 function iterateLayer(
   parentEntries: IterableIterator<Entry>,
   writes: PendingRange | undefined,
@@ -156,8 +158,8 @@ function iterateLayer(
 }
 
 /**
- * Merges the entries of the parent with pending writes, both sorted in `direction` (1: ascending). A pending write
- * replaces the parent's entry of the same key; a pending deletion removes it.
+ * Merges the parent's entries with pending writes, both sorted in `direction` (1: ascending). A pending write replaces the
+ * parent's entry with the same key; a pending deletion removes it.
  */
 function* merge(
   parentEntries: IterableIterator<Entry>,
@@ -192,7 +194,7 @@ interface TextHolder extends Uint8Array {
 /** Up to this length, appending characters is faster than a call to Buffer. */
 const SHORT_KEY = 12;
 
-/** Returns the text of a key: the cached one, or a new one. */
+/** Returns a key's text, either cached or new. */
 export function keyText(key: Uint8Array): KeyText {
   const { [TEXT]: cached }: TextHolder = key;
   if (cached !== undefined) return cached;
@@ -202,7 +204,7 @@ export function keyText(key: Uint8Array): KeyText {
   return text;
 }
 
-/** Caches the text with a key that is used again and again, and returns the key. Nobody may modify it afterwards. */
+/** Caches the text with a key that is used again and again, and returns the key, which must not be modified afterwards. */
 export function cacheKeyText(key: TextHolder): Uint8Array {
   key[TEXT] = latin1(key);
   return key;
@@ -220,7 +222,7 @@ export interface Branch {
   readonly write: () => void;
 }
 
-/** Creates a branch. The cache layer of a store is created when the store is first used. */
+/** Creates a branch. A store's cache layer is created on first use. */
 export function createBranch(below: StoreSource): Branch {
   // A list by name: a transaction opens few stores on each of its branches, and a map for each branch takes longer to create.
   // Every node writes in the order of the names, whichever store was used first.

@@ -13,29 +13,29 @@ import { unreachable } from "../../../platform/base/errors.ts";
 import { encodeMessage } from "../../../cosmos/proto/encode.ts";
 import type { KVStore } from "./kv-store.ts";
 
-/** Encoding of a key or a value in a store. */
+/** Encoding of a store's key or value. */
 export interface Codec<T> {
   readonly encode: (value: T) => Uint8Array;
   readonly decode: (bytes: Uint8Array) => T;
-  /** Returns an encoder of prefix and value, where that takes less than to encode the value and to concatenate. */
+  /** Returns an encoder for prefix and value, if that is faster than encoding the value and concatenating. */
   readonly encodeAfter?: (prefix: Uint8Array) => (value: T) => Uint8Array;
 }
 
-/** Opens stores by name. `Context` is one. */
+/** Opens stores by name. A `Context` is one. */
 interface StoreScope {
   readonly store: (name: string) => KVStore;
 }
 
-/** Encodes bytes as they are. */
+/** Leaves bytes unchanged. */
 export const bytesCodec: Codec<Uint8Array> = { encode: (value) => value, decode: (bytes) => bytes };
 
-/** Encodes unsigned 64-bit integers as 8 bytes big-endian. Such keys sort by number. */
+/** Encodes unsigned 64-bit integers as 8 bytes big-endian, so that keys sort numerically. */
 export const uint64Codec: Codec<bigint> = {
   encode: uint64BigEndian,
   decode: (bytes) => readUint64BigEndian(bytes),
 };
 
-/** Encodes strings as UTF-8. Decoding throws when the bytes are not valid UTF-8. */
+/** Encodes strings as UTF-8. Decoding throws if the bytes are not valid UTF-8. */
 export const textCodec: Codec<string> = {
   encode: utf8,
   decode: fromUtf8,
@@ -62,7 +62,7 @@ export function messageCodec<T>(type: MessageType<T>): Codec<T> {
   return { encode: (value) => encodeMessage(type, value), decode: (bytes) => type.decode(bytes) };
 }
 
-/** Converts the values of a codec, for instance from a protobuf message to a type with bigints. */
+/** Converts a codec's values, for instance from a protobuf message to a type with bigints. */
 export function mappedCodec<Stored, T>(
   codec: Codec<Stored>,
   fromStored: (stored: Stored) => T,
@@ -75,11 +75,11 @@ export function mappedCodec<Stored, T>(
 }
 
 /**
- * Wraps a codec so that each stored array is decoded once. Use it for small values that every transaction reads, such
- * as parameters. The decoded value is shared and frozen; only its first level is frozen.
+ * Wraps a codec so that each stored array is decoded once. Use it for small values that every transaction reads, such as
+ * parameters. The decoded value is shared and frozen, but only at its first level.
  *
- * The cache key is the identity of the array: a store returns the same array for a value until the value is written
- * again. A store that returned copies would make the cache useless, but never wrong.
+ * The cache key is the array's identity: a store returns the same array for a value until the value is written again. A store
+ * that returned copies would make the cache useless, but never wrong.
  */
 export function rememberingCodec<T extends object>(codec: Codec<T>): Codec<T> {
   const decoded = new WeakMap<Uint8Array, T>();
@@ -95,7 +95,7 @@ export function rememberingCodec<T extends object>(codec: Codec<T>): Codec<T> {
   };
 }
 
-/** One value under a fixed key of a store. */
+/** One value under a fixed key in a store. */
 export interface StoredItem<T> {
   readonly get: (scope: StoreScope) => T | undefined;
   readonly set: (scope: StoreScope, value: T) => void;
@@ -114,7 +114,7 @@ export function createItem<T>(store: string, key: Uint8Array, codec: Codec<T>): 
   };
 }
 
-/** An item that genesis always writes. `get` throws a plain error (a bug) when it is absent. */
+/** An item that genesis always writes. `get` throws a plain error (a bug) if it is absent. */
 export interface RequiredItem<T> {
   readonly get: (scope: StoreScope) => T;
   readonly set: (scope: StoreScope, value: T) => void;
@@ -126,15 +126,15 @@ export function createRequiredItem<T>(store: string, key: Uint8Array, codec: Cod
   return { get: (scope) => get(scope) ?? unreachable(`${store}/${toHex(key)} was read before genesis`), set };
 }
 
-/** Values under the keys `prefix | key` of a store. */
+/** Values under the keys `prefix | key` in a store. */
 export interface StoredMap<K, V> {
   readonly get: (scope: StoreScope, key: K) => V | undefined;
   readonly has: (scope: StoreScope, key: K) => boolean;
   readonly set: (scope: StoreScope, key: K, value: V) => void;
   readonly delete: (scope: StoreScope, key: K) => void;
-  /** Returns the entry of a key. Its functions encode the key once. */
+  /** Returns a key's entry, whose functions encode the key only once. */
   readonly at: (key: K) => StoredItem<V>;
-  /** Iterates in ascending order of encoded keys, over all entries or over those whose encoded key begins with `within`. */
+  /** Iterates in ascending order of encoded keys, over all entries or over those whose encoded key starts with `within`. */
   readonly entries: (scope: StoreScope, within?: Uint8Array) => IterableIterator<readonly [key: K, value: V]>;
 }
 

@@ -1,21 +1,20 @@
-/** One entry of a store. The receiver must not modify the arrays. */
+/** One entry in a store. The receiver must not modify the arrays. */
 export type Entry = readonly [key: Uint8Array, value: Uint8Array];
 
 /**
- * An ordered map from bytes to bytes. A key has at least one byte; a value may be empty. The stores of a `Context`
- * consume gas.
+ * An ordered map from bytes to bytes. A key has at least one byte; a value may be empty. A `Context`'s stores consume gas.
  */
 export interface KVStore {
   /** Returns undefined for an absent key. The receiver must not modify the array. */
   readonly get: (key: Uint8Array) => Uint8Array | undefined;
   readonly has: (key: Uint8Array) => boolean;
-  /** Stores both arrays without a copy, in the layers below too: the caller must not modify them after the call. */
+  /** Stores both arrays without copying them, also in the layers below: the caller must not modify them after the call. */
   readonly set: (key: Uint8Array, value: Uint8Array) => void;
-  /** Stores the array of the key without a copy, as `set` does. */
+  /** Stores the key's array without copying it, like `set`. */
   readonly delete: (key: Uint8Array) => void;
   /**
-   * Iterates over the entries with start <= key < end in ascending order. An absent bound is open. The iteration does
-   * not see writes that follow the call.
+   * Iterates over the entries with start <= key < end in ascending order. An absent bound is open. The iteration does not see
+   * writes made after the call.
    */
   readonly iterate: (start?: Uint8Array, end?: Uint8Array) => IterableIterator<Entry>;
   /** Iterates over the same range in descending order. */

@@ -1,30 +1,30 @@
-/** A key as latin-1 text. It works as a map key, and the order of such texts is the order of the bytes. */
+/** A key as latin-1 text, which works as a map key. Such texts sort in the same order as the bytes. */
 export type KeyText = string;
 
-/** A write of a cache layer. */
+/** A write in a cache layer. */
 export interface Pending {
   readonly text: KeyText;
   readonly key: Uint8Array;
-  /** Undefined: the key is deleted. */
+  /** Undefined if the key is deleted. */
   readonly value: Uint8Array | undefined;
 }
 
 /**
- * Writes in the order of their keys, in parts: a change copies one part and the list of parts. So iterations that are open share nearly
+ * Writes in key order, divided into parts: a change copies one part and the list of parts. Open iterations therefore share nearly
  * everything, however many there are and whatever was written between them.
  */
 export type Sorted = readonly (readonly Pending[])[];
 
 const PART_LENGTH = 128;
 
-/** Divides writes, which are in order, into parts. */
+/** Divides sorted writes into parts. */
 export function sortedFrom(writes: readonly Pending[]): Sorted {
   const parts: (readonly Pending[])[] = [];
   for (let at = 0; at < writes.length; at += PART_LENGTH) parts.push(writes.slice(at, at + PART_LENGTH));
   return parts;
 }
 
-/** Returns the writes with one more, or with another one of its key. */
+/** Returns the writes with one added, or with the write for its key replaced. */
 export function replaced(sorted: Sorted, pending: Pending): Sorted {
   const { part, index } = placeOf(sorted, pending.text);
   const old = sorted[part] ?? [];
@@ -40,13 +40,13 @@ interface Place {
   readonly index: number;
 }
 
-/** Returns the place of the first write that is at or above `text`: in the last part that begins below it. */
+/** Returns the place of the first write at or above `text`, in the last part that starts below it. */
 function placeOf(sorted: Sorted, text: KeyText): Place {
   const part = Math.max(0, lowerBound(sorted, (writes) => (writes[0]?.text ?? "") <= text) - 1);
   return { part, index: lowerBound(sorted[part] ?? [], (write) => write.text < text) };
 }
 
-/** Returns the index of the first item that is not below; those that are below come first. */
+/** Returns the index of the first item that is not below; items that are below come first. */
 function lowerBound<T>(items: readonly T[], isBelow: (item: T) => boolean): number {
   let low = 0;
   let high = items.length;
@@ -59,7 +59,7 @@ function lowerBound<T>(items: readonly T[], isBelow: (item: T) => boolean): numb
   return low;
 }
 
-/** Returns the next write of a range each time that it is called, and undefined after the last. */
+/** Returns the next write in a range on each call, and undefined after the last one. */
 export type PendingRange = () => Pending | undefined;
 
 /** Returns the writes from `start` to before `end`, in ascending (1) or descending order; undefined if there are none. */

@@ -23,7 +23,7 @@ const TRANCHE = {
     EXPIRES: expirationText,
   },
 };
-/** A row of a tick list is one side of a pool, or a tranche. */
+/** A row in a tick list is one side of a pool, or a tranche. */
 const TICK = {
   columns: {
     KIND: (row: JsonValue) => (fieldAt(row, "key.tranche_key") === null ? "pool" : "limit order"),

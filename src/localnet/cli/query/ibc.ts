@@ -4,7 +4,7 @@ import type { CliContext } from "../../../platform/cli/cli-context.ts";
 import { cellText, fieldAt } from "../../../platform/cli/table.ts";
 import { type QueryGroup, query, queryCommands } from "../module-query.ts";
 
-/** Reads a height: revision number and height, as ibc-go prints them. */
+/** Reads a height as ibc-go prints it: revision number and height. */
 function heightAt(path: string): (row: JsonValue) => string {
   return (row) => {
     const height = fieldAt(row, path);

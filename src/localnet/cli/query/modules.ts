@@ -33,7 +33,7 @@ const TRACE = "PATH path, DENOM base_denom";
 
 const FAILURES = { columns: { CONTRACT: "address", FAILURE: "id", ERROR: "error", CALL: callText } };
 
-/** `relaywatch query MODULE` for modules whose queries are rows only. Same names and arguments as a Cosmos SDK binary. */
+/** `relaywatch query MODULE` for modules whose queries are all rows. Same names and arguments as in a Cosmos SDK binary. */
 export const MODULE_QUERIES = {
   auth: {
     service: "cosmos.auth.v1beta1.Query",
@@ -221,12 +221,12 @@ export const MODULE_QUERIES = {
   },
 } as const satisfies Readonly<Record<string, QueryGroup>>;
 
-/** Returns what creates `relaywatch query NAME`. */
+/** Returns a function that creates `relaywatch query NAME`. */
 export function moduleQueries(name: keyof typeof MODULE_QUERIES): (context: CliContext) => Command {
   return queryCommands(MODULE_QUERIES[name]);
 }
 
-/** Parses a hook type: a name as `HOOK_TYPE_AFTER_VALIDATOR_CREATED`, or its number. The chain checks the number. */
+/** Parses a hook type: a name such as `HOOK_TYPE_AFTER_VALIDATOR_CREATED`, or its number. The chain checks the number. */
 export function parseHookType(text: string): number {
   const known = Object.entries(HookType).find(([name]) => name === text);
   if (known !== undefined) return known[1];
@@ -235,7 +235,7 @@ export function parseHookType(text: string): number {
   throw new InvalidArgumentError(`a whole number from 0 to 999999999, or one of ${names} was expected`);
 }
 
-/** The payload of a failed call is JSON in base64. */
+/** A failed call's payload is JSON in base64. */
 function callText(failure: JsonValue): string {
   const payload = fieldAt(failure, "sudo_payload");
   return cellText(typeof payload === "string" ? Buffer.from(payload, "base64").toString("utf8") : null);

@@ -44,7 +44,7 @@ const HISTORY = {
   ],
 } as const;
 
-/** Returns one row for each entry, with the fields of its record. */
+/** Returns one row per entry, each with the fields of its record. */
 function entriesOf(record: JsonValue, fields: JsonValue): readonly JsonValue[] {
   return listAt(record, "entries").map((entry) => ({
     ...(isRecord(fields) ? fields : {}),

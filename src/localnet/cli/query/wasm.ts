@@ -31,7 +31,7 @@ const WASM = {
   },
 } as const;
 
-/** Returns a key in base64, as the request has it. */
+/** Returns a key in base64, as it is sent in the request. */
 function parseKey(text: string): string {
   try {
     return toBase64(fromHex(text));
@@ -40,7 +40,7 @@ function parseKey(text: string): string {
   }
 }
 
-/** Returns JSON text in base64, as the request has it. */
+/** Returns JSON text in base64, as it is sent in the request. */
 function parseQuery(text: string): string {
   try {
     JSON.parse(text);
@@ -147,7 +147,7 @@ function downloadCommand(context: CliContext): Command {
     );
 }
 
-/** `query wasm libwasmvm-version`: of the chain that this program implements. */
+/** `query wasm libwasmvm-version`: the version on the chain that this program implements. */
 function vmVersionCommand(context: CliContext): Command {
   return new Command("libwasmvm-version")
     .description("print the version of the virtual machine that local chains are exact to")

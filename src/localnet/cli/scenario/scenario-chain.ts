@@ -17,28 +17,28 @@ import { Secret } from "../../../platform/base/secret.ts";
 import { CliError } from "../../../platform/cli/cli-error.ts";
 import { accountNamed, type ChainProfile } from "../../accounts/chains.ts";
 
-/** A transaction of a scenario. */
+/** A transaction in a scenario. */
 export interface ScenarioTx {
   readonly hash: string;
   readonly confirmation: Confirmation;
-  /** Its message's response; null if the transaction failed. */
+  /** The response to its message; null if the transaction failed. */
   readonly response: JsonValue;
 }
 
-/** A local chain as a scenario uses it: with the public test accounts, and without fine tuning. */
+/** A local chain as a scenario uses it: with the public test accounts and without fine-tuning. */
 export interface ScenarioChain {
   /** Runs a gRPC query: `cosmos.bank.v1beta1.Query`, `SupplyOf`. Rejects with `ClientError`. */
   readonly ask: (service: string, rpc: string, request: JsonObject) => Promise<JsonValue>;
   /** Sends a test account's message, as proto JSON. A transaction that fails in its block is returned, not thrown. */
   readonly send: (account: string, type: string, fields: JsonObject) => Promise<ScenarioTx>;
-  /** Returns the events of the first transaction that matches; empty without one. */
+  /** Returns the events of the first matching transaction; empty if there is none. */
   readonly eventsOf: (query: string) => Promise<SearchPage["txs"][number]["result"]["events"]>;
 }
 
-/** More than any scenario message needs. A simulation would reject the messages that the scenario shows failing in a block. */
+/** More than any scenario message needs. A simulation would reject the messages that the scenario wants to fail in a block. */
 const GAS_LIMIT = 1_500_000n;
 
-/** Creates the access to a chain. */
+/** Creates the scenario's access to a chain. */
 export function createScenarioChain(
   profile: ChainProfile,
   client: PooledChainClient,

@@ -101,7 +101,9 @@ export const txDexCommand = messageCommands({
   },
 });
 
-/** Describes `Msg<name>`, whose response is printed. With `--dry-run`, the query `Simulate<name>` tells what the message would return. */
+/**
+ * Describes `Msg<name>`, whose response is printed. With `--dry-run`, the query `Simulate<name>` returns what the message would.
+ */
 function dexMessage(name: DexMessageName, description: string, more: Parameters<typeof message>[2] = {}) {
   return message(name, description, {
     ...more,
@@ -124,13 +126,13 @@ function orderTypeArgument(): Argument {
     .argParser(parse.parseOrderType);
 }
 
-/** Checks a price, and leaves it as it is. */
+/** Checks a price and returns it unchanged. */
 function price(text: string): string {
   parse.parsePrice(text);
   return text;
 }
 
-/** Joins two lists of flags to the options of the positions. */
+/** Combines two lists of flags into options per position. */
 function withDepositOptions({ disable_autoswap, fail_tx_on_bel, swap_on_deposit, ...given }: Fields): Fields {
   const [autoswaps, fails] = [disable_autoswap, fail_tx_on_bel].map((flags) =>
     Array.isArray(flags) ? flags : [],
@@ -151,7 +153,7 @@ function withOneMaximum({ max_amout_out: misspelt, ...given }: Fields): Fields {
   throw new CliError(EXIT.usage, "give only one of --max-amount-out and --max-amout-out");
 }
 
-/** A line of a response: its words, and the path of its field. */
+/** A line in a response: its label, and the path of its field. */
 type Line = readonly [words: string, path: string];
 
 const PROCEEDS: readonly Line[] = [
@@ -159,7 +161,7 @@ const PROCEEDS: readonly Line[] = [
   ["not sold", "maker_coin_out"],
 ];
 
-/** Lines of the responses with one value for each field. */
+/** Lines for responses that have one value per field. */
 const LINES = {
   Withdrawal: [
     ["token0 withdrawn", "reserve0_withdrawn"],
@@ -181,10 +183,10 @@ const LINES = {
   ],
 } as const satisfies Readonly<Record<string, readonly Line[]>>;
 
-/** Messages of the dex without `Msg`. */
+/** The dex's message names, without `Msg`. */
 type DexMessageName = "Deposit" | keyof typeof LINES;
 
-/** Formats the response of a message for people. */
+/** Formats the response to a message for people. */
 export function formatDexResponse(name: DexMessageName, response: JsonValue): string {
   return name === "Deposit" ? depositTable(response) : valueTable(LINES[name], response);
 }
@@ -205,7 +207,7 @@ const POSITION_COLUMNS = [
   column("ERROR", "error"),
 ];
 
-/** One row for each position, and the shares of all. */
+/** One row per position, and the shares of all positions. */
 function depositTable(response: JsonValue): string {
   const [in0, in1, failed] = ["reserve0_deposited", "reserve1_deposited", "failed_deposits"].map((name) =>
     listAt(response, name),
@@ -223,7 +225,7 @@ function depositTable(response: JsonValue): string {
   return `${formatTable(POSITION_COLUMNS, rows ?? [])}\nshares issued: ${shares}`;
 }
 
-/** Coins as "5untrn"; without a denomination there is no coin. */
+/** Formats coins as "5untrn"; without a denomination, there is no coin. */
 function valueText(value: JsonValue): string {
   if (Array.isArray(value)) return value.length === 0 ? "-" : value.map(valueText).join(", ");
   if (!isRecord(value)) return cellText(value);

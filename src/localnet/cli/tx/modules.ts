@@ -12,10 +12,10 @@ import { parseHookType } from "../query/modules.ts";
 
 const CONTRACT = "params.contract_address";
 
-/** Upper bound against a wrong file; no chain accepts a transaction of this size. */
+/** Upper bound that detects a wrong file; no chain accepts a transaction of this size. */
 const MAX_RESULT_FILE_BYTES = 64 * 1024 * 1024;
 
-/** `relaywatch tx MODULE` for modules with few messages. Names and arguments as in a Cosmos SDK binary. */
+/** `relaywatch tx MODULE` for modules with few messages. Same names and arguments as in a Cosmos SDK binary. */
 const MODULE_MESSAGES = {
   bank: {
     service: "cosmos.bank.v1beta1.Msg",
@@ -91,7 +91,7 @@ const MODULE_MESSAGES = {
   },
 } as const satisfies Readonly<Record<string, MessageGroup>>;
 
-/** Returns what creates `relaywatch tx NAME`. */
+/** Returns a function that creates `relaywatch tx NAME`. */
 export function moduleMessages(name: keyof typeof MODULE_MESSAGES): (context: CliContext) => Command {
   return messageCommands(MODULE_MESSAGES[name]);
 }
@@ -101,7 +101,10 @@ function parseHeight(text: string): string {
   throw new InvalidArgumentError("a height above zero was expected");
 }
 
-/** The chain accepts any address, and rejects every transfer when it is not a contract. So an empty one must be explicit. */
+/**
+ * The chain accepts any address, and then rejects every transfer if it is not a contract. Therefore, an empty address must be
+ * given explicitly.
+ */
 function checkedContract({ [CONTRACT]: contract, none }: Fields): Fields {
   if ((contract === undefined) !== (none === true))
     throw new CliError(EXIT.usage, "give the address of a contract, or --none");

@@ -22,7 +22,7 @@ The file has the members of a Cosmos SDK binary:
   "min-self-delegation": "1"
 }`;
 
-/** `relaywatch tx staking`. Same names and arguments as a Cosmos SDK binary. */
+/** `relaywatch tx staking`. Same names and arguments as in a Cosmos SDK binary. */
 export const txStakingCommand = messageCommands({
   service: "cosmos.staking.v1beta1.Msg",
   fields: {
@@ -70,14 +70,14 @@ export const txStakingCommand = messageCommands({
   },
 });
 
-/** A text that the chain replaces with the present one. */
+/** A text that the chain replaces with the current one. */
 const KEEP = "[do-not-modify]";
 
 function textOption(flags: string, description: string): () => Option {
   return () => new Option(flags, description).default(KEEP, "unchanged");
 }
 
-/** Upper bound against a wrong file. */
+/** Upper bound that detects a wrong file. */
 const MAX_BYTES = 64 * 1024;
 
 const optionalText = z.string().optional();
@@ -97,7 +97,10 @@ const validatorFile = z.strictObject({
   "min-self-delegation": z.string().regex(/^\d{1,77}$/, "a whole number in quotes was expected"),
 });
 
-/** Reads a validator file. Returns the fields of `MsgCreateValidator` without the address. Throws `CliError` with every wrong field. */
+/**
+ * Reads a validator file. Returns the fields of `MsgCreateValidator` without the address. Throws `CliError` that lists every
+ * wrong field.
+ */
 function readValidatorFile(file: string): JsonObject {
   const parsed = validatorFile.safeParse(readJson(file));
   if (!parsed.success) throw unusable(file, z.prettifyError(parsed.error));

@@ -44,7 +44,7 @@ const GROUP = {
   },
 } as const;
 
-/** `relaywatch tx ibc-transfer`. Same names and arguments as ibc-go. */
+/** `relaywatch tx ibc-transfer`. Same names and arguments as in ibc-go. */
 export const txIbcTransferCommand = messageCommands({
   ...GROUP,
   messages: {

@@ -11,7 +11,7 @@ import { readContract } from "../contract-code.ts";
 import { PROFILE_OPTIONS } from "../gas-reports.ts";
 import { message, messageCommands } from "../module-tx.ts";
 
-/** Who may create contracts of a code. */
+/** Who may create contracts from a code. */
 const PERMISSION = {
   everybody: () =>
     new Option("--instantiate-everybody", "everybody may create contracts of it").conflicts([
@@ -169,7 +169,7 @@ function parseMessage(text: string): string {
   return text;
 }
 
-/** Encodes a message for a contract, which is sent as it is written: proto JSON loses spaces and the digits of long numbers. */
+/** Encodes a message for a contract exactly as written, because proto JSON loses spaces and the digits of long numbers. */
 function asWritten<T extends { readonly msg: Uint8Array }>(
   name: string,
   type: { decode(bytes: Uint8Array): T; encode(message: T): { finish(): Uint8Array } },

@@ -1,19 +1,19 @@
 import type { JsonField, JsonObject } from "../../../platform/base/json.ts";
 
-/** Consensus parameters. The `consensus_hash` of a header covers only the two limits of the block. */
+/** Consensus parameters. A header's `consensus_hash` covers only the two block limits. */
 export interface ConsensusParams {
   /** Maximum size of an encoded block. */
   readonly maxBytes: bigint;
-  /** Maximum gas of a block; -1 means no limit. */
+  /** Maximum gas per block; -1 means no limit. */
   readonly maxGas: bigint;
   readonly evidenceMaxAgeBlocks: bigint;
   readonly evidenceMaxAgeNs: bigint;
   readonly evidenceMaxBytes: bigint;
-  /** 0 turns vote extensions off. A block then contains nothing but transactions. */
+  /** 0 disables vote extensions. A block then contains only transactions. */
   readonly voteExtensionsEnableHeight: bigint;
 }
 
-/** A local chain's parameters: the real network's, without vote extensions. */
+/** A local chain's parameters: same as on the real network, but without vote extensions. */
 export const DEFAULT_CONSENSUS_PARAMS: ConsensusParams = {
   maxBytes: 22_020_096n,
   maxGas: 1_000_000_000n,
@@ -41,7 +41,7 @@ export function consensusParamsToJson(
   };
 }
 
-/** Parses the JSON of {@link consensusParamsToJson}. All parameters are required. Throws the error of the field. */
+/** Parses the JSON from {@link consensusParamsToJson}. All parameters are required. Throws the field's error. */
 export function parseConsensusParams(params: JsonField): ConsensusParams {
   const block = params.member("block");
   const evidence = params.member("evidence");
@@ -56,7 +56,7 @@ export function parseConsensusParams(params: JsonField): ConsensusParams {
   };
 }
 
-/** CometBFT's JSON decoder accepts 64-bit integers as strings only. Throws the error of the field. */
+/** CometBFT's JSON decoder accepts 64-bit integers only as strings. Throws the field's error. */
 export function quotedInt64(field: JsonField): bigint {
   if (typeof field.value !== "string" || !/^-?\d+$/.test(field.value)) {
     throw field.error(field.path, "a number in quotes");

@@ -1,15 +1,15 @@
 import { type Interrupt, InterruptedError } from "../../chain/runtime/interrupt.ts";
 
 /**
- * Default processor time of a query or simulation. A node runs them between its blocks, and answers nothing in the meantime. A block's gas
- * is enough for an endless loop of six seconds.
+ * Default processor time allowed for a query or simulation. A node runs them between its blocks, and responds to nothing in the
+ * meantime. A block's gas would allow an endless loop to run for six seconds.
  */
 export const DEFAULT_QUERY_TIME_MS = 500;
 
 /** Clocks that a deadline reads, in ms. */
 export interface DeadlineDeps {
   readonly monotonicMs: () => number;
-  /** Processor time of this process. */
+  /** Processor time used by this process. */
   readonly cpuMs: () => number;
 }
 
@@ -22,8 +22,8 @@ const SYSTEM: DeadlineDeps = {
 };
 
 /**
- * Returns a function that throws `InterruptedError` once this process has used more than `limitMs` of processor time since now. A busy
- * machine does not count, so the same request ends in the same way there.
+ * Returns a function that throws `InterruptedError` once this process has used more than `limitMs` of processor time from now on.
+ * Load from other processes does not count, so the same request ends the same way on a busy machine.
  */
 export function createDeadline(limitMs: number, deps: DeadlineDeps = SYSTEM): Interrupt {
   const startMs = deps.monotonicMs();

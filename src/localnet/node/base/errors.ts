@@ -5,15 +5,15 @@ export type MempoolErrorFacts =
   | { readonly code: "mempool-full"; readonly txs: number; readonly bytes: number }
   | { readonly code: "tx-too-large"; readonly bytes: number; readonly maxBytes: number };
 
-/** Thrown when the mempool rejects a transaction before CheckTx. Same texts as CometBFT. */
+/** Thrown if the mempool rejects a transaction before CheckTx. Same texts as CometBFT. */
 export class MempoolError extends CodedError<MempoolErrorFacts> {}
 
-/** Thrown for a page number outside of a list. */
+/** Thrown for a page number outside the list. */
 export class PageError extends CodedError<{ readonly code: "page-out-of-range"; readonly pages: number }> {}
 
 /**
- * Checks a page number, from 1 on, against a list of `total` entries. An empty list has one page. Throws {@link PageError} with
- * CometBFT's text.
+ * Checks a page number, counted from 1, against a list of `total` entries. An empty list has one page. Throws {@link PageError}
+ * with CometBFT's text.
  */
 export function requirePage(page: number | bigint, total: number, perPage: number): void {
   const pages = Math.max(1, Math.ceil(total / perPage));
@@ -27,7 +27,7 @@ export function requirePage(page: number | bigint, total: number, perPage: numbe
 export type NodeErrorFacts =
   | { readonly code: "home-in-use"; readonly home: string; readonly pid: number | undefined }
   | { readonly code: "home-unusable"; readonly home: string }
-  /** The disk does not take a write. */
+  /** Writing to the disk fails. */
   | { readonly code: "store-failed"; readonly path: string }
   | { readonly code: "no-state"; readonly home: string }
   | { readonly code: "other-genesis"; readonly chainId: string }
@@ -39,5 +39,5 @@ export type NodeErrorFacts =
   | { readonly code: "bad-time" }
   | { readonly code: "bad-snapshot" };
 
-/** Thrown when a node cannot start, must stop, or rejects a control command. */
+/** Thrown if a node cannot start, must stop, or rejects a control command. */
 export class NodeError extends CodedError<NodeErrorFacts> {}

@@ -12,7 +12,7 @@ import {
 } from "./consensus-params.ts";
 import { NodeError } from "./errors.ts";
 
-/** Genesis document of a chain, as CometBFT's genesis.json. */
+/** A chain's genesis document, like CometBFT's genesis.json. */
 export interface GenesisDoc {
   readonly genesisTimeNs: bigint;
   readonly chainId: string;
@@ -20,7 +20,7 @@ export interface GenesisDoc {
   readonly consensusParams: ConsensusParams;
   readonly validators: readonly ValidatorPower[];
   readonly appState: JsonObject;
-  /** The chain's profile. Absent: `specification`. CometBFT has no such member, and ignores it. */
+  /** The chain's profile. Absent: `specification`. CometBFT does not have this member, and ignores it. */
   readonly profile?: ProfileName;
 }
 
@@ -46,12 +46,12 @@ export function genesisToJson(doc: GenesisDoc): JsonObject {
 
 const ED25519_KEY_TYPE = "tendermint/PubKeyEd25519";
 
-/** Encodes a document as JSON. The bytes depend on the member order of `appState`. A restart compares them. */
+/** Encodes a document as JSON. The bytes depend on the member order of `appState`. They are compared on a restart. */
 export function encodeGenesis(doc: GenesisDoc): Uint8Array {
   return utf8(JSON.stringify(genesisToJson(doc)));
 }
 
-/** Decodes the bytes of {@link encodeGenesis}. Throws `NodeError` `bad-genesis`. */
+/** Decodes the bytes from {@link encodeGenesis}. Throws `NodeError` `bad-genesis`. */
 export function decodeGenesis(bytes: Uint8Array): GenesisDoc {
   let document: unknown;
   try {
@@ -62,7 +62,7 @@ export function decodeGenesis(bytes: Uint8Array): GenesisDoc {
   return parseGenesis(document);
 }
 
-/** Parses a genesis document in CometBFT's JSON format. Throws `NodeError` `bad-genesis` with the path of the field. */
+/** Parses a genesis document in CometBFT's JSON format. Throws `NodeError` `bad-genesis` with the field's path. */
 export function parseGenesis(document: unknown): GenesisDoc {
   const root = new JsonField(document, "", unexpected);
   return {
@@ -102,7 +102,7 @@ function parseValidators(field: JsonField): readonly ValidatorPower[] {
   });
 }
 
-/** Members of the application state are checked by the modules that read them. */
+/** The members of the application state are checked by the modules that read them. */
 function parseAppState(field: JsonField): JsonObject {
   if (!isJsonObject(field.value)) throw field.error(field.path, "an object");
   return field.value;
@@ -123,7 +123,7 @@ function badGenesis(path: string, problem: string, cause?: unknown): NodeError {
   return new NodeError({ code: "bad-genesis", path }, `${where}: ${problem}`, { cause });
 }
 
-/** Checks the object only. The document comes from JSON or from typed code, so its members are JSON values. */
+/** Checks only the object itself. The document comes from JSON or from typed code, so its members are JSON values. */
 function isJsonObject(value: unknown): value is { readonly [key: string]: JsonValue } {
   return isRecord(value);
 }

@@ -1,7 +1,7 @@
 import { fromBase64, fromHex, utf8 } from "../../../platform/base/bytes.ts";
 import { goJsonSyntaxError } from "../../../platform/base/go-json-syntax.ts";
 
-/** Decodes hex. Throws a plain error with the text of Go's `encoding/hex`. */
+/** Decodes hex. Throws a plain error with the text from Go's `encoding/hex`. */
 export function goHexDecode(text: string): Uint8Array {
   for (const rune of text) {
     if (!/[0-9a-fA-F]/.test(rune)) throw new Error(`encoding/hex: invalid byte: ${printRune(rune)}`);
@@ -10,13 +10,13 @@ export function goHexDecode(text: string): Uint8Array {
   return fromHex(text);
 }
 
-/** Go's `%#U` of a character's first byte: Go reads bytes, and reports the first bad one. */
+/** Prints a character's first byte like Go's `%#U`, because Go reads bytes and reports the first bad one. */
 function printRune(rune: string): string {
   const byte = utf8(rune)[0] ?? 0;
   return `U+${byte.toString(16).toUpperCase().padStart(4, "0")} '${String.fromCodePoint(byte)}'`;
 }
 
-/** Decodes standard base64 and ignores line breaks. Throws a plain error with the text of Go's `encoding/base64`. */
+/** Decodes standard base64, ignoring line breaks. Throws a plain error with the text from Go's `encoding/base64`. */
 export function goBase64Decode(text: string): Uint8Array {
   const compact = text.replaceAll(/[\r\n]/g, "");
   const bad = /[^A-Za-z0-9+/]/.exec(compact);
@@ -36,7 +36,7 @@ function corrupt(at: number): Error {
   return new Error(`illegal base64 data at input byte ${at}`);
 }
 
-/** Parses JSON. Throws a plain error with the text of Go's `encoding/json`. */
+/** Parses JSON. Throws a plain error with the text from Go's `encoding/json`. */
 export function goJsonParse(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -46,7 +46,7 @@ export function goJsonParse(text: string): unknown {
   }
 }
 
-/** The name of a JSON value's type in the errors of Go's `encoding/json`. */
+/** Returns the name of a JSON value's type in the errors of Go's `encoding/json`. */
 export function goKind(value: unknown): string {
   if (Array.isArray(value)) return "array";
   if (typeof value === "boolean") return "bool";

@@ -1,17 +1,17 @@
 import { sha256, toHex, utf8 } from "../../../platform/base/bytes.ts";
 
 /**
- * Returns an id in the format of a CometBFT node id (40 hex digits). It is the hash of the names: without peers, the node
- * needs no key for an id.
+ * Returns an id in the format of a CometBFT node id (40 hex digits). It is a hash of the names, because a node without peers
+ * needs no key for its id.
  */
 export function nodeId(chainId: string, moniker: string): string {
   return toHex(sha256(utf8(`node ${chainId} ${moniker}`)).subarray(0, 20));
 }
 
-/** CometBFT release whose RPC this node implements. Clients choose their protocol version by it. */
+/** CometBFT release whose RPC this node implements. Clients use it to choose their protocol version. */
 export const COMET_VERSION = "0.38.17";
 
-/** P2P channel ids that CometBFT announces. Hex, one byte each. */
+/** P2P channel ids that CometBFT announces, in hex, one byte each. */
 export const P2P_CHANNELS = "40202122233038606100";
 
 /** P2P protocol version of {@link COMET_VERSION}. */

@@ -9,26 +9,28 @@ import {
 } from "../../../platform/http/http-server.ts";
 import { BusyError, RETRY_AFTER } from "./work-queue.ts";
 
-/** Address of a server, and the command line option that changes its port. */
+/** A server's address, and the command line option that changes its port. */
 export interface ServerAddress {
   readonly host: string;
   /** 0 picks a free port. */
   readonly port: number;
   readonly portOption: string;
-  /** Host names and web pages that may use the server. The gRPC server ignores it: browsers have no plain HTTP/2. */
+  /**
+   * Host names and web pages that may use the server. The gRPC server ignores it, because browsers do not support plain HTTP/2.
+   */
   readonly access?: HttpAccess;
 }
 
-/** A network server of a node. */
+/** One of a node's network servers. */
 export interface NodeServer {
   readonly name: string;
-  /** Starts to listen. Returns the bound port. Rejects with `ListenError`. */
+  /** Starts listening. Returns the bound port. Rejects with `ListenError`. */
   readonly listen: () => Promise<number>;
   /** Stops listening and closes open connections within a second. */
   readonly close: () => Promise<void>;
 }
 
-/** Bounds of the RPC and REST servers. */
+/** Limits for the RPC and REST servers. */
 export const NODE_HTTP_LIMITS: HttpLimits = {
   // CometBFT and the SDK allow 1 MB; a transaction of block size in base64 needs more.
   maxBodyBytes: 4_000_000,

@@ -6,7 +6,7 @@ import type { ChainEvent } from "../../chain/runtime/events.ts";
 export interface StoredBlock {
   readonly header: Header;
   readonly txs: readonly Uint8Array[];
-  /** Commit for the previous block. In the first block: an empty commit of height 0. */
+  /** Commit for the previous block. In the first block, an empty commit with height 0. */
   readonly lastCommit: Commit;
   readonly blockId: BlockId;
   /** Length of the encoded block (`encodeBlock`). */
@@ -19,7 +19,7 @@ export interface StoredResults {
   readonly txResults: readonly TxResult[];
   readonly events: readonly ChainEvent[];
   readonly validatorUpdates: readonly ValidatorPower[];
-  /** Hash of the state after this block. The header of the next block contains it. */
+  /** Hash of the state after this block. The next block's header contains it. */
   readonly appHash: Uint8Array;
 }
 
@@ -32,7 +32,7 @@ export interface StoredTx {
   readonly result: TxResult;
 }
 
-/** A search in CometBFT's event query language. The first page is 1. */
+/** A search in CometBFT's event query language. Pages are counted from 1. */
 export interface SearchRequest {
   readonly query: string;
   readonly order: "asc" | "desc";
@@ -40,40 +40,40 @@ export interface SearchRequest {
   readonly perPage: number;
 }
 
-/** One page of a search result. `total` counts the items of all pages. */
+/** One page of a search result. `total` counts the items on all pages. */
 export interface SearchPage<T> {
-  /** Reads and decodes an item when it is its turn; can be read once. */
+  /** Reads and decodes each item only when the iteration reaches it; can be iterated once. */
   readonly items: Iterable<T>;
   readonly total: number;
 }
 
-/** Identity of chain and node, and the latest block. */
+/** Identity of the chain and the node, and the latest block. */
 export interface NodeStatus {
   readonly chainId: string;
   readonly moniker: string;
-  /** Version of the application, e.g. "6.0.3". */
+  /** The application's version, e.g. "6.0.3". */
   readonly appVersion: string;
   readonly latestHeight: bigint;
   readonly latestHash: Uint8Array;
   /** Hash of the state after the latest block. */
   readonly latestAppHash: Uint8Array;
   readonly latestTimeNs: bigint;
-  /** Lowest readable block. Before the first block: the initial height. */
+  /** Lowest readable block. Before the first block, the initial height. */
   readonly earliestHeight: bigint;
 }
 
-/** Hash and CheckTx result of a broadcast transaction. With code 0, it is in the mempool. */
+/** Hash and CheckTx result of a broadcast transaction. If the code is 0, the transaction is in the mempool. */
 export interface BroadcastResult {
   readonly hash: Uint8Array;
   readonly check: TxResult;
 }
 
-/** Handlers of `abci_query` by path. */
+/** `abci_query` handlers by path. */
 export type NodeQueries = ReadonlyMap<string, (request: QueryRequest) => QueryResponse>;
 
 /**
- * The interface between a chain and its servers (RPC, REST, gRPC, control). All reads are synchronous and show committed
- * state. Reads of an unknown height or hash return undefined. Returned objects are shared and must not be changed.
+ * The interface between a chain and its servers (RPC, REST, gRPC, control). All reads are synchronous and show committed state.
+ * Reads for an unknown height or hash return undefined. Returned objects are shared and must not be modified.
  */
 export interface NodeView {
   readonly status: () => NodeStatus;
@@ -87,18 +87,18 @@ export interface NodeView {
   readonly block: (height: bigint) => StoredBlock | undefined;
   readonly blockByHash: (hash: Uint8Array) => StoredBlock | undefined;
   readonly results: (height: bigint) => StoredResults | undefined;
-  /** Commit for a block. It comes from the next block, or from the votes for the latest block. */
+  /** Commit for a block. It is taken from the next block or, for the latest block, from the votes. */
   readonly commit: (height: bigint) => Commit | undefined;
-  /** Validators that sign a height, with proposer and priorities. The highest known height is the latest + 1. */
+  /** Validators that sign a height, with proposer and priorities. The highest known height is the latest height + 1. */
   readonly validators: (height: bigint) => ValidatorSet | undefined;
   readonly tx: (hash: Uint8Array) => StoredTx | undefined;
-  /** Throws `QueryLanguageError` for an invalid query and `PageError` for a page outside of the result. */
+  /** Throws `QueryLanguageError` for an invalid query, and `PageError` for a page outside the result. */
   readonly searchTxs: (request: SearchRequest) => SearchPage<StoredTx>;
   /** Throws like `searchTxs`. */
   readonly searchBlocks: (request: SearchRequest) => SearchPage<StoredBlock>;
-  /** Adds a transaction to the mempool. Throws `MempoolError` when it is cached, too large, or when the mempool is full. */
+  /** Adds a transaction to the mempool. Throws `MempoolError` if it is cached or too large, or if the mempool is full. */
   readonly broadcast: (tx: Uint8Array) => BroadcastResult;
-  /** Runs CheckTx without the mempool. */
+  /** Runs CheckTx without adding the transaction to the mempool. */
   readonly check: (tx: Uint8Array) => TxResult;
   /** Number and total size of the pending transactions, and the first `limit` of them. */
   readonly unconfirmed: (limit: number) => {
@@ -106,6 +106,6 @@ export interface NodeView {
     readonly bytes: number;
     readonly txs: readonly Uint8Array[];
   };
-  /** Calls `listener` after every committed block, in order of height. Returns a function that removes the listener. */
+  /** Calls `listener` after every committed block, in height order. Returns a function that removes the listener. */
   readonly onBlock: (listener: (block: StoredBlock, results: StoredResults) => void) => () => void;
 }

@@ -1,7 +1,7 @@
 import { setImmediate, setTimeout } from "node:timers/promises";
 import type { SendBudget } from "../../../platform/http/http-connections.ts";
 
-/** Thrown when a request waited too long, or too many wait. HTTP servers reply 503, gRPC with Unavailable. */
+/** Thrown if a request waited too long, or if too many are waiting. HTTP servers respond with 503, gRPC with Unavailable. */
 export class BusyError extends Error {
   constructor() {
     super("the node is busy with other requests; try again later");
@@ -9,45 +9,48 @@ export class BusyError extends Error {
   }
 }
 
-/** Header of a reply to a client that should try again, for {@link BusyError}. */
+/** Response header for a client that should try again after {@link BusyError}. */
 export const RETRY_AFTER: Readonly<Record<string, string>> = { "Retry-After": "1" };
 
 /**
- * One call of a request. A call that computes for long awaits `pause` between its parts; it must not wait for anything else, since no
- * other request runs until it ends.
+ * One call in a request. A call that computes for a long time awaits `pause` between its parts. It must not wait for anything
+ * else, because no other request runs until it ends.
  */
 export type QueuedCall<T> = (pause: () => Promise<void>) => T | Promise<T>;
 
-/** The client of a request. */
+/** The client that sent a request. */
 export interface Waiter {
   readonly isGone: () => boolean;
-  /** The unread responses of the client's server. A request starts when there is capacity for its response. */
+  /** The unread responses from the client's server. A request starts once there is capacity for its response. */
   readonly budget: Pick<SendBudget, "untilCapacity">;
 }
 
-/** Runs the requests of all servers of a node, one after the other. */
+/** Runs the requests to all of a node's servers, one after the other. */
 export interface WorkQueue {
   /**
-   * Runs the calls of a request in order and resolves with their results. Between two calls of one request no other request runs, so
-   * that one unfinished response is in memory. Rejects with {@link BusyError} when the node is too busy, and with an error when
+   * Runs a request's calls in order and resolves with their results. No other request runs between two calls of the same request,
+   * so only one unfinished response is in memory. Rejects with {@link BusyError} if the node is too busy, and with an error if
    * the client is gone: calls that nobody waits for do not run.
    */
   readonly run: <T>(calls: readonly QueuedCall<T>[], waiter: Waiter) => Promise<readonly T[]>;
 }
 
-/** Requests that may wait. Far fewer than connections, so that a new connection can replace one whose request was refused. */
+/**
+ * Maximum number of waiting requests. Far fewer than connections, so that a new connection can replace one whose request was
+ * refused.
+ */
 export const MAX_WAITING_REQUESTS = 256;
 /** Time after which a request that has not started is refused. */
 const MAX_WAIT_MS = 5_000;
-/** Time after which a request is refused when there is no capacity for its response: others wait behind it. */
+/** Time after which a request is refused if there is no capacity for its response, because others wait behind it. */
 const MAX_CAPACITY_WAIT_MS = 2_000;
-/** Waiting time of the oldest request from which the node is overloaded. */
+/** The node is overloaded once the oldest request has waited this long. */
 const OVERLOADED_AFTER_MS = 500;
-/** Time without a pause. Making a block needs a few turns of the event loop. */
+/** Maximum time without a pause. Making a block takes several turns of the event loop. */
 const SLICE_MS = 10;
 /**
- * Time of work after which the queue rests as long, also without an overload: a turn of the event loop accepts one connection, so that
- * clients behind a flood of slow requests do not get into the queue otherwise.
+ * After working for this long, the queue rests for as long as it worked, even without an overload. Otherwise, since each turn of
+ * the event loop accepts only one connection, clients behind a flood of slow requests would never get into the queue.
  */
 const LONG_MS = 50;
 
@@ -60,14 +63,14 @@ interface WaitingRequest {
 interface WorkQueueDeps {
   readonly monotonicMs: () => number;
   readonly rest: (ms: number) => Promise<unknown>;
-  /** Resolves after the time, or rejects when the signal aborts. */
+  /** Resolves after the given time, or rejects if the signal aborts. */
   readonly expire: (ms: number, signal: AbortSignal) => Promise<unknown>;
 }
 
 /**
- * Creates a queue. It lets other work of the process run every 10 ms, or after each call that takes longer. While it is overloaded and
- * after a long call, it rests as long as it has worked, so that requests take at most half of the time. An overloaded one runs the newest request first: under
- * a flood, a client that has waited for long is part of the flood, or has given up.
+ * Creates a queue. It lets the process do other work every 10 ms, or after each call that takes longer. While overloaded and
+ * after a long call, it rests for as long as it has worked, so that requests take at most half of the time. An overloaded queue
+ * runs the newest request first: during a flood, a client that has waited for a long time is part of the flood, or has given up.
  */
 export function createWorkQueue(
   deps: WorkQueueDeps = {

@@ -13,33 +13,33 @@ import { encodeGenesis, type GenesisDoc } from "../base/genesis-doc.ts";
 import type { BlockStore } from "../storage/block-store.ts";
 import { validatorsAt } from "./validator-history.ts";
 
-/** The part of the chain's state that the next block depends on, like CometBFT's `state.State`. */
+/** The part of the chain's state on which the next block depends, like CometBFT's `state.State`. */
 export interface ChainState {
   readonly chainId: string;
-  /** Height of the last block. Before the first block: the initial height minus 1. */
+  /** Height of the last block. Before the first block, the initial height minus 1. */
   readonly height: bigint;
   readonly initialHeight: bigint;
   readonly lastBlockId: BlockId;
-  /** Time of the last block. Before the first block: the genesis time. */
+  /** Time of the last block. Before the first block, the genesis time. */
   readonly lastTimeNs: bigint;
   /** Commit for the last block. Empty before the first block. */
   readonly lastCommit: Commit;
-  /** Signed the last block. */
+  /** The set that signed the last block. */
   readonly lastValidators: ValidatorSet;
-  /** Signs the next block. */
+  /** The set that signs the next block. */
   readonly validators: ValidatorSet;
-  /** Signs the block after the next one. */
+  /** The set that signs the block after the next one. */
   readonly nextValidators: ValidatorSet;
   readonly appHash: Uint8Array;
   readonly lastResultsHash: Uint8Array;
 }
 
 /**
- * Loads the state after the last block on disk. Without a block, stores the genesis document and initializes the
- * application. Throws `NodeError` `state-mismatch` when the state of the application is not the state after the last block.
+ * Loads the state after the last block on disk. If there is no block, stores the genesis document and initializes the
+ * application. Throws `NodeError` `state-mismatch` if the application's state is not the state after the last block.
  *
- * No block is ever replayed, unlike in CometBFT's handshake: block and application state are written in one transaction,
- * so after a `kill -9` both are at the same height. A difference means that the database is damaged.
+ * Unlike in CometBFT's handshake, no block is ever replayed: block and application state are written in one transaction, so both
+ * are at the same height even after a `kill -9`. A difference means that the database is damaged.
  */
 export function loadChainState(store: BlockStore, app: Application, genesis: GenesisDoc): ChainState {
   const latest = store.latestHeight();

@@ -12,13 +12,13 @@ import type { Mempool } from "./mempool.ts";
 import { setsToKeep } from "./validator-history.ts";
 import type { Validators } from "./validators.ts";
 
-/** A block on disk, with its results and the state after it. */
+/** A block on disk, its results, and the state after it. */
 export interface ProducedBlock {
   readonly block: StoredBlock;
   readonly commit: Commit;
   readonly results: StoredResults;
   readonly state: ChainState;
-  /** Duration of FinalizeBlock and Commit, without the write to disk. */
+  /** Duration of FinalizeBlock and Commit, excluding the write to disk. */
   readonly executionMs: number;
 }
 
@@ -27,15 +27,15 @@ export interface Engine {
   /** State after the last block on disk. */
   readonly state: () => ChainState;
   /**
-   * Makes the next block in two steps. The first step proposes, signs and executes it; the second step commits it and
-   * writes it in one durable transaction. Between the steps, `state` and queries still show the previous block. The caller
-   * must finish a block before it starts another one.
+   * Makes the next block in two steps. The first step proposes, signs and executes it; the second commits it and writes it in one
+   * durable transaction. Between the steps, `state` and queries still show the previous block. The caller must finish a block
+   * before starting another one.
    *
-   * Throws `NodeError` `no-quorum` before anything has changed. Every other error is final: later calls throw it again, and
-   * the node must stop. A restart continues after the last block on disk.
+   * Throws `NodeError` `no-quorum` before anything has changed. Every other error is final: later calls throw it again, and the
+   * node must stop. A restart continues after the last block on disk.
    */
   readonly produce: () => BlockSteps;
-  /** Continues from an earlier state, which the store and the application have already. No block may be open. */
+  /** Continues from an earlier state to which the store and the application have already gone back. No block may be open. */
   readonly goBack: (earlier: ChainState) => void;
 }
 
@@ -48,7 +48,7 @@ export interface EngineDeps {
   readonly mempool: Mempool;
   readonly validators: Validators;
   readonly params: ConsensusParams;
-  /** Returns the transaction that carries the votes on the last block. Needed with vote extensions. */
+  /** Returns the transaction that carries the votes on the last block. Required if vote extensions are enabled. */
   readonly votes?: ((state: ChainState) => Uint8Array | undefined) | undefined;
   readonly nowNs: () => bigint;
   readonly monotonicMs: () => number;
@@ -57,7 +57,7 @@ export interface EngineDeps {
 // Upper bounds for the parts of a block that are not transactions, as in CometBFT's `MaxDataBytes`.
 /** MaxOverheadForBlock 11 + MaxHeaderBytes 626 + MaxCommitOverheadBytes 94. */
 const BLOCK_OVERHEAD = 731n;
-/** MaxCommitSigBytes 109 + 2 bytes of protobuf tag and length, per validator of the last commit. */
+/** MaxCommitSigBytes 109 + 2 bytes of protobuf tag and length, per validator in the last commit. */
 const SIGNATURE_OVERHEAD = 111n;
 
 /** Creates an engine that continues from `initial`. */
@@ -94,13 +94,13 @@ export function createEngine(initial: ChainState, deps: EngineDeps): Engine {
   return { state: () => state, produce, goBack };
 }
 
-/** A block with the precommits for it. */
+/** A block and its precommits. */
 interface DecidedBlock {
   readonly block: StoredBlock;
   readonly commit: Commit;
 }
 
-/** A block that the application has executed and not committed. */
+/** A block that the application has executed but not committed. */
 interface ExecutedBlock extends DecidedBlock {
   readonly results: StoredResults;
   readonly executionMs: number;
@@ -140,7 +140,7 @@ function commitBlock(state: ChainState, executed: ExecutedBlock, deps: EngineDep
   return { block, commit, results, state: next, executionMs };
 }
 
-/** Proposes the next block and signs it. Changes no state. */
+/** Proposes and signs the next block, without changing any state. */
 function decide(state: ChainState, deps: EngineDeps): DecidedBlock {
   const keyOf = deps.validators.signingKey;
   const turn = chooseProposer(state.validators, state.height + 1n, (address) => keyOf(address) !== undefined);
@@ -175,8 +175,8 @@ function toRequest(state: ChainState, block: StoredBlock): FinalizeBlockRequest 
 }
 
 /**
- * Leaves out removals of validators that are not in the set. The control API may have removed a validator that the staking
- * module still counts, and CometBFT rejects a second removal.
+ * Leaves out removals of validators that are not in the set. The control API may have removed a validator that the staking module
+ * still counts, and CometBFT rejects a second removal.
  */
 function withoutRemoved(
   { validators }: ChainState["nextValidators"],
@@ -186,7 +186,9 @@ function withoutRemoved(
   return updates.filter(({ publicKey, power }) => power > 0n || present.has(toHex(publicKey)));
 }
 
-/** Joins the updates of the application with the scheduled ones. A scheduled update replaces one for the same key. */
+/**
+ * Combines the application's updates with the scheduled ones. A scheduled update replaces an application update for the same key.
+ */
 function mergeUpdates(
   ofApp: readonly ValidatorPower[],
   scheduled: readonly ValidatorPower[],
@@ -195,8 +197,8 @@ function mergeUpdates(
 }
 
 /**
- * Returns the state after a block. Block H's updates change the set of H + 2, since H's header already commits to the set of H + 1. Each
- * new set is rotated once: the proposer pays and the others gain priority.
+ * Returns the state after a block. Block H's updates change the set for H + 2, since H's header already commits to the set for H
+ * + 1. Each new set is rotated once: the proposer pays, and the others gain priority.
  */
 function advance(state: ChainState, block: StoredBlock, commit: Commit, results: StoredResults): ChainState {
   return {

@@ -28,16 +28,16 @@ import { encodeBlock } from "../storage/block-codec.ts";
 import type { ChainState } from "./chain-state.ts";
 import type { ValidatorKey } from "./validators.ts";
 
-/** Block protocol version of CometBFT 0.38. */
+/** CometBFT 0.38's block protocol version. */
 const BLOCK_PROTOCOL = 11n;
 
-/** A vote's minimum distance from its block's time, `timeIota` in CometBFT's `voteTime`. */
+/** Minimum time between a block and a vote for it; `timeIota` in CometBFT's `voteTime`. */
 const MIN_VOTE_DELAY_NS = 1_000_000n;
 
-/** Distance of neighbouring votes in a set. Real validators do not vote in the same nanosecond either. */
+/** Time between neighbouring votes in a set. Real validators do not vote in the same nanosecond either. */
 const VOTE_SPACING_NS = 1_000n;
 
-/** Contents of the next block that the chain state does not determine. */
+/** What the next block contains that does not follow from the chain state. */
 export interface Proposal {
   readonly txs: readonly Uint8Array[];
   readonly turn: Turn;
@@ -45,7 +45,7 @@ export interface Proposal {
   readonly appVersion: bigint;
 }
 
-/** Builds the block after `state` with all hashes of CometBFT 0.38. Its time is the BFT time of the last commit. */
+/** Builds the block after `state` with all of CometBFT 0.38's hashes. Its time is the BFT time from the last commit. */
 export function makeBlock(state: ChainState, proposal: Proposal): StoredBlock {
   const header = makeHeader(state, proposal);
   const bytes = encodeBlock({ header, txs: proposal.txs, lastCommit: state.lastCommit });
@@ -85,13 +85,13 @@ function blockTimeNs(state: ChainState): bigint {
   );
 }
 
-/** Keys and time of the votes. A validator without a key does not sign. */
+/** Keys for the votes, and their time. A validator without a key does not sign. */
 export interface Signers {
   readonly keyOf: (address: Uint8Array) => ValidatorKey | undefined;
   readonly nowNs: bigint;
 }
 
-/** Signs a block with all present validators. The commit has one entry per validator, in the order of the set. */
+/** Signs a block with all present validators. The commit has one entry per validator, in set order. */
 export function signCommit(state: ChainState, block: StoredBlock, round: number, signers: Signers): Commit {
   const firstNs = voteTimeNs(signers.nowNs, block.header.timeNs);
   const unsigned = state.validators.validators.map(({ address }, index): CommitSig => {
@@ -114,7 +114,7 @@ export function signCommit(state: ChainState, block: StoredBlock, round: number,
   return { ...commit, signatures };
 }
 
-/** Returns the current time, but at least 1 ms after the block. Otherwise the time of the next block would not increase. */
+/** Returns the current time, but at least 1 ms after the block, so that the next block's time increases. */
 function voteTimeNs(nowNs: bigint, headerTimeNs: bigint): bigint {
   return maxInt(nowNs, headerTimeNs + MIN_VOTE_DELAY_NS);
 }
@@ -126,7 +126,7 @@ const ABSENT: CommitSig = {
   signature: new Uint8Array(),
 };
 
-/** Returns the lower-case hex addresses that signed a commit. */
+/** Returns the addresses that signed a commit, in lower-case hex. */
 export function signersOf(commit: Commit): ReadonlySet<string> {
   return new Set(
     commit.signatures
@@ -142,15 +142,15 @@ interface Turn {
 }
 
 /**
- * Guards against an endless loop. Priorities span at most twice the total power, and each round costs its proposer more
- * than two thirds of the total power when it is absent (absent validators hold less than a third). A present validator
- * therefore proposes after a few rounds per absent validator.
+ * Guards against an endless loop. Priorities span at most twice the total power, and each round costs an absent proposer more
+ * than two thirds of the total power (absent validators hold less than a third). A present validator therefore proposes after a
+ * few rounds per absent validator.
  */
 const MAX_ROUNDS = 10_000;
 
 /**
- * Returns the first round whose proposer is present. Throws `NodeError` `no-quorum` when the present validators hold at
- * most two thirds of the power.
+ * Returns the first round whose proposer is present. Throws `NodeError` `no-quorum` if the present validators hold at most two
+ * thirds of the power.
  */
 export function chooseProposer(
   set: ValidatorSet,

@@ -3,7 +3,7 @@ import type { TxResult } from "../../chain/runtime/abci.ts";
 import { MempoolError } from "../base/errors.ts";
 import type { BroadcastResult } from "../base/node-view.ts";
 
-/** Bounds of a mempool. `cacheSize` counts transaction hashes. */
+/** A mempool's limits. `cacheSize` is a number of transaction hashes. */
 export interface MempoolOptions {
   readonly maxTxs: number;
   readonly maxBytes: number;
@@ -11,7 +11,7 @@ export interface MempoolOptions {
   readonly cacheSize: number;
 }
 
-/** CometBFT's defaults, but 64 MiB instead of 1 GiB in total, which suits a laptop. */
+/** CometBFT's defaults, except that the total is 64 MiB instead of 1 GiB, which suits a laptop. */
 export const DEFAULT_MEMPOOL: MempoolOptions = {
   maxTxs: 5_000,
   maxBytes: 67_108_864,
@@ -19,32 +19,32 @@ export const DEFAULT_MEMPOOL: MempoolOptions = {
   cacheSize: 10_000,
 };
 
-/** Transactions that are pending for a block, in order of arrival. */
+/** Transactions that are waiting for a block, in order of arrival. */
 export interface Mempool {
   /**
-   * Runs CheckTx and stores the transaction when its code is 0. Throws {@link MempoolError} without a check when the
-   * transaction is in the cache or exceeds a bound. A transaction that failed its check may be added again.
+   * Runs CheckTx and stores the transaction if its code is 0. Throws {@link MempoolError} without a check if the transaction is
+   * in the cache or exceeds a limit. A transaction that failed its check may be added again.
    */
   readonly add: (tx: Uint8Array) => BroadcastResult;
-  /** Returns the longest prefix of the queue within both bounds. A `maxGas` of -1 means no gas bound. Removes nothing. */
+  /** Returns the longest prefix of the queue within both limits. A `maxGas` of -1 means no gas limit. Removes nothing. */
   readonly reap: (maxBytes: bigint, maxGas: bigint) => readonly Uint8Array[];
-  /** Removes the transactions of a committed block and checks all others again. `results` has the order of `txs`. */
+  /** Removes the transactions in a committed block and rechecks all others. `results` has the same order as `txs`. */
   readonly update: (txs: readonly Uint8Array[], results: readonly TxResult[]) => void;
-  /** Drops all transactions, and knows none of the earlier ones. */
+  /** Drops all transactions, and forgets all earlier ones. */
   readonly clear: () => void;
   readonly txs: () => readonly Uint8Array[];
   readonly count: () => number;
   readonly bytes: () => number;
-  /** Failed first checks since the start. */
+  /** Number of failed first checks since the start. */
   readonly failed: () => number;
-  /** Rechecks since the start, with either result. */
+  /** Number of rechecks since the start, whatever their result. */
   readonly rechecked: () => number;
 }
 
-/** Upper bound of the protobuf overhead of one transaction in `Data`: 1 byte tag and at most 5 bytes length. */
+/** Upper bound for the protobuf overhead of one transaction in `Data`: 1 byte for the tag and at most 5 bytes for the length. */
 const TX_OVERHEAD = 6n;
 
-/** Creates an empty mempool over the CheckTx of the application. */
+/** Creates an empty mempool that uses the application's CheckTx. */
 export function createMempool(
   options: MempoolOptions,
   checkTx: (tx: Uint8Array, recheck: boolean) => TxResult,
@@ -84,8 +84,8 @@ export function createMempool(
     return { hash, check };
   };
   /**
-   * A block may invalidate pending transactions, for instance by their sequence. The recheck follows the order of arrival,
-   * because the check state of the application includes the transactions checked before.
+   * A block may invalidate pending transactions, for instance through their sequence. The recheck follows the order of arrival,
+   * because the application's check state includes the transactions checked earlier.
    */
   const recheck = (): void => {
     for (const [name, { tx }] of pool) {
@@ -122,7 +122,7 @@ export function createMempool(
   };
 }
 
-/** Stops at the first transaction that does not fit. Later ones may depend on it, for instance by their sequence. */
+/** Stops at the first transaction that does not fit, because later ones may depend on it, for instance through their sequence. */
 function reap(
   pending: readonly { readonly tx: Uint8Array; readonly gas: bigint }[],
   maxBytes: bigint,
@@ -156,15 +156,15 @@ function checkBounds(options: MempoolOptions, txs: number, bytes: number, length
   }
 }
 
-/** Hashes of recent transactions, pending or committed. Rejects copies without a CheckTx. */
+/** Hashes of recent transactions, pending or committed. Copies are rejected without running CheckTx. */
 interface TxCache {
-  /** Adds a hash as the newest. Returns false when the cache had it. */
+  /** Adds a hash as the newest one. Returns false if it was already in the cache. */
   readonly add: (hash: string) => boolean;
   readonly remove: (hash: string) => void;
   readonly clear: () => void;
 }
 
-/** Creates a cache of at most `capacity` hashes that removes the least recently added one, like CometBFT's `LRUTxCache`. */
+/** Creates a cache of at most `capacity` hashes that evicts the least recently added one, like CometBFT's `LRUTxCache`. */
 function createTxCache(capacity: number): TxCache {
   // A set iterates in insertion order: its first element is the oldest, and a hash that is added again moves to the end.
   const hashes = new Set<string>();

@@ -8,34 +8,38 @@ import type { BlockSteps, Engine, ProducedBlock } from "./engine.ts";
 /** Decides when blocks are made. */
 export interface Production {
   /**
-   * Makes a block immediately and then one per block time until the signal aborts. Rejects when a block fails with any
-   * error other than `no-quorum`.
+   * Makes a block immediately, then one per block time until the signal aborts. Rejects if a block fails with any error other
+   * than `no-quorum`.
    */
   readonly run: (signal: AbortSignal) => Promise<void>;
   readonly halt: () => void;
   readonly resume: () => void;
   readonly isHalted: () => boolean;
-  /** What runs before each timed block. */
+  /** Runs the step that precedes each timed block. */
   readonly vote: (signal: AbortSignal) => Promise<void>;
-  /** Makes one block immediately, also on a halted chain. Throws `NodeError` `no-quorum`. */
+  /** Makes one block immediately, even on a halted chain. Throws `NodeError` `no-quorum`. */
   readonly produceNow: () => ProducedBlock;
-  /** Runs `work` while no block is open. An error of either ends `run` too: the chain is not in a state of its own then. */
+  /**
+   * Runs `work` while no block is open. An error from either also ends `run`, because the chain's state may then be inconsistent.
+   */
   readonly between: (work: () => void) => void;
 }
 
 export interface ProductionDeps extends BlockMakerDeps {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Runs before each timed block, where a validator extends its vote. May take long. Rejects only on abort. */
+  /**
+   * Runs before each timed block, at the point where a validator extends its vote. May take a long time. Rejects only on abort.
+   */
   readonly beforeBlock: (signal: AbortSignal) => Promise<void>;
 }
 
-/** Minimum pause after a block, as a fraction of the block time: the process also serves requests. */
+/** Minimum pause after a block, as a fraction of the block time, because the process also serves requests. */
 const MIN_PAUSE = 0.25;
 
 /**
- * Creates the block production. Timed blocks start `blockTimeMs` apart, or later when a block or `beforeBlock` takes longer. This
- * is as in CometBFT: `timeout_commit` starts with the votes for a block, and its execution is part of that time.
+ * Creates the block production. Timed blocks start `blockTimeMs` apart, or later if a block or `beforeBlock` takes longer. This
+ * matches CometBFT, where `timeout_commit` starts with the votes for a block and includes its execution.
  */
 export function createProduction(blockTimeMs: number, deps: ProductionDeps): Production {
   let halted = false;
@@ -112,15 +116,15 @@ function isNoQuorum(error: unknown): boolean {
   return error instanceof NodeError && error.facts.code === "no-quorum";
 }
 
-/** Makes blocks and publishes each one after it is on disk. Errors of the engine pass through unchanged. */
+/** Makes blocks and publishes each one once it is on disk. Errors from the engine pass through unchanged. */
 interface BlockMaker {
-  /** Makes a block without a pause. A block that is open in `makeInSteps` is finished first. */
+  /** Makes a block without a pause. A block that `makeInSteps` has open is finished first. */
   readonly makeNow: () => ProducedBlock;
-  /** Finishes and publishes a block that is open. */
+  /** Finishes and publishes the open block, if any. */
   readonly settle: () => void;
   /**
-   * Makes a block in three steps with pauses between them: execute, write, publish. The process answers requests during
-   * the pauses; without them, a large block would delay every request until it is complete.
+   * Makes a block in three steps with pauses between them: execute, write, publish. During the pauses, the process serves
+   * requests; without them, a large block would delay every request until it is complete.
    */
   readonly makeInSteps: () => Promise<void>;
 }
@@ -129,11 +133,11 @@ interface BlockMakerDeps {
   readonly engine: Pick<Engine, "produce">;
   /** Lets the event loop handle other work. */
   readonly pause: () => Promise<void>;
-  /** Called with every block, in order of height. */
+  /** Called with every block, in height order. */
   readonly onBlock: (produced: ProducedBlock) => void;
 }
 
-/** Creates a block maker over an engine. */
+/** Creates a block maker for an engine. */
 export function createBlockMaker({ engine, pause, onBlock }: BlockMakerDeps): BlockMaker {
   let open: { readonly steps: BlockSteps } | undefined;
   // Blocks that are on disk and not published, in order of height; two at most. `makeNow` may add a second one during the last

@@ -4,12 +4,12 @@ import type { HeightRecord } from "../storage/block-codec.ts";
 import type { BlockStore } from "../storage/block-store.ts";
 
 /**
- * A set is stored at each change and at each multiple of this number. Reads compute the sets between them, so this is also
+ * A set is stored whenever it changes, and at each multiple of this number. Reads compute the sets in between, so this is also
  * the maximum number of rotations per read.
  */
 const STORE_EVERY = 64n;
 
-/** Returns the validator sets to store with a block: the set of `height` or none. */
+/** Returns the validator sets to store with a block: the set for `height`, or none. */
 export function setsToKeep(
   height: bigint,
   set: ValidatorSet,
@@ -19,8 +19,8 @@ export function setsToKeep(
 }
 
 /**
- * Returns the validator set of a height with proposer and priorities, or undefined when no set is stored at or below the
- * height. Costs at most 64 rotations.
+ * Returns the validator set for a height, with proposer and priorities, or undefined if no set is stored at or below the height.
+ * Costs at most 64 rotations.
  */
 export function validatorsAt(store: BlockStore, height: bigint): ValidatorSet | undefined {
   const stored = store.validatorSetAtOrBelow(height);

@@ -7,21 +7,21 @@ import { concat, fromHex, sha256, toHex, utf8 } from "../../../platform/base/byt
 import type { Misbehavior, ValidatorPower } from "../../chain/runtime/abci.ts";
 import { NodeError } from "../base/errors.ts";
 
-/** The validator keys of this node, the absent validators, and the scheduled changes of the set. */
+/** This node's validator keys, the absent validators, and the scheduled changes to the set. */
 export interface Validators {
-  /** Returns the key of an address, or undefined when the validator is absent or its key is not in this node. */
+  /** Returns the key for an address, or undefined if the validator is absent or this node does not have its key. */
   readonly signingKey: (address: Uint8Array) => ValidatorKey | undefined;
-  /** Replaces the absent addresses. Absent validators do not sign from now on; all others do. */
+  /** Replaces the absent addresses. From now on, absent validators do not sign; all others do. */
   readonly setAbsent: (addresses: readonly Uint8Array[]) => void;
   /** Lower-case hex addresses. */
   readonly absent: () => readonly string[];
   /**
-   * Schedules a new power (0 removes) for the validator of a 32-byte seed. The next block contains the change, and
-   * the validator signs from two heights after that block on. `upcoming` is the set of the height after the next one.
-   * Throws `NodeError` `bad-validator-update` when CometBFT would reject the change.
+   * Schedules a new power (0 removes) for the validator with a 32-byte seed. The next block contains the change, and the
+   * validator signs from two heights after that block on. `upcoming` is the set for the height after the next one. Throws
+   * `NodeError` `bad-validator-update` if CometBFT would reject the change.
    */
   readonly schedule: (seed: Uint8Array, power: bigint, upcoming: ValidatorSet) => ValidatorKey;
-  /** Schedules evidence for the next block. It is not durable before that block. */
+  /** Schedules evidence for the next block. Until then, it is not durable. */
   readonly accuse: (evidence: Misbehavior) => void;
   /** True if evidence against an address is scheduled. */
   readonly isAccused: (address: Uint8Array) => boolean;
@@ -31,7 +31,7 @@ export interface Validators {
   readonly takeUpdates: () => readonly ValidatorPower[];
 }
 
-/** Creates the keys of a node. `saveKey` makes the key of a scheduled validator durable. */
+/** Creates a node's keys. `saveKey` makes a scheduled validator's key durable. */
 export function createValidators(
   seeds: readonly Uint8Array[],
   saveKey: (address: Uint8Array, seed: Uint8Array) => void,
@@ -77,7 +77,7 @@ export function createValidators(
   };
 }
 
-/** Applies the updates to the set and discards the result. An invalid update in a block would stop the node. */
+/** Applies the updates to the set and discards the result, because an invalid update in a block would stop the node. */
 function checkUpdates(upcoming: ValidatorSet, updates: readonly ValidatorPower[]): void {
   try {
     updateValidatorSet(upcoming, updates);
@@ -87,7 +87,7 @@ function checkUpdates(upcoming: ValidatorSet, updates: readonly ValidatorPower[]
   }
 }
 
-/** Ed25519 key pair of a validator. */
+/** A validator's Ed25519 key pair. */
 export interface ValidatorKey {
   readonly publicKey: Uint8Array;
   /** 20 bytes. */
@@ -95,10 +95,10 @@ export interface ValidatorKey {
   readonly sign: (message: Uint8Array) => Uint8Array;
 }
 
-/** DER header of a PKCS #8 document with an ed25519 private key (RFC 8410). The 32-byte seed follows it. */
+/** DER header for a PKCS #8 document with an ed25519 private key (RFC 8410). It is followed by the 32-byte seed. */
 const PKCS8_PREFIX = fromHex("302e020100300506032b657004220420");
 
-/** Derives the key pair of a 32-byte seed. Throws on another length. */
+/** Derives a key pair from a 32-byte seed. Throws for any other length. */
 export function validatorKey(seed: Uint8Array): ValidatorKey {
   if (seed.length !== 32) throw new Error(`a validator seed has 32 bytes, not ${seed.length}`);
   const der = Buffer.from(concat(PKCS8_PREFIX, seed));
@@ -109,7 +109,9 @@ export function validatorKey(seed: Uint8Array): ValidatorKey {
   return { publicKey, address: addressOf(publicKey), sign: (message) => sign(null, message, key) };
 }
 
-/** Returns the PUBLIC test seed of a validator. All local chains of one id share their seeds. Never for a real network. */
+/**
+ * Returns a validator's PUBLIC test seed. All local chains with the same id share their seeds. Never use it on a real network.
+ */
 export function testValidatorSeed(chainId: string, index: number): Uint8Array {
   return sha256(utf8(`relaywatch test validator ${chainId} ${index}`));
 }

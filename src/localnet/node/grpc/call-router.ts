@@ -19,7 +19,7 @@ import { TENDERMINT_METHODS } from "./tendermint-service.ts";
 import { BROADCAST_PATH, TX_METHODS } from "./tx-service.ts";
 
 interface UnaryCall {
-  /** Under the chain's own name: "/acme.interchainqueries.Query/Params". */
+  /** With the chain's own name: "/acme.interchainqueries.Query/Params". */
   readonly path: string;
   /** The encoded request. */
   readonly data: Uint8Array;
@@ -27,35 +27,36 @@ interface UnaryCall {
   readonly heights: readonly string[];
 }
 
-/** The outcome of a call. */
+/** A call's outcome. */
 export interface UnaryReply {
   /** gRPC status; 0 means success. */
   readonly code: number;
-  /** Text of an error; empty on success. */
+  /** Error text; empty on success. */
   readonly message: string;
   /** The encoded response; empty on an error. */
   readonly value: Uint8Array;
-  /** Height of the state that the call read; undefined when it read none. */
+  /** Height of the state that the call read; undefined if it read none. */
   readonly height: bigint | undefined;
 }
 
 /**
- * All unary methods of application and node. Neither function throws. Both log a node's bug and hide it from the caller.
+ * All unary methods of the application and the node. Neither function throws. Both log a bug in the node and hide it from the
+ * caller.
  */
 export interface CallRouter {
-  /** gRPC paths under the chain's own name. */
+  /** gRPC paths with the chain's own name. */
   readonly paths: readonly string[];
-  /** Field numbers and names of requests and responses. Default: the definitions'. */
+  /** Field numbers and names in requests and responses. Default: those in the definitions. */
   readonly proto?: ProtoVariant | undefined;
   /** Calls a method for gRPC and REST. See {@link callInQueue}. */
   readonly call: (call: UnaryCall) => UnaryReply;
-  /** The requests of the node's servers. */
+  /** The requests to the node's servers. */
   readonly queue: WorkQueue;
-  /** Runs an `abci_query`: a method by its gRPC path, or one of the application's other paths. */
+  /** Runs an `abci_query`, which names a method by its gRPC path, or one of the application's other paths. */
   readonly query: (request: QueryRequest) => QueryResponse;
 }
 
-/** Creates a server of a node's gRPC methods. `createNode` calls it for REST and gRPC. */
+/** Creates a server for a node's gRPC methods. `createNode` calls it for REST and gRPC. */
 export type ServerFactory = (router: CallRouter) => NodeServer;
 
 const NOTHING = new Uint8Array(0);
@@ -94,8 +95,8 @@ export function createCallRouter(
 }
 
 /**
- * Calls a method when it is its turn in the queue of the node, and passes the reply on to `convert` in the same turn. Without
- * capacity there, the reply is Unavailable.
+ * Calls a method when its turn in the node's queue comes, and passes the response to `convert` in the same turn. If the queue has
+ * no capacity, the response is Unavailable.
  */
 export function callInQueue<T>(
   { call, queue }: Pick<CallRouter, "call" | "queue">,

@@ -25,20 +25,20 @@ import { BLOCK_HEIGHT_KEY } from "./node-method.ts";
 import { createReflectionStream, REFLECTION_PATHS } from "./reflection.ts";
 
 export interface GrpcEndpointOptions extends ServerAddress {
-  /** First part of the type URLs of the chain's own modules: "neutron". */
+  /** First part of the type URLs in the chain's own modules: "neutron". */
   readonly chainName: string;
 }
 
-/** Bounds of the gRPC server. */
+/** Limits for the gRPC server. */
 export const GRPC_LIMITS: GrpcConnectionLimits & { readonly maxUnsentBytes: number } = {
   maxConnections: 256,
   prefaceTimeoutMs: 10_000,
   maxUnsentBytes: 67_108_864,
 };
-/** Time that open calls get at close. */
+/** Time that open calls have to finish on close. */
 const GRACE_MS = 500;
 
-/** Creates the gRPC server ("grpc"), without TLS: every method of the router, and server reflection. */
+/** Creates the gRPC server ("grpc"), without TLS: all of the router's methods, and server reflection. */
 export function createGrpcEndpoint(
   options: GrpcEndpointOptions,
   deps: { readonly logger: Logger },
@@ -66,7 +66,7 @@ export function createGrpcEndpoint(
   };
 }
 
-/** Stops accepting connections, lets open calls end, then cuts them. */
+/** Stops accepting connections, lets open calls end, then cuts the rest. */
 async function close(listener: NetServer, server: GrpcServer): Promise<void> {
   const stopped = new Promise<void>((resolve) => listener.close(() => resolve()));
   await new Promise<void>((resolve) => {
@@ -91,15 +91,15 @@ interface GrpcServerDeps {
 
 /** The SDK's default. */
 const MAX_REQUEST_BYTES = 10 * 1024 * 1024;
-/** The SDK's default is 2 GiB, with which one response could fill the memory of this process. */
+/** The SDK's default is 2 GiB, which would allow a single response to fill this process's memory. */
 const MAX_RESPONSE_BYTES = 256 * 1024 * 1024;
 const MAX_STREAMS_PER_CONNECTION = 100;
 const MAX_IDLE_MS = 10 * 60_000;
 const KEEPALIVE_MS = 60_000;
 
 /**
- * Creates a gRPC server with every unary method of the router and server reflection. It passes the bytes of requests and
- * responses through. The caller gives it its connections.
+ * Creates a gRPC server with all of the router's unary methods and server reflection. It passes request and response bytes
+ * through. The caller supplies its connections.
  */
 function createGrpcServer(deps: GrpcServerDeps): Server {
   const { router, chainName, logger } = deps;
@@ -160,7 +160,7 @@ function unaryHandler(
   };
 }
 
-/** Handles reflection streams. Responses have the order of the requests. */
+/** Handles reflection streams. Responses are sent in request order. */
 function reflectionHandler(
   openStream: () => ReturnType<typeof createReflectionStream>,
   logger: Logger,
@@ -180,26 +180,29 @@ function reflectionHandler(
   };
 }
 
-/** Connection bounds of the gRPC server. */
+/** Connection limits for the gRPC server. */
 interface GrpcConnectionLimits {
-  /** At the limit, a new connection replaces the one without traffic for the longest time. */
+  /** At the limit, a new connection replaces the one that has had no traffic for the longest time. */
   readonly maxConnections: number;
-  /** Time for the first bytes of HTTP/2 to arrive. */
+  /** Maximum time until the first HTTP/2 bytes arrive. */
   readonly prefaceTimeoutMs: number;
 }
 
-/** The TCP connections of the gRPC server. */
+/** The gRPC server's TCP connections. */
 interface GrpcConnections {
   readonly add: (socket: Socket) => void;
-  /** Counts the unsent bytes of responses. */
+  /** Counts the unsent bytes in responses. */
   readonly interceptor: ServerInterceptor;
 }
 
-/** Every HTTP/2 connection starts with these 24 bytes of the client. */
+/** Every HTTP/2 connection starts with these 24 bytes from the client. */
 const PREFACE_BYTES = 24;
 interface Connection {
   readonly socket: Socket;
-  /** Received bytes at the last measurement. Sent bytes say nothing: the server sends settings and pings to all. */
+  /**
+   * Bytes received up to the last measurement. Bytes sent show nothing, because the server sends settings and pings to every
+   * client.
+   */
   bytesRead: number;
 }
 

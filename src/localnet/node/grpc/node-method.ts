@@ -7,9 +7,9 @@ import type { NodeView } from "../base/node-view.ts";
 /** Context of the node's own services. */
 export interface ServiceContext {
   readonly view: NodeView;
-  /** First part of the chain's own type URLs: "neutron". */
+  /** First part of the type URLs in the chain's own modules: "neutron". */
   readonly chainName: string;
-  /** Field numbers and names of the chain's messages. Default: the definitions'. */
+  /** Field numbers and names in the chain's messages. Default: those in the definitions. */
   readonly proto?: ProtoVariant | undefined;
   /** Human-readable part of consensus addresses: "neutronvalcons". */
   readonly consensusPrefix: string;
@@ -20,9 +20,9 @@ export interface ServiceContext {
 /** A gRPC method that the node serves itself. `handle` throws `QueryError` or `ModuleError`. */
 export interface NodeMethod {
   readonly path: string;
-  /** Reads no state of the chain. Works before the first block, and its response has no height. */
+  /** Reads no chain state. It works before the first block, and its response has no height. */
   readonly stateless?: boolean;
-  /** `height` is the height that the call reads: the latest unless the call requests another, and 0 when stateless. */
+  /** `height` is the height that the call reads: the latest unless the call requests another one, or 0 if stateless. */
   readonly handle: (request: Uint8Array, context: ServiceContext, height: bigint) => Uint8Array;
 }
 
@@ -48,11 +48,11 @@ export function nodeMethod<Request, Response>(
   };
 }
 
-/** Metadata key of a height. A call requests a height with it. A response reports the height that the call read. */
+/** Metadata key for a height. In a call, it requests a height; in a response, it reports the height that the call read. */
 export const BLOCK_HEIGHT_KEY = "x-cosmos-block-height";
 
 /**
- * Returns the height that a call requests. 0 (latest) unless there is exactly one value, as in baseapp's interceptor.
+ * Returns the height that a call requests. It is 0 (latest) unless there is exactly one value, as in baseapp's interceptor.
  * Throws `ModuleError` sdk/18.
  */
 export function blockHeightOf(values: readonly string[]): bigint {
@@ -68,7 +68,7 @@ export function blockHeightOf(values: readonly string[]): bigint {
   }
 }
 
-/** Throws `ModuleError` with baseapp's text when no query can read this height. 0 means the latest height. */
+/** Throws `ModuleError` with baseapp's text if no query can read this height. 0 means the latest height. */
 export function requireQueryHeight(height: bigint, latest: bigint, prove = false): void {
   if (height < 0n) {
     throw ErrInvalidRequest("cannot query with height < 0; please provide a valid height");

@@ -20,7 +20,7 @@ import { nodeMethod, type NodeMethod } from "./node-method.ts";
 
 const SERVICE = "/cosmos.base.node.v1beta1.Service";
 
-/** `cosmos.base.node.v1beta1.Service`: settings and state of the node. */
+/** `cosmos.base.node.v1beta1.Service`: the node's settings and state. */
 export const NODE_METHODS: readonly NodeMethod[] = [
   nodeMethod(`${SERVICE}/Config`, ConfigRequest, ConfigResponse, (_request, { view }) => ({
     minimumGasPrice: minimumGasPrice(view),
@@ -53,8 +53,8 @@ const FEE_MARKET_PARAMS = {
 };
 
 /**
- * The lowest price that the fee market ever takes, which an operator writes into app.toml: relayers warn of a chain without
- * one. Empty for a chain without a fee market.
+ * The lowest price that the fee market ever accepts. An operator would write it into app.toml, and relayers warn about a chain
+ * without one. Empty for a chain without a fee market.
  */
 function minimumGasPrice(view: NodeView): string {
   const { code, value } = view.query(FEE_MARKET_PARAMS);
@@ -64,7 +64,7 @@ function minimumGasPrice(view: NodeView): string {
 
 const REFLECTION_SERVICE = "/cosmos.base.reflection.v1beta1.ReflectionService";
 
-/** `cosmos.base.reflection.v1beta1.ReflectionService`: the types that a `google.protobuf.Any` may hold. */
+/** `cosmos.base.reflection.v1beta1.ReflectionService`: the types that a `google.protobuf.Any` may contain. */
 export const INTERFACE_METHODS: readonly NodeMethod[] = [
   nodeMethod(
     `${REFLECTION_SERVICE}/ListAllInterfaces`,
@@ -95,7 +95,7 @@ const IBC_INTERFACES: Readonly<Record<string, readonly string[]>> = {
   "ibc.core.client.v1.ConsensusState": [TYPE_URL.tendermintConsensusState],
 };
 
-/** Type URLs by the name of the interface, as the Go modules register them. */
+/** Type URLs by interface name, as registered by the Go modules. */
 function interfacesOf(view: NodeView): ReadonlyMap<string, readonly string[]> {
   const messages = view.messageTypes();
   return new Map([

@@ -16,24 +16,24 @@ import {
 import type { ProtoVariant } from "../../../cosmos/proto/variant.ts";
 import { GrpcCode } from "../../chain/runtime/errors.ts";
 
-/** One reflection stream. A file is sent with its imports, each of them once in a stream. */
+/** One reflection stream. A file is sent with its imports, each only once per stream. */
 export interface ReflectionStream {
   readonly respond: (request: ServerReflectionRequest) => ServerReflectionResponse;
 }
 
 /** Services that reflection describes. */
 export interface ReflectionOptions {
-  /** gRPC paths of the server's methods, under the chain's own name, without reflection. */
+  /** gRPC paths of the server's methods, with the chain's own name, excluding reflection. */
   readonly paths: readonly string[];
-  /** The name under which the chain's own files and symbols appear. */
+  /** The name in the chain's own files and symbols. */
   readonly chainName: string;
-  /** Field numbers and names of the chain's messages. Default: the definitions'. */
+  /** Field numbers and names in the chain's messages. Default: those in the definitions. */
   readonly proto?: ProtoVariant | undefined;
 }
 
 type MessageResponse = ServerReflectionResponse["messageResponse"];
 
-/** Creates the state of one reflection stream. */
+/** Creates the state for one reflection stream. */
 export function createReflectionStream(options: ReflectionOptions): ReflectionStream {
   const sent = new Set<string>();
   const served = new Set([...options.paths, ...REFLECTION_PATHS]);
@@ -101,8 +101,8 @@ interface StreamScope {
 }
 
 /**
- * The file, followed by its direct and indirect imports without those that the stream has sent already. The file itself is
- * always there, as in grpc-go: clients take the first entry for the one they requested.
+ * The file, followed by its direct and indirect imports, except those that the stream has already sent. The file itself is always
+ * included, as in grpc-go, because clients take the first entry for the one they requested.
  */
 function files(
   first: FileInfo | undefined,
@@ -124,8 +124,8 @@ function files(
 }
 
 /**
- * Leaves out the methods of a service that the server does not have. A service without any method here, such as the messages
- * of a module, stays: it describes transactions.
+ * Leaves out a service's methods that the server does not have. A service of which it has no method, such as a module's messages,
+ * is left unchanged, because it describes transactions.
  */
 function withServedMethods(file: Uint8Array, served: ReadonlySet<string>): Uint8Array {
   const descriptor = fromBinary(FileDescriptorProtoSchema, file);
@@ -140,7 +140,7 @@ function withServedMethods(file: Uint8Array, served: ReadonlySet<string>): Uint8
   return isComplete ? file : toBinary(FileDescriptorProtoSchema, descriptor);
 }
 
-/** Finds a file by the path that it has on the chain. */
+/** Finds a file by its path on the chain. */
 function findFileOfChain(path: string, chainName: string): FileInfo | undefined {
   for (const { name } of protoRegistry().files) {
     if (toChainRestPath(`${name}.proto`, chainName) === path) return findFile(`${name}.proto`);
@@ -155,11 +155,11 @@ function findSymbol(symbol: string, chainName: string): FileInfo | undefined {
 
 interface ExtensionPlace {
   readonly number: number;
-  /** Canonical path of the declaring file. */
+  /** Canonical path of the file that declares the symbol. */
   readonly file: string;
 }
 
-/** The extensions of a message; undefined when the message does not exist. */
+/** Returns a message's extensions; undefined if the message does not exist. */
 function extensionsOf(typeName: string, chainName: string): readonly ExtensionPlace[] | undefined {
   const registry = protoRegistry();
   const canonical = toCanonicalTypeUrl(typeName, chainName);
@@ -171,12 +171,12 @@ function extensionsOf(typeName: string, chainName: string): readonly ExtensionPl
   );
 }
 
-/** Service names of these gRPC paths, in alphabetical order. */
+/** Returns the service names in these gRPC paths, in alphabetical order. */
 function servicesOf(paths: Iterable<string>): readonly string[] {
   return [...new Set([...paths].map((path) => path.slice(1, path.lastIndexOf("/"))))].toSorted();
 }
 
-/** The two versions of the reflection service. Their messages are the same on the wire. */
+/** Both versions of the reflection service. Their messages are identical on the wire. */
 export const REFLECTION_PATHS = [
   "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
   "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",

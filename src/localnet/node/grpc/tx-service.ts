@@ -25,12 +25,12 @@ import { protoBlock, protoBlockId } from "./tendermint-service.ts";
 
 const SERVICE = "/cosmos.tx.v1beta1.Service";
 
-/** The method that an `abci_query` cannot call. */
+/** The method that cannot be called through `abci_query`. */
 export const BROADCAST_PATH = `${SERVICE}/BroadcastTx`;
 
 /**
- * `cosmos.tx.v1beta1.Service` without Simulate, which the application serves, and without the two methods for amino bytes,
- * which no tool of these chains calls.
+ * `cosmos.tx.v1beta1.Service`, except for Simulate, which the application serves, and the two methods for amino bytes, which no
+ * tool for these chains calls.
  */
 export const TX_METHODS: readonly NodeMethod[] = [
   nodeMethod(`${SERVICE}/GetTx`, wire.GetTxRequest, wire.GetTxResponse, ({ hash }, context) =>
@@ -74,7 +74,7 @@ function encodeTx({ body, authInfo, signatures }: Tx): Uint8Array {
 
 const DEFAULT_LIMIT = 100n;
 
-/** Returns a block and one page of its transactions, without entries that are not transactions. */
+/** Returns a block and one page of its transactions, leaving out entries that are not transactions. */
 function getBlockWithTxs(
   { height, pagination }: wire.GetBlockWithTxsRequest,
   { view, chainName }: ServiceContext,
@@ -94,7 +94,7 @@ function getBlockWithTxs(
   };
 }
 
-/** The entries between offset and offset + limit. With `reverse`, both start at the end of the block. */
+/** The entries between offset and offset + limit. With `reverse`, both count from the end of the block. */
 function pageOf(txs: readonly Uint8Array[], page: PageRequest | undefined): readonly Uint8Array[] {
   const offset = page?.offset ?? 0n;
   const limit = page === undefined || page.limit === 0n ? DEFAULT_LIMIT : page.limit;
@@ -109,7 +109,7 @@ function pageOf(txs: readonly Uint8Array[], page: PageRequest | undefined): read
 }
 
 const DEFAULT_PAGE_SIZE = 100n;
-/** CometBFT's largest page. It reduces a larger limit without an error. */
+/** CometBFT's maximum page size. A larger limit is reduced without an error. */
 const MAX_PAGE_SIZE = 100n;
 
 /** Returns the transaction with this hash (hex, either case). Throws `QueryError`. */
@@ -132,8 +132,8 @@ function decodeHash(hash: string): Uint8Array {
 /**
  * Returns one page of the transactions that match a query in CometBFT's language. Throws `QueryError`.
  *
- * With vote extensions on, the first entry of a block is not a transaction. Like the deployed chain, the search leaves out
- * such entries but counts them in the total, so a page may hold fewer transactions than its limit.
+ * With vote extensions on, a block's first entry is not a transaction. Like the deployed chain, the search leaves out such
+ * entries but counts them in the total, so a page may have fewer transactions than its limit.
  */
 function searchTxs(request: wire.GetTxsEventRequest, context: ServiceContext): wire.GetTxsEventResponse {
   const { items, total } = search(request, context.view);
@@ -157,7 +157,7 @@ function searchTxs(request: wire.GetTxsEventRequest, context: ServiceContext): w
   };
 }
 
-/** What a client of grpc-go receives by default. Printing as much as JSON takes most of a second. */
+/** The largest message that a grpc-go client accepts by default. Printing this much as JSON takes most of a second. */
 const MAX_PAGE_BYTES = 4 * 1024 * 1024;
 
 function pageTooLarge(bytes: number): QueryError {
@@ -193,7 +193,7 @@ function searchError(text: string): QueryError {
   return new QueryError(GrpcCode.Internal, text);
 }
 
-/** Decodes an entry of a block. Returns undefined when it is not a transaction. */
+/** Decodes a block entry. Returns undefined if it is not a transaction. */
 function decodeIfTx(entry: Pick<StoredTx, "tx">, chainName: string): wire.GetTxResponse["tx"] {
   try {
     return decodeFullTx(entry.tx, chainName);
@@ -217,8 +217,8 @@ const MEMPOOL_CODES: Readonly<Record<MempoolErrorFacts["code"], number>> = {
 };
 
 /**
- * Broadcasts as the SDK's client does. Sync mode returns the result of CheckTx, async mode only the hash. Block mode does
- * not exist since SDK 0.47. Throws `QueryError`.
+ * Broadcasts as the SDK's client does. Sync mode returns the CheckTx result, async mode only the hash. Block mode has not existed
+ * since SDK 0.47. Throws `QueryError`.
  */
 function broadcast({ txBytes, mode }: wire.BroadcastTxRequest, view: NodeView): TxResponse {
   if (txBytes.length === 0) throw new QueryError(GrpcCode.InvalidArgument, "invalid empty tx");
@@ -247,7 +247,7 @@ function decodeFullTx(bytes: Uint8Array, chainName: string): Tx {
   return { body, authInfo, signatures: raw.signatures };
 }
 
-/** An executed transaction with its result. `timestamp` is the time of its block. */
+/** An executed transaction and its result. `timestamp` is the time of its block. */
 function storedTxResponse(stored: StoredTx, tx: Tx, timeNs: bigint): TxResponse {
   const { code, codespace, log, data, gasWanted, gasUsed, events } = stored.result;
   return {
@@ -267,13 +267,13 @@ function storedTxResponse(stored: StoredTx, tx: Tx, timeNs: bigint): TxResponse 
   };
 }
 
-/** The result of a broadcast in sync mode. It holds only what CheckTx returned. */
+/** The result of a broadcast in sync mode. It contains only what CheckTx returned. */
 function broadcastResponse({ hash, check }: BroadcastResult): TxResponse {
   const { code, codespace, log, data } = check;
   return { ...emptyTxResponse(hash), code, codespace, data: upperHex(data), rawLog: log };
 }
 
-/** A response with nothing but the hash. */
+/** A response that contains only the hash. */
 function emptyTxResponse(hash: Uint8Array): TxResponse {
   return {
     height: 0n,
@@ -292,7 +292,7 @@ function emptyTxResponse(hash: Uint8Array): TxResponse {
   };
 }
 
-/** The SDK formats the time with `time.RFC3339`, which has no fraction. Rounds down also before 1970. */
+/** The SDK formats the time with `time.RFC3339`, which has no fraction. Times before 1970 are also rounded down. */
 function wholeSeconds(timeNs: bigint): bigint {
   return timeNs - (((timeNs % NS_PER_SECOND) + NS_PER_SECOND) % NS_PER_SECOND);
 }

@@ -18,26 +18,26 @@ type Prices = ReadonlyMap<string, bigint>;
 
 /** The price votes that a block carries. */
 export interface ExtendedCommits {
-  /** Sets the prices that the own validator votes for from now on; empty: it has none. */
+  /** Sets the prices that this node's validator votes for from now on; if empty, it has none. */
   readonly extend: (prices: Prices) => void;
-  /** Returns the first transaction of the next block: the votes on the last one. Undefined while a fault takes them away. */
+  /** Returns the next block's first transaction: the votes on the last block. Undefined while a fault suppresses them. */
   readonly next: (state: ChainState) => Uint8Array | undefined;
 }
 
 interface ExtendedCommitDeps extends Pick<OracleOptions, "faults"> {
   readonly app: Pick<Application, "query">;
-  /** Address of the own validator. */
+  /** Address of this node's validator. */
   readonly own: Uint8Array;
 }
 
-/** Of a vote while `price-deviation` is on, against the sidecar's price. */
+/** A voted price as a percentage of the sidecar's price while `price-deviation` is on. */
 const DEVIATION_PERCENT = 110n;
 
 const NOTHING = new Uint8Array(0);
 
 /**
- * Creates the votes. Each of the other validators has its own sidecar, which always has prices: those of the own one, or its last
- * ones. A block that is made by hand has the votes of the last timed one.
+ * Creates the votes. Each of the other validators has its own sidecar, which always has prices: the current ones from this node's
+ * sidecar, or the last ones. A block made by hand has the votes of the last timed block.
  */
 export function createExtendedCommits({ app, own, faults }: ExtendedCommitDeps): ExtendedCommits {
   let ofOwn: Prices = new Map();

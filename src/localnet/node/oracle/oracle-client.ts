@@ -8,7 +8,7 @@ import type { Logger } from "../../../platform/base/logger.ts";
 import { readTextBody } from "../../../platform/base/read-text.ts";
 import type { OracleVote } from "./oracle-metrics.ts";
 
-/** Faults that can be injected into the oracle part of a node, with their visible effect. */
+/** Faults that can be injected into a node's oracle part, with their visible effects. */
 export const ORACLE_FAULTS = {
   "vote-extensions-missing":
     "the node counts Success, but its vote extension arrives late: the chain counts the validator as absent",
@@ -22,29 +22,29 @@ export const ORACLE_FAULTS = {
   "pre-block-error": "extending the vote fails before the sidecar is asked: neither Success nor Failure",
 } as const;
 
-/** Name of a node's oracle fault. */
+/** Name of an oracle fault in a node. */
 export type OracleFaultName = keyof typeof ORACLE_FAULTS;
 
-/** Answers whether a fault is on. */
+/** Says whether a fault is on. */
 interface OracleFaultSet {
   readonly has: (name: OracleFaultName) => boolean;
 }
 
-/** Address of the sidecar, and the deadline of a price request. */
+/** The sidecar's address, and the deadline for a price request. */
 export interface OracleOptions {
   /** Base URL: "http://127.0.0.1:8080". */
   readonly address: string;
-  /** Time that a vote waits for the sidecar: the smaller of `client_timeout` (2 s) and the 1 s that a real node allows. */
+  /** How long a vote waits for the sidecar: the smaller of `client_timeout` (2 s) and the 1 s that a real node allows. */
   readonly timeoutMs: number;
-  /** Injected faults of the votes. */
+  /** Injected faults in the votes. */
   readonly faults?: OracleFaultSet;
 }
 
 /** Requests prices once per block, as a validator does when it extends its vote. */
 export interface OracleClient {
   /**
-   * Rejects only on abort. Every other error is a vote without prices, since a missing sidecar must not stop the chain.
-   * `signal` lives as long as the node: between votes, the client uses it to connect again.
+   * Rejects only on abort. Any other error results in a vote without prices, since a missing sidecar must not stop the chain.
+   * `signal` lives as long as the node, because the client also uses it to reconnect between votes.
    */
   readonly vote: (signal: AbortSignal) => Promise<OracleVote>;
 }
@@ -64,9 +64,9 @@ const PATHS = ["/connect/oracle/v2/prices", "/slinky/oracle/v1/prices"] as const
 const MAX_PRICES = 5_000;
 
 /**
- * Creates an oracle client. One deadline covers a whole vote: both paths, and the wait for a connection. The client of a
- * real node waits for a refused connection too, until its deadline. A chain with one validator therefore slows down while
- * its sidecar is down, and this client reproduces that.
+ * Creates an oracle client. One deadline covers the whole vote: both paths, and the wait for a connection. A real node's client
+ * also waits until its deadline if a connection is refused. A chain with one validator therefore slows down while its sidecar is
+ * down, and this client reproduces that.
  */
 export function createOracleClient(options: OracleOptions, deps: OracleDeps): OracleClient {
   const connection = createSidecarConnection(options.address, deps.transport ?? httpTransport, deps.clock);
@@ -130,7 +130,7 @@ function parsePrices(document: unknown): Prices {
   );
 }
 
-/** A response of the sidecar with its complete body. */
+/** A response from the sidecar, with its complete body. */
 export interface SidecarResponse {
   readonly status: number;
   readonly contentType: string | undefined;
@@ -139,17 +139,17 @@ export interface SidecarResponse {
 
 /** Access to the sidecar's port. */
 export interface SidecarTransport {
-  /** Rejects with an error of code `ECONNREFUSED` when nothing listens. */
+  /** Rejects with an error with code `ECONNREFUSED` if nothing is listening. */
   readonly get: (url: URL, signal: AbortSignal) => Promise<SidecarResponse>;
-  /** True if a connection to the host of the URL can be opened now. */
+  /** Returns true if a connection to the URL's host can be opened now. */
   readonly connects: (url: URL, signal: AbortSignal) => Promise<boolean>;
 }
 
-/** Connection to the sidecar that behaves as the gRPC client of a real node. */
+/** A connection to the sidecar that behaves like a real node's gRPC client. */
 interface SidecarConnection {
   /**
-   * Waits until the sidecar is connected and sends the request. Only `requestSignal` bounds the wait. `lifeSignal` ends
-   * the attempts to connect, which go on between requests.
+   * Waits until the sidecar is connected, then sends the request. Only `requestSignal` limits the wait. `lifeSignal` ends the
+   * attempts to connect, which continue between requests.
    */
   readonly get: (
     path: string,
@@ -163,9 +163,9 @@ const LONGEST_PAUSE_MS = 120_000;
 const PAUSE_FACTOR = 1.6;
 
 /**
- * Creates a connection. A refused connection is tried again with the pauses of gRPC: 1 s, 1.6 s, 2.56 s, … up to 2 min,
- * measured from attempt to attempt. So a node goes on failing for a while after its sidecar is back, and longer after a
- * long outage. gRPC varies each pause by a fifth; here they are exact, so that a rehearsal repeats.
+ * Creates a connection. After a refusal, it retries with gRPC's pauses: 1 s, 1.6 s, 2.56 s, … up to 2 min, measured from attempt
+ * to attempt. As a result, a node continues to fail for a while after its sidecar is back, and longer after a long outage. gRPC
+ * varies each pause by a fifth; here, they are exact, so that a rehearsal is repeatable.
  */
 function createSidecarConnection(
   address: string,

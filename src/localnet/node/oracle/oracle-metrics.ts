@@ -1,21 +1,21 @@
 import { Gauge, Histogram, type Registry } from "prom-client";
 
-/** Result of one price request. */
+/** Result of a price request. */
 export interface OracleVote {
   /** The sidecar sent a valid response. */
   readonly success: boolean;
-  /** False when a price is not an integer. A real node records such a response as a success, but does not vote its prices. */
+  /** False if a price is not an integer. A real node records such a response as a success, but does not vote for its prices. */
   readonly usable: boolean;
   readonly latencyMs: number;
   /** Integer prices by lower-case ticker ("btc/usd"); empty on failure. */
   readonly prices: ReadonlyMap<string, bigint>;
 }
 
-/** Counts votes under the metric names of a real node. */
+/** Counts votes under a real node's metric names. */
 export interface OracleMetrics {
-  /** Counts a vote. `delivered` is false when the chain did not see its extension. */
+  /** Counts a vote. `delivered` is false if the chain did not see its extension. */
   readonly observe: (vote: OracleVote, delivered: boolean) => void;
-  /** Counts a vote that failed before the sidecar was asked. */
+  /** Counts a vote that failed before the request to the sidecar. */
   readonly observePreBlockError: () => void;
 }
 
@@ -23,13 +23,13 @@ export interface OracleMetricsOptions {
   readonly chainId: string;
   /** Bech32 consensus address. */
   readonly validator: string;
-  /** Bech32 consensus addresses of the other validators of the set, and whether they are absent. */
+  /** Bech32 consensus addresses of the set's other validators, and whether they are absent. */
   readonly others?: () => ReadonlyMap<string, boolean>;
 }
 
 /**
- * Creates the `app_*` families. Two properties of a real node are copied: its counters have the type gauge, and a series
- * appears with its first event. A node without a failure since its start has no series with `status="Failure"`.
+ * Creates the `app_*` families. They copy two properties of a real node: counters have the type gauge, and a series appears with
+ * its first event. A node that has not failed since its start has no series with `status="Failure"`.
  */
 export function createOracleMetrics(registry: Registry, options: OracleMetricsOptions): OracleMetrics {
   const families = createFamilies(registry);

@@ -19,20 +19,20 @@ type TokenKind =
 /** A token of the event query language. */
 interface Token {
   readonly kind: TokenKind;
-  /** Without quotes, and without the keyword of a time. */
+  /** Without quotes, and without the keyword before a time. */
   readonly text: string;
-  /** UTF-8 bytes from the start of the query, as CometBFT counts them in its messages. */
+  /** UTF-8 bytes from the start of the query, as CometBFT counts them in its error messages. */
   readonly offset: number;
 }
 
-/** A query that does not parse. The message is CometBFT's ("offset 10: got = operator, wanted …"). */
+/** Thrown for a query that does not parse. The message is CometBFT's ("offset 10: got = operator, wanted …"). */
 export class QueryLanguageError extends CodedError<{ readonly code: "bad-query"; readonly offset: number }> {}
 
 /** Reads the tokens of one query. */
 interface Scanner {
   /** The next token; undefined at the end. Throws {@link QueryLanguageError} on invalid input. */
   readonly next: () => Token | undefined;
-  /** The offset at which the last `next` began, in bytes. */
+  /** The byte offset at which the last `next` began. */
   readonly offset: () => number;
 }
 
@@ -46,7 +46,7 @@ const KEYWORDS: ReadonlyMap<string, TokenKind> = new Map([
   ["EXISTS", "EXISTS operator"],
 ]);
 
-/** Creates a scanner of one query. Linear. */
+/** Creates a scanner for one query. Linear. */
 function createScanner(query: string): Scanner {
   const runes = Array.from(query);
   let at = 0;
@@ -116,7 +116,7 @@ function createScanner(query: string): Scanner {
   return { next, offset: () => start };
 }
 
-/** RFC 3339 with a zone and an existing date. CometBFT allows only the years 1900 to 2999. */
+/** Returns whether the text is RFC 3339 with a zone and an existing date. CometBFT allows only the years 1900 to 2999. */
 function isTimestamp(text: string): boolean {
   return (
     /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text) &&
@@ -155,10 +155,10 @@ export interface EventQuery {
   readonly conditions: readonly Condition[];
 }
 
-/** CometBFT's maximum length of a query (`rpc/core`, `maxQueryLength`). */
+/** CometBFT's maximum query length (`rpc/core`, `maxQueryLength`). */
 export const MAX_QUERY_LENGTH = 512;
 
-/** In the order of CometBFT's error messages. */
+/** In the same order as in CometBFT's error messages. */
 const OPERATORS: ReadonlyMap<TokenKind, Operator> = new Map([
   ["< operator", "<"],
   ["<= operator", "<="],
@@ -171,9 +171,9 @@ const OPERATORS: ReadonlyMap<TokenKind, Operator> = new Map([
 const ORDERED: readonly TokenKind[] = ["number", "timestamp", "datestamp"];
 
 /**
- * Parses a query of subscriptions, `tx_search` and `block_search` in CometBFT 0.38's language: conditions joined by AND,
- * with = < <= > >= CONTAINS EXISTS and the operands 'string', number, TIME rfc3339, DATE yyyy-mm-dd.
- * Throws {@link QueryLanguageError} with CometBFT's text.
+ * Parses a query for subscriptions, `tx_search` or `block_search` in CometBFT 0.38's language: conditions joined by AND, with = <
+ * <= > >= CONTAINS EXISTS and the operands 'string', number, TIME rfc3339, DATE yyyy-mm-dd. Throws {@link QueryLanguageError}
+ * with CometBFT's text.
  */
 export function parseQuery(text: string): EventQuery {
   const scanner = createScanner(text);

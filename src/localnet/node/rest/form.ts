@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 
-/** Values of a form or query by name, in the order of the text. */
+/** Form or query values by name, in text order. */
 export type FormValues = ReadonlyMap<string, readonly string[]>;
 
 /** Parses a query string or form body as Go's `url.ParseQuery` does. Throws a plain error with Go's text. */
@@ -20,7 +20,7 @@ export function parseForm(text: string): FormValues {
   return values;
 }
 
-/** Joins two forms. Under one name, the first form's values come first. */
+/** Joins two forms. If both have a name, the first form's values come first. */
 export function joinForms(first: FormValues, second: FormValues): FormValues {
   const joined = new Map(first);
   for (const [name, values] of second) joined.set(name, [...(joined.get(name) ?? []), ...values]);
@@ -28,8 +28,8 @@ export function joinForms(first: FormValues, second: FormValues): FormValues {
 }
 
 /**
- * Decodes %XX, and with `plusIsSpace` also + as a space. Bytes that are not UTF-8 become U+FFFD.
- * Throws a plain error with Go's text.
+ * Decodes %XX and, with `plusIsSpace`, also + as a space. Bytes that are not UTF-8 become U+FFFD. Throws a plain error with Go's
+ * text.
  */
 export function goUnescape(text: string, plusIsSpace: boolean): string {
   const spaced = plusIsSpace ? text.replaceAll("+", " ") : text;

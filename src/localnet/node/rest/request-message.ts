@@ -21,15 +21,15 @@ import { goBase64Decode, goKind } from "../base/go-decoding.ts";
 import type { FormValues } from "./form.ts";
 import type { FoundRoute, Route } from "./route-table.ts";
 
-/** The sources of a request's values. */
+/** Where a request's values come from. */
 export interface RequestSource {
-  /** A function, since its parse errors count only for a route with query parameters. */
+  /** A function, because its parse errors matter only for a route with query parameters. */
   readonly form: () => FormValues;
   readonly body: Uint8Array;
   readonly chainName: string;
 }
 
-/** Encodes the gRPC request of a REST call. Throws a plain error with the gateway's text for InvalidArgument. */
+/** Encodes the gRPC request for a REST call. Throws a plain error with the gateway's text for InvalidArgument. */
 export function buildRequest({ route, variables }: FoundRoute, source: RequestSource): Uint8Array {
   if (route.body === "*") return parseBody(route.requestType, source.body, source.chainName);
   const desc = requireMessage(route.requestType);
@@ -66,9 +66,9 @@ const ROOT = { chainName: CANONICAL_CHAIN_NAME, depth: 0, path: "" };
 const INDEXED = /^(.*)\[(.*)\]$/;
 
 /**
- * Sets the fields that query parameters name, as grpc-gateway 1.16's `PopulateQueryParameters` does. A parameter has the
- * original or the lowerCamel name of its field; dots lead into messages. A repeated field takes all values, another field
- * the first one. Ignores unknown names and path variables. Throws a plain error with the gateway's text.
+ * Sets the fields that query parameters name, as grpc-gateway 1.16's `PopulateQueryParameters` does. A parameter has its field's
+ * original or lowerCamel name; dots lead into messages. A repeated field takes all values, any other field only the first.
+ * Unknown names and path variables are ignored. Throws a plain error with the gateway's text.
  */
 function setQueryParameters(
   message: ReflectMessage,
@@ -141,7 +141,10 @@ function setMessage(
   message.set(field, value);
 }
 
-/** Reads a message from the proto JSON in a parameter; a time is the bare text. Only fields with the option `query_json` take it. */
+/**
+ * Reads a message from a parameter that contains proto JSON; a time is the bare text. Only fields with the option `query_json`
+ * accept it.
+ */
 function parseQueryJson({ message }: DescField, text: string): ReflectMessage {
   if (message === undefined) throw notSupported();
   if (message.typeName === "google.protobuf.Timestamp") return parseMessage(message, text, ROOT);
@@ -152,8 +155,8 @@ const NOTHING = new Uint8Array(0);
 const BLANKS: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
 
 /**
- * Encodes the request in a JSON body. A blank body is an empty request.
- * Throws a plain error, with Go's text for the errors that recordings show.
+ * Encodes the request from a JSON body. A blank body is an empty request. Throws a plain error, with Go's text for those errors
+ * that appear in recordings.
  */
 function parseBody(typeName: string, body: Uint8Array, chainName: string): Uint8Array {
   if (body.every((byte) => BLANKS.has(byte))) return NOTHING;
@@ -168,7 +171,7 @@ function parseBody(typeName: string, body: Uint8Array, chainName: string): Uint8
   return messageFromJson(typeName, json, chainName);
 }
 
-/** Throws the errors of Go's `jsonpb` for the top level of a message. `messageFromJson` finds errors further down. */
+/** Throws the errors that Go's `jsonpb` reports at the top level of a message. `messageFromJson` finds errors further down. */
 function refuseAsGo(desc: DescMessage, json: unknown, chainName: string): void {
   if (!isRecord(json)) {
     throw new Error(
@@ -194,15 +197,15 @@ function refuseAsGo(desc: DescMessage, json: unknown, chainName: string): void {
   }
 }
 
-/** The value of a field, parsed from a path or query. */
+/** A field's value, parsed from a path or query. */
 type FieldValue = string | number | bigint | boolean | Uint8Array;
 
-/** The part of a request that a value comes from. The gateway parses enums differently in each. */
+/** The part of a request from which a value comes. The gateway parses enums differently in each. */
 type ValueSource = "path" | "query";
 
 /**
- * Parses the text of one value as grpc-gateway 1.16 does: integers in all of Go's notations (0x10, 0b1, 010, 1_000), enums
- * by name and number, bytes in either base64 alphabet. Throws a plain error with Go's text.
+ * Parses the text of one value as grpc-gateway 1.16 does: integers in any Go notation (0x10, 0b1, 010, 1_000), enums by name and
+ * number, bytes in either base64 alphabet. Throws a plain error with Go's text.
  */
 export function parseFieldValue(field: DescField, text: string, source: ValueSource = "query"): FieldValue {
   if (field.enum !== undefined) return parseEnum(field.enum, text, source);
@@ -213,7 +216,7 @@ export function parseFieldValue(field: DescField, text: string, source: ValueSou
   return parseScalar(field.scalar, text);
 }
 
-/** Error for a field whose type a query cannot contain. The odd text is Go's name of the type. */
+/** Error for a field whose type a query cannot contain. The odd text is Go's name for the type. */
 function notSupported(): Error {
   return new Error("field type *reflect.rtype is not supported in query parameters");
 }
@@ -246,7 +249,7 @@ function parseScalar(type: ScalarType, text: string): FieldValue {
   }
 }
 
-/** Parses the name or number of an enum value. A path takes Go's notations of integers, a query only decimals. */
+/** Parses an enum value's name or number. A path accepts Go's integer notations, a query only decimals. */
 function parseEnum(desc: DescEnum, text: string, source: ValueSource): number {
   // In a query, the gateway knows an enum only if its Go code is in Go's own registry. The enums of the SDK are, the enums of
   // the chain's modules are not: recordings refuse `hook_type` and `order_type` by name.
@@ -257,7 +260,7 @@ function parseEnum(desc: DescEnum, text: string, source: ValueSource): number {
   throw new Error(source === "path" ? `${text} is not valid` : `${text} is not a valid ${goName(desc)}`);
 }
 
-/** Returns NaN, which no enum value has, for a text that is not an integer. */
+/** For a text that is not an integer, returns NaN, which is not the number of any enum value. */
 function enumNumber(text: string, source: ValueSource): number {
   try {
     if (source === "path") return int32(text);
@@ -272,7 +275,7 @@ function int32(text: string): number {
   return Number(parseGoInteger(text, { signed: true, bits: 32, base: 0 }));
 }
 
-/** Decodes standard base64, else base64 in the URL alphabet. Like the gateway, it reports the second error. */
+/** Decodes standard base64, or else base64 in the URL alphabet. Like the gateway, it reports the second error. */
 function parseBytes(text: string): Uint8Array {
   try {
     return goBase64Decode(text);
@@ -281,7 +284,10 @@ function parseBytes(text: string): Uint8Array {
   }
 }
 
-/** Converts the URL alphabet to the standard one. `+` and `/`, invalid there, become a letter that fails at its place. */
+/**
+ * Converts the URL alphabet to the standard one. `+` and `/`, which are invalid there, become a character that fails at its
+ * position.
+ */
 function fromUrlAlphabet(text: string): string {
   return text.replaceAll(/[+/]/g, "!").replaceAll("-", "+").replaceAll("_", "/");
 }

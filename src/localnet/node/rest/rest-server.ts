@@ -15,7 +15,7 @@ import { buildRequest } from "./request-message.ts";
 import { createRouteTable, type FoundRoute, type RouteTable } from "./route-table.ts";
 
 export interface RestServerOptions extends ServerAddress {
-  /** First part of the REST paths and type URLs of the chain's own modules: "neutron". */
+  /** First part of the REST paths and type URLs in the chain's own modules: "neutron". */
   readonly chainName: string;
 }
 
@@ -24,7 +24,7 @@ export interface RestServerDeps {
   readonly logger: Logger;
 }
 
-/** Creates the REST server ("rest"): the gRPC methods of application and node as JSON over HTTP. */
+/** Creates the REST server ("rest"): the application's and the node's gRPC methods as JSON over HTTP. */
 export function createRestServer(options: RestServerOptions, deps: RestServerDeps): ServerFactory {
   const { host, port, portOption, access, chainName } = options;
   const logger = deps.logger.child({ server: "rest" });
@@ -47,7 +47,7 @@ export function createRestServer(options: RestServerOptions, deps: RestServerDep
   };
 }
 
-/** HTTP status for each gRPC code from 0 on, as grpc-gateway 1.16 maps them (`runtime.HTTPStatusFromCode`). */
+/** HTTP status for each gRPC code, starting at 0, as mapped by grpc-gateway 1.16 (`runtime.HTTPStatusFromCode`). */
 const HTTP_STATUS_BY_CODE: readonly number[] = [
   200, 408, 500, 400, 504, 404, 409, 403, 429, 400, 409, 400, 501, 500, 503, 500, 401,
 ];
@@ -61,7 +61,7 @@ interface GatewayDeps {
 
 type Gateway = (request: HttpRequest, body: Uint8Array) => HttpReply | Promise<HttpReply>;
 
-/** Creates the handler of REST requests: it calls the gRPC method behind a path, as the SDK's grpc-gateway does. */
+/** Creates the handler for REST requests. It calls the gRPC method behind a path, as the SDK's grpc-gateway does. */
 export function createGateway(deps: GatewayDeps): Gateway {
   const table = createRouteTable(deps.router.paths, deps.chainName);
   return (request, body) => {
@@ -79,7 +79,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
   };
 }
 
-/** Splits a path after decoding it, as Go's `URL.Path` is decoded: an escaped slash separates segments as well. */
+/** Splits a path after decoding it, as Go decodes `URL.Path`: an escaped slash also separates segments. */
 function pathSegments(pathname: string): readonly string[] | undefined {
   try {
     return goUnescape(pathname, false).slice(1).split("/");
@@ -140,7 +140,7 @@ function toHttpReply(reply: UnaryReply, { route }: FoundRoute, deps: GatewayDeps
   }
 }
 
-/** The values of the height header. The SDK's gateway accepts it with and without the `Grpc-Metadata-` prefix. */
+/** The height header's values. The SDK's gateway accepts the header with and without the `Grpc-Metadata-` prefix. */
 function requestedHeights({ headers }: HttpRequest): readonly string[] {
   return [BLOCK_HEIGHT_KEY, `grpc-metadata-${BLOCK_HEIGHT_KEY}`].flatMap((name) => {
     const value = headers[name];

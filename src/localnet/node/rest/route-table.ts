@@ -2,32 +2,32 @@ import { type HttpRule, httpRules } from "../../../cosmos/proto/http-rules.ts";
 import { toChainRestPath, toChainTypeUrl } from "../../../cosmos/proto/registry.ts";
 import { unreachable } from "../../../platform/base/errors.ts";
 
-/** One route of the gateway. */
+/** One of the gateway's routes. */
 export interface Route {
   readonly method: HttpRule["method"];
   readonly template: PathTemplate;
-  /** gRPC path under the chain's own name. */
+  /** gRPC path with the chain's own name. */
   readonly path: string;
-  /** Canonical name of the message, as the `.proto` file has it. */
+  /** The message's canonical name, as in the `.proto` file. */
   readonly requestType: string;
-  /** Canonical name of the message. */
+  /** The message's canonical name. */
   readonly responseType: string;
   readonly body: HttpRule["body"];
 }
 
-/** A matching route with the values of its path variables. */
+/** A matching route, with the values of its path variables. */
 export interface FoundRoute {
   readonly route: Route;
   readonly variables: ReadonlyMap<string, string>;
 }
 
-/** The routes of a gateway. */
+/** A gateway's routes. */
 export interface RouteTable {
-  /** Returns the first matching route in the order of the definitions. `segments` are the decoded parts of the path. */
+  /** Returns the first matching route in definition order. `segments` are the decoded parts of the path. */
   readonly find: (method: string, segments: readonly string[]) => FoundRoute | undefined;
 }
 
-/** Creates the table of the routes whose gRPC paths are served. */
+/** Creates the table of routes whose gRPC paths are served. */
 export function createRouteTable(servedPaths: readonly string[], chainName: string): RouteTable {
   const served = new Set(servedPaths);
   const routes = httpRules()
@@ -92,8 +92,8 @@ function parsePart(text: string): Part {
 }
 
 /**
- * Matches a path's decoded segments. Returns the variables' values, or undefined when the path does not match. A `**` matches any number
- * of segments, also none. A template has at most one.
+ * Matches a path's decoded segments. Returns the variables' values, or undefined if the path does not match. A `**` matches any
+ * number of segments, including none. A template has at most one.
  */
 export function matchPath(
   template: PathTemplate,

@@ -22,10 +22,10 @@ import { internal } from "./rpc-error.ts";
 /** CometBFT's chunk size. */
 const GENESIS_CHUNK_BYTES = 16_777_216;
 
-/** CometBFT's fixed limit of `blockchain`. */
+/** CometBFT's fixed limit for `blockchain`. */
 const MAX_BLOCK_METAS = 20n;
 
-/** Methods for the state of node, chain and application. */
+/** Methods for the state of the node, the chain and the application. */
 export const CHAIN_METHODS: Readonly<Record<string, RpcMethod>> = {
   health: { parameters: [], call: () => ({}) },
   status: { parameters: [], call: (_parameters, context) => statusJson(context) },
@@ -221,7 +221,7 @@ function statusJson(context: RpcContext): JsonObject {
   };
 }
 
-/** The node has no peers. It fills in the P2P fields because clients require them. */
+/** The node has no peers. It fills in the P2P fields only because clients require them. */
 function nodeInfoJson({ view, rpcAddress }: RpcContext): JsonObject {
   const { chainId, moniker } = view.status();
   return {
@@ -236,7 +236,7 @@ function nodeInfoJson({ view, rpcAddress }: RpcContext): JsonObject {
   };
 }
 
-/** The `round_state` of `consensus_state`. It shows no votes, because all validators vote in one step. */
+/** The `round_state` in `consensus_state`. It shows no votes, because all validators vote in one step. */
 function roundStateJson(state: RoundState): JsonObject {
   const { validators } = state;
   // A bit array of CometBFT: one underscore for each missing vote, then voted and total power.
@@ -258,7 +258,7 @@ function roundStateJson(state: RoundState): JsonObject {
   };
 }
 
-/** The block at the requested height; the latest block when there is none. */
+/** Returns the block at the requested height, or the latest block if none is requested. */
 function blockAt(requested: bigint | undefined, context: RpcContext): StoredBlock {
   const { latestHeight, earliestHeight } = context.view.status();
   const height = toHeight(requested, latestHeight, earliestHeight);
@@ -268,8 +268,8 @@ function blockAt(requested: bigint | undefined, context: RpcContext): StoredBloc
 }
 
 /**
- * The heights that `blockchain` returns, at most 20, after CometBFT's `filterMinMax`. A bound of 0 means the chain's
- * own bound. Throws `RpcError`.
+ * Returns the heights for `blockchain`, at most 20, as CometBFT's `filterMinMax` does. A bound of 0 means the chain's own bound.
+ * Throws `RpcError`.
  */
 function toMetaRange(
   minHeight: bigint,

@@ -12,19 +12,19 @@ import {
 import { RpcError, rpcErrorToJson, toRpcError } from "./rpc-error.ts";
 import { TX_METHODS } from "./tx-methods.ts";
 
-/** The methods of every transport: POST, URI and WebSocket. */
+/** Methods available on every transport: POST, URI and WebSocket. */
 export const RPC_METHODS: ReadonlyMap<string, RpcMethod> = new Map(
   Object.entries({ ...BLOCK_METHODS, ...CHAIN_METHODS, ...TX_METHODS }),
 );
 
-/** Methods that exist only on a WebSocket, with the names of their parameters. */
+/** Methods that exist only on a WebSocket, with their parameters' names. */
 export const WEBSOCKET_METHODS: ReadonlyMap<string, readonly string[]> = new Map([
   ["subscribe", ["query"]],
   ["unsubscribe", ["query"]],
   ["unsubscribe_all", []],
 ]);
 
-/** Methods that read a few values, or none. They do not wait in the node's queue, so that a busy node can be monitored. */
+/** Methods that read few values or none. They do not wait in the node's queue, so that a busy node can be monitored. */
 const CHEAP_METHODS: ReadonlySet<string> = new Set([
   "health",
   "status",
@@ -42,23 +42,23 @@ export function waitsForBlock(method: string): boolean {
   return method === WAITING_METHOD;
 }
 
-/** Returns whether calls of a method wait in the node's queue. */
+/** Returns whether calls to a method wait in the node's queue. */
 export function isQueued(method: string): boolean {
   return !CHEAP_METHODS.has(method) && !waitsForBlock(method);
 }
 
-/** A turn outside of the queue. */
+/** Returns a turn outside the queue. */
 export function turnOf(signal: AbortSignal): CallTurn {
   return { signal, pause: () => Promise.resolve() };
 }
 
-/** Id of a request. Its response repeats it. */
+/** A request's id, which its response repeats. */
 export type RpcId = string | number;
 
-/** Id of responses to URI calls, as in CometBFT. */
+/** Id in responses to URI calls, as in CometBFT. */
 export const URI_CALL_ID = -1;
 
-/** A JSON-RPC request. One without an id is a notification and gets no response. */
+/** A JSON-RPC request. A request without an id is a notification and gets no response. */
 export interface RpcRequest {
   readonly id: RpcId | undefined;
   readonly method: string;
@@ -66,8 +66,8 @@ export interface RpcRequest {
 }
 
 /**
- * Reads a request as CometBFT does: it checks neither the `jsonrpc` version nor unknown members.
- * Throws a plain error with the text of Go's decoder.
+ * Reads a request as CometBFT does: neither the `jsonrpc` version nor unknown members are checked. Throws a plain error with the
+ * text of Go's decoder.
  */
 export function parseRequest(value: unknown): RpcRequest {
   if (!isRecord(value)) {
@@ -88,13 +88,13 @@ function parseId(id: unknown): RpcId | undefined {
   throw new Error(`JSON-RPC ID (${JSON.stringify(id)}) is of unknown type (${goKind(id)})`);
 }
 
-/** A response with a result, printed. */
+/** Prints a response with a result. */
 export function resultResponse(id: RpcId, result: JsonValue | JsonText): string {
   if (!(result instanceof JsonText)) return JSON.stringify({ jsonrpc: "2.0", id, result });
   return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result.text}}`;
 }
 
-/** A response with an error, printed. As in CometBFT, the one to a request without a readable id has no `id`. */
+/** Prints a response with an error. As in CometBFT, the response to a request without a readable id has no `id`. */
 export function errorResponse(id: RpcId | undefined, error: RpcError): string {
   return JSON.stringify({
     jsonrpc: "2.0",
@@ -103,7 +103,7 @@ export function errorResponse(id: RpcId | undefined, error: RpcError): string {
   });
 }
 
-/** Decodes parameters with `read`. Throws `RpcError` of this kind with CometBFT's text when `read` throws. */
+/** Decodes parameters with `read`. If `read` throws, throws an `RpcError` of this kind with CometBFT's text. */
 export function readParameters(
   read: () => Parameters,
   kind: "invalid-params" | "internal",
@@ -118,9 +118,9 @@ export function readParameters(
 }
 
 /**
- * Calls the method of a JSON-RPC request and returns the printed response. Rejects only for a bug of the node.
- * `invalidParams` is the kind of error for unreadable parameters: CometBFT reports them as -32602 over POST and as
- * -32603 over WebSocket.
+ * Calls the method that a JSON-RPC request names and returns the printed response. Rejects only if the node has a bug.
+ * `invalidParams` is the kind of error for unreadable parameters, which CometBFT reports as -32602 over POST and as -32603 over
+ * WebSocket.
  */
 export async function handleRequest(
   request: RpcRequest & { readonly id: RpcId },

@@ -15,13 +15,13 @@ export interface RpcContext {
   readonly router: CallRouter;
   readonly genesis: GenesisDoc;
   readonly roundState: () => RoundState;
-  /** Maximum wait of `broadcast_tx_commit`. */
+  /** Maximum time that `broadcast_tx_commit` waits. */
   readonly commitTimeoutMs: number;
-  /** Address of the RPC server for `status`: "tcp://127.0.0.1:26657". */
+  /** The RPC server's address, for `status`: "tcp://127.0.0.1:26657". */
   readonly rpcAddress: () => string;
 }
 
-/** A result that was printed in parts, because it is long. */
+/** A result that is printed in parts, because it is long. */
 export class JsonText {
   readonly text: string;
   constructor(text: string) {
@@ -33,14 +33,14 @@ export class JsonText {
 export interface CallTurn {
   /** Aborts when the node stops. */
   readonly signal: AbortSignal;
-  /** Lets other work of the node run. A call that computes for long awaits it between its parts. */
+  /** Lets the node do other work. A call that computes for a long time awaits it between its parts. */
   readonly pause: () => Promise<void>;
 }
 
 export interface RpcMethod {
-  /** In the order of positional calls. */
+  /** In the order used by positional calls. */
   readonly parameters: ParameterList;
-  /** Returns the `result` of the response. Throws, or rejects with, `RpcError`. */
+  /** Returns the response's `result`. Throws, or rejects with, `RpcError`. */
   readonly call: (
     parameters: Parameters,
     context: RpcContext,
@@ -48,16 +48,16 @@ export interface RpcMethod {
   ) => JsonValue | JsonText | Promise<JsonValue | JsonText>;
 }
 
-/** Type of a parameter, by its JSON encoding: `int64` is a string of digits, `bytes` is base64, `hex` is hex text. */
+/** A parameter's type, by its JSON encoding: `int64` is a string of digits, `bytes` is base64, `hex` is hex text. */
 type ParameterType = "int64" | "string" | "bool" | "bytes" | "hex";
 
-/** The parameters of a method, in the order of positional calls. */
+/** A method's parameters, in the order used by positional calls. */
 type ParameterList = readonly (readonly [name: string, type: ParameterType])[];
 
-/** A decoded parameter; undefined when it is absent. */
+/** A decoded parameter; undefined if it is absent. */
 type Parameter = bigint | string | boolean | Uint8Array | undefined;
 
-/** Decoded parameters by name, with one reader for each type. An absent text, flag or byte string is Go's zero value. */
+/** Decoded parameters by name, with one reader per type. An absent text, flag or byte string is Go's zero value. */
 export interface Parameters {
   readonly int64: (name: string) => bigint | undefined;
   readonly text: (name: string) => string;
@@ -81,9 +81,9 @@ export function parametersFromJson(list: ParameterList, params: unknown): Parame
 }
 
 /**
- * Reads the parameters of a URI call as CometBFT does (`rpc/jsonrpc/server/http_uri_handler.go`): bare integers, 0x with
- * hex, everything else as JSON, so that a string needs its quotes: `/abci_query?path="store/bank/key"&data=0x00`.
- * Throws a plain error with CometBFT's text.
+ * Reads a URI call's parameters as CometBFT does (`rpc/jsonrpc/server/http_uri_handler.go`): bare integers, 0x with hex,
+ * everything else as JSON, so that a string needs its quotes: `/abci_query?path="store/bank/key"&data=0x00`. Throws a plain error
+ * with CometBFT's text.
  */
 export function parametersFromUri(list: ParameterList, search: URLSearchParams): Parameters {
   return toParameters(
@@ -192,7 +192,7 @@ function fromHexText(type: ParameterType, hex: string): Parameter {
   throw new Error(`got a hex string arg, but expected '${type}'`);
 }
 
-/** The state of consensus: the next height, before its first vote. */
+/** The consensus state: the next height, before its first vote. */
 export interface RoundState {
   readonly height: bigint;
   readonly startTimeNs: bigint;
@@ -203,14 +203,16 @@ export interface RoundState {
 const DEFAULT_PER_PAGE = 30;
 const MAX_PER_PAGE = 100n;
 
-/** Entries on a page, after CometBFT's `validatePerPage`: 30 when absent or below 1, at most 100. Never throws. */
+/**
+ * Returns the number of entries on a page, like CometBFT's `validatePerPage`: 30 if absent or below 1, at most 100. Never throws.
+ */
 export function toPerPage(perPage: bigint | undefined): number {
   if (perPage === undefined || perPage < 1n) return DEFAULT_PER_PAGE;
   return Number(minInt(perPage, MAX_PER_PAGE));
 }
 
 /**
- * Returns the requested page, 1 when absent, after CometBFT's `validatePage`. Throws `PageError` for a page that does not exist.
+ * Returns the requested page, or 1 if absent, like CometBFT's `validatePage`. Throws `PageError` for a page that does not exist.
  */
 export function toPage(page: bigint | undefined, total: number, perPage: number): number {
   if (page === undefined) return 1;
@@ -218,13 +220,13 @@ export function toPage(page: bigint | undefined, total: number, perPage: number)
   return Number(page);
 }
 
-/** The requested page of a search, 1 when absent. The search checks the range, since only it knows the total. */
+/** Returns the requested page of a search, or 1 if absent. The search checks the range, since only it knows the total. */
 export function toSearchPage(page: bigint | undefined): number {
   // A page beyond 2^53 loses digits, but stays out of range.
   return page === undefined ? 1 : Number(page);
 }
 
-/** The requested height, `latest` when absent. Throws `RpcError` with CometBFT's text outside [lowest, latest]. */
+/** Returns the requested height, or `latest` if absent. Outside [lowest, latest], throws `RpcError` with CometBFT's text. */
 export function toHeight(requested: bigint | undefined, latest: bigint, lowest: bigint): bigint {
   if (requested === undefined) return latest;
   if (requested <= 0n) throw internal(`height must be greater than 0, but got ${requested}`);

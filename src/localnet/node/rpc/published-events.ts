@@ -15,17 +15,17 @@ import {
   withoutEmpty,
 } from "./result-json.ts";
 
-/** An event for subscribers. Most events match no subscription, so both parts are made when they are first needed. */
+/** An event for subscribers. Most events match no subscription, so both parts are created only when first needed. */
 export interface PublishedEvent {
-  /** Returns the values that the queries of subscriptions match. */
+  /** Returns the values against which subscriptions' queries are matched. */
   readonly tags: () => TagValues;
-  /** Returns the JSON text of a notification from `"data"` on, encoded once for all subscribers. */
+  /** Returns a notification's JSON text from `"data"` on, encoded once for all subscribers. */
   readonly tail: () => Uint8Array;
-  /** Approximate memory of the event. */
+  /** Approximate memory that the event takes. */
   readonly sizeBytes: number;
 }
 
-/** A committed block with the data for its events. */
+/** A committed block, with the data for its events. */
 export interface CommittedBlock {
   readonly block: StoredBlock;
   readonly results: StoredResults;
@@ -33,9 +33,8 @@ export interface CommittedBlock {
 }
 
 /**
- * The events of a block in CometBFT's order (`state/execution.go`, `fireEvents`): NewBlock, NewBlockHeader,
- * NewBlockEvents, each Tx, ValidatorSetUpdates. Events of votes and rounds do not exist, since one process makes
- * every block.
+ * Returns a block's events in CometBFT's order (`state/execution.go`, `fireEvents`): NewBlock, NewBlockHeader, NewBlockEvents,
+ * each Tx, ValidatorSetUpdates. There are no events for votes and rounds, since one process makes every block.
  */
 export function publishedEvents(committed: CommittedBlock): readonly PublishedEvent[] {
   const { block, results } = committed;
@@ -61,17 +60,17 @@ export function publishedEvents(committed: CommittedBlock): readonly PublishedEv
   return [...events, published("ValidatorSetUpdates", { value: () => validatorSetUpdates(committed) })];
 }
 
-/** Parts of an event. The functions run at most once. */
+/** Parts of an event. Each function runs at most once. */
 interface EventParts {
   readonly events?: readonly ChainEvent[];
   readonly ownTags?: () => readonly (readonly [string, string])[];
-  /** The `value` of `data`. */
+  /** The `value` in `data`. */
   readonly value: () => JsonObject;
   /** Size of the encoded data. */
   readonly sizeBytes?: number;
 }
 
-/** Attributes, texts and objects of an event take about this much memory besides its encoded data. */
+/** An event's attributes, texts and objects take about this much memory in addition to its encoded data. */
 const EVENT_OVERHEAD_BYTES = 4_096;
 
 function published(kind: string, parts: EventParts): PublishedEvent {

@@ -15,7 +15,7 @@ export function eventJson(event: ChainEvent): JsonObject {
   };
 }
 
-/** ABCI's `ExecTxResult` with every field, as RPC results print it. */
+/** ABCI's `ExecTxResult` with every field, as printed in RPC results. */
 export function txResultJson(result: TxResult): JsonObject {
   return {
     code: result.code,
@@ -29,7 +29,7 @@ export function txResultJson(result: TxResult): JsonObject {
   };
 }
 
-/** `ExecTxResult` as a Tx event prints it: CometBFT encodes it there by its struct tags, which omit empty fields. */
+/** `ExecTxResult` as printed in a Tx event, where CometBFT encodes it by its struct tags, which omit empty fields. */
 export function sparseTxResultJson(result: TxResult): JsonObject {
   return withoutEmpty({
     code: result.code === 0 ? undefined : result.code,
@@ -42,14 +42,14 @@ export function sparseTxResultJson(result: TxResult): JsonObject {
   });
 }
 
-/** A JSON object without the undefined members. */
+/** Returns a JSON object without its undefined members. */
 export function withoutEmpty(members: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
   const present: Record<string, JsonValue> = {};
   for (const [name, value] of Object.entries(members)) if (value !== undefined) present[name] = value;
   return present;
 }
 
-/** `ResultTx`. `provenAmong`, the transactions of the block, adds the inclusion proof. */
+/** `ResultTx`. `provenAmong`, the block's transactions, adds the inclusion proof. */
 export function resultTxJson(tx: StoredTx, provenAmong: readonly Uint8Array[] | undefined): JsonObject {
   return withoutEmpty({
     hash: upperHex(tx.hash),
@@ -61,7 +61,10 @@ export function resultTxJson(tx: StoredTx, provenAmong: readonly Uint8Array[] | 
   });
 }
 
-/** Proofs by a block's transactions, which the store shares: a page of one block needs the same proofs for each. */
+/**
+ * Proofs keyed by a block's transactions, which the store shares, because all entries on a page from one block need the same
+ * proofs.
+ */
 const proofsOf = new WeakMap<readonly Uint8Array[], ReturnType<typeof simpleProofs>>();
 
 function txProofJson(tx: StoredTx, txs: readonly Uint8Array[]): JsonObject {
@@ -138,7 +141,7 @@ export function blockJson(block: StoredBlock): JsonObject {
   };
 }
 
-/** `ResultBlock`. For an unknown hash CometBFT returns an empty id and null instead of an error. */
+/** `ResultBlock`. For an unknown hash, CometBFT returns an empty id and null instead of an error. */
 export function resultBlockJson(block: StoredBlock | undefined): JsonObject {
   if (block === undefined) {
     return { block_id: { hash: "", parts: { total: 0, hash: "" } }, block: null };
@@ -161,7 +164,7 @@ export function publicKeyJson(publicKey: Uint8Array): JsonObject {
   return { type: "tendermint/PubKeyEd25519", value: toBase64(publicKey) };
 }
 
-/** Bytes as base64. Empty bytes are null, as Go prints a nil slice. */
+/** Encodes bytes as base64. Empty bytes are null, as Go prints a nil slice. */
 export function bytesJson(bytes: Uint8Array): JsonValue {
   return bytes.length === 0 ? null : toBase64(bytes);
 }

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../../platform/base/json.ts";
 import { MempoolError, PageError } from "../base/errors.ts";
 import { QueryLanguageError } from "../query-language/parse-query.ts";
 
-/** JSON-RPC codes with the messages that CometBFT sends for them (`rpc/jsonrpc/types`). */
+/** JSON-RPC codes, with the messages that CometBFT sends for them (`rpc/jsonrpc/types`). */
 const KINDS = {
   parse: { code: -32700, message: "Parse error. Invalid JSON" },
   "invalid-request": { code: -32600, message: "Invalid Request" },
@@ -13,7 +13,7 @@ const KINDS = {
   server: { code: -32000, message: "Server error" },
 } as const;
 
-/** A call that fails with a JSON-RPC error. `message` becomes the error's `data`. */
+/** Thrown for a call that fails with a JSON-RPC error. `message` becomes the error's `data`. */
 export class RpcError extends Error {
   readonly kind: keyof typeof KINDS;
 
@@ -25,20 +25,20 @@ export class RpcError extends Error {
 }
 
 /**
- * An `RpcError` with code -32603 "Internal error". CometBFT uses it for every error that a method returns, also for a
+ * Creates an `RpcError` with code -32603 "Internal error". CometBFT uses it for every error that a method returns, even for a
  * wrong parameter.
  */
 export function internal(data: string): RpcError {
   return new RpcError("internal", data);
 }
 
-/** The `error` member of a response. */
+/** The `error` member in a response. */
 export function rpcErrorToJson(error: RpcError): JsonObject {
   const { code, message } = KINDS[error.kind];
   return error.message === "" ? { code, message } : { code, message, data: error.message };
 }
 
-/** Turns a thrown value into the error for the caller. Returns undefined when it is a bug of the node. */
+/** Converts a thrown value to the error for the caller. Returns undefined if it is a bug in the node. */
 export function toRpcError(thrown: unknown): RpcError | undefined {
   if (thrown instanceof RpcError) return thrown;
   if (thrown instanceof MempoolError || thrown instanceof PageError || thrown instanceof QueryLanguageError) {

@@ -48,7 +48,7 @@ export interface RpcServerDeps {
   readonly context: RpcContext;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Aborts when the node stops. Ends the waits of `broadcast_tx_commit`. */
+  /** Aborts when the node stops. `broadcast_tx_commit` then stops waiting. */
   readonly signal: AbortSignal;
 }
 
@@ -96,7 +96,7 @@ export function createRpcServer(options: RpcServerOptions, deps: RpcServerDeps):
 /** CometBFT's default for `max_request_batch_size`. */
 const MAX_BATCH = 10;
 
-/** Creates the handler of the RPC port: index page, URI calls, single and batched JSON-RPC requests. */
+/** Creates the handler for the RPC port: index page, URI calls, single and batched JSON-RPC requests. */
 function createHttpRpc(
   context: RpcContext,
   { clock, signal, budget }: Pick<RpcServerDeps, "clock" | "signal"> & Pick<Waiter, "budget">,
@@ -110,7 +110,7 @@ function createHttpRpc(
   };
 }
 
-/** The HTTP method does not matter, as in CometBFT: the path and the body decide. */
+/** As in CometBFT, the HTTP method does not matter: the path and the body decide. */
 function route(
   request: HttpRequest,
   body: Uint8Array,
@@ -171,12 +171,12 @@ async function callJson(body: string, context: RpcContext, { waiter, signal }: C
   return jsonText(200, texts.length > 1 ? `[${texts.join(",")}]` : first);
 }
 
-/** Total response length above which the node runs no further calls of a batch. */
+/** Total response length above which the node runs no more calls in a batch. */
 const MAX_BATCH_LENGTH = 33_554_432;
-/** The same for a batch that waits for a block: its responses are in memory while other requests run. */
+/** The same for a batch that waits for a block, because its responses are in memory while other requests run. */
 const MAX_WAITING_BATCH_LENGTH = 1_048_576;
 
-/** Returns a function that runs the calls of a batch, and responds with an error once the responses are too long. */
+/** Returns a function that runs the calls in a batch. Once the responses are too long, it responds with an error instead. */
 function createLengthBound(maxLength: number): (id: RpcId, call: () => Promise<string>) => Promise<string> {
   let length = 0;
   return async (id, call) => {
@@ -216,7 +216,10 @@ async function callUri(
   }
 }
 
-/** Parameters of the query string and of a posted form. The query string wins, as in CometBFT's `GetParam`. */
+/**
+ * Returns the parameters in the query string and in a posted form. The query string takes precedence, as in CometBFT's
+ * `GetParam`.
+ */
 function uriParameters(url: URL, form: string): URLSearchParams {
   const search = new URLSearchParams(url.search);
   for (const [name, value] of new URLSearchParams(form)) {
@@ -229,7 +232,7 @@ function jsonText(status: number, body: string): HttpReply {
   return { status, headers: { "Content-Type": "application/json" }, body };
 }
 
-/** The list of methods for a browser, with the HTML of CometBFT, including its invalid `</br>`. */
+/** The list of methods for a browser, with CometBFT's HTML, including its invalid `</br>`. */
 function indexPage(hostHeader: string | undefined): HttpReply {
   const host = escapeHtml(hostHeader ?? "localhost");
   const methods = [...RPC_METHODS].map(

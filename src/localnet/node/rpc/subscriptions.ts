@@ -18,8 +18,8 @@ export interface SubscriptionLimits extends EventLogLimits {
 }
 
 /**
- * Clients and subscriptions: CometBFT's defaults. CometBFT buffers 200 events for each subscription. Here all subscriptions
- * share the pending events: two full blocks of the largest mempool.
+ * The limits for clients and subscriptions are CometBFT's defaults. CometBFT buffers 200 events per subscription. Here, all
+ * subscriptions share the pending events: two full blocks from the largest mempool.
  */
 export const DEFAULT_SUBSCRIPTION_LIMITS: SubscriptionLimits = {
   maxClients: 100,
@@ -28,31 +28,31 @@ export const DEFAULT_SUBSCRIPTION_LIMITS: SubscriptionLimits = {
   maxPendingBytes: 67_108_864,
 };
 
-/** The connection of a client. */
+/** A client's connection. */
 interface Outlet {
-  /** True if the connection can take notifications. When it can take them again, its owner calls `resume`. */
+  /** True if the connection can accept notifications. Once it can accept them again, its owner calls `resume`. */
   readonly isReady: () => boolean;
   /** Sends messages, each encoded as JSON, in one write. */
   readonly send: (messages: readonly Uint8Array[]) => void;
 }
 
-/** The subscriptions of one client. `subscribe` and the unsubscribes throw `RpcError` with CometBFT's text. */
+/** One client's subscriptions. `subscribe` and the unsubscribe methods throw `RpcError` with CometBFT's text. */
 export interface ClientSubscriptions {
   readonly subscribe: (id: RpcId, query: string) => void;
   readonly unsubscribe: (query: string) => void;
   readonly unsubscribeAll: () => void;
-  /** Sends pending notifications after the outlet was not ready. */
+  /** Sends the pending notifications once the outlet is ready again. */
   readonly resume: () => void;
-  /** Removes the client with its subscriptions. */
+  /** Removes the client and its subscriptions. */
   readonly drop: () => void;
 }
 
-/** The subscriptions of all clients. */
+/** All clients' subscriptions. */
 export interface Subscriptions {
   readonly client: (outlet: Outlet) => ClientSubscriptions;
   /**
-   * Adds the events of a block for every subscription. Sends nothing: notifications go out later, in slices. Cancels the
-   * subscriptions of a client that is behind by more events than the limits allow.
+   * Adds a block's events for every subscription. Sends nothing: notifications are sent later, in slices. Cancels a client's
+   * subscriptions if it is behind by more events than the limits allow.
    */
   readonly publish: (events: readonly PublishedEvent[]) => void;
   readonly count: () => number;
@@ -60,30 +60,30 @@ export interface Subscriptions {
 
 export interface SubscriptionDeps {
   readonly monotonicMs: () => number;
-  /** Runs a task after the I/O events that are pending now. */
+  /** Runs a task after the I/O events that are currently pending. */
   readonly schedule: (task: () => void) => void;
 }
 
 interface Subscription {
   readonly query: EventQuery;
   readonly id: RpcId;
-  /** A notification up to its `data`. */
+  /** The part of a notification before its `data`. */
   readonly head: Uint8Array;
-  /** Number of the first event that it receives. */
+  /** Number of the first event that the subscription receives. */
   readonly from: number;
 }
 
 interface Client {
   readonly outlet: Outlet;
-  /** By the text of the query. */
+  /** By query text. */
   readonly subscriptions: Map<string, Subscription>;
   /** Number of the next event for this client. */
   next: number;
 }
 
-/** Blocks and requests wait at most about this long for notifications. */
+/** Notifications delay blocks and requests by at most about this long. */
 const SLICE_MS = 5;
-/** Bounds of a client's turn. A full block's notification alone exceeds the bytes, so its client gets one per turn. */
+/** Limits for a client's turn. A full block's notification alone exceeds the byte limit, so its client gets one per turn. */
 const TURN_EVENTS = 128;
 const TURN_NOTIFICATIONS = 32;
 const TURN_BYTES = 65_536;
@@ -109,7 +109,7 @@ export function createSubscriptions(limits: SubscriptionLimits, deps: Subscripti
     const isBehind = client.subscriptions.size > 0 && client.next < log.end();
     if (isBehind && client.outlet.isReady()) turns.add(client);
   };
-  /** Gives turns to the clients, round robin, so that one with few events does not wait for one with many. */
+  /** Gives clients turns in round-robin order, so that a client with few events does not wait for one with many. */
   const runSlice = (): void => {
     const endMs = deps.monotonicMs() + SLICE_MS;
     // Iteration of a Set also visits members that are added again.
@@ -171,7 +171,7 @@ export function createSubscriptions(limits: SubscriptionLimits, deps: Subscripti
   };
 }
 
-/** Sends some of the pending events that match. */
+/** Sends some of the pending events that match the client's subscriptions. */
 function takeTurn(client: Client, log: Pick<EventLog, "at">): void {
   const { outlet, subscriptions } = client;
   const notifications: Uint8Array[] = [];
@@ -191,14 +191,14 @@ function takeTurn(client: Client, log: Pick<EventLog, "at">): void {
   if (notifications.length > 0) outlet.send(notifications);
 }
 
-/** A notification has the id of its subscribe request, as in CometBFT. {@link PublishedEvent.tail} completes it. */
+/** As in CometBFT, a notification has the id of its subscribe request. {@link PublishedEvent.tail} completes it. */
 function notificationHead(id: RpcId, query: string): Uint8Array {
   return utf8(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{"query":${JSON.stringify(query)},`);
 }
 
 /**
- * Like CometBFT, the node cancels the subscriptions of a slow client instead of dropping single events. The client learns
- * that it missed events and can subscribe again.
+ * Like CometBFT, the node cancels a slow client's subscriptions instead of dropping single events. The client thus learns that it
+ * missed events, and can subscribe again.
  */
 function cancelAll({ outlet, subscriptions }: Client): void {
   const reason = "subscription was canceled (reason: client is not pulling messages fast enough)";
@@ -218,19 +218,19 @@ function readQuery(text: string): EventQuery {
   }
 }
 
-/** Bounds of the events that are pending for slow subscribers. The events of the newest block are never removed. */
+/** Limits for events that are pending for slow subscribers. The newest block's events are never removed. */
 interface EventLogLimits {
   readonly maxPendingEvents: number;
   readonly maxPendingBytes: number;
 }
 
-/** Events that some subscriber has not received, with consecutive numbers. */
+/** Consecutively numbered events that some subscriber has not received yet. */
 interface EventLog {
   /** Number of the next event. */
   readonly end: () => number;
-  /** Returns an event, or undefined when it is removed or does not exist. */
+  /** Returns an event, or undefined if it has been removed or does not exist. */
   readonly at: (number: number) => PublishedEvent | undefined;
-  /** Adds the events of a block. Returns the number of the first event that the limits leave in the log. */
+  /** Adds a block's events. Returns the number of the first event that the limits leave in the log. */
   readonly append: (events: readonly PublishedEvent[]) => number;
   /** Removes all events before a number. */
   readonly removeBefore: (number: number) => void;

@@ -95,10 +95,10 @@ export const TX_METHODS: Readonly<Record<string, RpcMethod>> = {
   },
 };
 
-/** Length of a page above which a search fails. */
+/** Page length above which a search fails. */
 const MAX_PAGE_LENGTH = 33_554_432;
 
-/** Prints a page item by item, with pauses: a page of full transactions takes seconds. */
+/** Prints a page item by item, with pauses, because a page of full transactions takes seconds. */
 async function printPage<T>(
   name: string,
   { items, total }: SearchPage<T>,

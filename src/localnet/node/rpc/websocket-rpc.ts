@@ -22,26 +22,29 @@ import type { CallTurn, RpcContext } from "./method.ts";
 import { RpcError, toRpcError } from "./rpc-error.ts";
 import type { ClientSubscriptions, Subscriptions } from "./subscriptions.ts";
 
-/** Bounds of the WebSockets. */
+/** Limits for WebSockets. */
 export interface WebSocketOptions {
   readonly maxMessageBytes: number;
-  /** Open connections. The server refuses a further one with 503. */
+  /** Maximum number of open connections. The server refuses any more with 503. */
   readonly maxConnections: number;
-  /** Unsent bytes above which the node sends a client no notifications. */
+  /** Unsent bytes above which the node sends a client no more notifications. */
   readonly maxBufferedBytes: number;
   /**
-   * Unanswered requests of one client. The server cuts a client that exceeds them. It stops reading from a client much
-   * earlier, so only requests that arrive at the same moment can exceed it.
+   * Maximum number of unanswered requests per client. The server disconnects a client that exceeds it. Since the server stops
+   * reading from a client much earlier, only requests that arrive at the same moment can exceed it.
    */
   readonly maxPendingRequests: number;
-  /** Unanswered requests of all clients, each of about 300 bytes. Above it, the server cuts the client that has the most. */
+  /**
+   * Maximum number of unanswered requests from all clients, at about 300 bytes each. Above it, the server disconnects the client
+   * that has the most.
+   */
   readonly maxPendingInTotal: number;
   readonly pingIntervalMs: number;
-  /** The server cuts a connection on which nothing arrives for this time, not even a pong. */
+  /** The server closes a connection on which nothing arrives for this long, not even a pong. */
   readonly readTimeoutMs: number;
 }
 
-/** CometBFT's times (a ping after 9/10 of the read timeout), and bounds for a local node. */
+/** CometBFT's times (a ping after 9/10 of the read timeout), and limits that suit a local node. */
 export const DEFAULT_WEBSOCKET: WebSocketOptions = {
   maxMessageBytes: 1_048_576,
   maxConnections: 900,
@@ -56,7 +59,7 @@ export const DEFAULT_WEBSOCKET: WebSocketOptions = {
 export interface WebSocketDeps {
   readonly context: RpcContext;
   readonly subscriptions: Subscriptions;
-  /** Bounds the unsent bytes of all clients. */
+  /** Limits the unsent bytes of all clients together. */
   readonly budget: SendBudget;
   readonly logger: Logger;
   readonly signal: AbortSignal;
@@ -71,18 +74,18 @@ export interface WebSocketRpc {
 }
 
 /**
- * Unsent bytes above which a client gets no further notifications. They wait in the event log, which all clients share, and
- * not in a buffer of each client.
+ * Unsent bytes above which a client gets no more notifications. They wait in the event log, which all clients share, instead of
+ * in a buffer per client.
  */
 const MAX_BUFFERED_NOTIFICATION_BYTES = 262_144;
 
-/** Unsent bytes of a client above which the node does not respond to pings. */
+/** A client's unsent bytes above which the node does not respond to pings. */
 const MAX_BYTES_BEFORE_PONG = 1_048_576;
 
-/** Unanswered messages above which the node stops reading from a client. */
+/** Number of unanswered messages above which the node stops reading from a client. */
 const PAUSE_AT = 16;
 
-/** Unsent bytes above which the node does not respond to further messages of the client. */
+/** Unsent bytes above which the node does not respond to any more of the client's messages. */
 const MAX_UNSENT_BYTES = 1_048_576;
 
 /** Time between two checks of a client's unsent bytes. */
@@ -120,7 +123,7 @@ export function createWebSocketRpc(options: WebSocketOptions, deps: WebSocketDep
   };
 }
 
-/** Creates the sender of a client. Its unsent bytes are charged to the budget. */
+/** Creates a client's sender. The client's unsent bytes are charged to the budget. */
 function createSend(client: WebSocket, socket: Duplex, budget: SendBudget): Send {
   return (messages) => {
     if (client.readyState !== client.OPEN) return;
@@ -185,10 +188,10 @@ function serveClient(
   });
 }
 
-/** A block may take as long as a pong may. The pong has arrived then, but the timer is before it. */
+/** A block may take as long as a pong may. By then, the pong has arrived, but the timer runs before it is read. */
 const LATE_MS = 500;
 
-/** Sends pings, and cuts the connection when nothing arrives. `extend` restarts the timeout. */
+/** Sends pings, and closes the connection if nothing arrives. `extend` restarts the timeout. */
 function watchLiveness(
   client: WebSocket,
   options: WebSocketOptions,
@@ -284,28 +287,30 @@ interface MessageQueueOptions {
   readonly client: WebSocket;
   readonly budget: SendBudget;
   readonly pending: PendingBound;
-  /** Handles one message. An error cuts the client. */
+  /** Handles one message. An error disconnects the client. */
   readonly handle: (data: RawData) => Promise<void>;
   readonly onError: (error: unknown) => void;
 }
 
-/** The unanswered messages of one client. */
+/** One client's unanswered messages. */
 interface PendingMessages {
-  /** Messages that wait behind the one that is being handled. */
+  /** Messages that wait while another one is being handled. */
   readonly waiting: RawData[];
   /** Cuts the client. */
   readonly cut: () => void;
 }
 
-/** Bound of unanswered messages, for one client and for all. */
+/** Limits the unanswered messages, per client and in total. */
 interface PendingBound {
-  /** Adds a message. Cuts the client when it has too many, or the client with the most when all together have too many. */
+  /**
+   * Adds a message. Disconnects the client if it has too many, or the client with the most if all clients together have too many.
+   */
   readonly add: (of: PendingMessages, data: RawData) => void;
-  /** Drops all messages of a client. */
+  /** Drops all of a client's messages. */
   readonly drop: (of: PendingMessages) => void;
 }
 
-/** Creates the bound. The cut of one client with many messages leaves the others untouched. */
+/** Creates the limit. Disconnecting one client with many messages leaves the others untouched. */
 function createPendingBound(
   limits: Pick<WebSocketOptions, "maxPendingRequests" | "maxPendingInTotal">,
 ): PendingBound {
@@ -341,9 +346,9 @@ function createPendingBound(
 }
 
 /**
- * Handles the messages of a client one after the other, as CometBFT does: an unsubscribe must not overtake its subscribe.
- * A slow call, such as broadcast_tx_commit, therefore delays the client's later ones. The node reads no further messages
- * while some wait, or while the client does not read its responses. Returns a function that drops all messages.
+ * Handles a client's messages one after the other, as CometBFT does, because an unsubscribe must not overtake its subscribe. A
+ * slow call, such as broadcast_tx_commit, therefore delays the client's later ones. The node reads no more messages while some
+ * are waiting, or while the client does not read its responses. Returns a function that drops all messages.
  */
 function serveMessages(options: MessageQueueOptions): () => void {
   const { client, pending } = options;
@@ -379,7 +384,7 @@ function serveMessages(options: MessageQueueOptions): () => void {
   return () => pending.drop(messages);
 }
 
-/** Resolves when the client has read enough of its responses, or is gone. */
+/** Resolves once the client has read enough of its responses, or is gone. */
 async function drained(client: WebSocket): Promise<void> {
   while (client.readyState === client.OPEN && client.bufferedAmount > MAX_UNSENT_BYTES) {
     await new Promise((resolve) => setTimeout(resolve, DRAIN_POLL_MS));

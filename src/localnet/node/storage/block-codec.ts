@@ -16,7 +16,7 @@ import type { TxResult, ValidatorPower } from "../../chain/runtime/abci.ts";
 import type { CommitChanges } from "../../chain/store/multi-store.ts";
 import type { StoredBlock, StoredResults } from "../base/node-view.ts";
 
-/** Encodes a block as `tendermint.types.Block`. The part set header of the block id is a hash of these bytes. */
+/** Encodes a block as `tendermint.types.Block`. The part set header in the block id is a hash of these bytes. */
 export function encodeBlock(block: Pick<StoredBlock, "header" | "txs" | "lastCommit">): Uint8Array {
   return Block.encode({
     header: headerToProto(block.header),
@@ -65,7 +65,7 @@ const TX_RESULTS = 2;
 const VALIDATOR_UPDATES = 3;
 const APP_HASH = 5;
 
-/** Encodes the results of a block as CometBFT's `ResponseFinalizeBlock`. */
+/** Encodes a block's results as CometBFT's `ResponseFinalizeBlock`. */
 export function encodeResults(results: StoredResults): Uint8Array {
   const writer = new BinaryWriter();
   // All fields are length-delimited (wire type 2).
@@ -82,7 +82,7 @@ export function encodeResults(results: StoredResults): Uint8Array {
   return writer.finish();
 }
 
-/** Decodes the bytes of {@link encodeResults}. Throws on other bytes. */
+/** Decodes the bytes from {@link encodeResults}. Throws on any other bytes. */
 export function decodeResults(height: bigint, bytes: Uint8Array): StoredResults {
   const reader = new BinaryReader(bytes);
   const events: Event[] = [];
@@ -101,7 +101,7 @@ export function decodeResults(height: bigint, bytes: Uint8Array): StoredResults 
   return { height, events, txResults, validatorUpdates, appHash };
 }
 
-/** Returns the encoded results of the transactions without decoding them. Throws on other bytes. */
+/** Returns the transactions' encoded results without decoding them. Throws on any other bytes. */
 export function splitTxResults(bytes: Uint8Array): readonly Uint8Array[] {
   const reader = new BinaryReader(bytes);
   const encoded: Uint8Array[] = [];
@@ -113,7 +113,7 @@ export function splitTxResults(bytes: Uint8Array): readonly Uint8Array[] {
   return encoded;
 }
 
-/** Decodes one element of {@link splitTxResults}. Throws on other bytes. */
+/** Decodes one element from {@link splitTxResults}. Throws on any other bytes. */
 export function decodeTxResult(bytes: Uint8Array): TxResult {
   return ExecTxResult.decode(bytes);
 }
@@ -144,10 +144,10 @@ function toPower(update: ValidatorUpdate): ValidatorPower {
 /** All data that one height adds to the store. */
 export interface HeightRecord {
   readonly block: StoredBlock;
-  /** Commit for this block. The next block contains it too, but a restart needs it before that. */
+  /** Commit for this block. The next block also contains it, but a restart needs it before then. */
   readonly seenCommit: Commit;
   readonly results: StoredResults;
-  /** Validator sets of later heights to store, usually none (see `setsToKeep`). */
+  /** Validator sets to store for later heights, usually none (see `setsToKeep`). */
   readonly validatorSets: readonly { readonly height: bigint; readonly set: ValidatorSet }[];
   readonly changes: CommitChanges;
 }

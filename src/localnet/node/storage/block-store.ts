@@ -29,53 +29,56 @@ import {
   type StoredSnapshot,
 } from "./snapshots.ts";
 
-/** All durable data of a node. Synchronous. Reads of an unknown height or hash return undefined. */
+/** All of a node's durable data. Synchronous. Reads for an unknown height or hash return undefined. */
 export interface BlockStore {
-  /** State of the application. */
+  /** The application's state. */
   readonly state: StateStorage;
   readonly index: EventIndex;
   /** The stored genesis document, encoded. */
   readonly genesis: () => Uint8Array | undefined;
-  /** Stores the genesis document and the first validator sets. Throws when the store has a genesis document. */
+  /** Stores the genesis document and the first validator sets. Throws if the store already has a genesis document. */
   readonly saveGenesis: (document: Uint8Array, validatorSets: HeightRecord["validatorSets"]) => void;
   readonly latestHeight: () => bigint | undefined;
   /** Lowest stored height. Lower heights were pruned, or the chain started here. Undefined before the first block. */
   readonly earliestHeight: () => bigint | undefined;
-  /** Stores a height and removes the heights that exceed `keepBlocks`, in one transaction. The data is on disk when the call returns. */
+  /**
+   * Stores a height and removes the heights that exceed `keepBlocks`, in one transaction. When the call returns, the data is on
+   * disk.
+   */
   readonly save: (record: HeightRecord) => void;
   readonly block: (height: bigint) => StoredBlock | undefined;
   readonly heightOfHash: (hash: Uint8Array) => bigint | undefined;
   readonly results: (height: bigint) => StoredResults | undefined;
-  /** The result of one transaction. Does not decode the other results of its block. */
+  /** Returns the result of one transaction, without decoding the other results in its block. */
   readonly txResult: (height: bigint, position: number) => TxResult | undefined;
   readonly seenCommit: (height: bigint) => Commit | undefined;
-  /** The validator set with the largest stored height up to `height`. */
+  /** Returns the validator set with the highest stored height up to `height`. */
   readonly validatorSetAtOrBelow: (
     height: bigint,
   ) => { readonly height: bigint; readonly set: ValidatorSet } | undefined;
-  /** Heights to which the store can go back, in order of id. One ends when its block is pruned. */
+  /** Heights to which the store can go back, ordered by id. A snapshot ends when its block is pruned. */
   readonly snapshots: () => readonly StoredSnapshot[];
   readonly saveSnapshot: (snapshot: StoredSnapshot) => void;
   readonly removeSnapshots: (ids: readonly number[]) => void;
-  /** Removes everything after the height of a snapshot, in one transaction. */
+  /** Removes everything after a snapshot's height, in one transaction. */
   readonly truncate: (height: bigint) => void;
-  /** Does nothing when the address is stored already. */
+  /** Does nothing if the address is already stored. */
   readonly saveValidatorKey: (address: Uint8Array, seed: Uint8Array) => void;
-  /** In order of address. */
+  /** Ordered by address. */
   readonly validatorSeeds: () => readonly Uint8Array[];
-  /** Closes the database and releases the lock of the home. */
+  /** Closes the database and releases the home's lock. */
   readonly close: () => void;
 }
 
 /**
- * Decoded blocks and results in memory. Clients mostly read the newest heights, several times each. The number is small
- * because a decoded full block takes megabytes.
+ * Number of decoded blocks and results cached in memory. Clients mostly read the newest heights, several times each. The number
+ * is small because a decoded full block takes megabytes.
  */
 const CACHED_HEIGHTS = 8;
 
 /**
- * Opens the store of a home directory, or one in memory without a home. It stores the last `keepBlocks` blocks; 0 stores
- * all. Throws like {@link openDatabase}.
+ * Opens a home directory's store or, without a home, a store in memory. It stores the last `keepBlocks` blocks; 0 stores all.
+ * Throws like {@link openDatabase}.
  */
 export function openBlockStore(home: string | undefined, keepBlocks = 0): BlockStore {
   return createBlockStore(openDatabase(home), keepBlocks);
@@ -215,22 +218,22 @@ function readSet(row: Row | undefined): { readonly height: bigint; readonly set:
 }
 
 /**
- * Heights that one block removes at most. More than one, so that a home with a lowered limit catches up. A home with
- * 90,000 blocks too many needs about 5,600 blocks for it.
+ * Maximum number of heights that one block removes. More than one, so that a home catches up after its limit is lowered. A home
+ * with 90,000 blocks too many needs about 5,600 blocks to do so.
  */
 const MAX_REMOVED_PER_BLOCK = 16;
 
-/** Removes old heights from the tables of a node. */
+/** Removes old heights from a node's tables. */
 interface BlockPruning {
   /** Lowest stored height, or undefined before the first block. */
   readonly earliestHeight: () => bigint | undefined;
-  /** Removes the heights that exceed the limit after the block of `latest`. The caller must have an open transaction. */
+  /** Removes the heights that exceed the limit after the block at `latest`. The caller must have an open transaction. */
   readonly prune: (latest: bigint) => void;
   /** Removes a height. The caller must have an open transaction. */
   readonly remove: (height: bigint) => void;
 }
 
-/** Creates the pruning for a store of the last `keepBlocks` blocks; 0 stores all. */
+/** Creates the pruning for a store that keeps the last `keepBlocks` blocks; 0 stores all. */
 function createBlockPruning(
   database: Database.Database,
   {
@@ -275,13 +278,13 @@ function createBlockPruning(
 interface StateTables {
   readonly storage: StateStorage;
   readonly snapshots: () => SnapshotTables;
-  /** Writes the changes of one commit. The caller must have an open transaction. */
+  /** Writes one commit's changes. The caller must have an open transaction. */
   readonly apply: (changes: CommitChanges) => void;
 }
 
 const NODE_COLUMNS = 3;
 
-/** Creates the state storage over the database of a node. */
+/** Creates the state storage in a node's database. */
 function createStateTables(database: Database.Database): StateTables {
   const node = database.prepare("SELECT node FROM state_nodes WHERE store = ? AND id = ?");
   const writeNodes = createBulkInsert(
@@ -300,7 +303,7 @@ function createStateTables(database: Database.Database): StateTables {
   const storedHeights = (): readonly bigint[] => readRows(heights.all()).map((row) => row.integer("height"));
   // A snapshot may be just below the recent heights, without a gap: what is retained for it shows where they begin.
   const recentFrom = (): bigint => maxInt(firstOfRun(storedHeights()) ?? 0n, retainedTo(database) + 1n);
-  /** The lowest height that the application has beside those of snapshots; undefined before it reads them. */
+  /** The lowest height that the application has besides the snapshots' heights; undefined until it reads them. */
   let from: bigint | undefined;
   // Created on first use: a read-only copy of a home may have tables of an earlier version.
   let tables: SnapshotTables | undefined;

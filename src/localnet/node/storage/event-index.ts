@@ -6,13 +6,13 @@ import { holds } from "../query-language/matches.ts";
 import type { Condition } from "../query-language/parse-query.ts";
 import { createBulkInsert, readRow, readRows, type Row } from "./rows.ts";
 
-/** Block height and position in the block of a transaction. */
+/** A transaction's block height, and its position in the block. */
 export interface TxPlace {
   readonly height: bigint;
   readonly position: number;
 }
 
-/** A block with its results. */
+/** A block and its results. */
 interface IndexedBlock {
   readonly block: Pick<StoredBlock, "txs">;
   readonly results: StoredResults;
@@ -34,7 +34,7 @@ export interface EventIndex {
 const TXS: SearchTables = { events: "tx_events", all: "txs", place: ["height", "position"] };
 const BLOCKS: SearchTables = { events: "block_events", all: "blocks", place: ["height"] };
 
-/** Creates the index over the database of a node. */
+/** Creates the index in a node's database. */
 export function createEventIndex(database: Database.Database): EventIndex {
   const placeByHash = database.prepare("SELECT height, position FROM txs WHERE hash = ?");
   const placeOf = (hash: Uint8Array): TxPlace | undefined => {
@@ -134,7 +134,7 @@ function* indexed(events: readonly ChainEvent[]): Generator<IndexedAttribute> {
   }
 }
 
-/** Returns each pair of tag and value once. The rows of one pair and height are deleted together. */
+/** Returns each tag-value pair once. The rows for one pair and height are deleted together. */
 function distinct(events: readonly ChainEvent[]): readonly (readonly [tag: string, value: string])[] {
   const pairs = new Map<string, readonly [string, string]>();
   for (const { tag, value } of indexed(events)) pairs.set(`${tag}\0${value}`, [tag, value]);
@@ -145,11 +145,14 @@ function distinct(events: readonly ChainEvent[]): readonly (readonly [tag: strin
 export interface IndexSearch {
   readonly fromHeight: bigint;
   readonly toHeight: bigint;
-  /** Conditions on attributes of events. One event must satisfy all of them. Empty: all transactions or blocks in the range. */
+  /**
+   * Conditions on event attributes. A single event must satisfy all of them. If empty, all transactions or blocks in the range
+   * match.
+   */
   readonly conditions: readonly Condition[];
 }
 
-/** A part of a result in one order. */
+/** A part of a result, in one order. */
 export interface Slice {
   readonly order: "asc" | "desc";
   readonly offset: number;
@@ -159,21 +162,21 @@ export interface Slice {
 
 /** Tables for one kind of search. */
 interface SearchTables {
-  /** Event attribute index with the columns `tag`, `value`, `event` and `place`'s. */
+  /** Event attribute index with the columns `tag`, `value` and `event`, and those in `place`. */
   readonly events: string;
-  /** Lists every place in the columns of `place`. */
+  /** Lists every place in the `place` columns. */
   readonly all: string;
-  /** Columns that identify a match, in order of place. The first one is `height`. */
+  /** Columns that identify a match, in place order. The first one is `height`. */
   readonly place: readonly string[];
 }
 
-/** Answers searches by SQL. Only the rows of the requested slice leave the database. */
+/** Answers searches with SQL. Only the rows in the requested slice leave the database. */
 interface EventSearch {
   readonly count: (search: IndexSearch) => number;
   readonly slice: (search: IndexSearch, slice: Slice) => readonly Row[];
 }
 
-/** Creates a search over the tables of one kind. */
+/** Creates a search over one kind of table. */
 function createEventSearch(database: Database.Database, tables: SearchTables): EventSearch {
   const place = tables.place.join(", ");
   return {
@@ -220,7 +223,7 @@ function matchesSql(database: Database.Database, tables: SearchTables, search: I
   };
 }
 
-/** Returns the SQL that tests the value of an attribute. */
+/** Returns the SQL that tests an attribute's value. */
 function valueSql(
   database: Database.Database,
   tables: SearchTables,

@@ -10,10 +10,10 @@ import { decodeResults } from "./block-codec.ts";
 import { createEventIndex } from "./event-index.ts";
 import { readRow } from "./rows.ts";
 
-/** A database connection. `close` also releases the lock of the home, if any. */
+/** A database connection. `close` also releases the home's lock, if any. */
 export interface OpenDatabase {
   readonly database: Database.Database;
-  /** Runs `work` in a transaction. Throws `NodeError` `store-failed` when the disk does not take it; then nothing is stored. */
+  /** Runs `work` in a transaction. If writing to the disk fails, throws `NodeError` `store-failed`, and nothing is stored. */
   readonly transaction: (work: () => void) => void;
   readonly close: () => void;
 }
@@ -21,9 +21,9 @@ export interface OpenDatabase {
 const DATABASE_FILE = "node.db";
 
 /**
- * Opens the database of a home directory, or one in memory without a home. Creates the directory if necessary and locks it
- * until `close`. Throws `NodeError` `home-in-use` while another process has the lock, and `home-unusable` when the directory
- * cannot be created or `node.db` is not a database of this version.
+ * Opens a home directory's database or, without a home, a database in memory. Creates the directory if necessary and locks it
+ * until `close`. Throws `NodeError` `home-in-use` while another process has the lock, and `home-unusable` if the directory cannot
+ * be created or `node.db` is not a database of this version.
  */
 export function openDatabase(home: string | undefined): OpenDatabase {
   if (home === undefined) return open(":memory:", () => {});
@@ -48,8 +48,8 @@ function inUse(home: string, cause: FolderInUseError): NodeError {
 }
 
 /**
- * Opens a read-only snapshot of a home directory's database. Does not lock the home: with WAL, a node may write at the same
- * time, and the snapshot does not change. Throws `NodeError` `home-unusable` when the home has no database.
+ * Opens a read-only snapshot of a home directory's database. Does not lock the home: with WAL, a node may write at the same time
+ * without changing the snapshot. Throws `NodeError` `home-unusable` if the home has no database.
  */
 export function openSnapshot(home: string): OpenDatabase {
   const path = join(home, DATABASE_FILE);
@@ -187,7 +187,7 @@ CREATE TABLE IF NOT EXISTS retained_nodes (
 ) WITHOUT ROWID;
 `;
 
-/** Configures a connection, creates missing tables and migrates old ones. Throws when the tables have a later version. */
+/** Configures a connection, creates missing tables and migrates old ones. Throws if the tables have a later version. */
 function prepareDatabase(database: Database.Database): void {
   // WAL: a commit appends to one file, and a reader in another process does not block it.
   database.pragma("journal_mode = WAL");
@@ -214,7 +214,7 @@ function dropEventTables(database: Database.Database): void {
   database.exec("DROP TABLE tx_events; DROP TABLE block_events;");
 }
 
-/** Fills the event tables from the stored results. Costs about as much as making the blocks again without signatures. */
+/** Fills the event tables from the stored results. Costs about as much as remaking the blocks without signatures. */
 function indexStoredBlocks(database: Database.Database): void {
   const index = createEventIndex(database);
   const next = database.prepare(

@@ -1,7 +1,7 @@
 import type Database from "libsql";
 import { isRecord } from "../../../platform/base/json.ts";
 
-/** Typed access to the columns of a row. Throws when a column has another type, which means that the database is damaged. */
+/** Typed access to a row's columns. Throws if a column has a different type, which means that the database is damaged. */
 export interface Row {
   readonly bytes: (column: string) => Uint8Array;
   /** Undefined for NULL. */
@@ -10,7 +10,7 @@ export interface Row {
   readonly text: (column: string) => string;
 }
 
-/** Wraps a row from the driver. Returns undefined when the query found no row. */
+/** Wraps a row from the driver. Returns undefined if the query found no row. */
 export function readRow(row: unknown): Row | undefined {
   if (row === undefined || row === null) return undefined;
   if (!isRecord(row)) throw new Error("the database returned something that is not a row");
@@ -56,8 +56,8 @@ function damaged(column: string): Error {
 type ColumnValue = string | bigint | number | Uint8Array | null;
 
 /**
- * Rows per statement, largest first. One statement with 64 rows is three times as fast as 64 statements, because each call
- * into the driver has a fixed cost. Larger ones are not faster. Three sizes cover every number of rows with few calls.
+ * Rows per statement, largest first. One statement with 64 rows is three times as fast as 64 statements, because each call to the
+ * driver has a fixed cost. Larger statements are no faster. Three sizes cover any number of rows with few calls.
  */
 const ROWS_PER_STATEMENT = [64, 8, 1];
 

@@ -7,30 +7,30 @@ import { readRow, readRows } from "./rows.ts";
 export interface StoredSnapshot {
   readonly id: number;
   readonly height: bigint;
-  /** By how much the chains' time was ahead of the machine's, ms; negative: behind. */
+  /** How far the chains' time was ahead of the machine's, ms; negative if it was behind. */
   readonly aheadMs: number;
 }
 
 /**
- * The snapshots of a store. A tree node that one of them needs stays when no recent height needs it any more. `list` reads; the caller of
- * the others must have an open transaction.
+ * A store's snapshots. A tree node that one of them needs is retained even when no recent height needs it any more. `list` only
+ * reads; callers of the other methods must have an open transaction.
  */
 export interface SnapshotTables {
-  /** In order of id. */
+  /** Ordered by id. */
   readonly list: () => readonly StoredSnapshot[];
   readonly save: (snapshot: StoredSnapshot) => void;
-  /** Removes snapshots with what they alone need. */
+  /** Removes snapshots, and everything that only they need. */
   readonly remove: (ids: readonly number[]) => void;
   /** Removes the snapshots below a height, whose blocks are pruned. */
   readonly removeBelow: (height: bigint) => void;
   readonly isKept: (height: bigint) => boolean;
-  /** Keeps those of a commit's `deletes` that a snapshot needs, and returns the others. */
+  /** Keeps the nodes in a commit's `deletes` that a snapshot needs, and returns the others. */
   readonly retain: (changes: CommitChanges) => CommitChanges["deletes"];
-  /** Removes the states and snapshots above the height of a snapshot. */
+  /** Removes the states and snapshots above a snapshot's height. */
   readonly truncate: (height: bigint) => void;
 }
 
-/** `recentFrom` returns the lowest height that is stored without a snapshot too. */
+/** `recentFrom` returns the lowest height that is stored even without a snapshot. */
 export function createSnapshotTables(database: Database.Database, recentFrom: () => bigint): SnapshotTables {
   const all = database.prepare("SELECT id, height, ahead_ms FROM snapshots ORDER BY id");
   const read = (): readonly StoredSnapshot[] =>
@@ -97,7 +97,7 @@ export function createSnapshotTables(database: Database.Database, recentFrom: ()
   };
 }
 
-/** Returns the greatest height with a node that only snapshots need; -1 when there is none. */
+/** Returns the highest height with a node that only snapshots need; -1 if there is none. */
 export function retainedTo(database: Database.Database): bigint {
   // A read-only copy of a home may have the tables of an earlier version.
   const table = database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'retained_nodes'").get();
@@ -106,14 +106,14 @@ export function retainedTo(database: Database.Database): bigint {
   return readRow(last)?.integer("last") ?? -1n;
 }
 
-/** Ids begin with their version, so these are larger than all of `height`. */
+/** Ids begin with their version, so these are larger than any id at `height`. */
 function firstIdAfter(height: bigint): Uint8Array {
   const id = new Uint8Array(8);
   new DataView(id.buffer).setBigUint64(0, height + 1n);
   return id;
 }
 
-/** Returns the lowest height of the last ones without a gap; undefined without heights. */
+/** Returns the first height of the last run without gaps; undefined if there are no heights. */
 export function firstOfRun(heights: readonly bigint[]): bigint | undefined {
   let first = heights.at(-1);
   for (let at = heights.length - 2; at >= 0 && first !== undefined && heights[at] === first - 1n; at -= 1)

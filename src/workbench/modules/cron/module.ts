@@ -41,9 +41,9 @@ import {
   SCHEDULES_PREFIX,
 } from "./schedules.ts";
 
-/** The module with its messages of contracts. */
+/** The module, including its custom messages for contracts. */
 export interface CronModule extends ChainModule {
-  /** Runs the module's own message of a contract. Returns undefined for any other message. */
+  /** Runs a contract's custom message to this module. Returns undefined for any other message. */
   readonly handleCustomMessage: (
     context: Context,
     sender: string,
@@ -51,7 +51,7 @@ export interface CronModule extends ChainModule {
   ) => CustomMessageResult | undefined;
 }
 
-/** Creates the module `cron`: calls contracts every so many blocks. */
+/** Creates the module `cron`, which calls contracts every so many blocks. */
 export function createCronModule(options: CronOptions, deps: CronDeps): CronModule {
   const keepers: Keepers = { ...options, ...deps };
   return {
@@ -67,7 +67,7 @@ export function createCronModule(options: CronOptions, deps: CronDeps): CronModu
   };
 }
 
-/** All messages are the authority's. */
+/** Only the authority may send the messages. */
 function createHandlers(keepers: Keepers): readonly MessageHandler[] {
   return messageHandlers(
     tx.Msg,
@@ -127,7 +127,10 @@ function requireAuthority(signer: string, { authority }: Keepers): void {
     throw ErrInvalidRequest(`invalid authority; expected ${authority}, got ${signer}`);
 }
 
-/** Runs a contract's `add_schedule` or `remove_schedule`, which are for admins of the admin module. As in Go, there is no response. */
+/**
+ * Runs a contract's `add_schedule` or `remove_schedule`, which only admins of the admin module may send. As in Go, there is no
+ * response.
+ */
 function handleCustomMessage(
   context: Context,
   sender: string,
@@ -212,7 +215,7 @@ const SCHEMA: GenesisSchema<GenesisState> = {
   type: GenesisState,
 };
 
-/** As in Go, the periods of the schedules begin with the chain. Throws `GenesisError` for a name that is given twice. */
+/** As in Go, the periods of the schedules start with the chain. Throws `GenesisError` if a name occurs twice. */
 function initGenesis(context: Context, json: JsonValue | undefined): void {
   const state = readGenesis(SCHEMA, json);
   for (const [index, schedule] of (state?.scheduleList ?? []).entries())

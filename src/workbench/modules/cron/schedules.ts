@@ -14,7 +14,7 @@ import type { MessageHandler, QueryHandler } from "../../../localnet/chain/runti
 import { defineParams, type ModuleParams } from "../../../localnet/chain/runtime/params.ts";
 import { createItem, createMap, messageCodec, textCodec } from "../../../localnet/chain/store/collections.ts";
 
-/** Name of the module and of its store. Its account sends the scheduled messages. */
+/** Name of the module and of its store. The module's account sends the scheduled messages. */
 export const MODULE_NAME = "cron";
 
 /** Schedules by name: `0x01 | name`. */
@@ -27,7 +27,10 @@ export const schedules = createMap(
 );
 const count = createItem(MODULE_NAME, Uint8Array.of(3), messageCodec<ScheduleCount>(ScheduleCount));
 
-/** `limit`: schedules that a block runs at most, in each of its stages. `security_address`: who may remove schedules beside the admins. */
+/**
+ * `limit`: maximum number of schedules that a block runs in each of its stages. `security_address`: who may remove schedules in
+ * addition to the admins.
+ */
 export const moduleParams: ModuleParams<Params> = defineParams({
   store: MODULE_NAME,
   key: Uint8Array.of(5),
@@ -40,7 +43,7 @@ export interface CronOptions {
   readonly chainName: string;
   /** Prefix of account addresses. */
   readonly bech32Prefix: string;
-  /** The account that may change schedules and params by message, bech32. */
+  /** The account that may send messages to change schedules and params, bech32. */
   readonly authority: string;
 }
 
@@ -52,7 +55,7 @@ export interface CronDeps {
 /** Options and what the module calls. */
 export interface Keepers extends CronOptions, CronDeps {}
 
-/** Adds a schedule that runs for the first time after its period. Throws `ModuleError` for a name that exists. */
+/** Adds a schedule whose first run is after one period. Throws `ModuleError` if the name exists. */
 export function addSchedule(context: Context, schedule: Omit<Schedule, "lastExecuteHeight">): void {
   const { name } = schedule;
   if (schedules.has(context, name)) throw unregisteredError(`schedule already exists with name=${name}`);
@@ -71,7 +74,7 @@ function changeCount(context: Context, change: number): void {
   count.set(context, { count: (count.get(context)?.count ?? 0) + change });
 }
 
-/** Runs the schedules of a stage that are due, in the order of their names, up to the limit of the params. */
+/** Runs a stage's due schedules in order of their names, up to the limit in the params. */
 export function runSchedules(context: Context, stage: ExecutionStage, keepers: Keepers): void {
   const { limit } = moduleParams.get(context);
   const due: Schedule[] = [];
@@ -84,7 +87,7 @@ export function runSchedules(context: Context, stage: ExecutionStage, keepers: K
   for (const schedule of due) runSchedule(context, schedule, keepers);
 }
 
-/** The writes of a schedule are dropped when one of its messages fails; it runs again after its period in any case. */
+/** If one of its messages fails, the schedule's writes are dropped. It runs again after its period in any case. */
 function runSchedule(context: Context, schedule: Schedule, keepers: Keepers): void {
   schedules.set(context, schedule.name, { ...schedule, lastExecuteHeight: context.height });
   const handler = keepers.findMessage(TYPE_URL.executeContract);

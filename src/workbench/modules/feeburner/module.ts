@@ -36,25 +36,25 @@ interface BankKeeper {
   readonly send: (context: Context, from: Uint8Array, to: Uint8Array, coins: readonly Coin[]) => void;
 }
 
-/** The module with what ends a block of a chain that burns its fees. */
+/** The module, including the end-of-block step for a chain that burns its fees. */
 export interface FeeBurnerModule extends ChainModule {
-  /** Burns the fees that a module account got, and counts them. Fees of other denominations go to the treasury. */
+  /** Burns the fees that a module account received, and counts them. Fees in other denominations go to the treasury. */
   readonly burnFees: (context: Context, feeRecipient: string) => void;
-  /** Answers the module's own query of a contract. Returns undefined for any other query. */
+  /** Answers a contract's custom query to this module. Returns undefined for any other query. */
   readonly handleCustomQuery: (
     context: Context,
     request: Readonly<Record<string, unknown>>,
   ) => MessageJson | undefined;
 }
 
-/** The fees that were burned since genesis. */
+/** The fees burned since genesis. */
 const burned = createItem(
   MODULE_NAME,
   utf8("BurnedFees"),
   messageCodec<TotalBurnedNeutronsAmount>(TotalBurnedNeutronsAmount),
 );
 
-/** Creates the module `feeburner`: what becomes of fees, and how many were burned. */
+/** Creates the module `feeburner`, which burns fees and counts them. */
 export function createFeeBurnerModule(options: FeeBurnerOptions, bank: BankKeeper): FeeBurnerModule {
   const params = paramsOf(options);
   return {
@@ -98,8 +98,8 @@ export function createFeeBurnerModule(options: FeeBurnerOptions, bank: BankKeepe
 }
 
 /**
- * `neutron_denom`: the denomination that is burned; a message may leave it empty, as deployed, and then none is. `treasury_address`: who
- * gets the others; only a genesis may leave it empty.
+ * `neutron_denom`: the denomination that is burned. As on the deployed chain, a message may leave it empty, and then none is
+ * burned. `treasury_address`: receives all other denominations; only a genesis may leave it empty.
  */
 function paramsOf(options: FeeBurnerOptions): ModuleParams<Params> {
   return defineParams({

@@ -13,13 +13,13 @@ import { ErrChannelNotFound } from "../../../localnet/chain/modules/ibc/host/err
 import type { ChannelEndpoint } from "../../../localnet/chain/modules/ibc/host/packet.ts";
 import { isZero, NO_FEE, validateFee } from "../../../localnet/chain/modules/transfer/packet-fee.ts";
 
-/** Name of the module, of its store and of its account, which has the locked fees. */
+/** Name of the module, of its store, and of its account, which holds the locked fees. */
 export const MODULE_NAME = "feerefunder";
 
-/** The fee of a packet that has no reply yet: `0x01 | channel id | ";" | port id | ";" | sequence (8 bytes)`. */
+/** The fee for a packet that has no reply yet: `0x01 | channel id | ";" | port id | ";" | sequence (8 bytes)`. */
 export const feeInfos = createMap(MODULE_NAME, Uint8Array.of(1), bytesCodec, messageCodec<FeeInfo>(FeeInfo));
 
-/** `min_fee`: the least that a contract must offer. Genesis stores {@link defaultParams} of the chain's denomination. */
+/** `min_fee`: the minimum that a contract must offer. Genesis stores {@link defaultParams} in the chain's denomination. */
 export const moduleParams: ModuleParams<Params> = defineParams({
   store: MODULE_NAME,
   key: Uint8Array.of(2),
@@ -29,7 +29,7 @@ export const moduleParams: ModuleParams<Params> = defineParams({
   validate: ({ minFee }) => validateFee(minFee ?? NO_FEE),
 });
 
-/** 1,000 of the smallest unit for an acknowledgement, and as much for a timeout. */
+/** 1,000 of the smallest unit for an acknowledgement, and the same for a timeout. */
 export function defaultParams(denom: string): Params {
   const coins = [{ denom, amount: "1000" }];
   return { minFee: { recvFee: [], ackFee: coins, timeoutFee: coins } };
@@ -58,19 +58,21 @@ export interface FeeRefunderDeps {
   };
 }
 
-/** A packet that waits for its reply. */
+/** A packet that is waiting for its reply. */
 export interface PacketId {
   readonly source: ChannelEndpoint;
   readonly sequence: bigint;
 }
 
-/** Fees of contracts' packets. */
+/** Fees for contracts' packets. */
 export interface FeeRefunderKeeper {
-  /** Takes the fee of a packet from its payer. Throws `ModuleError` for a fee that is invalid, too small, or more than the payer has. */
+  /**
+   * Takes the fee for a packet from its payer. Throws `ModuleError` if the fee is invalid, too small, or more than the payer has.
+   */
   readonly lockFees: (context: Context, payer: Uint8Array, packet: PacketId, fee: Fee) => void;
-  /** Pays the relayer of an acknowledgement, and returns the fee for a timeout. Without a locked fee, nothing happens. */
+  /** Pays the acknowledgement fee to the relayer, and refunds the timeout fee. Does nothing if no fee is locked. */
   readonly distributeAcknowledgementFee: (context: Context, relayer: Uint8Array, packet: PacketId) => void;
-  /** Pays the relayer of a timeout, and returns the fee for an acknowledgement. Without a locked fee, nothing happens. */
+  /** Pays the timeout fee to the relayer, and refunds the acknowledgement fee. Does nothing if no fee is locked. */
   readonly distributeTimeoutFee: (context: Context, relayer: Uint8Array, packet: PacketId) => void;
 }
 
@@ -134,7 +136,7 @@ function emit(
   context.emit(event("message", [["module", MODULE_NAME]]));
 }
 
-/** The key of a packet in {@link feeInfos}. */
+/** A packet's key in {@link feeInfos}. */
 export function feeKey({ source: { channelId, portId }, sequence }: PacketId): Uint8Array {
   return concat(utf8(`${channelId};${portId};`), uint64BigEndian(sequence));
 }

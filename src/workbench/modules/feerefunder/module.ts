@@ -21,17 +21,17 @@ import { NO_FEE, validateFee } from "../../../localnet/chain/modules/transfer/pa
 import type { MessageJson } from "../../../localnet/chain/modules/wasm/contract.ts";
 import * as fees from "./keeper.ts";
 
-/** The module with what other modules call. */
+/** The module, including what other modules call. */
 export interface FeeRefunderModule extends ChainModule {
   readonly keeper: fees.FeeRefunderKeeper;
-  /** Answers the module's own query of a contract. Returns undefined for any other query. */
+  /** Answers a contract's custom query to this module. Returns undefined for any other query. */
   readonly handleCustomQuery: (
     context: Context,
     request: Readonly<Record<string, unknown>>,
   ) => MessageJson | undefined;
 }
 
-/** Creates the module `feerefunder`: contracts pay the relayers of the replies to their packets. */
+/** Creates the module `feerefunder`, with which contracts pay the relayers that deliver the replies to their packets. */
 export function createFeeRefunderModule(
   options: fees.FeeRefunderOptions,
   deps: fees.FeeRefunderDeps,
@@ -76,7 +76,7 @@ function createQueries({ chainName }: fees.FeeRefunderOptions): readonly QueryHa
   );
 }
 
-/** The least fee as JSON of a contract's query. */
+/** The minimum fee as JSON for a contract's query. */
 function minFeeJson(context: Context): MessageJson {
   const { recvFee, ackFee, timeoutFee } = fees.moduleParams.get(context).minFee ?? NO_FEE;
   return { recv_fee: coinsJson(recvFee), ack_fee: coinsJson(ackFee), timeout_fee: coinsJson(timeoutFee) };
@@ -92,10 +92,10 @@ const SCHEMA: GenesisSchema<GenesisState> = {
   type: GenesisState,
 };
 
-/** Length of the address of a contract, in bytes. */
+/** Length of a contract address, in bytes. */
 const CONTRACT_BYTES = 32;
 
-/** Stores params and locked fees. Throws `GenesisError` for fees that are invalid or given twice, and for payers that are no contracts. */
+/** Stores params and locked fees. Throws `GenesisError` if a fee is invalid or occurs twice, or if a payer is not a contract. */
 function initGenesis(context: Context, json: JsonValue | undefined, options: fees.FeeRefunderOptions): void {
   const state = readGenesis(SCHEMA, json);
   atPath(`app_state.${fees.MODULE_NAME}.params`, () =>
@@ -115,7 +115,7 @@ function initGenesis(context: Context, json: JsonValue | undefined, options: fee
     });
 }
 
-/** Prints params and locked fees. */
+/** Exports params and locked fees. */
 function exportGenesis(context: Context): JsonValue {
   return printGenesis(SCHEMA, {
     params: fees.moduleParams.get(context),

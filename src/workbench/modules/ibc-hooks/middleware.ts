@@ -33,7 +33,7 @@ import {
 
 /** Methods of the contract host that the hook calls. */
 interface ContractKeeper {
-  /** Calls a contract with JSON and coins of the sender. Returns the data of its response. Throws `ModuleError`. */
+  /** Calls a contract with JSON and the sender's coins. Returns the data in its response. Throws `ModuleError`. */
   readonly execute: (
     context: Context,
     address: string,
@@ -50,16 +50,16 @@ export interface IbcHooksDeps {
 
 const CODESPACE = "wasm-hooks";
 
-/** The memo names a contract, but not as it must. */
+/** The memo names a contract, but is malformed. */
 const ErrMsgValidation = registerError(CODESPACE, 2, "error in wasmhook message validation");
-/** The contract refuses the call, or it cannot be called. */
+/** The contract rejects the call, or it cannot be called. */
 const ErrWasmError = registerError(CODESPACE, 6, "wasm error");
 
 /**
  * Calls a contract with the coins of a transfer whose memo is `{"wasm": {"contract": "…", "msg": {…}}}` (x/ibc-hooks 6.0.3). The
- * contract must be the receiver. The coins go to an address of the packet's sender first, which then calls the contract: a sender on
- * another chain must not act as an account of this one. The acknowledgement has the contract's data. If the contract fails, the
- * transfer is refused. Other packets pass unchanged.
+ * contract must be the receiver. The coins first go to an address derived from the packet's sender, which then calls the
+ * contract, because a sender on another chain must not act as an account on this one. The acknowledgement contains the contract's
+ * data. If the contract fails, the transfer is rejected. Other packets pass unchanged.
  */
 export function ibcHooksMiddleware(inner: IBCModule, deps: IbcHooksDeps): IBCModule {
   return {
@@ -75,7 +75,7 @@ export function ibcHooksMiddleware(inner: IBCModule, deps: IbcHooksDeps): IBCMod
   };
 }
 
-/** Reads the data of a packet; undefined for a packet that is not a transfer. */
+/** Reads a packet's transfer data; undefined if the packet is not a transfer. */
 function transferOf({ data }: RelayedPacket): TransferData | undefined {
   try {
     return readTransferData(data);
@@ -86,7 +86,7 @@ function transferOf({ data }: RelayedPacket): TransferData | undefined {
 
 type GoObject = Extract<GoJson, { kind: "object" }>;
 
-/** Returns what a memo has under "wasm"; undefined for a memo for nobody, or for others. */
+/** Returns the member "wasm" of a memo; undefined if there is no memo, or none for this module. */
 function wasmMemo(memo: string): GoJson | undefined {
   if (memo === "") return undefined;
   try {
@@ -109,7 +109,7 @@ interface HookCall {
   readonly message: Uint8Array;
 }
 
-/** Checks what a memo asks for. Returns the call, or the text of the error. */
+/** Checks what a memo asks for. Returns the call, or the error text. */
 function parseCall(
   wasm: GoJson,
   { memo, receiver }: TransferData,
@@ -130,7 +130,7 @@ function parseCall(
   return good({ contract: contract.value, message: utf8(marshalGoAny(message)) });
 }
 
-/** Lets the transfer pay the sender's address here, which then calls the contract. */
+/** Has the transfer pay the sender's address on this chain, which then calls the contract. */
 function receiveAndCall(
   context: Context,
   hooked: {
@@ -160,19 +160,19 @@ function receiveAndCall(
 
 const SENDER_PREFIX = "ibc-wasm-hook-intermediary";
 
-/** Returns the address that stands for an account of another chain, by the channel over which its packets arrive. */
+/** Returns the address that represents an account on another chain, for the channel on which its packets arrive. */
 export function intermediateSender(channelId: string, sender: string, bech32Prefix: string): string {
   const hash = sha256(concat(sha256(utf8(SENDER_PREFIX)), utf8(`${channelId}/${sender}`)));
   return formatAddress(bech32Prefix, hash);
 }
 
-/** Prints the data of a packet as Go prints the structure: in its order, without empty members. */
+/** Prints transfer data as Go prints the struct: in field order, without empty members. */
 function printTransfer({ denom, amount, sender, receiver, memo }: TransferData): Uint8Array {
   const members = Object.entries({ denom, amount, sender, receiver, memo }).filter(([, text]) => text !== "");
   return utf8(printGoObject(members.map(([name, text]) => [name, printGoString(text)])));
 }
 
-/** The acknowledgement: the data of the contract's response and the acknowledgement of the transfer, each in base64. */
+/** The acknowledgement: the data in the contract's response and the transfer's acknowledgement, each in base64. */
 function printResult(result: Uint8Array, acknowledgement: Uint8Array): Uint8Array {
   const json = printGoObject([
     ["contract_result", result.length === 0 ? "null" : `"${toBase64(result)}"`],
@@ -181,7 +181,7 @@ function printResult(result: Uint8Array, acknowledgement: Uint8Array): Uint8Arra
   return encodeReply({ kind: "result", result: utf8(json) });
 }
 
-/** Refuses a packet. The event has the reason, the acknowledgement only the code. */
+/** Rejects a packet. The event has the reason; the acknowledgement has only the code. */
 function refuse(context: Context, kind: ErrorKind, reason: string): Acknowledgement {
   const error = kind();
   context.emit(
@@ -194,8 +194,8 @@ function refuse(context: Context, kind: ErrorKind, reason: string): Acknowledgem
 }
 
 /**
- * Prints a value as Go's `encoding/json` prints what it decoded into an `any`: names sorted, each once with its last value, numbers as
- * float64, without spaces. Not recursive. Throws {@link GoJsonError} for a number that exceeds a float64.
+ * Prints a value as Go's `encoding/json` prints what it decoded into an `any`: names sorted, duplicates reduced to the last
+ * value, numbers as float64, no spaces. Not recursive. Throws {@link GoJsonError} for a number that exceeds a float64.
  */
 function marshalGoAny(value: GoJson): string {
   const work: (GoJson | string)[] = [value];
@@ -237,7 +237,7 @@ function marshalScalar(value: Exclude<GoJson, { kind: "array" | "object" }>): st
   return Object.is(number, -0) ? "-0" : String(number);
 }
 
-/** Each name once, with its last value, in the order of their UTF-8 bytes. */
+/** Each name once, with its last value, sorted by UTF-8 bytes. */
 function sortedMembers(
   members: readonly (readonly [string, GoJson])[],
 ): readonly (readonly [string, GoJson])[] {

@@ -33,7 +33,9 @@ import { NO_FEE, validateFee } from "../../../localnet/chain/modules/transfer/pa
 import type { MessageJson } from "../../../localnet/chain/modules/wasm/contract.ts";
 import { asUintNumber, customFields } from "../../../localnet/chain/modules/wasm/custom-json.ts";
 
-/** Creates the modules `interchaintxs` and `interchainaccounts`: their params, and errors for all that needs an account. */
+/**
+ * Creates the modules `interchaintxs` and `interchainaccounts`: their params, and errors for everything that needs an account.
+ */
 export function createInterchainModules(options: ParamsOnlyOptions): readonly ChainModule[] {
   return [createInterchainTxs(options), createInterchainAccounts(options)];
 }
@@ -44,7 +46,7 @@ const ErrEmptyConnectionID = registerError("interchaintxs", 1105, "empty connect
 const ErrNoMessages = registerError("interchaintxs", 1106, "no messages provided");
 const ErrInvalidTimeout = registerError("interchaintxs", 1107, "timeout must be greater than zero");
 
-/** Stateless checks of MsgSubmitTx, in the deployed order. Throws `ModuleError`. */
+/** Performs the stateless checks of MsgSubmitTx, in the deployed order. Throws `ModuleError`. */
 function validateSubmitTx({
   fee,
   connectionId,
@@ -59,13 +61,13 @@ function validateSubmitTx({
   if (timeout === 0n) throw ErrInvalidTimeout();
 }
 
-/** Stateless checks of MsgRegisterInterchainAccount. Throws `ModuleError`. */
+/** Performs the stateless checks of MsgRegisterInterchainAccount. Throws `ModuleError`. */
 function validateRegistration(message: txsTx.MsgRegisterInterchainAccount): void {
   if (message.connectionId === "") throw ErrEmptyConnectionID();
   if (message.interchainAccountId === "") throw ErrEmptyInterchainAccountID();
 }
 
-/** Checks a message of `interchaintxs`, and fails: the chain has no interchain accounts. */
+/** Checks a message to `interchaintxs`, then fails, because the chain has no interchain accounts. */
 function refuse(name: string, check: () => void): never {
   wrapErrors((error) => error.wrap(`failed to validate ${name}`), check);
   throw ErrNotSupported("interchain accounts are not implemented on a local chain");
@@ -112,7 +114,7 @@ function submissionOf(message: Readonly<Record<string, unknown>>): txsTx.MsgSubm
   };
 }
 
-/** Transactions on other chains by interchain accounts, of which this chain has none. */
+/** Transactions on other chains through interchain accounts, of which this chain has none. */
 function createInterchainTxs(options: ParamsOnlyOptions): ChainModule {
   const { chainName, bech32Prefix, authority, denom } = options;
   const schema: genesis.GenesisSchema<InterchainTxsGenesis> = {
@@ -214,7 +216,7 @@ const controllerParams = defineParams<ControllerParams>({
   defaults: { controllerEnabled: true },
 });
 
-/** Accounts that other chains control (ICS-27): the params of both sides. No port is bound. */
+/** Accounts that other chains control (ICS-27): the params for both sides. No port is bound. */
 function createInterchainAccounts({ authority }: ParamsOnlyOptions): ChainModule {
   const requireAuthority = (signer: string): void => {
     if (signer !== authority) throw ErrIbcUnauthorized(`expected ${authority}, got ${signer}`);
@@ -245,7 +247,7 @@ function createInterchainAccounts({ authority }: ParamsOnlyOptions): ChainModule
   };
 }
 
-/** Stores both params. Throws `GenesisError` for channels and accounts, which the chain does not have. */
+/** Stores the params for both sides. Throws `GenesisError` for channels and accounts, which the chain does not have. */
 function initAccounts(context: Context, json: JsonValue | undefined): void {
   const state = genesis.readGenesis(ACCOUNTS_SCHEMA, json);
   for (const side of ["controller", "host"] as const) {

@@ -23,7 +23,7 @@ export interface ParamsOnlyOptions extends common.ParamsModuleOptions {
   readonly denom: string;
 }
 
-/** Creates the modules of which the chain has the params only: `globalfee` and `dynamicfees`. */
+/** Creates the modules of which the chain has only the params: `globalfee` and `dynamicfees`. */
 export function createParamsOnlyModules(options: ParamsOnlyOptions): readonly ChainModule[] {
   return [createGlobalFee(options), createDynamicFees(options)];
 }
@@ -84,7 +84,7 @@ function validateGlobalFee({ minimumGasPrices, bypassMinFeeMsgTypes }: GlobalFee
   }
 }
 
-/** Prices of other denominations, in which the deployed chain takes fees. */
+/** Prices for the other denominations in which the deployed chain accepts fees. */
 function createDynamicFees({ chainName, bech32Prefix, authority }: ParamsOnlyOptions): ChainModule {
   const schema: GenesisSchema<DynamicFeesGenesis> = {
     module: "dynamicfees",

@@ -18,7 +18,10 @@ interface CustomMessage {
 
 type Binding = (context: Context, message: CustomMessage, keepers: Keepers) => void;
 
-/** `read` decodes the message, `run` is its handler. Texts in front of an error: `inner` of the handler, `outer` of both. */
+/**
+ * `read` decodes the message, and `run` handles it. Error prefixes: `inner` for errors from `run`, `outer` for errors from
+ * either.
+ */
 interface BindingOf<T> {
   readonly inner: string;
   readonly outer: string;
@@ -38,7 +41,7 @@ function within<T>(words: string, work: () => T): T {
   return wrapErrors((error) => error.wrap(words), work);
 }
 
-/** The messages. If a message has several of these members, the first in this order wins, as in Go. */
+/** The messages. If a message has several of these members, the first one in this order wins, as in Go. */
 const BINDINGS: Readonly<Record<string, Binding>> = {
   create_denom: binding({
     inner: "creating denom",
@@ -105,7 +108,7 @@ const BINDINGS: Readonly<Record<string, Binding>> = {
   }),
 };
 
-/** Runs a contract's message. Returns undefined for a message of another module. As in Go, there is no response. */
+/** Runs a contract's message. Returns undefined if the message is for another module. As in Go, there is no response. */
 export function handleCustomMessage(
   context: Context,
   sender: string,
@@ -125,7 +128,7 @@ function account(field: JsonField, { bech32Prefix }: Keepers): string {
   return formatAddress(bech32Prefix, bytes);
 }
 
-/** An absent amount is invalid, as an amount of nil in Go. */
+/** An absent amount is invalid, like a nil amount in Go. */
 function coinOf(fields: JsonField): { denom: string; amount: string } | undefined {
   const amount = fields.member("amount");
   if (!amount.isPresent()) return undefined;

@@ -22,7 +22,7 @@ export function tokenDenom(creator: string, subdenom: string): string {
   return denom;
 }
 
-/** Returns the creator of a denomination of the module (`DeconstructDenom`). Throws `ModuleError` for any other denomination. */
+/** Returns the creator of a denomination in this module (`DeconstructDenom`). Throws `ModuleError` for any other denomination. */
 export function creatorOf(denom: string, bech32Prefix: string): string {
   requireDenom(denom);
   const parts = denom.split("/");

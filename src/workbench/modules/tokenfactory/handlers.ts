@@ -29,7 +29,7 @@ import { ErrDenomDoesNotExist, ErrUnauthorized, MODULE_NAME } from "./keys.ts";
 import * as messages from "./messages.ts";
 import { moduleParams, validateParams } from "./params.ts";
 
-/** Handlers of all messages. Contracts send the same messages as custom messages (`bindings.ts`). */
+/** Handlers for all messages. Contracts send the same messages as custom messages (`bindings.ts`). */
 export function createHandlers(keepers: Keepers): readonly MessageHandler[] {
   return messageHandlers(tx.Msg, {
     CreateDenom: (context, message) => createDenom(context, message, keepers),
@@ -67,7 +67,7 @@ export function createDenom(
   return { newTokenDenom };
 }
 
-/** Mints for the admin, or for `mintToAddress`. */
+/** Mints coins for the admin, or for `mintToAddress`. */
 export function mint(context: Context, message: tx.MsgMint, keepers: Keepers): void {
   const { bech32Prefix, bank } = keepers;
   const coin = validated("MsgMint", () => messages.checkAmountMessage(message, bech32Prefix));
@@ -87,7 +87,7 @@ export function mint(context: Context, message: tx.MsgMint, keepers: Keepers): v
   );
 }
 
-/** Burns coins of the admin, or of `burnFromAddress`. */
+/** Burns coins from the admin, or from `burnFromAddress`. */
 export function burn(context: Context, message: tx.MsgBurn, keepers: Keepers): void {
   const { bech32Prefix, bank, accounts } = keepers;
   const coin = validated("MsgBurn", () => messages.checkAmountMessage(message, bech32Prefix));
@@ -134,7 +134,7 @@ function requireAdmin(context: Context, denom: string, sender: string): void {
   if (adminOf(context, denom) !== sender) throw ErrUnauthorized();
 }
 
-/** Throws when the account is that of a module, or the escrow account of a transfer channel. */
+/** Throws if the address is a module account or a transfer channel's escrow account. */
 function requireOrdinary(context: Context, address: Uint8Array, action: string, keepers: Keepers): void {
   requireNoModule(context, address, action, keepers);
   requireNoEscrow(context, address, action);
@@ -148,7 +148,7 @@ function requireNoEscrow(context: Context, address: Uint8Array, action: string):
   if (isEscrowAddress(context, address)) throw forbidden(`${action} IBC escrow accounts`);
 }
 
-/** A gRPC status is no registered error. */
+/** A gRPC status is not a registered error. */
 function forbidden(action: string): ModuleError {
   return unregisteredError(`rpc error: code = Internal desc = ${action} is forbidden`);
 }

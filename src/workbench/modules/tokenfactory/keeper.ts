@@ -37,10 +37,10 @@ interface BankKeeper {
   readonly setMetadata: (context: Context, metadata: Metadata) => void;
 }
 
-/** Methods of the accounts that the module calls. */
+/** Methods of the account keeper that the module calls. */
 interface AccountKeeper {
   readonly get: (context: Context, address: Uint8Array) => unknown;
-  /** Returns the account of a module and creates it if absent. */
+  /** Returns a module's account, creating it if absent. */
   readonly moduleAccount: (context: Context, name: string) => unknown;
   /** In alphabetical order. */
   readonly moduleNames: readonly string[];
@@ -48,9 +48,9 @@ interface AccountKeeper {
 
 /** Methods of the contract host that the module calls. */
 interface ContractKeeper {
-  /** Returns the code of a contract; undefined without such a contract. */
+  /** Returns a contract's code; undefined if there is no such contract. */
   readonly codeOf: (context: Context, address: Uint8Array) => bigint | undefined;
-  /** Calls the sudo entry point of a contract with a JSON text. Throws `ModuleError` when the contract fails. */
+  /** Calls a contract's sudo entry point with a JSON text. Throws `ModuleError` if the contract fails. */
   readonly sudo: (context: Context, address: string, message: string) => void;
 }
 
@@ -63,26 +63,26 @@ export interface TokenFactoryDeps {
 /** Options and keepers of other modules. */
 export interface Keepers extends TokenFactoryOptions, TokenFactoryDeps {}
 
-/** Returns the admin of a denomination; empty without one, and for an unknown denomination. */
+/** Returns a denomination's admin; empty if it has none or is unknown. */
 export function adminOf(context: Context, denom: string): string {
   const bytes = context.store(MODULE_NAME).get(authorityKey(denom));
   return bytes === undefined ? "" : DenomAuthorityMetadata.decode(bytes).Admin;
 }
 
-/** Stores the admin of a denomination; empty for none. Throws `ModuleError` for an invalid address. */
+/** Stores a denomination's admin; empty for none. Throws `ModuleError` if the address is invalid. */
 export function setAdmin(context: Context, denom: string, admin: string, { bech32Prefix }: Keepers): void {
   if (admin !== "") parseAccount(admin, bech32Prefix);
   const value = DenomAuthorityMetadata.encode({ Admin: admin }).finish();
   context.store(MODULE_NAME).set(authorityKey(denom), value);
 }
 
-/** Returns the contract that is called before payments of a denomination; empty without one. */
+/** Returns the contract that is called before payments in a denomination; empty if there is none. */
 export function beforeSendHook(context: Context, denom: string): string {
   const bytes = context.store(MODULE_NAME).get(hookKey(denom));
   return bytes === undefined ? "" : fromUtf8(bytes);
 }
 
-/** Stores the hook of a denomination of this module; an empty address removes it. Throws `ModuleError`. */
+/** Stores the hook for one of this module's denominations; an empty address removes it. Throws `ModuleError`. */
 export function setBeforeSendHook(
   context: Context,
   denom: string,
@@ -98,20 +98,20 @@ export function setBeforeSendHook(
   context.store(MODULE_NAME).set(hookKey(denom), utf8(contract));
 }
 
-/** Returns the denominations of a creator in the order of their names. */
+/** Returns a creator's denominations, sorted by name. */
 export function denomsFromCreator(context: Context, creator: string): string[] {
   const prefix = denomsOf(creator);
   const entries = context.store(MODULE_NAME).iterate(prefix, prefixEnd(prefix));
   return Array.from(entries, ([key]) => fromUtf8(key.subarray(prefix.length)));
 }
 
-/** Returns all denominations in the order of their creators and names. */
+/** Returns all denominations, sorted by creator and name. */
 export function allDenoms(context: Context): string[] {
   const entries = context.store(MODULE_NAME).iterate(CREATORS_PREFIX, prefixEnd(CREATORS_PREFIX));
   return Array.from(entries, ([, value]) => fromUtf8(value));
 }
 
-/** Records the escrow account of a transfer channel: coins there are out of the reach of admins. */
+/** Records a transfer channel's escrow account, whose coins are out of the admins' reach. */
 export function storeEscrowAddress(context: Context, address: Uint8Array): void {
   context.store(MODULE_NAME).set(concat(ESCROW_PREFIX, address), Uint8Array.of(0));
 }
@@ -120,7 +120,7 @@ export function isEscrowAddress(context: Context, address: Uint8Array): boolean 
   return context.store(MODULE_NAME).get(concat(ESCROW_PREFIX, address)) !== undefined;
 }
 
-/** Compares with every module account in turn. As in Go, it creates those that do not exist yet. */
+/** Compares the address with each module account in turn. As in Go, this creates the module accounts that do not exist yet. */
 export function isModuleAccount(context: Context, address: Uint8Array, { accounts }: Keepers): boolean {
   return accounts.moduleNames.some((name) => {
     accounts.moduleAccount(context, name);
@@ -128,7 +128,9 @@ export function isModuleAccount(context: Context, address: Uint8Array, { account
   });
 }
 
-/** Creates a denomination: its creator pays fee and gas and becomes its admin. Returns its name. Throws `ModuleError`. */
+/**
+ * Creates a denomination. Its creator pays the fee and the gas, and becomes its admin. Returns its name. Throws `ModuleError`.
+ */
 export function createDenom(context: Context, creator: string, subdenom: string, keepers: Keepers): string {
   // Same text as the deployed module.
   if (keepers.bank.hasSupply(context, subdenom))
@@ -159,7 +161,7 @@ function chargeForDenom(context: Context, creator: string, { bank, bech32Prefix 
     context.gas.consume(denomCreationGasConsume, "consume denom creation gas");
 }
 
-/** Stores a denomination with its creator as admin, and bank metadata unless there are some. */
+/** Stores a denomination with its creator as its admin, and bank metadata unless there is some already. */
 export function addDenom(context: Context, creator: string, denom: string, keepers: Keepers): void {
   if (keepers.bank.metadata(context, denom) === undefined)
     keepers.bank.setMetadata(context, {
@@ -176,7 +178,7 @@ export function addDenom(context: Context, creator: string, denom: string, keepe
   context.store(MODULE_NAME).set(concat(denomsOf(creator), utf8(denom)), utf8(denom));
 }
 
-/** Parses an account address. Throws `ModuleError` with the text of the SDK. */
+/** Parses an account address. Throws `ModuleError` with the SDK's text. */
 export function parseAccount(text: string, bech32Prefix: string): Uint8Array {
   try {
     return parseAddress(bech32Prefix, text);

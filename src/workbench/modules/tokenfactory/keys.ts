@@ -1,19 +1,19 @@
 import { concat, utf8 } from "../../../platform/base/bytes.ts";
 import { registerError } from "../../../localnet/chain/runtime/errors.ts";
 
-/** Name of the module, of its store and of its account, and codespace of its errors. */
+/** Name of the module, of its store and of its account, and codespace for its errors. */
 export const MODULE_NAME = "tokenfactory";
 
-/** First part of the denominations of the module: `factory/<creator>/<subdenom>`. */
+/** First part of the module's denominations: `factory/<creator>/<subdenom>`. */
 export const DENOM_PREFIX = "factory";
 
 export const PARAMS_KEY = Uint8Array.of(2);
-/** `0x03 | address`: an escrow account of a transfer channel. The value is one zero byte. */
+/** `0x03 | address`: a transfer channel's escrow account. The value is one zero byte. */
 export const ESCROW_PREFIX = Uint8Array.of(3);
 /** `creator|<creator>|<denom>`: the denomination. */
 export const CREATORS_PREFIX = utf8("creator|");
 
-/** Returns the prefix of the denominations of one creator. */
+/** Returns the prefix for one creator's denominations. */
 export function denomsOf(creator: string): Uint8Array {
   return concat(CREATORS_PREFIX, utf8(`${creator}|`));
 }
@@ -23,7 +23,7 @@ export function authorityKey(denom: string): Uint8Array {
   return utf8(`denoms|${denom}|authoritymetadata`);
 }
 
-/** `denoms|<denom>|beforesendhook`: the address of the contract as text. */
+/** `denoms|<denom>|beforesendhook`: the contract's address as text. */
 export function hookKey(denom: string): Uint8Array {
   return utf8(`denoms|${denom}|beforesendhook`);
 }

@@ -19,7 +19,7 @@ export function checkCreateDenom({ sender, subdenom }: tx.MsgCreateDenom, bech32
   );
 }
 
-/** Checks sender and amount of MsgMint or MsgBurn. Returns the coin. */
+/** Checks the sender and amount of MsgMint or MsgBurn. Returns the coin. */
 export function checkAmountMessage(
   { sender, amount }: { readonly sender: string; readonly amount: WireCoin | undefined },
   bech32Prefix: string,
@@ -86,7 +86,7 @@ function requireAccount(text: string, words: string, bech32Prefix: string): void
   }
 }
 
-/** Go prints the amount of a coin that is absent as `<nil>`. */
+/** Go prints the amount of an absent coin as `<nil>`. */
 function readCoin(amount: WireCoin | undefined): Coin {
   if (amount === undefined) throw ErrInvalidCoins("<nil>");
   const coin = { denom: amount.denom, amount: parseWireInt(amount.amount) };

@@ -40,26 +40,26 @@ import {
 import { DENOM_PREFIX, MODULE_NAME } from "./keys.ts";
 import { moduleParams } from "./params.ts";
 
-/** The module with what other modules call. */
+/** The module, including what other modules call. */
 export interface TokenFactoryModule extends ChainModule {
-  /** The bank calls them before payments. */
+  /** The bank calls these before payments. */
   readonly hooks: BankHooks;
   /** Records the escrow accounts of transfer channels. */
   readonly escrowMiddleware: (inner: IBCModule) => IBCModule;
-  /** Runs the module's own message of a contract. Returns undefined for any other message. */
+  /** Runs a contract's custom message to this module. Returns undefined for any other message. */
   readonly handleCustomMessage: (
     context: Context,
     sender: string,
     message: unknown,
   ) => CustomMessageResult | undefined;
-  /** Answers the module's own query of a contract. Returns undefined for any other query. */
+  /** Answers a contract's custom query to this module. Returns undefined for any other query. */
   readonly handleCustomQuery: (
     context: Context,
     request: Readonly<Record<string, unknown>>,
   ) => MessageJson | undefined;
 }
 
-/** Creates the module `tokenfactory`: denominations that anybody creates, with an admin and a hook. */
+/** Creates the module `tokenfactory`: denominations that anybody can create, each with an admin and a hook. */
 export function createTokenFactoryModule(
   options: TokenFactoryOptions,
   deps: TokenFactoryDeps,
@@ -94,7 +94,7 @@ function createQueries({ bech32Prefix }: TokenFactoryOptions): readonly QueryHan
   });
 }
 
-/** The name without any check, as in Go. */
+/** Returns the name without any checks, as in Go. */
 function nameOf({ creator, subdenom }: { readonly creator: string; readonly subdenom: string }): string {
   return `${DENOM_PREFIX}/${creator}/${subdenom}`;
 }
@@ -105,7 +105,7 @@ const SCHEMA: GenesisSchema<GenesisState> = {
   type: GenesisState,
 };
 
-/** Stores params and denominations. Throws `GenesisError` for a denomination that is invalid or given twice. */
+/** Stores params and denominations. Throws `GenesisError` if a denomination is invalid or occurs twice. */
 function initGenesis(context: Context, json: JsonValue | undefined, keepers: Keepers): void {
   keepers.accounts.moduleAccount(context, MODULE_NAME);
   recordEscrows(context);
@@ -125,7 +125,7 @@ function initGenesis(context: Context, json: JsonValue | undefined, keepers: Kee
   }
 }
 
-/** Prints params and denominations. Escrow accounts follow from the channels. */
+/** Exports params and denominations. Escrow accounts can be derived from the channels. */
 function exportGenesis(context: Context): JsonValue {
   return printGenesis(SCHEMA, {
     params: moduleParams.get(context),
@@ -137,7 +137,7 @@ function exportGenesis(context: Context): JsonValue {
   });
 }
 
-/** Records the escrow account of each transfer channel when the channel opens, outside of the application `transfer`. */
+/** Records each transfer channel's escrow account when the channel opens, outside the `transfer` application. */
 function escrowMiddleware(inner: IBCModule): IBCModule {
   return {
     ...inner,
@@ -156,7 +156,10 @@ function storeEscrow(context: Context, channel: ChannelEndpoint): void {
   storeEscrowAddress(context, escrowAddress(channel));
 }
 
-/** Records the escrow accounts of the channels that exist before the module: in a genesis, and on a chain that gets the module. */
+/**
+ * Records the escrow accounts of channels that are older than the module: channels in a genesis, or on a chain that adds the
+ * module.
+ */
 function recordEscrows(context: Context): void {
   for (const { portId, channelId } of listChannels(context))
     if (portId === PORT_ID) storeEscrow(context, { portId, channelId });

@@ -7,9 +7,9 @@ import { defineParams, type ModuleParams } from "../../../localnet/chain/runtime
 import { MODULE_NAME, PARAMS_KEY } from "./keys.ts";
 
 /**
- * `denom_creation_fee`: what the creator of a denomination pays to `fee_collector_address`. `denom_creation_gas_consume`: gas of a
- * creation. `whitelisted_hooks`: codes whose contracts may become hooks of a creator's denominations. Genesis stores them unchecked, as
- * the deployed module does.
+ * `denom_creation_fee`: what the creator of a denomination pays to `fee_collector_address`. `denom_creation_gas_consume`: gas for
+ * creating a denomination. `whitelisted_hooks`: codes whose contracts may become hooks of a creator's denominations. Genesis
+ * stores the params unchecked, as the deployed module does.
  */
 export const moduleParams: ModuleParams<Params> = defineParams({
   store: MODULE_NAME,
@@ -23,7 +23,7 @@ export const moduleParams: ModuleParams<Params> = defineParams({
   },
 });
 
-/** Checks the parameters of MsgUpdateParams. Throws `ModuleError` with Go's text. */
+/** Checks the params in MsgUpdateParams. Throws `ModuleError` with Go's text. */
 export function validateParams(params: Params, bech32Prefix: string): void {
   if (params.denomCreationFee.length > 0 !== (params.feeCollectorAddress !== ""))
     throw unregisteredError("DenomCreationFee and FeeCollectorAddr must be both set or both unset");

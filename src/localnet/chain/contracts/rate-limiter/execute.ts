@@ -23,7 +23,7 @@ import {
   timelockDelay,
 } from "./state.ts";
 
-/** Roles in the order of the contract's enum. The governance account has all of them. */
+/** Roles, in the order of the contract's enum. The governance account has all of them. */
 const ROLES = [
   "AddRateLimit",
   "RemoveRateLimit",
@@ -39,7 +39,7 @@ const ROLES = [
 type Role = (typeof ROLES)[number];
 type Handler = (scope: ContractScope, fields: JsonField) => ContractResponse;
 
-/** Messages with the role that their sender needs. */
+/** Messages, each with the role that its sender needs. */
 const MESSAGES: Readonly<Record<string, { readonly role: Role; readonly handle: Handler }>> = {
   add_path: { role: "AddRateLimit", handle: addPath },
   remove_path: { role: "RemoveRateLimit", handle: removePath },
@@ -57,7 +57,7 @@ const VARIANTS: Readonly<Record<string, "fields">> = Object.fromEntries(
   [...Object.keys(MESSAGES), "process_messages"].map((name) => [name, "fields"]),
 );
 
-/** Creates the contract's state: the governance account with all roles, and the paths. */
+/** Creates the contract's state: the governance account, which has all roles, and the paths. */
 export function instantiate(scope: ContractScope, message: JsonField): ContractResponse {
   const governance = text(message, "gov_module");
   const transferModule = text(message, "ibc_module");
@@ -97,7 +97,7 @@ function addPath(scope: ContractScope, fields: JsonField): ContractResponse {
   return respond({ method: "try_add_channel", channel_id: channel, denom });
 }
 
-/** Stores the quotas of a path. They replace the earlier ones and their flows. */
+/** Stores a path's quotas, replacing its earlier quotas and their flows. */
 function storePath(scope: ContractScope, fields: JsonField): Path {
   const path = readPath(fields);
   const limits = fields
@@ -125,7 +125,7 @@ function resetPathQuota(scope: ContractScope, fields: JsonField): ContractRespon
   return respond({ method: "try_reset_channel", channel_id: path.channel });
 }
 
-/** Changes percentages and length of a quota. Its flow, its channel value and the present window stay. */
+/** Changes a quota's percentages and duration. Its flow, channel value and current window stay the same. */
 function editPathQuota(scope: ContractScope, fields: JsonField): ContractResponse {
   const edited = readQuota(fields.member("quota").required());
   changeQuotas(scope, readPath(fields), edited.name, ({ quota, flow }) => ({
@@ -247,7 +247,7 @@ function respond(attributes: Readonly<Record<string, string>>): ContractResponse
   };
 }
 
-/** Queues the message of a sender with a delay. Returns undefined for a sender without one. */
+/** Queues the message if its sender has a delay; otherwise returns undefined. */
 function queueMessage(
   scope: ContractScope,
   sender: string,
@@ -263,7 +263,7 @@ function queueMessage(
   return { ...NO_RESPONSE, attributes: [{ key: "message.id", value: id }] };
 }
 
-/** Removes all queued messages with an id. An unknown id removes nothing. */
+/** Removes all queued messages with this id. An unknown id has no effect. */
 function removeMessage({ storage }: ContractScope, id: string): void {
   const queue = queuedMessages.get(storage) ?? [];
   queuedMessages.set(
@@ -273,7 +273,7 @@ function removeMessage({ storage }: ContractScope, id: string): void {
 }
 
 /**
- * Runs queued messages whose delay is over: those with the given ids, or else the first `count`. A message that is not due
+ * Runs queued messages whose delay has passed: those with the given ids, or else the first `count`. A message that is not yet due
  * goes to the end of the queue. A message that fails is dropped, as in the reference contract.
  */
 function processMessages(

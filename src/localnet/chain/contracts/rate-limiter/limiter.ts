@@ -25,7 +25,7 @@ export function receivePacket(scope: ContractScope, fields: JsonField): Contract
   return countTransfer(scope, receivedPath(packet), packet.amount, "in");
 }
 
-/** `undo_send`: reverts a sent transfer that the other chain rejected or did not receive in time. */
+/** `undo_send`: reverts a sent transfer that the other chain rejected or that timed out. */
 export function undoSend(scope: ContractScope, fields: JsonField): ContractResponse {
   const packet = readPacket(fields);
   const path = sentPath(packet);
@@ -39,8 +39,8 @@ export function undoSend(scope: ContractScope, fields: JsonField): ContractRespo
 }
 
 /**
- * The denomination of the packet is compared, not the local one, as in the reference contract. So the restriction of a
- * voucher must name its trace.
+ * Compares the packet's denomination, not the local one, as the reference contract does. A restriction on a voucher must
+ * therefore name its trace.
  */
 function requireAllowedChannel({ storage }: ContractScope, { denom, sourceChannel }: Packet): void {
   const channels = allowedChannels(denom).get(storage) ?? [];
@@ -86,7 +86,7 @@ function readLimits({ storage }: ContractScope, path: Path): PathLimits & { read
   return { any, own, isLimited: any.length + own.length > 0 };
 }
 
-/** Saves both lists, also an empty one, as the reference contract does. */
+/** Saves both lists, even if empty, as the reference contract does. */
 function saveLimits({ storage }: ContractScope, path: Path, { any, own }: PathLimits): void {
   limitsOf({ ...path, channel: ANY_CHANNEL }).set(storage, any);
   limitsOf(path).set(storage, own);

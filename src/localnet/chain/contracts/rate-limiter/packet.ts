@@ -3,22 +3,22 @@ import type { JsonField } from "../../../../platform/base/json.ts";
 import { text } from "../messages.ts";
 import { uint256, uint64 } from "./serde.ts";
 
-/** Fields of a transfer packet that the limiter reads. */
+/** The fields of a transfer packet that the limiter reads. */
 export interface Packet {
   readonly sourceChannel: string;
   readonly destinationChannel: string;
-  /** Denomination of the packet: native, or a full trace as `transfer/channel-0/uatom`. */
+  /** Denomination in the packet: native, or a full trace such as `transfer/channel-0/uatom`. */
   readonly denom: string;
   readonly amount: bigint;
 }
 
-/** The path on this chain that a packet takes. */
+/** The path that a packet takes on this chain. */
 export interface Path {
   readonly channel: string;
   readonly denom: string;
 }
 
-/** Reads `{"packet": …}` of a sudo message. All fields of the packet but `memo` and `timeout_timestamp` are required. */
+/** Reads `{"packet": …}` from a sudo message. All packet fields except `memo` and `timeout_timestamp` are required. */
 export function readPacket(fields: JsonField): Packet {
   const packet = fields.member("packet").required();
   uint64(packet, "sequence");
@@ -34,14 +34,14 @@ export function readPacket(fields: JsonField): Packet {
   };
 }
 
-/** Path of a packet that this chain sends or sent. */
+/** Path of a packet that this chain sends or has sent. */
 export function sentPath({ sourceChannel, denom }: Packet): Path {
   return { channel: sourceChannel, denom: denom.startsWith("transfer/") ? voucher(denom) : denom };
 }
 
 /**
- * Path of a packet that this chain receives. As in the reference contract, the source channel is compared without the
- * slash behind it, so `transfer/channel-10/…` over `channel-1` gives an empty denomination, which nothing limits.
+ * Path of a packet that this chain receives. As in the reference contract, the source channel is compared without the slash that
+ * follows it, so `transfer/channel-10/…` over `channel-1` gives an empty denomination, which has no limit.
  */
 export function receivedPath({ sourceChannel, destinationChannel, denom }: Packet): Path {
   return { channel: destinationChannel, denom: localDenom(sourceChannel, destinationChannel, denom) };

@@ -1,46 +1,46 @@
 import { NS_PER_SECOND } from "../../../../platform/base/time.ts";
 
-/** Direction of a packet, seen from this chain. */
+/** A packet's direction, as seen from this chain. */
 export type Direction = "in" | "out";
 
-/** Limit of a path within a window. Percentages are 0 to 100. */
+/** A path's limit within a window. Percentages range from 0 to 100. */
 export interface Quota {
   readonly name: string;
   readonly maxPercentageSend: number;
   readonly maxPercentageRecv: number;
-  /** Length of a window, seconds. */
+  /** Window length in seconds. */
   readonly duration: bigint;
-  /** Supply of the denomination at the first transfer of the window; undefined before the first one. */
+  /** Supply of the denomination at the window's first transfer; undefined before the first transfer. */
   readonly channelValue: bigint | undefined;
 }
 
-/** Amounts that passed in the present window. */
+/** Amounts transferred in the current window. */
 export interface Flow {
   readonly inflow: bigint;
   readonly outflow: bigint;
-  /** End of the window, nanoseconds since the Unix epoch. */
+  /** End of the window, in nanoseconds since the Unix epoch. */
   readonly periodEnd: bigint;
 }
 
-/** A quota with its flow. */
+/** A quota and its flow. */
 export interface RateLimit {
   readonly quota: Quota;
   readonly flow: Flow;
 }
 
-/** A transfer that is checked. */
+/** A transfer to check. */
 export interface Transfer {
   readonly direction: Direction;
   readonly amount: bigint;
-  /** Supply of the denomination on this chain. For a voucher that is being sent, the amount is burned already. */
+  /** Supply of the denomination on this chain. If a voucher is being sent, its amount has already been burned. */
   readonly supply: bigint;
   /** Local denomination: native, or `ibc/…` for a voucher. */
   readonly denom: string;
-  /** Block time, nanoseconds since the Unix epoch. */
+  /** Block time, in nanoseconds since the Unix epoch. */
   readonly nowNs: bigint;
 }
 
-/** Result of {@link allow}: the new state, or the used amount and the capacity that the transfer would exceed. */
+/** Result of {@link allow}: the new state, or the amount used so far and the capacity that the transfer would exceed. */
 type TransferCheck =
   | { readonly ok: true; readonly limit: RateLimit }
   | { readonly ok: false; readonly used: bigint; readonly max: bigint; readonly periodEnd: bigint };
@@ -48,7 +48,7 @@ type TransferCheck =
 export const MAX_UINT256 = (1n << 256n) - 1n;
 const MAX_PERCENTAGE = 100;
 
-/** Creates a quota with percentages cut to 100 and without a channel value. */
+/** Creates a quota without a channel value. Percentages are capped at 100. */
 export function createQuota(
   name: string,
   duration: bigint,
@@ -63,12 +63,12 @@ export function createQuota(
   };
 }
 
-/** An empty flow of a window that begins now. */
+/** An empty flow for a window that starts now. */
 export function newFlow(duration: bigint, nowNs: bigint): Flow {
   return { inflow: 0n, outflow: 0n, periodEnd: nowNs + duration * NS_PER_SECOND };
 }
 
-/** Returns the most that may flow out and in, net, within a window. 0 before the channel value is known. */
+/** Returns the maximum net outflow and inflow within a window; 0 until the channel value is known. */
 export function capacities({ maxPercentageSend, maxPercentageRecv, channelValue = 0n }: Quota): {
   readonly out: bigint;
   readonly in: bigint;
@@ -79,15 +79,15 @@ export function capacities({ maxPercentageSend, maxPercentageRecv, channelValue 
   };
 }
 
-/** Returns the net flow in one direction; 0 when more flowed in the other. */
+/** Returns the net flow in one direction; 0 if more flowed in the other direction. */
 export function netFlow({ inflow, outflow }: Flow, direction: Direction): bigint {
   const net = direction === "in" ? inflow - outflow : outflow - inflow;
   return net > 0n ? net : 0n;
 }
 
 /**
- * Adds a transfer to a quota. When the window is over, a new one starts with the transfer, not at a fixed interval. Only the
- * direction of the transfer is checked, and reaching the capacity exactly is allowed.
+ * Adds a transfer to a quota. Once a window is over, the next one starts with a transfer, not at a fixed interval. Only the
+ * transfer's own direction is checked, and reaching the capacity exactly is allowed.
  */
 export function allow({ quota, flow }: RateLimit, transfer: Transfer): TransferCheck {
   const { direction, amount, nowNs } = transfer;
@@ -104,7 +104,7 @@ export function allow({ quota, flow }: RateLimit, transfer: Transfer): TransferC
     : { ok: true, limit: { quota: valued, flow: next } };
 }
 
-/** Takes a sent amount back. Neither the window nor the channel value changes. */
+/** Subtracts a sent amount. Neither the window nor the channel value changes. */
 export function undo({ quota, flow }: RateLimit, amount: bigint): RateLimit {
   return { quota, flow: { ...flow, outflow: flow.outflow > amount ? flow.outflow - amount : 0n } };
 }

@@ -22,9 +22,8 @@ import {
 const SUDO_VARIANTS = { send_packet: "fields", recv_packet: "fields", undo_send: "fields" } as const;
 
 /**
- * The reference limiter of IBC transfers: quotas per channel and denomination, in percent of the supply, within windows.
- * Messages, arithmetic and texts equal the deployed chain's contract. The module `rate-limited-ibc`
- * calls `sudo`.
+ * The reference limiter for IBC transfers: quotas per channel and denomination within windows, in percent of the supply.
+ * Messages, arithmetic and texts match the contract on the deployed chain. The `rate-limited-ibc` module calls `sudo`.
  */
 export const rateLimiter: ContractCode = {
   name: "rate-limiter",
@@ -48,7 +47,7 @@ const VARIANTS = {
   get_denom_restrictions: "fields",
 } as const;
 
-/** Runs a smart query. Queries without fields are bare names. */
+/** Runs a smart query. A query without fields is a bare name. */
 function query({ storage }: ContractScope, message: MessageJson): MessageJson {
   const { name, fields } = readVariant("QueryMsg", message, VARIANTS);
   switch (name) {

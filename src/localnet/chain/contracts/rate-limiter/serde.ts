@@ -5,13 +5,13 @@ import { MAX_UINT256 } from "./quota.ts";
 
 const PACKAGE = "rate_limiter::msg::";
 
-/** A message of an enum: its name and its fields. */
+/** An enum's message: its name and its fields. */
 export interface Variant {
   readonly name: string;
   readonly fields: JsonField;
 }
 
-/** Reads a message as serde reads a Rust enum: an object with one known member, or its bare name for one without fields. */
+/** Reads a message as serde reads a Rust enum: an object with one known member, or a bare name if the message has no fields. */
 export function readVariant(
   type: string,
   message: MessageJson,
@@ -40,14 +40,14 @@ function fieldError(type: string): JsonField["error"] {
   };
 }
 
-/** Reads a required unsigned 64-bit integer. serde takes no text for it. */
+/** Reads a required unsigned 64-bit integer. As in serde, text is not accepted. */
 export function uint64(fields: JsonField, name: string): bigint {
   const field = fields.member(name).required();
   if (typeof field.value === "string") throw field.error(field.path, "an unsigned 64-bit integer");
   return field.asUint64();
 }
 
-/** Reads a required unsigned 256-bit integer in decimal text. */
+/** Reads a required unsigned 256-bit integer from decimal text. */
 export function uint256(fields: JsonField, name: string): bigint {
   const digits = text(fields, name);
   const value = /^\d{1,78}$/.test(digits) ? BigInt(digits) : undefined;

@@ -8,13 +8,13 @@ import { messageFields } from "../messages.ts";
 import type { Flow, Quota, RateLimit } from "./quota.ts";
 import type { Path } from "./packet.ts";
 
-/** Name of the path that counts the transfers of a denomination over all channels. */
+/** Name of the path that counts a denomination's transfers over all channels. */
 export const ANY_CHANNEL = "any";
 
 // Keys as cw-storage-plus builds them: a map has the length of its namespace in front, and so has the first part of a
 // key with two parts. Raw queries of the deployed contract find the same keys here.
 
-/** Namespace of a map with its length, 2 bytes big-endian. */
+/** A map's namespace, preceded by its length in 2 bytes big-endian. */
 function namespace(name: string): Uint8Array {
   return withLength(utf8(name));
 }
@@ -52,7 +52,7 @@ function jsonEntry<T>(
   };
 }
 
-/** The quotas of a path. */
+/** A path's quotas. */
 export function limitsOf({ channel, denom }: Path): Entry<readonly RateLimit[]> {
   const key = concat(LIMITS, withLength(utf8(channel)), utf8(denom));
   return jsonEntry<readonly RateLimit[]>(
@@ -67,17 +67,17 @@ export function rolesOf(account: string): Entry<readonly string[]> {
   return textList(concat(ROLES, utf8(account)));
 }
 
-/** Channels over which a denomination may be sent. Empty or absent: all. */
+/** Channels over which a denomination may be sent. All channels if empty or absent. */
 export function allowedChannels(denom: string): Entry<readonly string[]> {
   return textList(concat(RESTRICTIONS, utf8(denom)));
 }
 
-/** Delay of an account's messages, hours. */
+/** Delay for an account's messages, in hours. */
 export function timelockDelay(account: string): Entry<number> {
   return jsonEntry(concat(DELAYS, utf8(account)), Number, (hours) => hours);
 }
 
-/** Accounts with roles, ascending. */
+/** Accounts with roles, in ascending order. */
 export function roleOwners(storage: KVStore): readonly string[] {
   return [...storage.iterate(ROLES, prefixEnd(ROLES))].map(([key]) => fromUtf8(key.subarray(ROLES.length)));
 }
@@ -85,20 +85,20 @@ export function roleOwners(storage: KVStore): readonly string[] {
 /** A message that runs after its delay. */
 export interface QueuedMessage {
   readonly message: MessageJson;
-  /** Block time at which it was sent, nanoseconds since the Unix epoch. */
+  /** Block time at which the message was sent, in nanoseconds since the Unix epoch. */
   readonly submittedAt: bigint;
   readonly delayHours: number;
   readonly id: string;
 }
 
-/** The queue of messages with a delay, oldest first. */
+/** The queue of delayed messages, oldest first. */
 export const queuedMessages = jsonEntry<readonly QueuedMessage[]>(
   QUEUE,
   (json) => listOf(json).map(readQueued),
   (messages) => messages.map(queuedJson),
 );
 
-/** The stored governance account and the stored address of the transfer module. */
+/** The stored addresses of the governance account and the transfer module. */
 export const accounts = {
   governance: jsonEntry(utf8("gov_module"), String, (address) => address),
   transferModule: jsonEntry(utf8("ibc_module"), String, (address) => address),
@@ -112,7 +112,7 @@ function textList(key: Uint8Array): Entry<readonly string[]> {
   );
 }
 
-/** JSON of a quota with its flow, as stored and as in the response to `get_quotas`. */
+/** A quota and its flow as JSON, both in the store and in the response to `get_quotas`. */
 export function limitJson({ quota, flow }: RateLimit): MessageJson {
   return {
     quota: {
@@ -126,7 +126,7 @@ export function limitJson({ quota, flow }: RateLimit): MessageJson {
   };
 }
 
-/** JSON of a queued message, as stored and as in the response to `get_message`. */
+/** A queued message as JSON, both in the store and in the response to `get_message`. */
 export function queuedJson({ message, submittedAt, delayHours, id }: QueuedMessage): MessageJson {
   return { message, submitted_at: `${submittedAt}`, timelock_delay: delayHours, message_id: id };
 }

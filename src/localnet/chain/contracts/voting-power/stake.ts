@@ -4,11 +4,11 @@ import type { JsonField, JsonValue } from "../../../../platform/base/json.ts";
 import type { ContractScope } from "../../modules/wasm/contract.ts";
 import { messageFields, text } from "../messages.ts";
 
-/** Stake of a validator, as the contract tracks it. */
+/** A validator's stake, as the contract tracks it. */
 export interface TrackedValidator {
   readonly tokens: bigint;
   readonly shares: Dec18;
-  /** True: its stake has voting power. */
+  /** True if the validator's stake has voting power. */
   readonly bonded: boolean;
 }
 
@@ -28,10 +28,10 @@ const amountCodec: JsonCodec<bigint> = {
 const sharesHistory = createHistory<Dec18>("shares", amountCodec);
 const total = createHistory<bigint>("total", amountCodec)("");
 
-/** Validators of a delegator, including former ones: the history needs their shares. */
+/** A delegator's validators, including former ones, whose shares the history needs. */
 const VALIDATORS_OF = utf8("validators-of/");
 
-/** Shares of a delegator at a validator. */
+/** A delegator's shares at a validator. */
 export function sharesOf(delegator: string, validator: string): History<Dec18> {
   const history = sharesHistory(`${delegator}/${validator}`);
   return {
@@ -43,7 +43,7 @@ export function sharesOf(delegator: string, validator: string): History<Dec18> {
   };
 }
 
-/** A validator. Writing it changes the total power too. */
+/** A validator. Writing it also updates the total power. */
 export function validatorOf(validator: string): History<TrackedValidator> {
   const history = validatorHistory(validator);
   return {
@@ -60,12 +60,14 @@ function powerOf(validator: TrackedValidator | undefined): bigint {
   return validator?.bonded === true ? validator.tokens : 0n;
 }
 
-/** The power of all bonded validators at the end of a block. */
+/** The total power of all bonded validators at the end of a block. */
 export function totalPower(scope: ContractScope, height: bigint): bigint {
   return total.get(scope, height) ?? 0n;
 }
 
-/** The power of a delegator at the end of a block: its tokens at bonded validators. Linear in all its validators, past ones too. */
+/**
+ * A delegator's power at the end of a block: its tokens at bonded validators. Linear in all its validators, including past ones.
+ */
 export function votingPower(scope: ContractScope, delegator: string, height: bigint): bigint {
   let power = 0n;
   for (const name of validatorsOf(scope, delegator)) {
@@ -83,18 +85,18 @@ function validatorsOf({ storage }: ContractScope, delegator: string): readonly s
   );
 }
 
-/** The shares' tokens, with the staking module's rounding. */
+/** The tokens that the shares are worth, rounded as in the staking module. */
 function tokensOf({ tokens, shares: all }: TrackedValidator, shares: Dec18): bigint {
   return truncateDec18(quoDec18(shares * tokens, all));
 }
 
-/** Removes shares with their tokens. */
+/** Removes shares and their tokens. */
 export function withoutShares(validator: TrackedValidator, shares: Dec18): TrackedValidator {
   const tokens = validator.tokens - tokensOf(validator, shares);
   return { ...validator, tokens, shares: validator.shares - shares };
 }
 
-/** A value with its history. `get` returns the value at the end of a block; by default the present value. */
+/** A value and its history. `get` returns the value at the end of a block, or the current value by default. */
 interface History<T> {
   readonly get: (scope: ContractScope, height?: bigint) => T | undefined;
   readonly set: (scope: ContractScope, value: T) => void;
@@ -105,7 +107,7 @@ interface JsonCodec<T> {
   readonly write: (value: T) => JsonValue;
 }
 
-/** Declares values with a history. Each has one entry for each height at which it changed: `name / key 0x00 height`. */
+/** Declares values with a history, which has one entry for each height at which the value changed: `name / key 0x00 height`. */
 function createHistory<T>(name: string, { read, write }: JsonCodec<T>): (key: string) => History<T> {
   return (key) => {
     // No address contains the byte 0, so no key begins with another one.

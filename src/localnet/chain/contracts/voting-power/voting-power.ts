@@ -24,12 +24,12 @@ import {
 } from "./stake.ts";
 
 /**
- * A contract that tracks the voting power of every delegator through the hooks of the staking module, with its history. It needs
- * the hook types 1, 3, 4, 5, 8, 9 and 10, and ignores the others.
+ * A contract that tracks every delegator's voting power and its history through the staking module's hooks. It needs hook types
+ * 1, 3, 4, 5, 8, 9 and 10, and ignores the others.
  *
- * A validator that existed before the subscription is not tracked until `sync {val_addr}`, which anybody may send. Query:
+ * A validator that existed before the subscription is not tracked until someone sends `sync {val_addr}`; anyone may. Query:
  * `voting_power_at_height {address, height}`, `total_power_at_height {height}`, `validator_at_height {address, height}`. The
- * default height is the present one; a height is the end of its block.
+ * default height is the current one; a height means the end of its block.
  */
 export const votingPowerContract: ContractCode = {
   name: "voting-power",
@@ -56,7 +56,7 @@ export const votingPowerContract: ContractCode = {
 
 type Hook = (scope: ContractScope, fields: JsonField) => void;
 
-/** The changes of stake around these hooks are in the messages of other hooks. */
+/** The stake changes around these hooks arrive in the messages of other hooks. */
 const ignore: Hook = () => undefined;
 
 const HOOKS: Readonly<Record<string, Hook>> = {
@@ -96,8 +96,8 @@ function setBonded(scope: ContractScope, fields: JsonField, bonded: boolean): vo
 }
 
 /**
- * Stores the shares of a delegation and updates the validator. When the chain calls this hook, the validator already has its new
- * shares, but still those that are being removed.
+ * Stores a delegation's shares and updates the validator. When the chain calls this hook, the validator already includes new
+ * shares, but still includes shares that are being removed.
  */
 function changeShares(scope: ContractScope, fields: JsonField, shares: bigint): void {
   const address = text(fields, "val_addr");
@@ -110,7 +110,7 @@ function changeShares(scope: ContractScope, fields: JsonField, shares: bigint): 
   else validatorOf(address).set(scope, withoutShares(known, before - shares));
 }
 
-/** Starts to track an existing validator. Linear in its delegations; the gas of the caller bounds them. */
+/** Starts tracking an existing validator. Linear in its delegations, whose number is bounded by the caller's gas. */
 function sync(scope: ContractScope, address: string): ContractResponse {
   if (validatorOf(address).get(scope) !== undefined)
     throw new ContractError(`${address} is followed already`);
@@ -155,7 +155,7 @@ function heightOf(scope: ContractScope, fields: JsonField): bigint {
   throw new ContractError(`height ${height} is in the future; the chain is at ${scope.height}`);
 }
 
-/** The response of a DAO's voting contract: the height is a number. */
+/** The response of a DAO's voting contract, in which the height is a number. */
 function powerAt(power: bigint, height: bigint): JsonObject {
   return { power: power.toString(), height: Number(height) };
 }
@@ -163,10 +163,10 @@ function powerAt(power: bigint, height: bigint): JsonObject {
 // Queries of the staking module.
 
 const SERVICE = "/cosmos.staking.v1beta1.Query";
-/** Delegations in the response to one query. */
+/** Number of delegations in the response to one query. */
 const PAGE = 100n;
 
-/** Reads a validator of the staking module. */
+/** Reads a validator from the staking module. */
 function queryValidator(scope: ContractScope, validatorAddr: string): TrackedValidator {
   const response = queryStaking(scope, "Validator", QueryValidatorRequest.encode({ validatorAddr }));
   const validator = response.member("validator");
@@ -177,7 +177,7 @@ function queryValidator(scope: ContractScope, validatorAddr: string): TrackedVal
   };
 }
 
-/** Reads the shares of a delegation that exists. */
+/** Reads the shares of an existing delegation. */
 function queryShares(scope: ContractScope, delegatorAddr: string, validatorAddr: string): Dec18 {
   const request = QueryDelegationRequest.encode({ delegatorAddr, validatorAddr });
   return delegationOf(queryStaking(scope, "Delegation", request).member("delegation_response")).shares;
@@ -188,7 +188,7 @@ interface Delegation {
   readonly shares: Dec18;
 }
 
-/** Reads all delegations of a validator. */
+/** Reads all delegations to a validator. */
 function* queryDelegations(scope: ContractScope, validatorAddr: string): IterableIterator<Delegation> {
   let key = new Uint8Array(0);
   do {

@@ -23,14 +23,14 @@ import { submitLegacyProposal } from "./proposals.ts";
 
 interface BindingDeps {
   readonly chainName: string;
-  /** The account that signs the messages of a proposal, bech32. */
+  /** Bech32 address of the account that signs a proposal's messages. */
   readonly authority: string;
   readonly findMessage: (typeUrl: string) => MessageHandler | undefined;
 }
 
 /**
- * Runs a contract's `{"submit_admin_proposal":{"admin_proposal":{"proposal_execute_message":{"message":"…"}}}}`, whose message is proto
- * JSON in text. Returns undefined for a message of another module.
+ * Runs a contract's `{"submit_admin_proposal":{"admin_proposal":{"proposal_execute_message":{"message":"…"}}}}`, whose message is
+ * proto JSON as text. Returns undefined for other modules' messages.
  */
 export function handleAdminMessage(
   context: Context,
@@ -83,7 +83,7 @@ function submitProposal(
   return { data: utf8(`{"proposal_id":${proposalId}}`), response };
 }
 
-/** Reads a message with its type in the member `@type`. Throws `ModuleError`. */
+/** Reads a message whose type is in the member `@type`. Throws `ModuleError`. */
 function parseAny(json: string, chainName: string): Any {
   const { "@type": typeUrl, ...fields } = parseObject(json);
   if (typeof typeUrl !== "string") throw unregisteredError("Any JSON doesn't have '@type'");
@@ -107,7 +107,7 @@ function parseObject(json: string): Readonly<Record<string, unknown>> {
   return value;
 }
 
-/** The only signer of the message must be the authority. */
+/** Requires the authority to be the message's only signer. */
 function requireAuthority({ typeUrl, value }: Any, { authority, findMessage }: BindingDeps): void {
   const handler = findMessage(typeUrl);
   // A message without a handler fails in the proposal.

@@ -23,7 +23,7 @@ interface AdminOptions {
   readonly chainName: string;
   /** Prefix of account addresses. */
   readonly bech32Prefix: string;
-  /** The account that signs the messages of a proposal, bech32. */
+  /** Bech32 address of the account that signs a proposal's messages. */
   readonly authority: string;
 }
 
@@ -35,7 +35,7 @@ const SCHEMA: GenesisSchema<GenesisState> = {
   type: GenesisState,
 };
 
-/** Creates the module `adminmodule`: its admins send messages of the chain's authority. */
+/** Creates the `adminmodule` module, whose admins send messages as the chain's authority. */
 export function createAdminModule(options: AdminOptions, deps: AdminDeps): ChainModule {
   const { bech32Prefix } = options;
   return {
@@ -61,7 +61,7 @@ export function createAdminModule(options: AdminOptions, deps: AdminDeps): Chain
   };
 }
 
-/** Stores the admins and the ids of the first proposals. Throws `GenesisError` for an invalid address and for one that is there twice. */
+/** Stores the admins and the ids of the first proposals. Throws `GenesisError` if an address is invalid or listed twice. */
 function initGenesis(context: Context, json: JsonValue | undefined, bech32Prefix: string): void {
   const given = readGenesis(SCHEMA, json)?.admins ?? [];
   nextProposalId.set(context, 1n);

@@ -19,7 +19,7 @@ import { event } from "../../runtime/events.ts";
 import type { MessageHandler } from "../../runtime/module.ts";
 import { createItem, createMap, messageCodec, textCodec, uint64Codec } from "../../store/collections.ts";
 
-/** Name of the module and its store. Its account is the chain's authority. */
+/** Name of the module and of its store. Its account is the chain's authority. */
 export const MODULE_NAME = "adminmodule";
 
 /** `Admin-` | address as text: the address. */
@@ -37,7 +37,7 @@ const proposalCodec = messageCodec<Proposal>(Proposal);
 export const admins = createMap(MODULE_NAME, ADMINS, textCodec, textCodec);
 /** The id of the next proposal. */
 export const nextProposalId = createItem(MODULE_NAME, PROPOSAL_ID, uint64Codec);
-/** The next legacy proposal's id. This chain has none (SDK 0.46 replaced them), but genesis stores the id. */
+/** The next legacy proposal's id. This chain has no legacy proposals (SDK 0.46 replaced them), but genesis stores the id. */
 export const nextLegacyProposalId = createItem(MODULE_NAME, LEGACY_PROPOSAL_ID, uint64Codec);
 const proposals = createMap(MODULE_NAME, PROPOSALS, uint64Codec, proposalCodec);
 /** Executed proposals by id. */
@@ -45,14 +45,14 @@ export const archive = createMap(MODULE_NAME, concat(ARCHIVE, PROPOSALS), uint64
 
 export interface ProposalDeps {
   readonly chainName: string;
-  /** The account that signs the messages of a proposal, bech32. */
+  /** Bech32 address of the account that signs a proposal's messages. */
   readonly authority: string;
-  /** Finds any module's message handler. */
+  /** Finds the handler of any module's message. */
   readonly findMessage: (typeUrl: string) => MessageHandler | undefined;
 }
 
 /**
- * Runs a proposal's messages as the authority and archives it. Returns the proposal's id. The first failure fails all messages.
+ * Runs a proposal's messages as the authority, archives the proposal and returns its id. If one message fails, all of them fail.
  */
 export function submitProposal(
   context: Context,
@@ -89,7 +89,10 @@ function handlerOf(
   return handler;
 }
 
-/** Messages that a proposal may have, as on the deployed chain: of modules that are here, and params of all modules. */
+/**
+ * Messages that a proposal may contain, as on the deployed chain: messages of the modules that exist here, and any module's
+ * params.
+ */
 const ALLOWED = [
   "/cosmwasm.wasm.v1.MsgClearAdmin",
   "/cosmwasm.wasm.v1.MsgUpdateAdmin",
@@ -110,7 +113,7 @@ function isAllowed(typeUrl: string, chainName: string): boolean {
   return ALLOWED.includes(toCanonicalTypeUrl(typeUrl, chainName) ?? "");
 }
 
-/** MsgSubmitProposalLegacy: the deployed chain allows changes of clients only, and here no kind of them is left. Always throws. */
+/** MsgSubmitProposalLegacy: the deployed chain allows only client changes, and none of them exist here. Always throws. */
 export function submitLegacyProposal(context: Context, { proposer }: MsgSubmitProposalLegacy): never {
   requireAdmin(context, proposer);
   throw unregisteredError("proposal content is not whitelisted");
@@ -121,7 +124,7 @@ function requireAdmin(context: Context, proposer: string): void {
     throw unregisteredError(`proposer ${proposer} must be admin to submit proposals to admin-module`);
 }
 
-/** As in Go, an error of the message loses its codespace and code. */
+/** As in Go, a message's error loses its codespace and code. */
 function runMessage(context: Context, handler: MessageHandler, { value }: Any, index: number): void {
   try {
     handler.handle(context, value);
@@ -133,7 +136,7 @@ function runMessage(context: Context, handler: MessageHandler, { value }: Any, i
   }
 }
 
-/** The record of `x/gov`, most of whose fields do not apply: nobody votes, and there is no deposit. */
+/** The `x/gov` record. Most of its fields do not apply: nobody votes, and there is no deposit. */
 function passedProposal({ timeNs }: Context, id: bigint, messages: readonly Any[]): Proposal {
   const time = nsToTimestamp(timeNs);
   return {

@@ -18,32 +18,32 @@ import { fromAny, toAny } from "./accounts.ts";
 import { ACCOUNT_PREFIX, NEXT_NUMBER_KEY, NUMBER_PREFIX, STORE_NAME } from "./keys.ts";
 import { moduleParams } from "./params.ts";
 
-/** Permissions by name of module account ("minter", "burner", "staking"). */
+/** Permissions by module account name ("minter", "burner", "staking"). */
 export type ModulePermissions = Readonly<Record<string, readonly string[]>>;
 
 export interface AuthOptions {
   readonly bech32Prefix: string;
   readonly moduleAccounts: ModulePermissions;
-  /** Module accounts that genesis creates, in this order. The first payment creates any other. Default: all. */
+  /** Module accounts that genesis creates, in this order. Any other is created by its first payment. Default: all. */
   readonly genesisAccounts?: readonly string[];
 }
 
-/** Keeper of accounts. Addresses are bytes unless a parameter is named `text`. */
+/** Account keeper. Addresses are bytes unless a parameter is named `text`. */
 export interface AuthKeeper extends AnteAccounts {
   readonly has: (context: Context, address: Uint8Array) => boolean;
-  /** Creates an account with the next number and no key, unless the address has an account. */
+  /** Creates an account with the next number and no key, unless the address already has an account. */
   readonly ensure: (context: Context, address: Uint8Array) => void;
-  /** As `ensure`, with the gas of reading the account. */
+  /** Like `ensure`, but also consumes the gas for reading the account. */
   readonly getOrCreate: (context: Context, address: Uint8Array) => Account;
-  /** Creates an account whose coins vest. The address must not have an account. */
+  /** Creates an account with vesting coins. The address must not have an account yet. */
   readonly createVesting: (context: Context, address: Uint8Array, coins: vesting.Vesting) => void;
-  /** Returns the coins that an account cannot spend yet. Reads the account. */
+  /** Returns the coins that an account cannot yet spend. Reads the account. */
   readonly lockedCoins: (context: Context, address: Uint8Array) => readonly Coin[];
   /** Counts an account's delegated coins if it has vesting coins. Reads the account. */
   readonly trackDelegation: (context: Context, address: Uint8Array, coins: readonly Coin[]) => void;
-  /** The same for coins that come back. */
+  /** Does the same for undelegated coins that come back. */
   readonly trackUndelegation: (context: Context, address: Uint8Array, coins: readonly Coin[]) => void;
-  /** Returns the account of a module and creates it if absent. Throws a plain error (a bug) for an unknown name. */
+  /** Returns a module's account and creates it if absent. Throws a plain error (a bug) for an unknown name. */
   readonly moduleAccount: (context: Context, name: string) => Account;
   readonly isModuleName: (name: string) => boolean;
   /** In alphabetical order. */
@@ -126,7 +126,7 @@ export function createAuthKeeper(options: AuthOptions): AuthKeeper {
 }
 
 /**
- * Writes an account and its number. Store accesses follow the SDK's indexed map, because each consumes gas: read the old account,
+ * Writes an account and its number. Store accesses follow the SDK's indexed map, since each consumes gas: read the old account,
  * free its number, check and write the new number, write the account.
  */
 function setAccount(context: Context, address: Uint8Array, account: Account): void {

@@ -1,6 +1,6 @@
 import { utf8 } from "../../../../platform/base/bytes.ts";
 
-/** Name of the module: its member in the genesis document. */
+/** Name of the module, which is its member in the genesis document. */
 export const MODULE_NAME = "auth";
 /** Name of the store. It differs from the module's name, as in the SDK. */
 export const STORE_NAME = "acc";
@@ -8,7 +8,7 @@ export const STORE_NAME = "acc";
 export const PARAMS_KEY = Uint8Array.of(0);
 /** Accounts: `0x01 | address`. The value is an Any. */
 export const ACCOUNT_PREFIX = Uint8Array.of(1);
-/** Key of the next account's number, 8 bytes big-endian. */
+/** Key of the next account number, stored as 8 bytes big-endian. */
 export const NEXT_NUMBER_KEY = Uint8Array.of(2);
-/** Addresses by account number: `"accountNumber" | number`, the number as 8 bytes big-endian. */
+/** Addresses by account number: `"accountNumber" | number`, with the number as 8 bytes big-endian. */
 export const NUMBER_PREFIX = utf8("accountNumber");

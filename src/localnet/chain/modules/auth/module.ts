@@ -16,7 +16,7 @@ import { type AuthKeeper, type AuthOptions, createAuthKeeper } from "./keeper.ts
 import { ACCOUNT_PREFIX, MODULE_NAME, STORE_NAME } from "./keys.ts";
 import { moduleParams } from "./params.ts";
 
-/** Creates the module `auth`: accounts with numbers, sequences and keys. */
+/** Creates the `auth` module: accounts with numbers, sequences and keys. */
 export function createAuthModule(options: AuthOptions): ChainModule & { readonly keeper: AuthKeeper } {
   const keeper = createAuthKeeper(options);
   return {
@@ -40,7 +40,7 @@ const SCHEMA: GenesisSchema<GenesisState> = {
 };
 
 /**
- * Reads parameters and accounts. An account whose number is taken gets the lowest free number, in document order (SDK
+ * Reads parameters and accounts. In document order, an account whose number is taken gets the lowest free number (SDK
  * `SanitizeGenesisAccounts`).
  */
 function initGenesis(context: Context, json: JsonValue | undefined, keeper: AuthKeeper): void {
@@ -55,7 +55,7 @@ function initGenesis(context: Context, json: JsonValue | undefined, keeper: Auth
   }
 }
 
-/** Exports parameters and all accounts in the order of their numbers. */
+/** Exports the parameters and all accounts, ordered by account number. */
 function exportGenesis(context: Context, keeper: AuthKeeper): JsonValue {
   const accounts = [...keeper.all(context)].toSorted(byNumber);
   return printGenesis(SCHEMA, { params: moduleParams.get(context), accounts: accounts.map(toAny) });
@@ -74,7 +74,7 @@ function byNumber(a: Account, b: Account): number {
   return a.base.accountNumber < b.base.accountNumber ? -1 : 1;
 }
 
-/** Gives each account a number of its own. Returns the accounts in the order of their numbers. */
+/** Gives each account a unique number. Returns the accounts ordered by number. */
 function withUniqueNumbers(accounts: readonly Account[]): readonly Account[] {
   const taken = new Set<bigint>();
   const duplicates: Account[] = [];
@@ -96,7 +96,7 @@ function withUniqueNumbers(accounts: readonly Account[]): readonly Account[] {
 /** The functions for some of the service's methods. */
 type Queries = Partial<QueryFunctions<typeof wire.Query>>;
 
-/** Creates the handlers of `cosmos.auth.v1beta1.Query`. */
+/** Creates the handlers for `cosmos.auth.v1beta1.Query`. */
 function createQueries(keeper: AuthKeeper, bech32Prefix: string): readonly QueryHandler[] {
   return queryHandlers(wire.Query, {
     ...accountQueries(keeper),
@@ -132,7 +132,10 @@ function accountQueries(keeper: AuthKeeper) {
   } satisfies Queries;
 }
 
-/** Reads an account by bech32 address. The SDK spells the field name in its error differently in each query: `fieldName`. */
+/**
+ * Reads an account by bech32 address. `fieldName` is the field's name in the error, which the SDK spells differently in each
+ * query.
+ */
 function requireAccount(context: Context, keeper: AuthKeeper, text: string, fieldName: string): Account {
   if (text === "") throw new QueryError(GrpcCode.InvalidArgument, `${fieldName} cannot be empty`);
   const address = orQueryError(() => keeper.parseAddress(text));

@@ -3,7 +3,7 @@ import { GenesisError } from "../../runtime/genesis.ts";
 import { defineParams, type ModuleParams } from "../../runtime/params.ts";
 import { PARAMS_KEY, STORE_NAME } from "./keys.ts";
 
-/** Limits and gas costs of transactions. The defaults are the SDK's. */
+/** Transaction limits and gas costs. The defaults are the SDK's. */
 export const moduleParams: ModuleParams<Params> = defineParams({
   store: STORE_NAME,
   key: PARAMS_KEY,
@@ -19,7 +19,7 @@ export const moduleParams: ModuleParams<Params> = defineParams({
   validate: requirePositive,
 });
 
-/** Throws `GenesisError` when a parameter is zero. */
+/** Throws `GenesisError` if a parameter is zero. */
 function requirePositive(params: Params): void {
   const fields: readonly (readonly [name: string, value: bigint])[] = [
     ["max_memo_characters", params.maxMemoCharacters],

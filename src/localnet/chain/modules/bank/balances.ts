@@ -31,7 +31,7 @@ const booleanCodec: Codec<boolean> = {
   decode: (bytes) => bytes[0] === 1,
 };
 
-/** Balances by address and denomination. Write them with {@link setBalance}, which also writes the index of holders. */
+/** Balances by address and denomination. Write them with {@link setBalance}, which also updates the holder index. */
 export const balances = createMap(MODULE_NAME, BALANCE_PREFIX, balanceKeyCodec, integerCodec);
 /** Index of holders by denomination. */
 const holders = createMap(MODULE_NAME, HOLDER_PREFIX, holderKeyCodec, bytesCodec);
@@ -39,30 +39,30 @@ const holders = createMap(MODULE_NAME, HOLDER_PREFIX, holderKeyCodec, bytesCodec
 export const supplies = createMap(MODULE_NAME, SUPPLY_PREFIX, textCodec, integerCodec);
 /** Metadata by denomination. */
 export const metadatas = createMap(MODULE_NAME, METADATA_PREFIX, textCodec, messageCodec(Metadata));
-/** Exceptions from the parameter `default_send_enabled` by denomination. */
+/** Exceptions to the `default_send_enabled` parameter, by denomination. */
 export const sendEnabled = createMap(MODULE_NAME, SEND_ENABLED_PREFIX, textCodec, booleanCodec);
 
 const NO_BYTES = new Uint8Array(0);
 
-/** Returns the balance of an address in one denomination; 0 without an entry. */
+/** Returns an address' balance in one denomination; 0 if it has no entry. */
 export function balanceOf(context: Context, address: Uint8Array, denom: string): Coin {
   return { denom, amount: balances.get(context, { address, denom }) ?? 0n };
 }
 
-/** Walks the coins of an address in the byte order of their denominations. */
+/** Iterates over an address' coins in the byte order of their denominations. */
 export function* balancesOf(context: Context, address: Uint8Array): IterableIterator<Coin> {
   for (const [{ denom }, amount] of balances.entries(context, lengthPrefixed(address)))
     yield { denom, amount };
 }
 
-/** Walks the addresses that have coins of a denomination, in ascending order. */
+/** Iterates over the addresses that hold coins of a denomination, in ascending order. */
 export function* holdersOf(context: Context, denom: string): IterableIterator<Uint8Array> {
   for (const [{ address }] of holders.entries(context, holdersKey(denom))) yield address;
 }
 
 /**
- * Writes a balance and the index of holders; an amount of zero removes both. The index comes first, and the old balance
- * is not read, because the SDK's indexed map does the same and each access consumes gas.
+ * Writes a balance and the holder index; a zero amount removes both. The index comes first, and the old balance is not read: the
+ * SDK's indexed map does the same, and each access consumes gas.
  */
 export function setBalance(context: Context, address: Uint8Array, { denom, amount }: Coin): void {
   const key = { address, denom };
@@ -85,7 +85,7 @@ function changeBalance(context: Context, key: BalanceKey, change: (balance: bigi
 }
 
 /**
- * Subtracts coins from an address, whose locked coins stay. Throws sdk/5 when its balance is too small, sdk/10 for invalid
+ * Subtracts coins from an address; locked coins are not spent. Throws sdk/5 if the balance is too small, sdk/10 for invalid
  * coins.
  */
 export function subtractCoins(
@@ -120,7 +120,7 @@ export function addCoins(context: Context, address: Uint8Array, coins: readonly 
     changeBalance(context, { address, denom }, (balance) => balance + amount);
 }
 
-/** Changes the supply. A supply of zero has no entry. Throws a plain error (a bug) when the supply would be negative. */
+/** Changes the supply. A supply of zero has no entry. Throws a plain error (a bug) if the supply would become negative. */
 export function changeSupply(context: Context, coins: readonly Coin[], direction: 1n | -1n): void {
   for (const { denom, amount } of coins) {
     const supply = (supplies.get(context, denom) ?? 0n) + direction * amount;

@@ -21,9 +21,9 @@ import { moduleParams } from "./params.ts";
 /** Functions of the auth module that bank calls. */
 export interface BankAccounts {
   readonly get: (context: Context, address: Uint8Array) => unknown;
-  /** Reads an account, and returns the coins that it cannot spend yet. */
+  /** Reads an account and returns the coins that it cannot yet spend. */
   readonly lockedCoins: (context: Context, address: Uint8Array) => readonly Coin[];
-  /** Reads an account, and counts its delegated coins if some are vesting. */
+  /** Reads an account and counts its delegated coins if some are vesting. */
   readonly trackDelegation: (context: Context, address: Uint8Array, coins: readonly Coin[]) => void;
   readonly trackUndelegation: (context: Context, address: Uint8Array, coins: readonly Coin[]) => void;
   readonly has: (context: Context, address: Uint8Array) => boolean;
@@ -40,23 +40,23 @@ export interface Payment {
   readonly coins: readonly Coin[];
 }
 
-/** Keeper of coins for other modules. Every movement throws `ModuleError` when a balance is too small or coins are invalid. */
+/** Coin keeper for other modules. Every transfer throws `ModuleError` if a balance is too small or coins are invalid. */
 export interface BankKeeper {
   readonly balance: (context: Context, address: Uint8Array, denom: string) => Coin;
-  /** An address' coins, in byte order of denomination. */
+  /** An address' coins, in the byte order of their denominations. */
   readonly balances: (context: Context, address: Uint8Array) => Iterable<Coin>;
-  /** Addresses that have coins of a denomination, in ascending order. */
+  /** Addresses that hold coins of a denomination, in ascending order. */
   readonly holders: (context: Context, denom: string) => Iterable<Uint8Array>;
   readonly supply: (context: Context, denom: string) => bigint;
   readonly hasSupply: (context: Context, denom: string) => boolean;
   readonly metadata: (context: Context, denom: string) => Metadata | undefined;
   readonly hasMetadata: (context: Context, denom: string) => boolean;
-  /** Stores metadata under its base denomination, unchecked. */
+  /** Stores metadata under its base denomination without checking it. */
   readonly setMetadata: (context: Context, metadata: Metadata) => void;
-  /** Moves coins, creates the recipient's account if absent, and emits the events of a transfer. */
+  /** Moves coins, creates the recipient's account if absent, and emits a transfer's events. */
   readonly send: (context: Context, from: Uint8Array, to: Uint8Array, coins: readonly Coin[]) => void;
   readonly sendToModule: (context: Context, from: Uint8Array, module: string, coins: readonly Coin[]) => void;
-  /** Throws sdk/4 for a recipient that is a blocked module account. */
+  /** Throws sdk/4 if the recipient is a blocked module account. */
   readonly sendFromModule: (context: Context, module: string, to: Uint8Array, coins: readonly Coin[]) => void;
   readonly sendBetweenModules: (context: Context, from: string, to: string, coins: readonly Coin[]) => void;
   /** Moves coins from one sender to several recipients. The sums must be equal. */
@@ -67,31 +67,31 @@ export interface BankKeeper {
   readonly undelegate: (context: Context, module: string, to: Uint8Array, coins: readonly Coin[]) => void;
   readonly mint: (context: Context, module: string, coins: readonly Coin[]) => void;
   readonly burn: (context: Context, module: string, coins: readonly Coin[]) => void;
-  /** Throws bank/5 when messages may not send one of the denominations. */
+  /** Throws bank/5 if messages may not send one of the denominations. */
   readonly requireSendEnabled: (context: Context, coins: readonly Coin[]) => void;
-  /** Returns whether the address is a module account, to which messages may not send. */
+  /** Returns whether the address is a module account that messages may not send to. */
   readonly isBlocked: (address: Uint8Array) => boolean;
 }
 
 export interface BankOptions {
-  /** Names of the modules to whose accounts messages may not send. */
+  /** Names of modules whose accounts messages may not send to. */
   readonly blockedModules: readonly string[];
 }
 
-/** The accounts of a payment. */
+/** The two accounts of a payment. */
 export interface Transfer {
   readonly from: Uint8Array;
   readonly to: Uint8Array;
 }
 
-/** What runs before each payment of `send` and of the functions that use it. */
+/** Hooks that run before each payment made by `send` or by a function that uses it. */
 export interface BankHooks {
-  /** Throws `ModuleError` to stop the payment. Payments between modules are not stopped. */
+  /** Throws `ModuleError` to stop the payment. It is not called for payments between modules. */
   readonly block: (context: Context, transfer: Transfer, coins: readonly Coin[]) => void;
   readonly track: (context: Context, transfer: Transfer, coins: readonly Coin[]) => void;
 }
 
-/** Creates the keeper. It asks for the hooks at each payment, because they call contracts, which are created later. */
+/** Creates the keeper. It asks for the hooks at each payment, since they call contracts, which are created later. */
 export function createBankKeeper(
   accounts: BankAccounts,
   { blockedModules }: BankOptions,
@@ -158,7 +158,7 @@ export function createBankKeeper(
   };
 }
 
-/** Takes coins that are not locked. Returns the spender as bech32. */
+/** Takes unlocked coins. Returns the spender's bech32 address. */
 function spend(context: Context, accounts: BankAccounts, from: Uint8Array, coins: readonly Coin[]): string {
   const spender = accounts.formatAddress(from);
   const locked = accounts.lockedCoins(context, from);
@@ -167,7 +167,10 @@ function spend(context: Context, accounts: BankAccounts, from: Uint8Array, coins
   return spender;
 }
 
-/** As the SDK's `DelegateCoins`: locked coins can be delegated; two events instead of a transfer's, and the balance in the error. */
+/**
+ * Like the SDK's `DelegateCoins`: accepts locked coins, emits two events instead of a transfer's events, and names the balance in
+ * the error.
+ */
 function delegate(
   context: Context,
   accounts: BankAccounts,
@@ -190,7 +193,7 @@ function delegate(
   receive(context, accounts, moduleAddress(module), coins);
 }
 
-/** Adds coins. Returns the recipient as bech32. */
+/** Adds coins. Returns the recipient's bech32 address. */
 function receive(context: Context, accounts: BankAccounts, to: Uint8Array, coins: readonly Coin[]): string {
   const receiver = accounts.formatAddress(to);
   addCoins(context, to, coins);
@@ -212,7 +215,7 @@ function sendCoins(
   context.emit(messageSender(sender));
 }
 
-/** The SDK emits `message` before the recipients here (`InputOutputCoins`), and `transfer` without the sender. */
+/** Here the SDK (`InputOutputCoins`) emits `message` before the recipients' events, and `transfer` without the sender. */
 function sendToMany(context: Context, accounts: BankAccounts, from: Payment, to: readonly Payment[]): void {
   const total = sumCoins(to.flatMap(({ coins }) => coins));
   if (!equalCoins(total, sumCoins(from.coins))) throw ErrInputOutputMismatch();
@@ -243,7 +246,7 @@ function requireSendEnabled(context: Context, coins: readonly Coin[]): void {
   }
 }
 
-/** Creates `coin_spent`. The addresses of all events here are bech32. */
+/** Creates `coin_spent`. All addresses in these events are bech32. */
 export function coinSpent(spender: string, coins: readonly Coin[]): ChainEvent {
   return {
     type: "coin_spent",
@@ -259,7 +262,7 @@ export function coinReceived(receiver: string, coins: readonly Coin[]): ChainEve
   };
 }
 
-/** Creates `transfer`. It has no sender in a payment to several recipients, as in the SDK. */
+/** Creates `transfer`. As in the SDK, it has no sender if a payment has several recipients. */
 export function transfer(recipient: string, sender: string | undefined, coins: readonly Coin[]): ChainEvent {
   return {
     type: "transfer",

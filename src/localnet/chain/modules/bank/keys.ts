@@ -1,33 +1,33 @@
 import { concat, utf8 } from "../../../../platform/base/bytes.ts";
 import { type Codec, textCodec } from "../../store/collections.ts";
 
-/** Name of the module and its store. Other chains prove keys of this store, so its layout is the SDK's. */
+/** Name of the module and of its store. Other chains prove keys of this store, so its layout is the SDK's. */
 export const MODULE_NAME = "bank";
 
 /** Supply: `0x00 | denom`. The value is decimal text. */
 export const SUPPLY_PREFIX = Uint8Array.of(0);
-/** Metadata of denominations: `0x01 | denom`. */
+/** Denomination metadata: `0x01 | denom`. */
 export const METADATA_PREFIX = Uint8Array.of(1);
-/** Balances: `0x02 | length of address | address | denom`. The value is decimal text; zero has no entry. */
+/** Balances: `0x02 | length of address | address | denom`. The value is decimal text; a zero balance has no entry. */
 export const BALANCE_PREFIX = Uint8Array.of(2);
-/** Index of holders: `0x03 | denom | 0x00 | length of address | address`. The value is empty. */
+/** Holder index: `0x03 | denom | 0x00 | length of address | address`. The value is empty. */
 export const HOLDER_PREFIX = Uint8Array.of(3);
-/** `0x04 | denom`: 1 when messages may send the denomination. The value is one byte, 0 or 1. */
+/** `0x04 | denom`: 1 if messages may send the denomination. The value is one byte, 0 or 1. */
 export const SEND_ENABLED_PREFIX = Uint8Array.of(4);
 export const PARAMS_KEY = Uint8Array.of(5);
 
-/** Key of one balance. */
+/** Key of a balance. */
 export interface BalanceKey {
   readonly address: Uint8Array;
   readonly denom: string;
 }
 
-/** Encodes an address after its length (one byte). */
+/** Encodes an address, preceded by its length (one byte). */
 export function lengthPrefixed(address: Uint8Array): Uint8Array {
   return concat(Uint8Array.of(address.length), address);
 }
 
-/** Encodes keys of balances, without the prefix. */
+/** Encodes balance keys, without the prefix. */
 export const balanceKeyCodec: Codec<BalanceKey> = {
   encode: ({ address, denom }) => concat(Uint8Array.of(address.length), address, utf8(denom)),
   decode: (bytes) => {
@@ -45,7 +45,7 @@ export const holderKeyCodec: Codec<BalanceKey> = {
   },
 };
 
-/** Returns the common start of the index keys of one denomination, without the prefix. */
+/** Returns the common prefix of a denomination's index keys, without the store prefix. */
 export function holdersOf(denom: string): Uint8Array {
   return concat(utf8(denom), Uint8Array.of(0));
 }

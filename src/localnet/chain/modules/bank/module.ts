@@ -39,7 +39,7 @@ import { MODULE_NAME } from "./keys.ts";
 import { moduleParams } from "./params.ts";
 import { createQueries } from "./queries.ts";
 
-/** Creates the module `bank`: balances and supply. It asks for the hooks at each payment. */
+/** Creates the `bank` module: balances and supply. It asks for the hooks at each payment. */
 export function createBankModule(
   options: BankOptions,
   accounts: BankAccounts,
@@ -64,8 +64,8 @@ const SCHEMA: GenesisSchema<GenesisState> = {
 };
 
 /**
- * Reads parameters, balances and metadata. The supply is the sum of the balances; a supply in the document must equal it.
- * `params.send_enabled` is the old place of the entries in `send_enabled`; the new place takes precedence.
+ * Reads parameters, balances and metadata. The supply is the sum of the balances; a supply in the document must match it.
+ * `params.send_enabled` is the former place of the `send_enabled` entries; the new place takes precedence.
  */
 function initGenesis(context: Context, json: JsonValue | undefined, accounts: BankAccounts): void {
   const state = readGenesis(SCHEMA, json) ?? GenesisState.decode(new Uint8Array(0));
@@ -108,7 +108,7 @@ function checkSupply(state: GenesisState, coins: readonly Coin[]): void {
   );
 }
 
-/** Exports the state of the module. Balances are in the order of addresses. */
+/** Exports the module's state. Balances are ordered by address. */
 function exportGenesis(context: Context, accounts: BankAccounts): JsonValue {
   const byAddress = new Map<string, Coin[]>();
   for (const [{ address, denom }, amount] of balances.entries(context)) {
@@ -129,7 +129,7 @@ interface BankHandlerDeps {
   readonly keeper: BankKeeper;
 }
 
-/** Creates the handlers of MsgSend and MsgMultiSend. They check in the SDK's order, which decides the error of a message. */
+/** Creates the handlers for MsgSend and MsgMultiSend. They check in the SDK's order, which determines a message's error. */
 function createHandlers(deps: BankHandlerDeps): readonly MessageHandler[] {
   return messageHandlers(tx.Msg, {
     Send: (context, message) => handleSend(context, message, deps),

@@ -9,14 +9,14 @@ import { messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
 import type { ChainModule } from "../../runtime/module.ts";
 import { MODULE_NAME, moduleParams } from "./params.ts";
 
-/** The SDK's module has no genesis. Ours has the schema of the query response, `{"params": …}`. */
+/** The SDK's module has no genesis. Ours uses the schema of the query response, `{"params": …}`. */
 const SCHEMA: GenesisSchema<wire.QueryParamsResponse> = {
   module: MODULE_NAME,
   typeName: "cosmos.consensus.v1.QueryParamsResponse",
   type: wire.QueryParamsResponse,
 };
 
-/** Creates the module `consensus`: limits of blocks and evidence. */
+/** Creates the `consensus` module: block and evidence limits. */
 export function createConsensusModule({ authority }: { readonly authority: string }): ChainModule {
   return {
     name: MODULE_NAME,
@@ -35,10 +35,13 @@ export function createConsensusModule({ authority }: { readonly authority: strin
 }
 
 const MAX_BLOCK_BYTES = 104_857_600n;
-/** Types of consensus keys that CometBFT knows. */
+/** Consensus key types that CometBFT knows. */
 const KEY_TYPES = ["ed25519", "secp256k1", "bls12_381"];
 
-/** Replaces the limits. The version stays, and so do the settings of the application's messages to consensus without new ones. */
+/**
+ * Replaces the limits. The version is unchanged, and so are the settings for the application's messages to consensus unless the
+ * message has new ones.
+ */
 function updateParams(context: Context, { block, evidence, validator, abci }: tx.MsgUpdateParams): void {
   if (block === undefined || evidence === undefined || validator === undefined)
     throw unregisteredError("all parameters must be present");

@@ -7,7 +7,7 @@ import { createGasMeter } from "../../runtime/gas.ts";
 import { GenesisError } from "../../runtime/genesis.ts";
 import { defineParams, type ModuleParams } from "../../runtime/params.ts";
 
-/** Name of the module and its store. The runtime stores the last block's record there too. */
+/** Name of the module and of its store, where the runtime also stores the last block's record. */
 export const MODULE_NAME = BLOCK_RECORD_STORE;
 
 const PARAMS_KEY = utf8("Consensus");
@@ -37,17 +37,17 @@ export const moduleParams: ModuleParams<ConsensusParams> = defineParams({
   },
 });
 
-/** Returns the gas that all transactions of a block may use together; 0 or less: no limit. */
+/** Returns the gas that all of a block's transactions may use together; 0 or less means no limit. */
 export function maxBlockGas(context: Context): bigint {
   return moduleParams.get(context).block?.maxGas ?? -1n;
 }
 
-/** Returns the types of consensus keys that validators may have. Consumes no gas: the SDK has the parameters in its context. */
+/** Returns the consensus key types that validators may use. Consumes no gas, since the SDK has the parameters in its context. */
 export function keyTypes(context: Context): readonly string[] {
   return moduleParams.get(context.withGas(createGasMeter())).validator?.pubKeyTypes ?? [];
 }
 
-/** Returns the age above which evidence is no longer accepted. It has to exceed both bounds. */
+/** Returns the age above which evidence is no longer accepted. The evidence must exceed both bounds. */
 export function evidenceAge(context: Context): { readonly blocks: bigint; readonly timeNs: bigint } {
   const { maxAgeNumBlocks = 0n, maxAgeDuration } = moduleParams.get(context).evidence ?? {};
   return { blocks: maxAgeNumBlocks, timeNs: joinNs(maxAgeDuration) };

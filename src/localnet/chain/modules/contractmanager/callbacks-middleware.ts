@@ -12,9 +12,9 @@ import { addFailure, type Keepers, ErrSudoOutOfGas } from "./keeper.ts";
 import { moduleParams } from "./params.ts";
 
 /**
- * Calls a contract with the result of a transfer that it sent, after the application has processed it. The failure of the
- * contract is stored: the acknowledgement or the timeout must not depend on it. Charges for the deployed chain's question in front
- * whether the packet was forwarded, which none is here.
+ * Calls a contract with the result of a transfer that it sent, after the application has processed the result. If the contract
+ * fails, its failure is stored; the acknowledgement or timeout must not depend on it. First charges gas for the deployed chain's
+ * lookup of whether the packet was forwarded; no packet is forwarded here.
  */
 export function callbacksMiddleware(inner: IBCModule, keepers: Keepers): IBCModule {
   return {
@@ -42,9 +42,9 @@ function callSender(context: Context, packet: RelayedPacket, outcome: PacketOutc
 }
 
 /**
- * Calls a contract on behalf of the chain, with the gas that the params allow. When it fails, its writes and events are dropped,
- * and the call is stored, so that the contract can request it again. Never throws for a failure of the contract. The caller's
- * gas pays for the call, at most the limit; throws `ErrOutOfGas` when it cannot.
+ * Calls a contract on behalf of the chain, with the gas that the params allow. If the contract fails, its writes and events are
+ * dropped, and the call is stored so that the contract can request it again. Never throws because a contract failed. The call is
+ * charged to the caller's gas, up to the limit; throws `ErrOutOfGas` if that gas is not enough.
  */
 export function limitedSudo(
   context: Context,
@@ -89,7 +89,7 @@ type PacketOutcome =
   | { readonly kind: "error"; readonly error: string }
   | { readonly kind: "timeout" };
 
-/** Builds the sudo message `response`, `error` or `timeout`: compact JSON as Go prints it, 64-bit numbers in full. */
+/** Builds the sudo message `response`, `error` or `timeout`: compact JSON as printed by Go, with all digits of 64-bit numbers. */
 export function packetCallback(packet: Packet, outcome: PacketOutcome): string {
   const request = ["request", packetJson(packet)] as const;
   switch (outcome.kind) {
@@ -106,7 +106,7 @@ function callback(name: string, members: readonly (readonly [name: string, json:
   return printGoObject([[name, printGoObject(members)]]);
 }
 
-/** Prints a packet. Its empty members are left out, except the height. */
+/** Prints a packet, omitting empty members except the height. */
 function packetJson({ sequence, source, destination, data, timeout }: Packet): string {
   const members = [
     ["sequence", numberJson(sequence)],

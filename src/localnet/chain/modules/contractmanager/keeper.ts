@@ -10,7 +10,7 @@ import type { Context } from "../../runtime/context.ts";
 import { registerError } from "../../runtime/errors.ts";
 import type { RelayedPacket } from "../ibc/channel/ibc-module.ts";
 
-/** Name of the module and its store; error codespace. */
+/** Name of the module and of its store; also the error codespace. */
 export const MODULE_NAME = "contractmanager";
 
 /** `0x01` | address (text) | `/` | id (8 bytes, big-endian) → `Failure`. */
@@ -22,22 +22,22 @@ export function failuresOf(address: string): Uint8Array {
 }
 
 export interface ContractManagerOptions {
-  /** The chain's own name: package prefix of type URLs and query paths. */
+  /** The chain's own name: the package prefix in type URLs and query paths. */
   readonly chainName: string;
   /** Prefix of account addresses. */
   readonly bech32Prefix: string;
-  /** The account that may change the params, bech32. */
+  /** Bech32 address of the account that may change the params. */
   readonly authority: string;
 }
 
-/** Methods of the contract host that the module calls. */
+/** Contract host methods that the module calls. */
 interface ContractKeeper {
   readonly isContract: (context: Context, address: string) => boolean;
-  /** Calls the sudo entry point of a contract with a JSON text. Throws `ModuleError` when the contract fails. */
+  /** Calls a contract's sudo entry point with JSON text. Throws `ModuleError` if the contract fails. */
   readonly sudo: (context: Context, address: string, message: string) => void;
 }
 
-/** Pays relayers for the replies to packets of contracts. */
+/** Pays relayers for delivering replies to contracts' packets. */
 export interface FeeKeeper {
   readonly distributeAcknowledgementFee: (
     context: Context,
@@ -49,11 +49,11 @@ export interface FeeKeeper {
 
 export interface ContractManagerDeps {
   readonly contracts: ContractKeeper;
-  /** Absent: nobody is paid. */
+  /** If absent, nobody is paid. */
   readonly fees?: FeeKeeper;
 }
 
-/** Options and keepers of other modules. */
+/** Options, and keepers of other modules. */
 export interface Keepers extends ContractManagerOptions, ContractManagerDeps {}
 
 export const IncorrectFailureToResubmit = registerError(MODULE_NAME, 1101, "incorrect failure to resubmit");
@@ -69,7 +69,10 @@ export const ErrNotContractResubmission = registerError(
   "failures resubmission is only allowed to be called by a smart contract",
 );
 
-/** Stores a failed call under the next number of its contract and returns it. A number is free again once it was the last. */
+/**
+ * Stores a failed call under its contract's next number and returns it. Once a contract's last failure is removed, its number is
+ * reused.
+ */
 export function addFailure(context: Context, failed: Omit<Failure, "id">): Failure {
   const failure = { ...failed, id: nextId(context, failed.address) };
   setFailure(context, failure);
@@ -89,13 +92,13 @@ export function removeFailure(context: Context, { address, id }: Failure): void 
   context.store(MODULE_NAME).delete(keyOf(address, id));
 }
 
-/** Returns all failures in the order of addresses and numbers. */
+/** Returns all failures, ordered by address and number. */
 export function allFailures(context: Context): readonly Failure[] {
   const entries = context.store(MODULE_NAME).iterate(FAILURES_PREFIX, prefixEnd(FAILURES_PREFIX));
   return Array.from(entries, ([, value]) => Failure.decode(value));
 }
 
-/** Returns the number after the last failure of a contract; 0 without any. */
+/** Returns the number that follows a contract's last failure; 0 if it has none. */
 function nextId(context: Context, address: string): bigint {
   const prefix = failuresOf(address);
   const last = context.store(MODULE_NAME).iterateReverse(prefix, prefixEnd(prefix)).next();

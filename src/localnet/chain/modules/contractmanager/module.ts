@@ -42,9 +42,9 @@ import {
 } from "./keeper.ts";
 import { moduleParams } from "./params.ts";
 
-/** The module with its middleware. */
+/** The module and its middleware. */
 export interface ContractManagerModule extends ChainModule {
-  /** Runs the module's own message of a contract. Returns undefined for any other message. */
+  /** Runs this module's custom message from a contract. Returns undefined for any other message. */
   readonly handleCustomMessage: (
     context: Context,
     sender: string,
@@ -54,7 +54,7 @@ export interface ContractManagerModule extends ChainModule {
   readonly callbacksMiddleware: (inner: IBCModule) => IBCModule;
 }
 
-/** Creates the module `contractmanager`. */
+/** Creates the `contractmanager` module. */
 export function createContractManagerModule(
   options: ContractManagerOptions,
   deps: ContractManagerDeps,
@@ -87,8 +87,8 @@ export function createContractManagerModule(
 }
 
 /**
- * MsgResubmitFailure, from the contract whose call failed: makes the call again, with the gas of the transaction, and removes
- * the failure. It stays stored when the contract fails again.
+ * MsgResubmitFailure, sent by the contract whose call failed: repeats the call with the transaction's gas and removes the
+ * failure. If the contract fails again, the failure stays stored.
  */
 function resubmitFailure(
   context: Context,
@@ -147,7 +147,7 @@ function handleCustomMessage(
   };
 }
 
-/** Reads the failure as the query does; its error is a gRPC status, which is no registered error. */
+/** Reads the failure as the query does. The query's error is a gRPC status, not a registered error. */
 function requireFailure(context: Context, address: string, failureId: bigint, keepers: Keepers): Failure {
   try {
     return queryFailure(context, { address, failureId }, keepers);
@@ -161,7 +161,7 @@ function requireFailure(context: Context, address: string, failureId: bigint, ke
 
 const MAX_LIMIT = 100n;
 
-/** The queries of the module. Their paths begin with the chain's own name. */
+/** The module's queries. Their paths start with the chain's own name. */
 function createQueryHandlers(options: ContractManagerOptions): readonly QueryHandler[] {
   const listFailures = (context: Context, request: wire.QueryFailuresRequest): wire.QueryFailuresResponse =>
     queryFailures(context, request, options);
@@ -189,7 +189,7 @@ function queryFailure(
   throw new QueryError(GrpcCode.InvalidArgument, ErrKeyNotFound(text).message);
 }
 
-/** Lists a contract's failures, or without an address all contracts'. */
+/** Lists a contract's failures, or all contracts' failures if no address is given. */
 function queryFailures(
   context: Context,
   { address, pagination }: wire.QueryFailuresRequest,
@@ -224,8 +224,8 @@ const SCHEMA: GenesisSchema<GenesisState> = {
 };
 
 /**
- * Stores params and failures. Throws `GenesisError` for a failure without a valid address, and for two of the same contract and number.
- * The numbers do not change: contracts know their failures by them.
+ * Stores params and failures. Throws `GenesisError` if a failure has no valid address, or if two failures share contract and
+ * number. The numbers do not change, since contracts identify their failures by them.
  */
 function initGenesis(context: Context, json: JsonValue | undefined, bech32Prefix: string): void {
   const state = readGenesis(SCHEMA, json);
@@ -240,7 +240,7 @@ function initGenesis(context: Context, json: JsonValue | undefined, bech32Prefix
   }
 }
 
-/** Prints params and failures. */
+/** Exports params and failures. */
 function exportGenesis(context: Context): JsonValue {
   return printGenesis(SCHEMA, { params: moduleParams.get(context), failuresList: [...allFailures(context)] });
 }

@@ -14,7 +14,7 @@ import { printMessageJson } from "../wasm/message-json.ts";
 import type { CustomMessageResult } from "../wasm/types.ts";
 import { ErrInvalidOrderType } from "./errors.ts";
 
-/** How a contract's message becomes a message of the module, and how Go prints its response. */
+/** Converts a contract's message to a message of the module, and prints its response as Go does. */
 interface Binding<Message, Response> {
   readonly name: string;
   readonly type: WireType<Message>;
@@ -34,7 +34,7 @@ type RunBinding = (
   deps: BindingDeps,
 ) => CustomMessageResult;
 
-/** Sends the message to its handler, with the contract as creator. */
+/** Sends the message to its handler, with the contract as its creator. */
 function binding<Message, Response>({
   name,
   type,
@@ -167,7 +167,7 @@ const BINDINGS: Readonly<Record<string, RunBinding>> = {
   }),
 };
 
-/** Runs a contract's `{"dex":{"deposit":{…}}}`. Returns undefined for a message of another module. */
+/** Runs a contract's `{"dex":{"deposit":{…}}}`. Returns undefined for other modules' messages. */
 export function handleDexMessage(
   context: Context,
   sender: string,
@@ -240,7 +240,7 @@ function expiration(field: JsonField): tx.MsgPlaceLimitOrder["expirationTime"] {
   return field.isPresent() ? { seconds: BigInt.asIntN(64, asUintNumber(field)), nanos: 0 } : undefined;
 }
 
-/** Reads a price such as "1.5" or "15e-1"; empty: none. */
+/** Reads a price such as "1.5" or "15e-1"; an empty text means no price. */
 function limitPrice(price: string): string {
   if (price === "") return "";
   try {
@@ -253,7 +253,7 @@ function limitPrice(price: string): string {
   }
 }
 
-/** Moves a decimal's point to the right, or to the left for a negative number of places. */
+/** Moves the decimal point to the right, or to the left if the number of places is negative. */
 function shifted(whole: string, fraction: string, places: number): string {
   const digits = `${"0".repeat(Math.max(0, -places))}${whole}${fraction}${"0".repeat(Math.max(0, places))}`;
   const point = Math.max(0, -places) + whole.length + places;
@@ -273,7 +273,7 @@ function coin(amount: { readonly denom: string; readonly amount: string } | unde
   return { denom: amount?.denom ?? "", amount: amount?.amount ?? "0" };
 }
 
-/** An empty list of Go that was never made is null. */
+/** Go encodes a nil slice as null. */
 function orNull(amounts: readonly string[]): MessageJson {
   return amounts.length === 0 ? null : amounts;
 }

@@ -29,7 +29,7 @@ import { calcPrice, MAX_TICK } from "./price.ts";
 import { bestRecord, swap, type SwapResult } from "./swap.ts";
 import type { DexKeepers, PoolKey, TickLiquidity, TradePairId } from "./types.ts";
 
-/** One position with its tokens in byte order. */
+/** A position, with its tokens in byte order. */
 interface Position {
   readonly key: PoolKey;
   readonly amounts: Amounts;
@@ -41,20 +41,20 @@ interface PermittedPosition extends Position {
   readonly anyFee: boolean;
 }
 
-/** Shares that a deposit issued, and the facts of its event. */
+/** Shares that a deposit issued, and the data for its event. */
 interface Deposited {
   readonly facts: DepositFacts;
   readonly shares: Coin;
 }
 
-/** A position that deposited nothing, with the reason. */
+/** A position that deposited nothing, and the reason. */
 interface Failed {
   readonly error: ModuleError;
 }
 
 type Outcome = Deposited | Failed;
 
-/** MsgDeposit: positions one after the other; the writes of a failed position are dropped (dex.md, "Messages", rule 1). */
+/** MsgDeposit: processes positions one after another and drops a failed position's writes (dex.md, "Messages", rule 1). */
 export function deposit(context: Context, request: DepositRequest, keepers: DexKeepers): MsgDepositResponse {
   const positions = request.entries.map((entry) => toPosition(request, entry));
   const anyFee = moduleParams.get(context).whitelistedLps.includes(request.creator);
@@ -77,7 +77,7 @@ export function deposit(context: Context, request: DepositRequest, keepers: DexK
   };
 }
 
-/** The deployed module reports only a position behind enemy lines; any other failure fails the message. */
+/** The deployed module reports a failed position only if it is behind enemy lines; any other failure fails the message. */
 function failsMessage({ profile }: Context, { options }: Position, { error }: Failed): boolean {
   const isBel = error.code === errors.ErrDepositBehindEnemyLines().code;
   return isBel ? options.failTxOnBel : profile.deployed("dexFailedPositions");
@@ -87,7 +87,7 @@ function depositedText(outcome: Outcome, token: 0 | 1): string {
   return "facts" in outcome ? outcome.facts.deposited[token].toString() : "0";
 }
 
-/** Returns the position with token0 first: exchanged tokens exchange the amounts and negate the tick. */
+/** Returns the position with token0 first. If the tokens are swapped, so are the amounts, and the tick is negated. */
 function toPosition({ tokenA, tokenB }: DepositRequest, entry: DepositEntry): Position {
   const { amountA, amountB, tick, fee, options } = entry;
   const isSorted = tokenA < tokenB;
@@ -99,7 +99,7 @@ function toPosition({ tokenA, tokenB }: DepositRequest, entry: DepositEntry): Po
   };
 }
 
-/** Runs a position on its own layer, which is dropped when the position fails. */
+/** Runs a position on its own layer, which is dropped if the position fails. */
 function tryPosition(context: Context, position: PermittedPosition, keepers: DexKeepers): Outcome {
   try {
     return context.atomically((inner) => depositPosition(inner, position, keepers));
@@ -156,7 +156,7 @@ function requireFeeTier(context: Context, fee: bigint): void {
   throw errors.ErrInvalidFee(`[${feeTiers.join(" ")}]`);
 }
 
-/** Returns whether an offered side would sell below the best price of the other side. */
+/** Returns whether an offered side would sell below the other side's best price. */
 function isBehindEnemyLines(
   context: Context,
   { pairId, tick, fee }: PoolKey,
@@ -181,7 +181,7 @@ function tickOf(record: TickLiquidity): bigint {
   return record.kind === "pool" ? record.reserves.key.tick : record.tranche.key.tick;
 }
 
-/** Coins as one message moves them: the payment of each token, then the shares, even when there are none. */
+/** Moves a message's coins: first the payment in each token, then the shares, even if there are none. */
 function transferCoins(
   context: Context,
   { request, deposited, shares }: Payments,
@@ -204,7 +204,7 @@ interface Payments {
   readonly shares: readonly Coin[];
 }
 
-/** Amounts that the creator pays, and amounts that are offered to the pool after the swaps. */
+/** Amounts that the creator pays, and amounts offered to the pool after the swaps. */
 interface SwappedOffer {
   readonly amountsIn: Amounts;
   readonly offered: Amounts;
@@ -217,7 +217,7 @@ interface SwappingPosition {
   readonly slopToleranceBps: bigint;
 }
 
-/** Swaps each offered token against liquidity that is strictly better than the price of the deposit. */
+/** Swaps each offered token against liquidity that is strictly better than the deposit's price. */
 function swapOnDeposit(context: Context, chainName: string, position: SwappingPosition): SwappedOffer {
   const { amounts } = position;
   const first = swapToken(context, chainName, position, 0);
@@ -227,7 +227,7 @@ function swapOnDeposit(context: Context, chainName: string, position: SwappingPo
   return second === undefined ? { amountsIn: amounts, offered: amounts } : afterSwap(amounts, second, 1);
 }
 
-/** Swaps one token; undefined when nothing was swapped. */
+/** Swaps one token. Returns undefined if nothing was swapped. */
 function swapToken(
   context: Context,
   chainName: string,
@@ -257,7 +257,7 @@ function requireWithinSlop(
   if (quoPrecInt(precFromInt(amountIn), amountOut) >= highest) throw ErrSwapOnDepositSlopTolerance();
 }
 
-/** A swap that is filled leaves a rest that buys nothing; the rest is not taken. */
+/** A filled swap leaves a remainder that cannot buy anything; it is not taken from the creator. */
 function afterSwap(
   amounts: Amounts,
   { amountIn, amountOut, filled }: SwapResult,
@@ -270,7 +270,7 @@ function afterSwap(
     : { amountsIn: [amounts[0], paid], offered: [amounts[0] + amountOut, left] };
 }
 
-/** At the lowest ticks the limit lies outside of the range, where the deployed module panics. */
+/** At the lowest ticks, the limit is out of range, and the deployed module panics. */
 function calcPriceOrPanic(tick: bigint): PrecDec {
   if (tick < -MAX_TICK) throw panicked(ErrTickOutsideRange().message);
   return calcPrice(tick);

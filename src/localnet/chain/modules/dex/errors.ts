@@ -179,17 +179,17 @@ export const ErrTrancheKeyInUse = registerError(
   "Tranche key already exists for different trade pair id or tick index",
 );
 
-/** An error without a registered code, as Go's `errors.New`. */
+/** An error without a registered code, like Go's `errors.New`. */
 export function unregistered(text: string): ModuleError {
   return new ModuleError("undefined", 1, text, text);
 }
 
-/** A Go panic inside a message: the SDK recovers it and fails the transaction with sdk/111222. */
+/** A Go panic inside a message. The SDK recovers it and fails the transaction with sdk/111222. */
 export function panicked(text: string): ModuleError {
   return new ModuleError("sdk", 111_222, `recovered: ${text}: panic`, "panic");
 }
 
-/** Runs `work`; an overflow or a division by zero fails the transaction as the Go panic does. */
+/** Runs `work`. An overflow or a division by zero fails the transaction, as a Go panic does. */
 export function orPanic<T>(work: () => T): T {
   try {
     return work();

@@ -14,10 +14,10 @@ const WITHDRAW_LIMIT_ORDER = attribute("action", "WithdrawLimitOrder");
 const CANCEL_LIMIT_ORDER = attribute("action", "CancelLimitOrder");
 const MULTIHOP_SWAP = attribute("action", "MultihopSwap");
 
-/** Abbreviations of the order types (dex.md, "Resources and their fields"), by number. */
+/** Order type abbreviations (dex.md, "Resources and their fields"), by number. */
 const SHORT_ORDER_TYPES = ["GTC", "FOK", "IOC", "JIT", "GTT"];
 
-/** Names of the order types in the deployed module, by number. */
+/** Order type names in the deployed module, by number. */
 const ORDER_TYPES = [
   "GOOD_TIL_CANCELLED",
   "FILL_OR_KILL",
@@ -26,7 +26,7 @@ const ORDER_TYPES = [
   "GOOD_TIL_TIME",
 ];
 
-/** Who sends a message and who receives its result; bech32. */
+/** Bech32 addresses of the message's sender and of the receiver of its result. */
 export interface Parties {
   readonly creator: string;
   readonly receiver: string;
@@ -89,7 +89,7 @@ export function withdrawLp(parties: Parties, facts: WithdrawalFacts): ChainEvent
   return { type: "message", attributes };
 }
 
-/** An executed limit order. `shares` is undefined when nothing was placed on the book. */
+/** An executed limit order. `shares` is undefined if nothing was placed on the book. */
 export interface OrderFacts {
   readonly tokenIn: string;
   readonly tokenOut: string;
@@ -106,7 +106,7 @@ export interface OrderFacts {
   readonly expirationTimeNs: bigint | undefined;
 }
 
-/** A limit order was placed. `ExpirationTime` is RFC 3339, empty for an order without one. */
+/** A limit order was placed. `ExpirationTime` is RFC 3339, or empty if the order has none. */
 export function placeLimitOrder(parties: Parties, facts: OrderFacts, { deployed }: Profile): ChainEvent {
   const { tokenIn, tokenOut, expirationTimeNs } = facts;
   const orderTypes = deployed("dexOrderTypes") ? ORDER_TYPES : SHORT_ORDER_TYPES;
@@ -136,7 +136,7 @@ export function placeLimitOrder(parties: Parties, facts: OrderFacts, { deployed 
   return { type: "message", attributes };
 }
 
-/** Amounts that a creator took out of a tranche. */
+/** Amounts that a creator withdrew from a tranche. */
 export interface TrancheOutFacts {
   readonly creator: string;
   readonly tradePairId: TradePairId;
@@ -145,7 +145,7 @@ export interface TrancheOutFacts {
   readonly takerOut: bigint;
 }
 
-/** Proceeds of an order were withdrawn. */
+/** An order's proceeds were withdrawn. */
 export function withdrawLimitOrder(facts: TrancheOutFacts): ChainEvent {
   const [zero, one, tokenIn] = attributesOf(facts.tradePairId);
   const attributes = [
@@ -166,8 +166,8 @@ export function withdrawLimitOrder(facts: TrancheOutFacts): ChainEvent {
 }
 
 /**
- * An order was cancelled. `AmountIn` is the returned maker amount, `AmountOut` the taker amount; in the deployed module, `AmountOut` is the
- * list of both coins.
+ * An order was cancelled. `AmountIn` is the returned maker amount and `AmountOut` the taker amount; in the deployed module,
+ * `AmountOut` lists both coins.
  */
 export function cancelLimitOrder(facts: TrancheOutFacts, { deployed }: Profile): ChainEvent {
   const { makerDenom, takerDenom } = facts.tradePairId;
@@ -232,12 +232,12 @@ type Attribute = ChainEvent["attributes"][number];
 /** The first attribute of the module's events. */
 const MODULE_ATTRIBUTE: Attribute = attribute("module", MODULE_NAME);
 
-/** A pair side's attributes: its tokens in byte order, and the token that the maker sells. */
+/** Attributes for one side of a pair: its tokens in byte order, and the token that the maker sells. */
 type SideAttributes = readonly [zero: Attribute, one: Attribute, tokenIn: Attribute];
 
 const sideAttributes = createObjectSlot<TradePairId, SideAttributes>("attributes of the side");
 
-/** Returns a side's attributes. Every saved record names its side, and a side's records share few objects. */
+/** Returns a side's attributes. Every saved record names its side, and all records on a side share a few objects. */
 function attributesOf(tradePairId: TradePairId): SideAttributes {
   const known = sideAttributes.get(tradePairId);
   if (known !== undefined) return known;
@@ -260,7 +260,7 @@ export interface SwapAmounts {
   readonly amountOut: bigint;
 }
 
-/** A record as its update shows it. `identity` is what identifies it at its tick. */
+/** A record as shown in its update. `identity` identifies it at its tick. */
 interface SavedRecord {
   readonly key: { readonly tradePairId: TradePairId; readonly tick: bigint };
   readonly reserves: bigint;
@@ -318,7 +318,7 @@ export function trancheUserUpdated(user: TrancheUser): ChainEvent {
   return { type: "TrancheUserUpdate", attributes };
 }
 
-/** The purge stopped at its allowance. */
+/** The purge stopped at its gas limit. */
 export function purgeHitGasLimit(gas: bigint): ChainEvent {
   return {
     type: "GoodTilPurgeHitGasLimit",
@@ -326,7 +326,7 @@ export function purgeHitGasLimit(gas: bigint): ChainEvent {
   };
 }
 
-/** One swap's gas. This event's type, and the next two events', is the chain's name. */
+/** One swap's gas. The type of this event and of the next two is the chain's name. */
 export function gasConsumed(chainName: string, gas: bigint): ChainEvent {
   return { type: chainName, attributes: [MODULE_ATTRIBUTE, attribute("gas_consumed", gas.toString())] };
 }
@@ -343,16 +343,16 @@ export function totalWithdrawn(chainName: string, { denom, amount }: Coin): Chai
   };
 }
 
-/** Change in the book's number of records. */
+/** Change in the number of records on the book. */
 export interface CountChange {
   readonly action: "inc" | "dec";
   readonly kind: "lp" | "limit_order";
   readonly isExpiring: boolean;
-  /** Text of the pair: {@link pairText}, {@link tradePairText} or empty. */
+  /** The pair as text: {@link pairText}, {@link tradePairText} or empty. */
   readonly pair: string;
 }
 
-/** A record came on the book or left it. */
+/** A record entered or left the book. */
 export function tickCount(chainName: string, change: CountChange): ChainEvent {
   return {
     type: chainName,
@@ -371,7 +371,7 @@ export function pairText({ token0, token1 }: PairId): string {
   return `token0:"${token0}" token1:"${token1}" `;
 }
 
-/** Formats a side of a pair as gogoproto's compact text, with its trailing space. */
+/** Formats one side of a pair as gogoproto's compact text, with its trailing space. */
 export function tradePairText({ makerDenom, takerDenom }: TradePairId): string {
   return `maker_denom:"${makerDenom}" taker_denom:"${takerDenom}" `;
 }

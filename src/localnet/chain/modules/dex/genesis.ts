@@ -26,7 +26,7 @@ const SCHEMA: GenesisSchema<GenesisState> = {
   type: GenesisState,
 };
 
-/** The checked content of a genesis document. */
+/** A genesis document's checked content. */
 interface GenesisRecords {
   readonly params: Params;
   readonly ticks: readonly TickLiquidity[];
@@ -34,9 +34,9 @@ interface GenesisRecords {
 }
 
 /**
- * Reads the module's genesis. Without one, or without `params`, the parameters are the defaults. Expirations of active
- * tranches are created when `limit_order_expiration_list` does not hold them. Ignores `deposit_record_list` and `pool_list`,
- * which follow from the balances and from the other lists. Throws `GenesisError`.
+ * Reads the module's genesis. Without a genesis, or without `params`, the parameters are the defaults. Expirations of active
+ * tranches are created if `limit_order_expiration_list` lacks them. Ignores `deposit_record_list` and `pool_list`, which are
+ * derived from the balances and the other lists. Throws `GenesisError`.
  */
 export function initGenesis(context: Context, json: JsonValue | undefined, bech32Prefix: string): void {
   const state = readGenesis(SCHEMA, json, context.profile.proto) ?? GenesisState.decode(new Uint8Array(0));
@@ -74,7 +74,7 @@ function initTick(context: Context, tick: TickLiquidity): void {
     store.setExpiration(context, { timeNs: expirationTimeNs, trancheRef: trancheRef(key) });
 }
 
-/** Checks a genesis state as x/dex does, in the same order and with the same texts. Throws `GenesisError`. */
+/** Checks a genesis state in the same order and with the same texts as x/dex. Throws `GenesisError`. */
 function validate({ params, ticks, state }: GenesisRecords, bech32Prefix: string): void {
   const users = state.limitOrderTrancheUserList.map(({ address, trancheKey }) =>
     trancheUserKey(address, trancheKey),
@@ -110,7 +110,7 @@ function failure(text: string, cause?: unknown): GenesisError {
   return new GenesisError(`app_state.${MODULE_NAME}`, text, cause);
 }
 
-/** Prints the module's whole state; {@link initGenesis} creates the same store from it. */
+/** Exports the module's whole state, from which {@link initGenesis} recreates the same store. */
 export function exportGenesis(context: Context, balances: DexBalances): JsonValue {
   const poolMetadataList = [...store.poolMetadata.entries(context)].map(([, metadata]) => metadata);
   const state: GenesisState = {
@@ -133,7 +133,7 @@ export function exportGenesis(context: Context, balances: DexBalances): JsonValu
   return Object.fromEntries(Object.entries(json).filter(([name]) => !NOT_DEPLOYED.includes(name)));
 }
 
-/** Members that follow from the others. */
+/** Members that are derived from the others. */
 const NOT_DEPLOYED = ["limit_order_expiration_list", "deposit_record_list", "pool_list"];
 
 const NO_PAIR: PairId = { token0: "", token1: "" };

@@ -17,14 +17,14 @@ import type { Queries } from "./query-pages.ts";
 import type { DexBank, DexKeepers } from "./types.ts";
 import { withdraw } from "./withdraw.ts";
 
-/** The stateless checks of a message, and its effects. */
+/** A message's stateless checks and its effects. */
 interface Operation<Message, Request, Response> {
   /** Throws `ModuleError`. */
   readonly parse: (message: Message, bech32Prefix: string) => Request;
   readonly run: (context: Context, request: Request, keepers: DexKeepers) => Response;
 }
 
-/** Operations of the users' six messages. The simulations run the same. */
+/** Operations for the six user messages. The simulations run the same operations. */
 const OPERATIONS = {
   deposit: { parse: messages.parseDeposit, run: deposit },
   withdrawal: { parse: messages.parseWithdrawal, run: withdraw },
@@ -34,7 +34,7 @@ const OPERATIONS = {
   multiHopSwap: { parse: messages.parseMultiHopSwap, run: multiHopSwap },
 } as const;
 
-/** Handlers for the users' six messages, and MsgUpdateParams. */
+/** Handlers for the six user messages and MsgUpdateParams. */
 export function createHandlers(keepers: DexKeepers): readonly MessageHandler[] {
   return messageHandlers(
     tx.Msg,
@@ -66,8 +66,8 @@ export function createHandlers(keepers: DexKeepers): readonly MessageHandler[] {
 }
 
 /**
- * A user's message. `checkDecoded` checks number texts, in field order; absent without such fields. Go decodes them with the transaction, so
- * CheckTx rejects malformed numbers. It throws a plain error.
+ * A user message. `checkDecoded` checks numbers given as text, in field order, and throws a plain error; it is absent if there
+ * are no such fields. Go decodes these numbers with the transaction, so CheckTx rejects malformed ones.
  */
 function userMessage<Message, Request, Response>(
   name: string,
@@ -89,7 +89,7 @@ function validated<T>(name: string, check: () => T): T {
   return wrapErrors((error) => error.wrap(`failed to validate ${name}`), check);
 }
 
-/** MsgUpdateParams replaces all parameters, also while the module is paused. A message without parameters changes nothing. */
+/** MsgUpdateParams replaces all parameters, even while the module is paused. A message without parameters changes nothing. */
 function updateParams(
   context: Context,
   message: tx.MsgUpdateParams,
@@ -105,10 +105,10 @@ function updateParams(
 
 // Simulations: queries that run the same operations.
 
-/** Creator and receiver of simulated deposits, orders and swaps (x/dex `DummyAddress`). No whitelist holds it. */
+/** Creator and receiver of simulated deposits, orders and swaps (x/dex `DummyAddress`). It is on no whitelist. */
 const DUMMY_ADDRESS = fromHex("083d2d0bb414b1f8f3655d10927f3ccc231d2d8f");
 
-/** Nobody pays, nothing is stored, no event is emitted, and a paused module responds too. */
+/** Simulations take no payment, store nothing and emit no events. They also work while the module is paused. */
 export function simulations(keepers: DexKeepers) {
   return {
     SimulateDeposit: simulation(OPERATIONS.deposit, keepers),
@@ -123,7 +123,7 @@ export function simulations(keepers: DexKeepers) {
   } satisfies Queries;
 }
 
-/** Unlike the message, the simulation names the token of an order that charges nothing. */
+/** Unlike the message, the simulation also names the token if the order charges nothing. */
 function simulateOrder(
   context: Context,
   request: messages.OrderRequest,
@@ -135,7 +135,7 @@ function simulateOrder(
 
 /** A query that runs a message without effects. */
 interface Simulation<Message, Request, Response> extends Operation<Message, Request, Response> {
-  /** True: the message moves what its creator owns, so the simulation uses the creator of the message. */
+  /** True if the message moves its creator's own assets, so that the simulation keeps the message's creator. */
   readonly isOfOwner?: boolean;
 }
 
@@ -159,14 +159,14 @@ function simulation<Message, Request, Response>(
   };
 }
 
-/** A bank that knows balances and moves nothing. */
+/** A bank that knows balances but moves nothing. */
 function withoutMoves(bank: DexBank): DexBank {
   return { ...bank, sendToDex: nothing, sendFromDex: nothing, mint: nothing, burn: nothing };
 }
 
 function nothing(): void {}
 
-/** The deprecated estimates. Unlike a simulation, an estimate fails when the creator cannot pay. */
+/** The deprecated estimates. Unlike a simulation, an estimate fails if the creator cannot pay. */
 export function estimates(keepers: DexKeepers) {
   return {
     EstimateMultiHopSwap: (context, request) => {
@@ -182,7 +182,7 @@ export function estimates(keepers: DexKeepers) {
   } satisfies Queries;
 }
 
-/** Runs a message with its payments and drops the state. */
+/** Runs a message, including its payments, and discards the state. */
 function estimate<Message, Request, Response>(
   context: Context,
   message: Message,

@@ -4,20 +4,20 @@ import { GO_ZERO_TIME_NS, splitNs } from "../../../../platform/base/time.ts";
 import { cacheKeyText } from "../../store/cache-store.ts";
 import type { PairId, PoolKey, PoolReservesKey, TradePairId, TrancheKey } from "./types.ts";
 
-/** Name of the module and its store. */
+/** Name of the module and of its store. */
 export const MODULE_NAME = "dex";
 
-/** Active records of the order book, `TickLiquidity`. */
+/** Active records on the order book, `TickLiquidity`. */
 export const TICK_LIQUIDITY_PREFIX = utf8("TickLiquidity/value//");
 /** Users' parts of tranches, `LimitOrderTrancheUser`. */
 export const TRANCHE_USER_PREFIX = utf8("LimitOrderTrancheUser/value/");
 /** Filled, cancelled and expired tranches, `LimitOrderTranche`. */
 export const INACTIVE_TRANCHE_PREFIX = utf8("InactiveLimitOrderTranche/value//");
-/** Expirations of tranches, `LimitOrderExpiration`. */
+/** Tranche expirations, `LimitOrderExpiration`. */
 export const EXPIRATION_PREFIX = utf8("LimitOrderExpiration/value//");
-/** Ids of pools, 8 bytes big-endian. */
+/** Pool ids, 8 bytes big-endian. */
 export const POOL_ID_PREFIX = utf8("Pool/id//");
-/** Tick, fee and pair of pools, `PoolMetadata`. */
+/** Pools' ticks, fees and pairs, `PoolMetadata`. */
 export const POOL_METADATA_PREFIX = utf8("PoolMetadata/value//");
 /** Number of pools ever created, 8 bytes big-endian. */
 export const POOL_COUNT_KEY = utf8("Pool/count//");
@@ -25,7 +25,7 @@ export const POOL_COUNT_KEY = utf8("Pool/count//");
 export const PARAMS_KEY = utf8("Params/value//");
 /** Number of tranche keys ever assigned, 8 bytes big-endian. */
 export const TRANCHE_COUNT_KEY = utf8("Tranche/count//");
-/** JIT orders of the block, 8 bytes big-endian. */
+/** Number of JIT orders in the block, 8 bytes big-endian. */
 export const JITS_IN_BLOCK_KEY = utf8("JITsInBlock/count//");
 
 const POOL_MARK = utf8("/A_PoolDeposit/");
@@ -39,19 +39,19 @@ export function formatPair({ token0, token1 }: PairId): string {
   return `${token0}<>${token1}`;
 }
 
-/** Returns the pair of a side. */
+/** Returns a side's pair. */
 export function pairOf({ makerDenom, takerDenom }: TradePairId): PairId {
   return makerDenom < takerDenom
     ? { token0: makerDenom, token1: takerDenom }
     : { token0: takerDenom, token1: makerDenom };
 }
 
-/** Encodes a tick so that keys sort by number: one byte for the sign, then 8 bytes of two's complement. */
+/** Encodes a tick so that keys sort numerically: one sign byte, then 8 bytes of two's complement. */
 function encodeTick(tick: bigint): Uint8Array {
   return concat(tick < 0n ? NEGATIVE : POSITIVE, uint64BigEndian(BigInt.asUintN(64, tick)));
 }
 
-/** A pair side's keys, and the range of its active records. */
+/** Keys for one side of a pair, and the range of its active records. */
 interface SideKeys {
   readonly key: Uint8Array;
   /** The key below {@link TICK_LIQUIDITY_PREFIX}. */
@@ -59,7 +59,10 @@ interface SideKeys {
   readonly end: Uint8Array | undefined;
 }
 
-/** A pure function of the pair, so no result depends on it. A side's records share few objects, and these share the keys. */
+/**
+ * The keys depend only on the pair, so caching them cannot change a result. A side's records share few objects, which share the
+ * keys.
+ */
 const sides = createRecentCache<string, SideKeys>(4_096);
 const sideOf = createObjectSlot<TradePairId, SideKeys>("keys of the side");
 
@@ -78,12 +81,12 @@ function sideKeys(tradePairId: TradePairId): SideKeys {
   return keys;
 }
 
-/** Returns the common part of a pair side's keys, without the store prefix. Do not modify the array. */
+/** Returns the part that one side's keys have in common, without the store prefix. Do not modify the array. */
 export function sideKey(tradePairId: TradePairId): Uint8Array {
   return sideKeys(tradePairId).key;
 }
 
-/** Returns the bounds of one side's active records. Do not modify the arrays. */
+/** Returns the bounds of a side's active records. Do not modify the arrays. */
 export function sideRange(tradePairId: TradePairId): KeyRange {
   const { path, end } = sideKeys(tradePairId);
   return [path, end];
@@ -94,7 +97,7 @@ export function poolReservesKey({ tradePairId, tick, fee }: PoolReservesKey): Ui
   return concat(sideKey(tradePairId), encodeTick(tick), POOL_MARK, uint64BigEndian(fee), SLASH);
 }
 
-/** Paths on the key object, which all versions of a record share. */
+/** Paths cached on the key object, which all versions of a record share. */
 const poolPaths = createObjectSlot<PoolReservesKey, Uint8Array>("path of a side");
 
 /** Returns a pool side's whole key. Do not modify the array. */
@@ -108,15 +111,15 @@ export function poolReservesPath(key: PoolReservesKey): Uint8Array {
   return path;
 }
 
-/** Returns the key of a tranche, below {@link TICK_LIQUIDITY_PREFIX} or {@link INACTIVE_TRANCHE_PREFIX}. */
+/** Returns a tranche's key, below {@link TICK_LIQUIDITY_PREFIX} or {@link INACTIVE_TRANCHE_PREFIX}. */
 export function trancheRef({ tradePairId, tick, trancheKey }: TrancheKey): Uint8Array {
   return concat(sideKey(tradePairId), encodeTick(tick), TRANCHE_MARK, utf8(`${trancheKey}/`));
 }
 
-/** Paths on the key object, which all versions of a tranche share. */
+/** Paths cached on the key object, which all versions of a tranche share. */
 const tranchePaths = createObjectSlot<TrancheKey, Uint8Array>("path of a tranche");
 
-/** Returns the whole key of an active tranche. Do not modify the array. */
+/** Returns an active tranche's whole key. Do not modify the array. */
 export function activeTranchePath(key: TrancheKey): Uint8Array {
   const known = tranchePaths.get(key);
   if (known !== undefined) return known;
@@ -130,10 +133,10 @@ export function activeTranchePath(key: TrancheKey): Uint8Array {
 /** Bounds of keys. */
 type KeyRange = readonly [start: Uint8Array, end: Uint8Array | undefined];
 
-/** Every order walks the tranches of its tick. */
+/** Cached because every order iterates over the tranches at its tick. */
 const tickRanges = createRecentCache<string, KeyRange>(4_096);
 
-/** Returns the bounds of one tick's active tranches. Do not modify the arrays. */
+/** Returns the bounds of the active tranches at one tick. Do not modify the arrays. */
 export function trancheRange(tradePairId: TradePairId, tick: bigint): KeyRange {
   const create = (): KeyRange => {
     const start = cacheKeyText(concat(sideKeys(tradePairId).path, encodeTick(tick), TRANCHE_MARK));
@@ -148,7 +151,7 @@ export function trancheUserKey(address: string, trancheKey: string): Uint8Array 
   return utf8(`${address}/${trancheKey}/`);
 }
 
-/** The last path: a message reads a part and writes it. */
+/** The last path, cached because a message reads a part and then writes it. */
 let lastUserPath = { address: "", trancheKey: "", path: TRANCHE_USER_PREFIX };
 
 /** Returns the whole key of a user's tranche part. Do not modify the array. */
@@ -159,12 +162,12 @@ export function trancheUserPath(address: string, trancheKey: string): Uint8Array
   return path;
 }
 
-/** Returns the common part of a user's tranche keys. */
+/** Returns the common prefix of a user's tranche keys. */
 export function trancheUserPrefix(address: string): Uint8Array {
   return utf8(`${address}/`);
 }
 
-/** Returns the key of an expiration, below {@link EXPIRATION_PREFIX}. */
+/** Returns an expiration's key, below {@link EXPIRATION_PREFIX}. */
 export function expirationKey(timeNs: bigint, ref: Uint8Array): Uint8Array {
   return concat(utf8(`${timeKey(timeNs)}/`), ref, SLASH);
 }
@@ -176,9 +179,9 @@ export function poolIdKey({ pairId, tick, fee }: PoolKey): Uint8Array {
 
 /** Where a pool is stored. */
 interface PoolPlace {
-  /** The whole key of its id. */
+  /** The whole key of the pool's id. */
   readonly idPath: Uint8Array;
-  /** Its token1 side. The path and the other side are cached on this object. */
+  /** The pool's token1 side. The path and the other side are cached on this object. */
   readonly upper: PoolReservesKey;
 }
 
@@ -200,12 +203,12 @@ export function poolPlace(key: PoolKey): PoolPlace {
   return place;
 }
 
-/** Formats whole seconds in base 36 after their number of digits; the zero time is "10". */
+/** Formats whole seconds in base 36, preceded by their digit count; the zero time is "10". */
 function timeKey(timeNs: bigint): string {
   return sortableNumber(timeNs === GO_ZERO_TIME_NS ? 0n : BigInt.asUintN(64, splitNs(timeNs).seconds));
 }
 
-/** Formats a number in base 36 after its number of digits in base 36, so that texts sort by number. */
+/** Formats a number in base 36, preceded by its digit count in base 36, so that the texts sort numerically. */
 export function sortableNumber(value: bigint): string {
   const digits = value.toString(36);
   return `${digits.length.toString(36)}${digits}`;

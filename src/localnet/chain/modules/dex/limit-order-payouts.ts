@@ -28,7 +28,7 @@ import {
 } from "./tranche.ts";
 import type { DexKeepers, Tranche, TrancheUser } from "./types.ts";
 
-/** MsgWithdrawFilledLimitOrder: pays an order's filled part, and for an inactive tranche also the unfilled part. */
+/** MsgWithdrawFilledLimitOrder: pays out an order's filled part and, if its tranche is inactive, the unfilled part as well. */
 export function withdrawFilled(
   context: Context,
   { creator, trancheKey }: TrancheRequest,
@@ -55,7 +55,7 @@ interface Taken {
   readonly sharesWithdrawn: bigint;
 }
 
-/** A record of an inactive tranche is closed, also when dust stays in the tranche. */
+/** A record in an inactive tranche is closed even if dust remains in the tranche. */
 function takeFilled(context: Context, chainName: string, user: TrancheUser): Taken {
   const found = findTranche(context, user);
   if (found === undefined) return { makerOut: 0n, takerOut: 0n, sharesWithdrawn: user.sharesWithdrawn };
@@ -70,7 +70,7 @@ function takeFilled(context: Context, chainName: string, user: TrancheUser): Tak
   return { makerOut, takerOut: amountOut, sharesWithdrawn: user.sharesOwned };
 }
 
-/** MsgCancelLimitOrder: pays the unfilled part of an order and the filled part that was not withdrawn. */
+/** MsgCancelLimitOrder: pays out an order's unfilled part and the filled part that was not yet withdrawn. */
 export function cancelLimitOrder(
   context: Context,
   { creator, trancheKey }: TrancheRequest,
@@ -98,8 +98,8 @@ export function cancelLimitOrder(
 }
 
 /**
- * Takes an order out of the totals, as if it had never been placed. Earlier withdrawals are shares, so they are converted to
- * taker units; the rounding can leave a rest in the total, also a negative one.
+ * Removes an order from the totals, as if it had never been placed. Earlier withdrawals are recorded in shares, so they are
+ * converted to taker units; rounding can leave a remainder in the total, which may be negative.
  */
 function removeOrder(
   tranche: Tranche,

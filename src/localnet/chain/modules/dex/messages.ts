@@ -27,7 +27,7 @@ export interface PositionOptions {
   readonly slopToleranceBps: bigint;
 }
 
-/** One deposit position, in the order of the message's tokens. */
+/** One deposit position, with its amounts in the order of the message's tokens. */
 export interface DepositEntry {
   readonly amountA: bigint;
   readonly amountB: bigint;
@@ -45,7 +45,7 @@ export interface DepositRequest {
   readonly entries: readonly DepositEntry[];
 }
 
-/** Checks a MsgDeposit without the state, in the deployed order. */
+/** Checks a MsgDeposit without reading the state, in the deployed module's order. */
 export function parseDeposit(message: MsgDeposit, bech32Prefix: string): DepositRequest {
   const { creator, receiver, tokenA, tokenB, amountsA, amountsB, tickIndexesAToB, fees, options } = message;
   const amounts = [amountsA.map(parseWireInt), amountsB.map(parseWireInt)] as const;
@@ -103,7 +103,7 @@ export interface WithdrawalRequest {
   readonly entries: readonly WithdrawalEntry[];
 }
 
-/** Checks a MsgWithdrawal without the state, in the deployed order. */
+/** Checks a MsgWithdrawal without reading the state, in the deployed module's order. */
 export function parseWithdrawal(message: MsgWithdrawal, bech32Prefix: string): WithdrawalRequest {
   const { creator, receiver, tokenA, tokenB, sharesToRemove, tickIndexesAToB, fees } = message;
   const shares = sharesToRemove.map(parseWireInt);
@@ -141,7 +141,7 @@ export function isTakerOnly(orderType: LimitOrderType): boolean {
   return orderType === LimitOrderType.FILL_OR_KILL || orderType === LimitOrderType.IMMEDIATE_OR_CANCEL;
 }
 
-/** Checks a MsgPlaceLimitOrder without the state, in the deployed order. */
+/** Checks a MsgPlaceLimitOrder without reading the state, in the deployed module's order. */
 export function parsePlaceLimitOrder(message: MsgPlaceLimitOrder, bech32Prefix: string): OrderRequest {
   const { creator, receiver, tokenIn, tokenOut, orderType, expirationTime } = message;
   const request: OrderRequest = {
@@ -190,7 +190,7 @@ export interface TrancheRequest {
   readonly trancheKey: string;
 }
 
-/** Checks a MsgWithdrawFilledLimitOrder or MsgCancelLimitOrder without the state. */
+/** Checks a MsgWithdrawFilledLimitOrder or MsgCancelLimitOrder without reading the state. */
 export function parseTrancheMessage(
   message: MsgWithdrawFilledLimitOrder | MsgCancelLimitOrder,
   bech32Prefix: string,
@@ -210,7 +210,7 @@ export interface MultiHopRequest {
   readonly pickBestRoute: boolean;
 }
 
-/** Checks a MsgMultiHopSwap without the state, in the deployed order. */
+/** Checks a MsgMultiHopSwap without reading the state, in the deployed module's order. */
 export function parseMultiHopSwap(message: MsgMultiHopSwap, bech32Prefix: string): MultiHopRequest {
   const { creator, receiver, pickBestRoute } = message;
   const amountIn = parseWireInt(message.amountIn);
@@ -237,7 +237,7 @@ function checkRoutes(routes: readonly (readonly string[])[]): void {
 
 const MIN_DENOM_LENGTH = 2;
 
-/** The deployed module compares each denomination's length, not the number of hops. */
+/** The deployed module checks each denomination's length, not the number of hops. */
 function checkHops(hops: readonly string[]): void {
   const seen = new Set<string>();
   for (const hop of hops) {
@@ -248,7 +248,7 @@ function checkHops(hops: readonly string[]): void {
   }
 }
 
-/** Checks a MsgUpdateParams without the state. */
+/** Checks a MsgUpdateParams without reading the state. */
 export function checkUpdateParams(message: MsgUpdateParams, bech32Prefix: string): void {
   try {
     parseAddress(bech32Prefix, message.authority);
@@ -258,7 +258,7 @@ export function checkUpdateParams(message: MsgUpdateParams, bech32Prefix: string
   if (message.params !== undefined) validateParams(message.params, bech32Prefix);
 }
 
-/** Checks the addresses of creator and receiver. */
+/** Checks the creator's and receiver's addresses. */
 function checkParties(
   { creator, receiver }: { readonly creator: string; readonly receiver: string },
   prefix: string,
@@ -267,7 +267,7 @@ function checkParties(
   checkAddress(receiver, "receiver", prefix);
 }
 
-/** Checks a bech32 address. `role` names it in the error. */
+/** Checks a bech32 address, which the error calls `role`. */
 function checkAddress(text: string, role: string, bech32Prefix: string): void {
   try {
     parseAddress(bech32Prefix, text);
@@ -285,12 +285,12 @@ function checkTokens(first: NamedDenom, second: NamedDenom, equalText: string): 
   if (first[0] === second[0]) throw errors.ErrInvalidDenom(equalText);
 }
 
-/** Parses an optional number; an unset one is "" on the wire. */
+/** Parses an optional number, which is "" on the wire if unset. */
 function optional<T>(text: string, parse: (text: string) => T): T | undefined {
   return text === "" ? undefined : parse(text);
 }
 
-/** As {@link parseWireInt}, for a decimal with 27 digits. */
+/** Like {@link parseWireInt}, but for a 27-digit decimal. */
 function parseDecimal(text: string): PrecDec {
   try {
     return text === "" ? 0n : parseWirePrecDec(text);
@@ -299,15 +299,15 @@ function parseDecimal(text: string): PrecDec {
   }
 }
 
-/** The usual text of a number, which both types can hold. */
+/** The usual text of a number that both types can hold. */
 const USUAL_NUMBER = /^(?:0|[1-9]\d{0,75})$/;
 
-/** Checks integers of a message while it is decoded. Throws a plain error with Go's text. */
+/** Checks a message's integers while it is decoded. Throws a plain error with Go's text. */
 export function checkAmountTexts(...texts: readonly string[]): void {
   for (const text of texts) if (text !== "" && !USUAL_NUMBER.test(text)) parseInt256(text);
 }
 
-/** As {@link checkAmountTexts}, for decimals with 27 digits. */
+/** Like {@link checkAmountTexts}, but for 27-digit decimals. */
 export function checkDecimalTexts(...texts: readonly string[]): void {
   for (const text of texts) if (text !== "" && !USUAL_NUMBER.test(text)) parseWirePrecDec(text);
 }

@@ -18,7 +18,7 @@ export interface DexDeps {
   readonly balances: DexBalances;
 }
 
-/** The module `dex`: pools, limit orders, swaps. */
+/** The `dex` module: pools, limit orders, swaps. */
 export function createDexModule(options: DexOptions, deps: DexDeps): ChainModule {
   const keepers = { ...options, ...deps };
   const { chainName, bech32Prefix } = options;
@@ -35,8 +35,8 @@ export function createDexModule(options: DexOptions, deps: DexDeps): ChainModule
 }
 
 /**
- * Begin of a block: removes expired orders from the book, even while the module is paused. Stops once the gas allowance is used
- * up; orders with the same second are in key order, so an order that is not yet expired can hide one that is.
+ * Start of a block: removes expired orders from the book, even while the module is paused. Stops once the gas allowance is used
+ * up. Orders that expire in the same second are in key order, so one that has not yet expired can hide one that has.
  */
 function purgeExpired(context: Context, chainName: string): void {
   const walk = store.expirations(context);
@@ -57,8 +57,8 @@ function purgeExpired(context: Context, chainName: string): void {
 }
 
 /**
- * End of a block: JIT orders leave the book in the block that they were placed in (dex.md, "States and transitions"). On the deployed
- * chain, they leave it at the begin of the next.
+ * End of a block: JIT orders leave the book in the block in which they were placed (dex.md, "States and transitions"). On the
+ * deployed chain, they leave it at the start of the next block.
  */
 function purgeJitOrders(context: Context, chainName: string): void {
   store.clearJitsInBlock(context);

@@ -12,14 +12,14 @@ import type { MultiHopRequest } from "./messages.ts";
 import { bestPrice, swap } from "./swap.ts";
 import type { DexKeepers, TradePairId } from "./types.ts";
 
-/** A route that was executed. `out` is undefined for a route of one token, which swaps nothing. */
+/** An executed route. `out` is undefined if the route has only one token and so swaps nothing. */
 interface RouteResult {
   readonly hops: readonly string[];
   readonly out: Coin | undefined;
   readonly dust: readonly Coin[];
 }
 
-/** MsgMultiHopSwap: the first route that succeeds, or the one with the largest output. */
+/** MsgMultiHopSwap: takes the first route that succeeds, or the one with the largest output. */
 export function multiHopSwap(
   context: Context,
   request: MultiHopRequest,
@@ -32,7 +32,7 @@ export function multiHopSwap(
   return { coinOut: toWireCoin(received), route: { hops: [...hops] }, dust: dust.map(toWireCoin) };
 }
 
-/** MsgMultiHopSwap's simulation pays nobody, and so responds to a first route of one token: no coin comes out. */
+/** Simulates MsgMultiHopSwap. It pays nobody, so it also responds if the first route has only one token: no coin comes out. */
 export function simulateMultiHopSwap(
   context: Context,
   request: MultiHopRequest,
@@ -51,7 +51,7 @@ function chooseRoute(context: Context, { chainName }: DexKeepers, request: Multi
 /** A message while its routes run. */
 interface RouteScope {
   readonly request: MultiHopRequest;
-  /** Beginnings of routes whose swaps were paid: another route with the same beginning does not pay for them again. */
+  /** Route prefixes whose swaps have been charged for; another route with the same prefix is not charged again. */
   readonly paid: Set<string>;
 }
 
@@ -66,7 +66,7 @@ function firstRoute(context: Context, chainName: string, request: MultiHopReques
   throw allFailed(failures);
 }
 
-/** Runs every route as a dry run, then the best one again, for which no gas is charged a second time. */
+/** Dry-runs every route, then runs the best one again without charging its gas a second time. */
 function bestRoute(context: Context, chainName: string, request: MultiHopRequest): RouteResult {
   const failures: ModuleError[] = [];
   const scope = { request, paid: new Set<string>() };
@@ -90,7 +90,7 @@ function tryRoute(run: () => RouteResult): RouteResult | ModuleError {
   }
 }
 
-/** The deployed module joins the errors with Go's `errors.Join`, which loses code 1141. */
+/** The deployed module joins the errors with Go's `errors.Join`, which drops code 1141. */
 function allFailed(failures: readonly ModuleError[]): ModuleError {
   const texts = failures.map(({ message }) => message);
   return unregistered(
@@ -134,7 +134,7 @@ function pairsOf(hops: readonly string[]): readonly TradePairId[] {
   return hops.slice(1).map((makerDenom, index) => ({ makerDenom, takerDenom: hops[index] ?? "" }));
 }
 
-/** For each hop, the product of the best prices from there to the exit. Throws dex/1154 for a pair without liquidity. */
+/** For each hop, the product of the best prices from that hop to the exit. Throws dex/1154 for a pair without liquidity. */
 function remainingPrices(context: Context, pairs: readonly TradePairId[]): readonly PrecDec[] {
   const prices: PrecDec[] = [];
   let product = PREC_ONE;

@@ -19,22 +19,22 @@ import { calcPrice } from "./price.ts";
 import * as store from "./store.ts";
 import type { PairId, Pool, PoolKey, PoolReserves, PoolReservesKey, TradePairId } from "./types.ts";
 
-/** The two sides of a pool. */
+/** A pool's two sides. */
 export type PoolSides = Pick<Pool, "lower" | "upper">;
 
-/** Returns the pair with its sides exchanged. */
+/** Returns the pair with its sides swapped. */
 function opposite({ makerDenom, takerDenom }: TradePairId): TradePairId {
   return { makerDenom: takerDenom, takerDenom: makerDenom };
 }
 
-/** Returns the side of a pair that a taker buys from who pays with token0 (0) or token1 (1). */
+/** Returns the side of a pair that a taker buys from when paying with token0 (0) or token1 (1). */
 export function buyingSide({ token0, token1 }: PairId, payment: 0 | 1): TradePairId {
   return payment === 0
     ? { makerDenom: token1, takerDenom: token0 }
     : { makerDenom: token0, takerDenom: token1 };
 }
 
-/** Other sides on the key object: a swap meets the same pools again and again. */
+/** Other sides, cached on the key object, since swaps meet the same pools again and again. */
 const counterparts = createObjectSlot<PoolReservesKey, PoolReservesKey>("other side");
 
 /** Returns the key of the pool's other side. */
@@ -48,7 +48,7 @@ function counterpartKey(key: PoolReservesKey): PoolReservesKey {
   return other;
 }
 
-/** Returns the pool of a key; a side without reserves is rebuilt. Undefined when the pool was never created. */
+/** Returns the pool with this key, rebuilding a side without reserves; undefined if the pool was never created. */
 export function getPool(context: Context, key: PoolKey): Pool | undefined {
   const id = store.getPoolId(context, key);
   if (id === undefined) return undefined;
@@ -59,7 +59,7 @@ export function getPool(context: Context, key: PoolKey): Pool | undefined {
   return { id, ...completeSides(lower, upper) };
 }
 
-/** Returns the pool of a key, or creates it without reserves. */
+/** Returns the pool with this key, or creates it without reserves. */
 export function getOrCreatePool(context: Context, chainName: string, key: PoolKey): Pool {
   return getPool(context, key) ?? createPool(context, chainName, key);
 }
@@ -74,7 +74,7 @@ function createPool(context: Context, chainName: string, key: PoolKey): Pool {
   return { id, ...newSides(key) };
 }
 
-/** Returns the pool of a stored side. */
+/** Returns the pool that a stored side belongs to. */
 export function poolOfReserves(context: Context, reserves: PoolReserves): PoolSides {
   const other = store.getReserves(context, counterpartKey(reserves.key));
   const isUpper = isUpperSide(reserves.key.tradePairId);
@@ -100,7 +100,7 @@ function newSides(key: PoolKey): PoolSides {
   return { lower: fromCounterpart(upper), upper };
 }
 
-/** Empty sides on the key object of the other side. */
+/** Empty sides, cached on the other side's key object. */
 const emptySides = createObjectSlot<PoolReservesKey, PoolReserves>("empty other side");
 
 function fromCounterpart(other: PoolReserves): PoolReserves {
@@ -117,13 +117,13 @@ function emptyReserves(key: PoolReservesKey, priceOppositeTakerToMaker: bigint):
   return { key, reserves: 0n, priceTakerToMaker, priceOppositeTakerToMaker, makerPrice };
 }
 
-/** Returns a side with other reserves. Spelled out: copies of records are a good part of every message. */
+/** Returns the side with different reserves. Spelled out because copying records is a good part of every message. */
 export function withReserves(side: PoolReserves, reserves: bigint): PoolReserves {
   const { key, priceTakerToMaker, priceOppositeTakerToMaker, makerPrice } = side;
   return { key, reserves, priceTakerToMaker, priceOppositeTakerToMaker, makerPrice };
 }
 
-/** The swap that changed a pool, and against which side it went. */
+/** The swap that changed a pool, and the side it traded against. */
 export interface PoolSwap extends SwapAmounts {
   readonly isUpper: boolean;
 }
@@ -134,7 +134,7 @@ export function savePool(context: Context, chainName: string, pool: PoolSides, s
   saveSide(context, chainName, pool.upper, swap?.isUpper === true ? swap : undefined);
 }
 
-/** An empty side is counted out even when it was empty before, as the deployed module does. */
+/** As in the deployed module, an empty side is counted out even if it was empty before. */
 function saveSide(context: Context, chainName: string, side: PoolReserves, swap?: SwapAmounts): void {
   if (side.reserves > 0n) {
     store.setReserves(context, side);
@@ -149,7 +149,7 @@ function saveSide(context: Context, chainName: string, side: PoolReserves, swap?
 /** Amounts of token0 and token1. */
 export type Amounts = readonly [amount0: bigint, amount1: bigint];
 
-/** A pool as the share formulas see it. `tick` is the normalized centre, `supply` the supply of its shares. */
+/** A pool as the share formulas see it. `tick` is the normalized centre, and `supply` is the supply of its shares. */
 interface PoolState {
   readonly reserves: Amounts;
   readonly tick: bigint;
@@ -163,7 +163,7 @@ interface DepositResult {
   readonly shares: bigint;
 }
 
-/** Calculates a deposit. With autoswap everything that is offered goes in, for a fee on the unmatched part. */
+/** Calculates a deposit. With autoswap, the whole offer is deposited, for a fee on the unmatched part. */
 export function calcDeposit(pool: PoolState, offered: Amounts, autoswap: boolean): DepositResult {
   const price = calcPrice(-pool.tick);
   if (!autoswap) {
@@ -214,7 +214,9 @@ function unmatched([reserve0, reserve1]: Amounts, [offer0, offer1]: Amounts, pri
   return [0n, 0n];
 }
 
-/** Returns the largest part of an offer in the reserves' ratio. A side without reserves does not limit the other. */
+/**
+ * Returns the largest part of an offer that matches the reserves' ratio. A side without reserves does not limit the other side.
+ */
 export function matchReserves([reserve0, reserve1]: Amounts, [offer0, offer1]: Amounts): Amounts {
   return [
     reserve1 > 0n ? minInt(offer0, scaleLegacy(offer1, reserve0, reserve1)) : offer0,
@@ -227,8 +229,8 @@ const LEGACY_BITS = 315;
 const LEGACY_BOUND = 1n << 315n;
 
 /**
- * Calculates a * b / c with the SDK's 18-digit decimals: truncated at 36 digits, rounded half to even at 18, truncated. That is
- * the floor, or one more when the fraction is within half of 10^-18 below 1.
+ * Calculates a * b / c with the SDK's 18-digit decimals: truncated at 36 digits, rounded half to even at 18, truncated. The
+ * result is the floor, or one more if the fraction is less than 1 by no more than half of 10^-18.
  */
 function scaleLegacy(a: bigint, b: bigint, c: bigint): bigint {
   // Go multiplies decimals before it divides, and both steps have a bound of 315 bits.
@@ -246,7 +248,7 @@ function checkLegacy(value: bigint): bigint {
   return value;
 }
 
-/** Calculates what shares redeem, rounded down. */
+/** Calculates what the shares redeem, rounded down. */
 export function calcWithdrawal([reserve0, reserve1]: Amounts, shares: bigint, supply: bigint): Amounts {
   return [checkInt(reserve0 * shares) / supply, checkInt(reserve1 * shares) / supply];
 }

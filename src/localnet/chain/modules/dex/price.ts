@@ -9,7 +9,7 @@ import {
 } from "../../../../platform/base/decimal.ts";
 import { ErrInvalidFee, ErrPriceOutsideRange, ErrTickOutsideRange, ErrTradeTooSmall } from "./errors.ts";
 
-/** Largest magnitude of a tick. */
+/** Largest tick magnitude. */
 export const MAX_TICK = 559_680n;
 
 const MAX_INDEX = 559_680;
@@ -19,8 +19,8 @@ const MIN_PRICE = parsePrecDec("0.000000000000000000000000495");
 const MAX_PRICE = parsePrecDec("2020125331305056766452345.127500016657360222036663651");
 
 /**
- * Prices of the ticks 0 and above: each is the price before it times 1.0001, rounded. The table is shared and grows when a
- * higher tick is first used, so that a chain pays only for the ticks near its prices. It holds no state of a chain.
+ * Prices for ticks from 0 up: each is the previous price times 1.0001, rounded. The table is shared and grows when a higher tick
+ * is first used, so that a chain pays only for ticks near its prices. It holds no chain state.
  */
 const table: PrecDec[] = [PREC_ONE];
 
@@ -32,14 +32,14 @@ function tablePrice(index: number): PrecDec {
   return table[index] ?? PREC_ONE;
 }
 
-/** Returns 1.0001^tick as the deployed table has it. Throws dex/1117 outside of -559680 to 559680. */
+/** Returns 1.0001^tick as in the deployed table. Throws dex/1117 outside -559680 to 559680. */
 export function calcPrice(tick: bigint): PrecDec {
   if (tick > MAX_TICK || tick < -MAX_TICK) throw ErrTickOutsideRange();
   const index = Number(tick);
   return index >= 0 ? tablePrice(index) : inversePrice(-index);
 }
 
-/** Prices of the ticks below 0, filled one by one: the division costs more than a look-up. */
+/** Prices for ticks below 0, filled one by one, since the division costs more than a look-up. */
 const inverseOf = new Map<number, PrecDec>();
 
 function inversePrice(index: number): PrecDec {
@@ -50,7 +50,7 @@ function inversePrice(index: number): PrecDec {
   return price;
 }
 
-/** Returns whether a price is within the literal bounds, both inclusive. */
+/** Returns whether a price is within the literal bounds (inclusive). */
 export function isPriceInRange(price: PrecDec): boolean {
   return price >= MIN_PRICE && price <= MAX_PRICE;
 }
@@ -62,8 +62,8 @@ export function calcTickIndexFromPrice(price: PrecDec): bigint {
 }
 
 /**
- * The deployed binary search, step by step: between two ticks its result depends on the steps, not on the nearer tick. A
- * table price above `price` decides for all higher indexes, so the table need not grow beyond it.
+ * The deployed binary search, step by step: for a price between two ticks, the result depends on the search steps, not on the
+ * nearer tick. Once a table price exceeds `price`, all later prices do too, so the table need not grow further.
  */
 function search(price: PrecDec): number {
   const bound = firstAbove(price);
@@ -79,7 +79,7 @@ function search(price: PrecDec): number {
   return right;
 }
 
-/** Returns an index whose price, and so every later price, is above `price`; beyond the table when there is none. */
+/** Returns an index from which on all prices exceed `price`; an index beyond the table if there is none. */
 function firstAbove(price: PrecDec): number {
   while ((table[table.length - 1] ?? PREC_ONE) <= price) {
     if (table.length > MAX_INDEX) return table.length;

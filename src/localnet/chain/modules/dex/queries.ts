@@ -42,7 +42,7 @@ export interface DexQueryKeepers extends DexKeepers {
 /** Queries that run a message without effects. */
 type DryRuns = ReturnType<typeof estimates> & ReturnType<typeof simulations>;
 
-/** The queries of the module. */
+/** The module's queries. */
 export function createQueries(keepers: DexQueryKeepers, dryRuns: DryRuns): readonly QueryHandler[] {
   const functions = {
     ...paramsAndPools(),

@@ -18,13 +18,13 @@ import type { PairId, TradePairId } from "./types.ts";
 /** The functions for some of the service's methods. */
 export type Queries = Partial<QueryFunctions<typeof Query>>;
 
-/** Returns a value. Throws QueryError 5 for undefined. */
+/** Returns the value. Throws QueryError 5 if it is undefined. */
 export function found<T>(value: T | undefined, text = "not found"): T {
   if (value === undefined) throw new QueryError(GrpcCode.NotFound, text);
   return value;
 }
 
-/** A pair side's records. `tokenIn` is the denomination that the side sells. */
+/** Prefix of the records on one side of a pair. `tokenIn` is the denomination that the side sells. */
 export function sidePrefix({
   pairId,
   tokenIn,
@@ -35,7 +35,7 @@ export function sidePrefix({
   return concat(keys.TICK_LIQUIDITY_PREFIX, keys.sideKey(sideSelling(parsePairId(pairId), tokenIn)));
 }
 
-/** A request of a list query. */
+/** A list query's request. */
 export interface PagedRequest {
   readonly pagination: PageRequest | undefined;
 }
@@ -67,7 +67,7 @@ export function pageRecords<T>(
   return { records, pagination };
 }
 
-/** Pages through the store below `prefix`. Go wraps every failure of the paging as Internal. */
+/** Pages through the store below `prefix`. Go wraps every paging failure as Internal. */
 export function page(
   context: Context,
   prefix: Uint8Array,
@@ -81,7 +81,7 @@ export function page(
   }
 }
 
-/** Parses "A<>B" in any order. Throws dex/1119 for any other text and dex/1102 for equal tokens. */
+/** Parses "A<>B" with the tokens in any order. Throws dex/1119 for any other text and dex/1102 for equal tokens. */
 export function parsePairId(text: string): PairId {
   const [first, second, ...more] = text.split("<>");
   if (first === undefined || second === undefined || more.length > 0) throw errors.ErrInvalidPairIdStr(text);
@@ -89,12 +89,15 @@ export function parsePairId(text: string): PairId {
   return first < second ? { token0: first, token1: second } : { token0: second, token1: first };
 }
 
-/** Returns the pair's side that sells `makerDenom`. For a denomination outside the pair, the other side is token0. */
+/**
+ * Returns the side of the pair that sells `makerDenom`. If the pair does not include this denomination, the taker denomination is
+ * token0.
+ */
 export function sideSelling({ token0, token1 }: PairId, makerDenom: string): TradePairId {
   return { makerDenom, takerDenom: makerDenom === token0 ? token1 : token0 };
 }
 
-/** A query's response gets the field numbers of the chain's profile, and its errors become the deployed module's. */
+/** Gives a query's response the field numbers of the chain's profile, and turns its errors into the deployed module's errors. */
 export function asDeployed({ path, query }: QueryHandler, chainName: string): QueryHandler {
   const responseType = responseTypeOf(toCanonicalTypeUrl(path, chainName) ?? path);
   return {
@@ -106,7 +109,7 @@ export function asDeployed({ path, query }: QueryHandler, chainName: string): Qu
   };
 }
 
-/** Go returns an error without a registered code as it is, and recovers a panic as Internal. */
+/** Go returns an error without a registered code unchanged, and recovers a panic as Internal. */
 function withGoErrors<T>(work: () => T): T {
   try {
     return orPanic(work);

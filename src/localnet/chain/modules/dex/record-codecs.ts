@@ -11,13 +11,13 @@ import type { Codec } from "../../store/collections.ts";
 import * as records from "./records.ts";
 import type { Expiration, PoolReserves, TickLiquidity, TradePairId, Tranche, TrancheUser } from "./types.ts";
 
-/** Wire types in the low bits of a tag. */
+/** Wire types, in the low bits of a tag. */
 const VARINT = 0;
 const LENGTH_DELIMITED = 2;
 
 /**
- * Writes protobuf into a buffer that is reused for every record. The records of the order book are written several times in
- * each swap, and the general writer takes several times as long. Texts are ASCII: {@link isAscii}.
+ * Writes protobuf into a buffer that is reused for every record. Each swap writes order book records several times, and the
+ * general writer takes several times as long. Texts are ASCII: {@link isAscii}.
  */
 interface ProtoWriter {
   readonly start: () => void;
@@ -26,7 +26,7 @@ interface ProtoWriter {
   readonly int64: (field: number, value: bigint) => void;
   readonly message: (field: number, write: () => void) => void;
   readonly raw: (bytes: Uint8Array) => void;
-  /** Returns a copy of what was written since `start`. */
+  /** Returns a copy of the bytes written since `start`. */
   readonly finish: () => Uint8Array;
 }
 
@@ -87,7 +87,7 @@ function createProtoWriter(): ProtoWriter {
   };
 }
 
-/** Returns whether a text is written as one byte for each character, and fits into a record. */
+/** Returns whether a text needs one byte per character and fits into a record. */
 function isAscii(text: string): boolean {
   if (text.length > 256) return false;
   for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 0x7f) return false;
@@ -97,8 +97,8 @@ function isAscii(text: string): boolean {
 const writer = createProtoWriter();
 
 /**
- * Stores the decoded record with its array. A store returns the same array for a value until the value is written
- * again, so a decoded record cannot be older than its bytes. Records are never modified.
+ * Stores the decoded record with its byte array. A store returns the same array for a value until the value is written again, so
+ * a decoded record is never older than its bytes. Records are never modified.
  */
 function remembering<T extends object>(codec: Codec<T>): Codec<T> {
   const decoded = createObjectSlot<Uint8Array, T>("decoded record");
@@ -155,7 +155,7 @@ const trancheUserCodec: Codec<TrancheUser> = {
   decode: (bytes) => records.fromWireTrancheUser(LimitOrderTrancheUser.decode(bytes)),
 };
 
-/** Codecs of the records whose field numbers depend on the profile. */
+/** Codecs for records whose field numbers depend on the profile. */
 interface RecordCodecs {
   readonly tick: Codec<TickLiquidity>;
   readonly tranche: Codec<Tranche>;
@@ -164,7 +164,7 @@ interface RecordCodecs {
 
 const codecsOfProfile = createObjectSlot<Profile, RecordCodecs>("record codecs");
 
-/** Returns the codecs of a chain's records. */
+/** Returns the codecs for a chain's records. */
 export function recordCodecs({ profile }: Pick<Context, "profile">): RecordCodecs {
   const known = codecsOfProfile.get(profile);
   if (known !== undefined) return known;
@@ -197,12 +197,12 @@ export const expirationCodec: Codec<Expiration> = {
   },
 };
 
-/** The texts of a genesis document are not checked: they can be empty, long or not ASCII. */
+/** Texts in a genesis document are not checked: they can be empty, long or non-ASCII. */
 function isPlain({ makerDenom, takerDenom }: TradePairId, ...others: readonly string[]): boolean {
   return isAscii(makerDenom) && isAscii(takerDenom) && others.every((text) => text !== "" && isAscii(text));
 }
 
-/** The encoded side of a pool before and after its reserves, and the prices that it contains. */
+/** The encoded bytes before and after a pool side's reserves, and the prices that they contain. */
 interface EncodedSide {
   readonly head: Uint8Array;
   readonly tail: Uint8Array;
@@ -211,7 +211,7 @@ interface EncodedSide {
   readonly priceOppositeTakerToMaker: bigint;
 }
 
-/** Cached on the key object, which all versions of a side share: a swap changes the reserves, seldom the prices. */
+/** Cached on the key object, which all versions of a side share: a swap changes the reserves, but rarely the prices. */
 const encodedSides = createObjectSlot<PoolReserves["key"], EncodedSide>("encoded side");
 
 function encodePool(side: PoolReserves): Uint8Array {
@@ -297,7 +297,7 @@ function writeTime(timeNs: bigint): void {
   });
 }
 
-/** A message omits empty texts. */
+/** Empty texts are omitted from a message. */
 function writePair({ makerDenom, takerDenom }: TradePairId): void {
   writer.message(1, () => {
     if (makerDenom !== "") writer.text(1, makerDenom);

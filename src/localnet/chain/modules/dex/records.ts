@@ -113,14 +113,14 @@ export function fromWireTrancheUser(wire: LimitOrderTrancheUser): TrancheUser {
   };
 }
 
-/** Converts a record of the order book to its message. */
+/** Converts an order book record to its message. */
 export function toWireTick(record: TickLiquidity): WireTickLiquidity {
   return record.kind === "pool"
     ? { record: { $case: "liquidity", value: toWireReserves(record.reserves) } }
     : { record: { $case: "limitOrderTranche", value: toWireTranche(record.tranche) } };
 }
 
-/** Converts a message to a record of the order book. Throws when it holds neither a pool nor a tranche. */
+/** Converts a message to an order book record. Throws if the message holds neither a pool nor a tranche. */
 export function fromWireTick({ record }: WireTickLiquidity): TickLiquidity {
   if (record === undefined) return unreachable("a tick record without liquidity");
   return record.$case === "liquidity"

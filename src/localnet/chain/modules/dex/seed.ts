@@ -14,16 +14,16 @@ import { parseDeposit, parsePlaceLimitOrder } from "./messages.ts";
 import { placeLimitOrder } from "./place-limit-order.ts";
 import type { DexBank, DexOptions } from "./types.ts";
 
-/** Coins of one address. */
+/** One address' coins. */
 interface SeedBalance {
   /** Bech32. */
   readonly address: string;
   readonly coins: readonly Coin[];
 }
 
-/** Content of a genesis state: messages that run before the first block. */
+/** Contents of a genesis state, given as messages that run before the first block. */
 export interface SeedOptions extends DexOptions {
-  /** Block time of the messages. */
+  /** Block time for the messages. */
   readonly timeNs: bigint;
   /** Default: `specification`. */
   readonly profile?: Profile;
@@ -32,13 +32,13 @@ export interface SeedOptions extends DexOptions {
   readonly orders: readonly MsgPlaceLimitOrder[];
 }
 
-/** A genesis state of the module, and the balances after its messages, the module account's included. */
+/** The module's genesis state, and the balances after its messages, including the module account's balance. */
 export interface SeededDex {
   readonly genesis: JsonValue;
   readonly balances: readonly SeedBalance[];
 }
 
-/** Runs messages on an empty state. Throws `ModuleError` when a message fails. */
+/** Runs messages on an empty state. Throws `ModuleError` if a message fails. */
 export function seedDex(options: SeedOptions): SeededDex {
   const { timeNs, bech32Prefix, profile = SPECIFICATION } = options;
   const context = createContext(
@@ -70,7 +70,7 @@ const EMPTY: KVStore = {
 
 interface Ledger {
   readonly bank: DexBank;
-  /** In the order of addresses and denominations. */
+  /** Ordered by address and denomination. */
   readonly balances: () => readonly SeedBalance[];
 }
 

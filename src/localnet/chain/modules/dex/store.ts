@@ -56,7 +56,7 @@ export function getActiveTranche(context: Context, key: TrancheKey): Tranche | u
   return readTranche(context, keys.activeTranchePath(key));
 }
 
-/** Returns the active tranche of an expiration. */
+/** Returns the active tranche that an expiration refers to. */
 export function getActiveTrancheByRef(context: Context, ref: Uint8Array): Tranche | undefined {
   return readTranche(context, concat(keys.TICK_LIQUIDITY_PREFIX, ref));
 }
@@ -78,7 +78,7 @@ export function deleteActiveTranche(context: Context, key: TrancheKey): void {
   context.store(MODULE_NAME).delete(keys.activeTranchePath(key));
 }
 
-/** Walks a tick's active tranches in the byte order of their keys. */
+/** Iterates over a tick's active tranches in the byte order of their keys. */
 export function* activeTranchesAtTick(
   context: Context,
   tradePairId: TradePairId,
@@ -88,12 +88,15 @@ export function* activeTranchesAtTick(
     if (record.kind === "tranche") yield record.tranche;
 }
 
-/** Walks the records that a taker meets: ticks ascending, pools by fee before tranches by key. A snapshot of this moment. */
+/**
+ * Iterates over the records that a taker meets: by ascending tick, with pools (by fee) before tranches (by key). A snapshot of
+ * the current state.
+ */
 export function ticksOfSide(context: Context, tradePairId: TradePairId): IterableIterator<TickLiquidity> {
   return walkTicks(context, ...keys.sideRange(tradePairId));
 }
 
-/** Walks all active records in store order. */
+/** Iterates over all active records in store order. */
 export function allTicks(context: Context): IterableIterator<TickLiquidity> {
   return walkTicks(context, keys.TICK_LIQUIDITY_PREFIX, prefixEnd(keys.TICK_LIQUIDITY_PREFIX));
 }
@@ -123,7 +126,7 @@ export function deleteInactiveTranche(context: Context, key: TrancheKey): void {
   context.store(MODULE_NAME).delete(inactivePath(key));
 }
 
-/** Walks all inactive tranches in store order. */
+/** Iterates over all inactive tranches in store order. */
 export function* allInactiveTranches(context: Context): IterableIterator<Tranche> {
   const start = keys.INACTIVE_TRANCHE_PREFIX;
   for (const [, value] of context.store(MODULE_NAME).iterate(start, prefixEnd(start)))
@@ -155,7 +158,7 @@ export function deleteTrancheUser(context: Context, user: TrancheUser): void {
   context.store(MODULE_NAME).delete(keys.trancheUserPath(user.address, user.trancheKey));
 }
 
-/** Walks all tranche parts, or one address's, in store order. */
+/** Iterates over all tranche parts, or over one address's parts, in store order. */
 export function* trancheUsers(context: Context, address?: string): IterableIterator<TrancheUser> {
   const within = address === undefined ? new Uint8Array(0) : keys.trancheUserPrefix(address);
   const start = concat(keys.TRANCHE_USER_PREFIX, within);
@@ -173,7 +176,7 @@ export function deleteExpiration(context: Context, expiration: Expiration): void
   context.store(MODULE_NAME).delete(expirationPath(expiration));
 }
 
-/** Walks the expirations by time, within a second by tranche key. JIT orders come first. */
+/** Iterates over the expirations by time and, within a second, by tranche key. JIT orders come first. */
 export function* expirations(context: Context): IterableIterator<Expiration> {
   const start = keys.EXPIRATION_PREFIX;
   for (const [, value] of context.store(MODULE_NAME).iterate(start, prefixEnd(start)))
@@ -189,7 +192,7 @@ export function getPoolCount(context: Context): bigint {
   return poolCountItem.get(context) ?? 0n;
 }
 
-/** Counts a new pool. Go reads the count a second time to raise it, and both reads consume gas. */
+/** Counts a new pool. Go reads the count a second time to increase it, and both reads consume gas. */
 export function incrementPoolCount(context: Context): void {
   setPoolCount(context, getPoolCount(context) + 1n);
 }
@@ -199,13 +202,13 @@ export function setPoolCount(context: Context, count: bigint): void {
   poolCountItem.set(context, count);
 }
 
-/** Returns the id of a pool, or undefined when it was never created. */
+/** Returns a pool's id, or undefined if the pool was never created. */
 export function getPoolId(context: Context, key: PoolKey): bigint | undefined {
   const bytes = context.store(MODULE_NAME).get(keys.poolPlace(key).idPath);
   return bytes === undefined ? undefined : uint64Codec.decode(bytes);
 }
 
-/** Writes a pool's metadata and the index of its id. */
+/** Writes a pool's metadata and its id in the index. */
 export function setPoolMetadata(context: Context, metadata: PoolMetadata): void {
   const { id, tick, fee, pairId } = metadata;
   poolMetadata.set(context, id, metadata);
@@ -224,8 +227,8 @@ export function setTrancheCount(context: Context, count: bigint): void {
 }
 
 /**
- * Assigns a tranche key. The parts that the specification joins by "||" are as long as the deployed `tk-N` and in the same order. As with
- * the count of pools, the count is read twice.
+ * Assigns a tranche key. The key, whose parts the specification joins with "||", has the length and sort order of the deployed
+ * `tk-N`. Like the pool count, the tranche count is read twice.
  */
 export function nextTrancheKey(context: Context): string {
   const count = getTrancheCount(context);
@@ -258,7 +261,7 @@ function withoutGas(context: Context): KVStore {
   return context.withGas(createGasMeter()).store(MODULE_NAME);
 }
 
-/** Forgets the JIT orders of this block. */
+/** Resets the number of JIT orders placed in this block. */
 export function clearJitsInBlock(context: Context): void {
   context.store(MODULE_NAME).delete(keys.JITS_IN_BLOCK_KEY);
 }

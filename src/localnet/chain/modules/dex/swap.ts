@@ -15,28 +15,28 @@ import * as store from "./store.ts";
 import { isExpired, saveTranche, withAmounts } from "./tranche.ts";
 import type { PoolReserves, TickLiquidity, TradePairId, Tranche } from "./types.ts";
 
-/** The order of a taker. */
+/** A taker's order. */
 export interface SwapRequest {
   readonly tradePairId: TradePairId;
   readonly amountIn: bigint;
   readonly maxAmountOut?: bigint | undefined;
-  /** Highest price, taker units for one maker unit. */
+  /** Highest price, in taker units per maker unit. */
   readonly limitPrice?: PrecDec | undefined;
 }
 
-/** A swap's result. `filled`: the remaining amount buys nothing more, or the maximum is reached. */
+/** A swap's result. `filled` means that the remaining amount cannot buy anything more, or that the maximum is reached. */
 export interface SwapResult extends SwapAmounts {
   readonly filled: boolean;
 }
 
-/** Liquidity with reserves; of a pool with its other side as it is now. */
+/** Liquidity with reserves. A pool comes with the current state of its other side. */
 type Liquidity =
   | { readonly kind: "pool"; readonly reserves: PoolReserves; readonly pool: PoolSides }
   | { readonly kind: "tranche"; readonly tranche: Tranche };
 
 /**
- * Swaps against the book, best price first. Emits the gas that it used. The deployed module swaps on a branch that it always
- * writes; here a failure drops the branch of the message or of the route.
+ * Swaps against the book, best price first. Emits the gas used. The deployed module swaps on a branch that it always writes; here
+ * a failure drops the message's or the route's branch.
  */
 export function swap(context: Context, chainName: string, request: SwapRequest): SwapResult {
   const gasBefore = context.gas.used();
@@ -69,8 +69,8 @@ function fill(context: Context, chainName: string, request: SwapRequest): SwapRe
 }
 
 /**
- * Walks the liquidity that a taker meets, as the records were when the walk began. The walk steps past a record before the
- * record is handed out: that is when the deployed iterator charges the step.
+ * Iterates over the liquidity that a taker meets, using the records as they were at the start. The iterator steps past a record
+ * before it yields the record, because that is when the deployed iterator charges for the step.
  */
 function* walkLiquidity(context: Context, tradePairId: TradePairId): IterableIterator<Liquidity> {
   const ticks = store.ticksOfSide(context, tradePairId);
@@ -82,7 +82,7 @@ function* walkLiquidity(context: Context, tradePairId: TradePairId): IterableIte
   }
 }
 
-/** Returns whether a record has maker reserves and is not expired. */
+/** Returns whether a record has maker reserves and has not expired. */
 function hasLiquidity(context: Context, record: TickLiquidity): boolean {
   return record.kind === "pool"
     ? record.reserves.reserves > 0n
@@ -118,7 +118,7 @@ function take(context: Context, chainName: string, liquidity: Liquidity, want: R
   return amounts;
 }
 
-/** The input goes to the pool's other side. The fee is the distance between both sides' ticks. */
+/** The input goes to the pool's other side. The fee is the distance between the two sides' ticks. */
 function swapPool({ lower, upper }: PoolSides, isUpper: boolean, amounts: SwapAmounts): PoolSides {
   const [from, to] = isUpper ? [upper, lower] : [lower, upper];
   const less = withReserves(from, from.reserves - amounts.amountOut);
@@ -135,14 +135,14 @@ function swapTranche(tranche: Tranche, { amountIn, amountOut }: SwapAmounts): Tr
   });
 }
 
-/** Returns the first record with liquidity that a taker meets, or undefined. */
+/** Returns the first record with liquidity that a taker meets; undefined if there is none. */
 export function bestRecord(context: Context, tradePairId: TradePairId): TickLiquidity | undefined {
   for (const record of store.ticksOfSide(context, tradePairId))
     if (hasLiquidity(context, record)) return record;
   return undefined;
 }
 
-/** Returns the price of the first record with liquidity that a taker meets, or undefined. */
+/** Returns the price of the first record with liquidity that a taker meets; undefined if there is none. */
 export function bestPrice(context: Context, tradePairId: TradePairId): PrecDec | undefined {
   const best = bestRecord(context, tradePairId);
   if (best === undefined) return undefined;

@@ -27,18 +27,21 @@ import { calcPrice } from "./price.ts";
 import * as store from "./store.ts";
 import type { TradePairId, Tranche, TrancheKey, TrancheUser } from "./types.ts";
 
-/** Returns whether a tranche holds a JIT order: its expiration is Go's zero time. */
+/** Returns whether a tranche holds a JIT order, whose expiration is Go's zero time. */
 function isJit({ expirationTimeNs }: Tranche): boolean {
   return expirationTimeNs === GO_ZERO_TIME_NS;
 }
 
-/** Returns whether the order of a tranche has expired. JIT orders are live. */
+/** Returns whether a tranche's order has expired. JIT orders are live. */
 export function isExpired(context: Context, tranche: Tranche): boolean {
   const { expirationTimeNs } = tranche;
   return expirationTimeNs !== undefined && !isJit(tranche) && isPast(context, expirationTimeNs);
 }
 
-/** Returns whether the block time is after the expiration (spec 001: valid while block time <= expiration_time); deployed: or equal. */
+/**
+ * Returns whether the block time is after the expiration (spec 001: valid while block time <= expiration_time). In the deployed
+ * module, an equal time is past too.
+ */
 export function isPast({ timeNs, profile }: Context, expirationTimeNs: bigint): boolean {
   return timeNs > expirationTimeNs || (timeNs === expirationTimeNs && profile.deployed("dexTimedOrders"));
 }
@@ -63,7 +66,7 @@ export function newTranche(
   };
 }
 
-/** Returns the first tranche of a tick that nobody traded against and that does not expire. */
+/** Returns the tick's first tranche that nobody has traded against and that does not expire. */
 export function findPlaceTranche(
   context: Context,
   tradePairId: TradePairId,
@@ -81,7 +84,7 @@ export interface FoundTranche {
   readonly isActive: boolean;
 }
 
-/** Returns a tranche from the book or from the inactive tranches. */
+/** Finds a tranche on the book or among the inactive tranches. */
 export function findTranche(context: Context, key: TrancheKey): FoundTranche | undefined {
   const active = store.getActiveTranche(context, key);
   if (active !== undefined) return { tranche: active, isActive: true };
@@ -89,7 +92,7 @@ export function findTranche(context: Context, key: TrancheKey): FoundTranche | u
   return inactive === undefined ? undefined : { tranche: inactive, isActive: false };
 }
 
-/** Writes a tranche of the book. Without maker reserves it becomes inactive, without any reserves it is deleted. */
+/** Writes a tranche on the book. Without maker reserves it becomes inactive; without any reserves it is deleted. */
 export function saveTranche(context: Context, chainName: string, tranche: Tranche, swap?: SwapAmounts): void {
   if (tranche.reservesMaker > 0n) {
     store.setActiveTranche(context, tranche);
@@ -101,13 +104,13 @@ export function saveTranche(context: Context, chainName: string, tranche: Tranch
   context.emit(trancheUpdated(tranche, swap));
 }
 
-/** Writes an inactive tranche; without reserves it is deleted. */
+/** Writes an inactive tranche, or deletes it if it has no reserves. */
 export function saveInactiveTranche(context: Context, tranche: Tranche): void {
   if (tranche.reservesMaker > 0n || tranche.reservesTaker > 0n) store.setInactiveTranche(context, tranche);
   else store.deleteInactiveTranche(context, tranche.key);
 }
 
-/** Emits that a tranche came on the book or left it. */
+/** Emits an event when a tranche enters or leaves the book. */
 export function countTranche(
   context: Context,
   chainName: string,
@@ -118,13 +121,13 @@ export function countTranche(
   context.emit(tickCount(chainName, { action, kind: "limit_order", isExpiring, pair }));
 }
 
-/** Amounts that a user may take out of a tranche's filled part. */
+/** Amounts that a user may withdraw from a tranche's filled part. */
 export interface Withdrawable {
   readonly shares: bigint;
   readonly amountOut: bigint;
 }
 
-/** Calculates the filled part of a user that was not withdrawn yet. */
+/** Calculates the user's filled part that has not been withdrawn yet. */
 export function calcWithdrawable(tranche: Tranche, user: TrancheUser): Withdrawable {
   const unclaimed = subPrec(
     mulPrecInt(filledRatio(tranche), user.sharesOwned),
@@ -135,7 +138,7 @@ export function calcWithdrawable(tranche: Tranche, user: TrancheUser): Withdrawa
   return { shares: ceilPrec(unclaimed), amountOut: truncatePrec(mulPrec(unclaimed, tranche.makerPrice)) };
 }
 
-/** Calculates the unfilled maker amount of a user. */
+/** Calculates a user's unfilled maker amount. */
 export function calcRefund(tranche: Tranche, user: TrancheUser): bigint {
   const { totalMaker } = tranche;
   const unfilled = subPrec(precFromInt(totalMaker), filledAmount(tranche));
@@ -153,7 +156,7 @@ function filledRatio(tranche: Tranche): PrecDec {
   return minInt(quoPrecInt(filledAmount(tranche), tranche.totalMaker), PREC_ONE);
 }
 
-/** Takes reserves out of a tranche. Throws dex/1170 when it holds fewer. */
+/** Removes reserves from a tranche. Throws dex/1170 if it holds less. */
 export function takeReserves(
   tranche: Tranche,
   out: { readonly maker: bigint; readonly taker: bigint },
@@ -165,7 +168,7 @@ export function takeReserves(
   return withAmounts(tranche, { reservesMaker, reservesTaker, totalMaker, totalTaker });
 }
 
-/** Returns a tranche with other amounts. Spelled out: copies of records are a good part of every message. */
+/** Returns a tranche with different amounts. Spelled out because copying records is a good part of every message. */
 export function withAmounts(
   { key, expirationTimeNs, priceTakerToMaker, makerPrice }: Tranche,
   amounts: Pick<Tranche, "reservesMaker" | "reservesTaker" | "totalMaker" | "totalTaker">,
@@ -183,7 +186,7 @@ export function withAmounts(
   };
 }
 
-/** Returns a user's part of a tranche, or a new one. Throws dex/1171 when the key belongs to another pair or tick. */
+/** Returns a user's part of a tranche, or a new one. Throws dex/1171 if the key belongs to another pair or tick. */
 export function getOrNewTrancheUser(
   context: Context,
   address: string,
@@ -210,14 +213,14 @@ function newTrancheUser(
   return { tradePairId, tick, trancheKey, address, sharesOwned: 0n, sharesWithdrawn: 0n, orderType };
 }
 
-/** Writes a user's part of a tranche; it is deleted when everything was withdrawn. */
+/** Writes a user's part of a tranche, or deletes it once everything has been withdrawn. */
 export function saveTrancheUser(context: Context, user: TrancheUser): void {
   if (user.sharesOwned === user.sharesWithdrawn) store.deleteTrancheUser(context, user);
   else store.setTrancheUser(context, user);
   context.emit(trancheUserUpdated(user));
 }
 
-/** Returns a user's part of a tranche with other shares. */
+/** Returns a user's part of a tranche with different shares. */
 export function withShares(
   { tradePairId, tick, trancheKey, address, orderType }: TrancheUser,
   sharesOwned: bigint,

@@ -3,13 +3,13 @@ import type { LimitOrderType } from "../../../../cosmos/proto/gen/neutron/dex/tx
 import type { Coin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
 
-/** Two denominations in byte order. */
+/** Two denominations, in byte order. */
 export interface PairId {
   readonly token0: string;
   readonly token1: string;
 }
 
-/** One side of a pair: who takes pays `takerDenom` and receives `makerDenom`. */
+/** One side of a pair: a taker pays `takerDenom` and receives `makerDenom`. */
 export interface TradePairId {
   readonly makerDenom: string;
   readonly takerDenom: string;
@@ -28,11 +28,11 @@ export interface PoolReserves {
   readonly reserves: bigint;
   readonly priceTakerToMaker: PrecDec;
   readonly priceOppositeTakerToMaker: PrecDec;
-  /** Taker units for one maker unit. */
+  /** Taker units per maker unit. */
   readonly makerPrice: PrecDec;
 }
 
-/** A pool: the token0 side is `lower`, the token1 side is `upper`. */
+/** A pool; its token0 side is `lower`, its token1 side `upper`. */
 export interface Pool {
   readonly id: bigint;
   readonly lower: PoolReserves;
@@ -60,7 +60,7 @@ export interface Tranche {
   readonly reservesTaker: bigint;
   readonly totalMaker: bigint;
   readonly totalTaker: bigint;
-  /** Nanoseconds since the Unix epoch. Go's zero time marks JIT orders; undefined: no expiration. */
+  /** Nanoseconds since the Unix epoch. Go's zero time marks JIT orders; undefined means no expiration. */
   readonly expirationTimeNs: bigint | undefined;
   readonly priceTakerToMaker: PrecDec;
   readonly makerPrice: PrecDec;
@@ -78,34 +78,34 @@ export interface TrancheUser {
   readonly orderType: LimitOrderType;
 }
 
-/** A record of the order book. */
+/** An order book record. */
 export type TickLiquidity =
   | { readonly kind: "pool"; readonly reserves: PoolReserves }
   | { readonly kind: "tranche"; readonly tranche: Tranche };
 
-/** When a tranche expires. `trancheRef` is the key of the active tranche below its prefix. */
+/** When a tranche expires. `trancheRef` is the active tranche's key below its prefix. */
 export interface Expiration {
   readonly timeNs: bigint;
   readonly trancheRef: Uint8Array;
 }
 
-/** Coins as the module moves them. Every function throws `ModuleError` when coins are missing or a recipient is blocked. */
+/** Coin movements of the module. Every function throws `ModuleError` if coins are missing or a recipient is blocked. */
 export interface DexBank {
   readonly balance: (context: Context, address: Uint8Array, denom: string) => bigint;
   readonly supply: (context: Context, denom: string) => bigint;
   readonly sendToDex: (context: Context, from: Uint8Array, coins: readonly Coin[]) => void;
   readonly sendFromDex: (context: Context, to: Uint8Array, coins: readonly Coin[]) => void;
-  /** Creates coins in the account of the module. */
+  /** Creates coins in the module's account. */
   readonly mint: (context: Context, coins: readonly Coin[]) => void;
-  /** Destroys coins of the module's account. */
+  /** Destroys coins from the module's account. */
   readonly burn: (context: Context, coins: readonly Coin[]) => void;
 }
 
-/** Settings of the chain that the module needs. */
+/** Chain settings that the module needs. */
 export interface DexOptions {
   readonly chainName: string;
   readonly bech32Prefix: string;
-  /** Bech32 address that may change the parameters. */
+  /** Bech32 address of the account that may change the parameters. */
   readonly authority: string;
 }
 

@@ -15,23 +15,23 @@ import { poolMetadata } from "./store.ts";
 
 /** Balances that the queries list. */
 export interface DexBalances {
-  /** An address' coins, in byte order of denomination. */
+  /** An address' coins, in the byte order of their denominations. */
   readonly balances: (context: Context, address: Uint8Array) => Iterable<Coin>;
-  /** All holders' amounts of a denomination, in address order. */
+  /** The amount that each holder has of a denomination, in address order. */
   readonly holdings: (context: Context, denom: string) => Iterable<bigint>;
 }
 
 const POOL_DENOM = /^neutron\/pool\/(\d{1,20})$/;
 const MAX_UINT64 = 2n ** 64n - 1n;
 
-/** Returns the id in a denomination of pool shares, or undefined for another denomination. */
+/** Returns the pool id from a pool share denomination; undefined for any other denomination. */
 function parsePoolDenom(denom: string): bigint | undefined {
   const digits = POOL_DENOM.exec(denom)?.[1];
   const id = digits === undefined ? undefined : BigInt(digits);
   return id !== undefined && id <= MAX_UINT64 ? id : undefined;
 }
 
-/** Describes shares of a pool. A deposit leaves no record in the store: shares are coins. */
+/** Describes a pool's shares. A deposit leaves no record in the store, since shares are coins. */
 export function toDepositRecord(context: Context, id: bigint, shares: bigint): DepositRecord {
   const { tick, fee, pairId } =
     poolMetadata.get(context, id) ?? unreachable(`shares of pool ${id} without its metadata`);
@@ -47,7 +47,7 @@ export function toDepositRecord(context: Context, id: bigint, shares: bigint): D
   };
 }
 
-/** Adds the pool and the number of all its shares to a record. */
+/** Adds the pool and its total shares to a record. */
 export function withPoolData(
   context: Context,
   record: DepositRecord,
@@ -59,7 +59,7 @@ export function withPoolData(
   return { ...record, totalShares: supplyOf(poolDenom(pool.id)).toString(), pool: toWirePool(pool) };
 }
 
-/** Shares of one pool in a balance. */
+/** One pool's shares in a balance. */
 interface PoolShares {
   readonly id: bigint;
   readonly amount: bigint;
@@ -74,8 +74,8 @@ export interface SharesPage {
 const DEFAULT_LIMIT = 100n;
 
 /**
- * Pages through the balances of an address that are pool shares, as x/dex does with its own rules: page keys are
- * denominations, a page from a key has no total, and its next key can be a coin of any kind. Throws QueryError 13.
+ * Pages through the pool shares among an address' balances, by x/dex's own rules: page keys are denominations, a page requested
+ * by key has no total, and its next key can be any coin. Throws QueryError 13.
  */
 export function pagePoolShares(coins: Iterable<Coin>, request: PageRequest | undefined): SharesPage {
   const { key, offset, limit, countTotal, reverse } = request ?? NO_PAGE;

@@ -15,7 +15,7 @@ interface Withdrawn {
   readonly shares: Coin;
 }
 
-/** MsgWithdrawal: burns the creator's shares and pays their part of the reserves to the receiver. */
+/** MsgWithdrawal: burns the creator's shares and pays the corresponding reserves to the receiver. */
 export function withdraw(
   context: Context,
   request: WithdrawalRequest,
@@ -24,7 +24,7 @@ export function withdraw(
   const { tokenA, tokenB } = request;
   const isSorted = tokenA < tokenB;
   const pairId = isSorted ? { token0: tokenA, token1: tokenB } : { token0: tokenB, token1: tokenA };
-  /** Shares of this message by denomination: they are burned after the last position. */
+  /** This message's shares by denomination, which are burned after the last position. */
   const requested = new Map<string, bigint>();
   const withdrawn = request.entries.map((entry) => {
     const position = isSorted ? entry : { ...entry, tick: -entry.tick };

@@ -36,18 +36,18 @@ interface FeeDeps {
   readonly accounts: FeeAccounts;
 }
 
-/** Module account of the fees that a disabled market takes. */
+/** Module account for the fees charged by a disabled market. */
 const FEE_COLLECTOR = "fee_collector";
 
 /**
- * Creates the ante step that checks the offered fee against the price of the gas limit and moves the complete offer into
- * escrow (x/feemarket v1.1.1 `FeeMarketCheckDecorator`). The gas that the messages will use is not known yet, so
- * the post step splits the offer into fee and tip.
+ * Creates the ante step that checks the offered fee against the price of the gas limit and moves the complete offer into escrow
+ * (x/feemarket v1.1.1 `FeeMarketCheckDecorator`). How much gas the messages will use is not known yet, so the post step splits
+ * the offer into fee and tip.
  *
- * The gas price at the end looks superfluous. The Go code reads it, and each read consumes gas.
+ * Reading the gas price at the end looks superfluous, but the Go code reads it, and each read consumes gas.
  *
- * A disabled market leaves the fee to the SDK's step, {@link deductFee}. `minGasPrices` are those of the node: only its mempool asks
- * for them.
+ * A disabled market leaves the fee to the SDK's step, {@link deductFee}. `minGasPrices` are the node's prices, which only its
+ * mempool requires.
  */
 export function createTakeFee(deps: FeeDeps, minGasPrices: readonly GasPrice[] = []): AnteStep {
   return (context, tx) => {
@@ -78,7 +78,10 @@ export function createTakeFee(deps: FeeDeps, minGasPrices: readonly GasPrice[] =
   };
 }
 
-/** Moves the offered fee to the fee collector (x/auth 0.50 `DeductFeeDecorator`). Throws sdk/13 for less than a node's price. */
+/**
+ * Moves the offered fee to the fee collector (x/auth 0.50 `DeductFeeDecorator`). Throws sdk/13 if the fee is below a node's
+ * price.
+ */
 function deductFee(context: Context, tx: DecodedTx, deps: FeeDeps, minGasPrices: readonly GasPrice[]): void {
   const { gasLimit, amount } = feeOf(tx);
   const isSimulation = context.mode === "simulate";
@@ -115,7 +118,10 @@ function deductFee(context: Context, tx: DecodedTx, deps: FeeDeps, minGasPrices:
   );
 }
 
-/** Returns the fee's only coin; in a simulation amount 0, whatever the transaction offers. Throws feemarket/1 and feemarket/2. */
+/**
+ * Returns the fee's only coin; in a simulation, its amount is 0 whatever the transaction offers. Throws feemarket/1 and
+ * feemarket/2.
+ */
 function offeredFee(tx: DecodedTx, feeDenom: string, isSimulation: boolean): Coin {
   const coins = parseCoins(feeOf(tx).amount);
   const [offered] = coins;
@@ -130,7 +136,7 @@ function escrow(context: Context, tx: DecodedTx, offered: Coin, deps: FeeDeps): 
   deps.bank.sendToModule(context, payer, ESCROW_NAME, offered.amount === 0n ? [] : [offered]);
 }
 
-/** Returns the account that pays the fee. Throws when it does not exist, and for a granter. */
+/** Returns the account that pays the fee. Throws if it does not exist or if the fee names a granter. */
 function requirePayer(context: Context, tx: DecodedTx, deps: FeeDeps): Uint8Array {
   const payer = parseSigner(deps.accounts, feePayerOf(tx));
   const granter = feeOf(tx).granter;
@@ -140,15 +146,15 @@ function requirePayer(context: Context, tx: DecodedTx, deps: FeeDeps): Uint8Arra
   return payer;
 }
 
-/** This chain has no fee grants. Same text as for a missing grant; Go prints both addresses as raw bytes. */
+/** This chain has no fee grants. The text is the same as for a missing grant; Go prints both addresses as raw bytes. */
 function rejectGrant(granter: Uint8Array, payer: Uint8Array): never {
   const text = `${goString(granter)} does not allow to pay fees for ${goString(payer)}`;
   throw ErrNotFound("fee-grant not found").wrap(text);
 }
 
 /**
- * Gas that a simulation consumes for the payouts (Go `BankSendGasConsumption`). A simulated transaction usually has no
- * fee, so the payouts themselves move no coins and consume too little.
+ * Gas that a simulation consumes for the payouts (Go `BankSendGasConsumption`). A simulated transaction usually has no fee, so
+ * its payouts move no coins and consume too little.
  */
 const SIMULATED_SETTLEMENT_GAS = 12_490n;
 
@@ -158,8 +164,8 @@ export interface SettleDeps extends FeeDeps {
 }
 
 /**
- * Creates the post step that pays the fee out of escrow: the fee for the used gas goes to the fee recipient, the remainder
- * to the proposer as a tip. It also adds the gas to the block (x/feemarket v1.1.1 `FeeMarketDeductDecorator`).
+ * Creates the post step that pays the fee out of escrow: the fee for the gas used goes to the fee recipient, the remainder to the
+ * proposer as a tip. It also adds the gas to the block's total (x/feemarket v1.1.1 `FeeMarketDeductDecorator`).
  */
 export function createSettleFee(deps: SettleDeps): AnteStep {
   return (context, tx, environment) => {
@@ -186,7 +192,7 @@ export function createSettleFee(deps: SettleDeps): AnteStep {
   };
 }
 
-/** Splits the offer by the gas used so far, which includes the first reads of the settlement. */
+/** Splits the offer by the gas used so far, including the settlement's first reads. */
 function splitAtEnd(
   context: Context,
   offered: Coin,
@@ -214,7 +220,7 @@ function positive(coin: Coin): readonly Coin[] {
   return coin.amount > 0n ? [coin] : [];
 }
 
-/** Adds the gas to the current block. Fails the transaction when the block would exceed its maximum. */
+/** Adds the gas to the current block. Fails the transaction if the block would exceed its maximum. */
 function countGas(context: Context, state: State, gas: bigint, params: Params): void {
   const next = addUtilization(state, gas, params);
   if ("exceeded" in next) {
@@ -229,7 +235,7 @@ function feePaid(fee: Coin): ChainEvent {
   return event("fee_pay", [["fee", formatCoin(fee)]]);
 }
 
-/** Creates `tip_pay`: the part of the offer that exceeds the fee. The proposer receives it. */
+/** Creates `tip_pay`: the part of the offer that exceeds the fee and goes to the proposer. */
 function tipPaid(tip: Coin, proposer: string): ChainEvent {
   return event("tip_pay", [
     ["tip", formatCoin(tip)],

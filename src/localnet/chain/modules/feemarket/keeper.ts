@@ -15,7 +15,7 @@ import { ENABLED_HEIGHT_KEY, MODULE_NAME, STATE_KEY } from "./keys.ts";
 import * as market from "../../../../cosmos/fee-market/market.ts";
 import { storedParams } from "./params.ts";
 
-/** Functions of the bank module that fees use. */
+/** Bank module functions that the fee code uses. */
 export interface FeeBank {
   readonly sendToModule: (context: Context, from: Uint8Array, module: string, coins: readonly Coin[]) => void;
   readonly sendFromModule: (context: Context, module: string, to: Uint8Array, coins: readonly Coin[]) => void;
@@ -24,7 +24,7 @@ export interface FeeBank {
   readonly burn: (context: Context, module: string, coins: readonly Coin[]) => void;
 }
 
-/** Functions of the auth module that fees use. */
+/** Auth module functions that the fee code uses. */
 export interface FeeAccounts {
   readonly has: (context: Context, address: Uint8Array) => boolean;
   readonly get: (context: Context, address: Uint8Array) => unknown;
@@ -37,10 +37,10 @@ export const storedState = createRequiredItem(
   STATE_KEY,
   rememberingCodec(mappedCodec(messageCodec(WireState), market.fromWire, market.toWire)),
 );
-/** Height up to which no fee is charged. -1: fees are charged from the first block on. */
+/** Height up to which no fee is charged; -1 if fees are charged from the first block on. */
 export const enabledHeight = createItem(MODULE_NAME, ENABLED_HEIGHT_KEY, integerCodec);
 
-/** Gas price per unit. */
+/** Price per unit of gas. */
 export interface GasPrice {
   readonly denom: string;
   readonly amount: Dec18;
@@ -54,7 +54,7 @@ export function gasPriceIn(context: Context, denom: string): GasPrice {
   return { denom, amount: baseGasPrice };
 }
 
-/** Returns a gas amount's price, rounded up to a whole coin. */
+/** Returns the price of an amount of gas, rounded up to a whole coin. */
 function priceOf(gas: bigint, price: GasPrice): bigint {
   return ceilDec18(gas * price.amount);
 }
@@ -86,5 +86,5 @@ export const ErrTooManyFeeCoins = registerError(
   2,
   "too many fee coins provided.  Only one fee coin may be provided",
 );
-/** The fee's denomination has no price. The deployed chain looks prices up in its module `dynamicfees`. */
+/** The fee's denomination has no price. The deployed chain looks prices up in its `dynamicfees` module. */
 const ErrUnknownDenom = registerError("dynamicfees", 1100, "unknown denom");

@@ -1,7 +1,7 @@
-/** Name of the module and its store. */
+/** Name of the module and of its store. */
 export const MODULE_NAME = "feemarket";
 
-/** Module account that holds the fee of a transaction between ante and post step. */
+/** Module account that holds a transaction's fee between the ante step and the post step. */
 export const ESCROW_NAME = "feemarket-fee-collector";
 
 export const PARAMS_KEY = Uint8Array.of(1);

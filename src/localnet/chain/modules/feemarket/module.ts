@@ -20,18 +20,18 @@ import { closeBlock, paramsFromWire, paramsToWire } from "../../../../cosmos/fee
 import { defaultParams, findParamsError, storedParams } from "./params.ts";
 
 export interface FeemarketOptions {
-  /** Fee denomination of a genesis without parameters. */
+  /** Fee denomination for a genesis without parameters. */
   readonly feeDenom: string;
-  /** Prices that the mempool of the node asks for while the market is disabled. Default: none. */
+  /** Prices that the node's mempool requires while the market is disabled. Default: none. */
   readonly minGasPrices?: readonly GasPrice[];
 }
 
 interface FeemarketDeps extends SettleDeps {
-  /** Destroys the fees that a block paid. Absent: they stay with their recipient. */
+  /** Burns the fees paid in a block. If absent, their recipient keeps them. */
   readonly burnFees?: (context: Context) => void;
 }
 
-/** The module with its ante step and its post step. */
+/** The module, its ante step and its post step. */
 export interface FeemarketModule extends ChainModule {
   readonly takeFee: AnteStep;
   readonly settleFee: AnteStep;
@@ -39,10 +39,10 @@ export interface FeemarketModule extends ChainModule {
   readonly maxTxGas: (context: Context) => bigint | undefined;
 }
 
-/** More gas than the payout of a fee uses. It comes after the block's utilization is counted. */
+/** More gas than paying out a fee uses. The payout follows after the block's utilization is counted. */
 const PAYOUT_GAS = 200_000n;
 
-/** Creates the module `feemarket`: gas price, escrow and settlement of fees. */
+/** Creates the `feemarket` module: gas price, fee escrow and settlement. */
 export function createFeemarketModule(options: FeemarketOptions, deps: FeemarketDeps): FeemarketModule {
   return {
     name: MODULE_NAME,
@@ -72,7 +72,7 @@ const SCHEMA: GenesisSchema<GenesisState> = {
 };
 
 /**
- * Reads parameters and state. Without parameters, those of the deployed chain apply with `feeDenom`; without a state, the
+ * Reads parameters and state. Without parameters, the deployed chain's parameters apply with `feeDenom`; without a state, the
  * market starts at the minimum price.
  */
 function initGenesis(context: Context, json: JsonValue | undefined, feeDenom: string): void {
@@ -99,7 +99,7 @@ function exportGenesis(context: Context): JsonValue {
   });
 }
 
-/** The handlers of `feemarket.feemarket.v1.Query`. */
+/** The handlers for `feemarket.feemarket.v1.Query`. */
 const queries: readonly QueryHandler[] = queryHandlers(wire.Query, {
   Params: (context) => ({
     params: paramsToWire(storedParams.get(context)),

@@ -5,23 +5,23 @@ import type { Context } from "../../runtime/context.ts";
 import { atPath, GenesisError } from "../../runtime/genesis.ts";
 import type { ChainModule, DeliverGenesisTx } from "../../runtime/module.ts";
 
-/** Name of the module: its member in the genesis document. It has no store. */
+/** Name of the module, which is its member in the genesis document. It has no store. */
 const MODULE_NAME = "genutil";
 const PATH = `app_state.${MODULE_NAME}`;
 
 interface GenutilOptions {
-  /** First part of the type URLs in the chain's own modules. */
+  /** First part of the type URLs of the chain's own modules. */
   readonly chainName: string;
 }
 
 interface GenutilDeps {
-  /** Moves the validators that the transactions created into the active set. */
+  /** Moves the validators created by the transactions into the active set. */
   readonly updateValidatorSet: (context: Context) => void;
 }
 
 /**
- * Creates the module `genutil`: a genesis document's transactions, which create a chain's first validators. They run after all modules'
- * genesis, without fee and gas limit.
+ * Creates the `genutil` module: the genesis document's transactions, which create a chain's first validators. They run after the
+ * genesis of all modules, without a fee or a gas limit.
  */
 export function createGenutilModule({ chainName }: GenutilOptions, deps: GenutilDeps): ChainModule {
   return {
@@ -41,7 +41,7 @@ export function createGenutilModule({ chainName }: GenutilOptions, deps: Genutil
   };
 }
 
-/** Returns the transactions, as JSON. Throws `GenesisError` for anything else. */
+/** Returns the transactions as JSON. Throws `GenesisError` for anything else. */
 function genesisTxs(json: JsonValue | undefined): readonly unknown[] {
   if (json === undefined) return [];
   if (!isRecord(json)) throw new GenesisError(PATH, "an object was expected");
@@ -60,7 +60,7 @@ function deliverTx(json: unknown, index: number, chainName: string, deliver: Del
   if (code !== 0) throw new GenesisError(path, log);
 }
 
-/** Encodes a transaction as its signer did: the encoding of protobuf that the SDK signs has no choices. */
+/** Encodes a transaction as its signer did: the protobuf encoding that the SDK signs leaves no choices. */
 function encodeTx(json: unknown, chainName: string): Uint8Array {
   const { body, authInfo, signatures } = Tx.decode(messageFromJson("cosmos.tx.v1beta1.Tx", json, chainName));
   if (body === undefined || authInfo === undefined) throw new Error("body and auth_info were expected");

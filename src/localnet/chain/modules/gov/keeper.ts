@@ -33,7 +33,7 @@ export interface GovOptions {
   readonly bech32Prefix: string;
   /** Denomination of the default deposits. */
   readonly denom: string;
-  /** The module's own account, bech32. It is the authority of the chain. */
+  /** Bech32 address of the module's own account, which is the chain's authority. */
   readonly authority: string;
 }
 
@@ -50,9 +50,9 @@ export interface BondedValidator {
   readonly shares: Dec18;
 }
 
-/** Who has which stake. */
+/** Tells who has how much stake. */
 interface StakingKeeper {
-  /** From the highest power to the lowest. */
+  /** From highest to lowest power. */
   readonly bonded: (context: Context) => Iterable<BondedValidator>;
   readonly delegationsOf: (
     context: Context,
@@ -63,11 +63,11 @@ interface StakingKeeper {
 export interface GovDeps {
   readonly bank: BankKeeper;
   readonly staking: StakingKeeper;
-  /** Finds any module's message handler. */
+  /** Finds the handler of any module's message. */
   readonly findMessage: (typeUrl: string) => MessageHandler | undefined;
 }
 
-/** Options and keepers of other modules. */
+/** Options, and keepers of other modules. */
 export interface Keepers extends GovOptions, GovDeps {}
 
 export const proposalCodec = messageCodec<Proposal>(Proposal);
@@ -85,7 +85,7 @@ export const deposits = createMap(keys.MODULE_NAME, keys.DEPOSITS, bytesCodec, d
 export const votes = createMap(keys.MODULE_NAME, keys.VOTES, bytesCodec, voteCodec);
 export const constitution = createItem(keys.MODULE_NAME, keys.CONSTITUTION, textCodec);
 
-/** Stores a proposal, and whether it is in its voting period. */
+/** Stores a proposal, and marks whether it is in its voting period. */
 export function setProposal(context: Context, proposal: Proposal): void {
   if (proposal.status === ProposalStatus.PROPOSAL_STATUS_VOTING_PERIOD)
     votingPeriod.set(context, proposal.id, Uint8Array.of(1));
@@ -102,7 +102,7 @@ export function requireProposal(context: Context, id: bigint): Proposal {
   );
 }
 
-/** Deletes a proposal with its entries in the queues. */
+/** Deletes a proposal and its queue entries. */
 export function deleteProposal(context: Context, proposal: Proposal): void {
   inactiveQueue.delete(context, keys.queueKey(timestampToNs(proposal.depositEndTime), proposal.id));
   if (proposal.votingEndTime !== undefined) {
@@ -125,7 +125,10 @@ export interface Draft {
 const MAX_METADATA_BYTES = 255;
 const MAX_SUMMARY_BYTES = 40 * MAX_METADATA_BYTES;
 
-/** Stores a proposal in its deposit period. Throws `ModuleError` for texts that are too long and for messages that are not the module's. */
+/**
+ * Stores a proposal in its deposit period. Throws `ModuleError` if a text is too long or a message does not have the module as
+ * its signer.
+ */
 export function addProposal(context: Context, draft: Draft, keepers: Keepers): Proposal {
   const { messages, metadata, title, summary, proposer, expedited } = draft;
   requireLength(metadata);
@@ -167,7 +170,7 @@ function requireLength(text: string): void {
   if (length > MAX_METADATA_BYTES) throw keys.ErrMetadataTooLong(`got metadata with length ${length}`);
 }
 
-/** The message must have a handler and the module's account as its only signer. Texts of old kinds are tried on a branch. */
+/** Requires a handler for the message, and the module's account as its only signer. Legacy content is first tried on a branch. */
 function requireRunnable(
   context: Context,
   { typeUrl, value }: Any,
@@ -185,7 +188,7 @@ function requireRunnable(
   );
 }
 
-/** Checks the deposit of a new proposal. Throws `ModuleError`. */
+/** Checks a new proposal's deposit. Throws `ModuleError`. */
 export function checkInitialDeposit(params: Params, deposit: readonly Coin[], expedited: boolean): void {
   if (!money.areValidCoins(deposit)) throw ErrInvalidCoins(money.formatCoins(deposit));
   const ratio = ratioOf(params.minInitialDepositRatio);
@@ -218,7 +221,7 @@ function coversAll(coins: readonly Coin[], least: readonly Coin[]): boolean {
   return least.every(({ denom, amount }) => money.amountOf(coins, denom) >= amount);
 }
 
-/** Coins of an account for a proposal. */
+/** Coins that an account deposits for a proposal. */
 interface Payment {
   readonly id: bigint;
   readonly depositor: string;
@@ -260,7 +263,7 @@ export function addDeposit(context: Context, { id, depositor, amount }: Payment,
   return starts;
 }
 
-/** One of the coins must have its part of the deposit that starts the vote. */
+/** One of the coins must reach the minimum share of the deposit that starts the vote. */
 function requireRatioOf(params: Params, least: readonly Coin[], amount: readonly Coin[]): void {
   const ratio = ratioOf(params.minDepositRatio);
   if (ratio === 0n) return;
@@ -292,7 +295,7 @@ function startVote(context: Context, proposal: Proposal): void {
   activeQueue.set(context, keys.queueKey(endNs, proposal.id), proposal.id);
 }
 
-/** Stores a vote, which replaces an earlier one. Throws gov/3 outside of the voting period. */
+/** Stores a vote, replacing the voter's earlier one. Throws gov/3 outside the voting period. */
 export function addVote(context: Context, vote: Vote, { bech32Prefix }: Keepers): void {
   if (!votingPeriod.has(context, vote.proposalId)) throw keys.ErrInactiveProposal(vote.proposalId.toString());
   requireLength(vote.metadata);
@@ -310,7 +313,7 @@ function printOptions(options: readonly WeightedVoteOption[]): string {
   return `[${options.map(({ option, weight }) => `{"option":${option},"weight":"${weight}"}`).join(",")}]`;
 }
 
-/** A proposal's deposits in depositor order. */
+/** A proposal's deposits, ordered by depositor. */
 function depositsOf(context: Context, id: bigint): readonly Deposit[] {
   return [...deposits.entries(context, uint64BigEndian(id))].map(([, deposit]) => deposit);
 }
@@ -320,7 +323,7 @@ function deleteVotes(context: Context, id: bigint): void {
   for (const [key] of all) votes.delete(context, key);
 }
 
-/** Returns the deposits of a proposal to their owners. */
+/** Returns a proposal's deposits to their owners. */
 export function refundDeposits(context: Context, id: bigint, keepers: Keepers): void {
   for (const deposit of depositsOf(context, id)) {
     const address = parseAddress(keepers.bech32Prefix, deposit.depositor);
@@ -329,7 +332,7 @@ export function refundDeposits(context: Context, id: bigint, keepers: Keepers): 
   }
 }
 
-/** Burns the deposits of a proposal. */
+/** Burns a proposal's deposits. */
 export function burnDeposits(context: Context, id: bigint, { bank, bech32Prefix }: Keepers): void {
   const all = depositsOf(context, id);
   for (const { depositor } of all)
@@ -338,8 +341,8 @@ export function burnDeposits(context: Context, id: bigint, { bank, bech32Prefix 
 }
 
 /**
- * MsgCancelProposal, from the proposer before the vote ends. The share `proposal_cancel_ratio` of each deposit is burned, or goes to
- * `proposal_cancel_dest`; the rest is returned. Throws `ModuleError`.
+ * MsgCancelProposal, sent by the proposer before the vote ends. The share `proposal_cancel_ratio` of each deposit is burned or
+ * sent to `proposal_cancel_dest`; the rest is returned. Throws `ModuleError`.
  */
 export function cancelProposal(context: Context, id: bigint, proposer: string, keepers: Keepers): void {
   const proposal = requireProposal(context, id);

@@ -2,7 +2,7 @@ import { concat, uint64BigEndian } from "../../../../platform/base/bytes.ts";
 import { registerError } from "../../runtime/errors.ts";
 import { lengthPrefixed, timeKey } from "../staking/keys.ts";
 
-/** Name of the module, its store and its account; error codespace. */
+/** Name of the module, its store and its account; also the error codespace. */
 export const MODULE_NAME = "gov";
 
 /** `| id (8 bytes)`: proposal. */
@@ -23,12 +23,12 @@ export const PARAMS = Uint8Array.of(0x30);
 /** The constitution, text. */
 export const CONSTITUTION = Uint8Array.of(0x31);
 
-/** The key of a deposit or vote behind its prefix: `id | lp(address)`. */
+/** A deposit's or vote's key after its prefix: `id | lp(address)`. */
 export function partKey(id: bigint, address: Uint8Array): Uint8Array {
   return concat(uint64BigEndian(id), lengthPrefixed(address));
 }
 
-/** The key of a queue behind its prefix: `time (29 bytes) | id`. */
+/** A queue entry's key after its prefix: `time (29 bytes) | id`. */
 export function queueKey(timeNs: bigint, id: bigint): Uint8Array {
   return concat(timeKey(timeNs), uint64BigEndian(id));
 }

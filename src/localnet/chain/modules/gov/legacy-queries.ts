@@ -9,7 +9,8 @@ import { parseDec18 } from "../../../../platform/base/decimal.ts";
 import type { QueryFunctions, ServedQueries } from "../../runtime/handlers.ts";
 
 /**
- * Creates the `cosmos.gov.v1beta1` queries from v1's. Requests have the same fields there, and so have responses about deposits.
+ * Creates the `cosmos.gov.v1beta1` queries from the v1 queries. Requests have the same fields in both, as do responses about
+ * deposits.
  */
 export function legacyQueries(
   queries: ServedQueries<typeof current.Query>,
@@ -50,7 +51,7 @@ function toLegacy({ id, finalTallyResult: tally, ...proposal }: v1.Proposal): go
   };
 }
 
-/** The content that a message executes; of a proposal without one, as deployed, its first message. */
+/** The content that a message executes. If the proposal has no such message, its first message, as on the deployed chain. */
 function contentOf({ messages }: Pick<v1.Proposal, "messages">): gov.Proposal["content"] {
   const [exec] = messages.filter(({ typeUrl }) => typeUrl === "/cosmos.gov.v1.MsgExecLegacyContent");
   return exec === undefined ? messages[0] : MsgExecLegacyContent.decode(exec.value).content;
@@ -61,7 +62,7 @@ function toLegacyTally(tally: v1.TallyResult): gov.TallyResult {
   return { yes, abstain, no, noWithVeto };
 }
 
-/** The weights are decimals with a point in v1. */
+/** In v1, the weights are decimals with a point. */
 function toLegacyVote({ options, ...vote }: v1.Vote): gov.Vote {
   return {
     ...vote,

@@ -8,7 +8,7 @@ import { MODULE_NAME, PARAMS } from "./keys.ts";
 
 const MIN_DEPOSIT = 10_000_000n;
 
-/** The SDK's defaults with the chain's denomination. Ratios are decimal texts; 1 is everything. */
+/** The SDK's defaults with the chain's denomination. Ratios are decimal texts, in which 1 means everything. */
 export function defaultParams(denom: string): Params {
   return {
     minDeposit: [{ denom, amount: MIN_DEPOSIT.toString() }],
@@ -30,7 +30,7 @@ export function defaultParams(denom: string): Params {
   };
 }
 
-/** Deposits, periods and shares of votes. Genesis stores {@link defaultParams} of the chain's denomination. */
+/** Deposits, periods and vote shares. Genesis stores {@link defaultParams} with the chain's denomination. */
 export const moduleParams: ModuleParams<Params> = defineParams({
   store: MODULE_NAME,
   key: PARAMS,
@@ -44,7 +44,7 @@ export function minDepositOf(params: Params, expedited: boolean): readonly Coin[
   return parseCoins(expedited ? params.expeditedMinDeposit : params.minDeposit);
 }
 
-/** Reads a ratio of the params. Throws `ModuleError` for a text that is not a decimal. */
+/** Reads a ratio from the params. Throws `ModuleError` if the text is not a decimal. */
 export function ratioOf(text: string, name = "ratio"): Dec18 {
   try {
     return parseDec18(text);
@@ -53,7 +53,7 @@ export function ratioOf(text: string, name = "ratio"): Dec18 {
   }
 }
 
-/** Throws an unregistered error for parameters that the module could not run with. */
+/** Throws an unregistered error for parameters that the module could not work with. */
 function validateParams(params: Params): void {
   const least = requireCoins("minimum deposit", params.minDeposit);
   const expedited = requireCoins("expedited minimum deposit", params.expeditedMinDeposit);

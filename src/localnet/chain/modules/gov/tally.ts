@@ -24,7 +24,7 @@ import * as keeper from "./keeper.ts";
 import { queueKey } from "./keys.ts";
 import { moduleParams, ratioOf } from "./params.ts";
 
-/** Drops proposals without enough deposit, and ends votes whose time is over. */
+/** Drops proposals without a sufficient deposit, and ends votes whose time is up. */
 export function endBlock(context: Context, keepers: keeper.Keepers): void {
   const isDue = ([key]: readonly [Uint8Array, bigint]): boolean =>
     Buffer.compare(key.subarray(0, timeKey(context.timeNs).length), timeKey(context.timeNs)) <= 0;
@@ -73,7 +73,7 @@ function endVote(context: Context, proposal: Proposal, keepers: keeper.Keepers):
 
 type Outcome = readonly [proposal: Proposal, result: string, log: string];
 
-/** Runs the messages of a proposal that passed. When one fails, what they wrote is dropped. */
+/** Runs the messages of a proposal that passed. If one fails, the writes of all of them are dropped. */
 function runProposal(context: Context, proposal: Proposal, { findMessage }: keeper.Keepers): Outcome {
   let at = 0;
   try {
@@ -124,8 +124,8 @@ interface Tally {
 }
 
 /**
- * Counts the votes by stake: each voter with its delegations, and each bonded validator that voted with what its delegators did not
- * vote themselves. `removesVotes`: deletes the counted votes.
+ * Counts the votes by stake: each voter counts with its delegations, and each bonded validator that voted counts with the
+ * delegations whose owners did not vote. `removesVotes` deletes the counted votes.
  */
 export function tally(
   context: Context,
@@ -164,7 +164,7 @@ interface Counted {
 type Ballot = readonly { readonly option: number; readonly weight: string }[];
 
 interface Candidate extends keeper.BondedValidator {
-  /** Shares of delegators that voted themselves. */
+  /** Shares of the delegators that voted themselves. */
   deducted: Dec18;
   ballot: Ballot;
 }

@@ -5,25 +5,25 @@ import type { Context } from "../../runtime/context.ts";
 import { registerError, unregisteredError, wrapErrors } from "../../runtime/errors.ts";
 import { type Codec, createMap, messageCodec } from "../../store/collections.ts";
 
-/** Name of the module and its store; error codespace. */
+/** Name of the module and of its store; also the error codespace. */
 export const MODULE_NAME = "harpoon";
 
 /** `subscriptions` | hook type (4 bytes, big-endian) → `HookSubscriptions`. */
 const SUBSCRIPTIONS_PREFIX = utf8("subscriptions");
 
 export interface HarpoonOptions {
-  /** The chain's own name: package prefix of type URLs and query paths. */
+  /** The chain's own name: the package prefix in type URLs and query paths. */
   readonly chainName: string;
-  /** Prefix of account addresses. Operator and consensus addresses add `valoper` and `valcons`. */
+  /** Prefix of account addresses, to which operator and consensus addresses add `valoper` and `valcons`. */
   readonly bech32Prefix: string;
-  /** The account that may change subscriptions, bech32. */
+  /** Bech32 address of the account that may change subscriptions. */
   readonly authority: string;
 }
 
-/** Methods of the contract host that the module calls. */
+/** Contract host methods that the module calls. */
 interface ContractKeeper {
   readonly isContract: (context: Context, address: string) => boolean;
-  /** Calls the sudo entry point of a contract with a JSON text. Throws `ModuleError` when the contract fails. */
+  /** Calls a contract's sudo entry point with JSON text. Throws `ModuleError` if the contract fails. */
   readonly sudo: (context: Context, address: string, message: string) => void;
 }
 
@@ -31,20 +31,20 @@ export interface HarpoonDeps {
   readonly contracts: ContractKeeper;
 }
 
-/** Options and keepers of other modules. */
+/** Options, and keepers of other modules. */
 export interface Keepers extends HarpoonOptions, HarpoonDeps {}
 
 const NAMES = new Map<number, string>(Object.entries(HookType).map(([name, value]) => [value, name]));
 
-/** All hook types in ascending order, with the unspecified one. */
+/** All hook types, including the unspecified one, in ascending order. */
 const HOOK_TYPES: readonly HookType[] = Object.values(HookType).toSorted((a, b) => a - b);
 
-/** The name of a hook type; the number of an unknown one, as Go prints it. */
+/** A hook type's name, or its number if it is unknown, as printed by Go. */
 export function nameOfHook(hook: number): string {
   return NAMES.get(hook) ?? hook.toString();
 }
 
-/** Throws an unregistered error for a number that is not a hook type, and for the unspecified one. */
+/** Throws an unregistered error if the number is not a hook type or is the unspecified one. */
 export function requireHookType(hook: number): void {
   if (!NAMES.has(hook)) throw unregisteredError(`non-existing hook=${hook}`);
   if (hook === HookType.HOOK_TYPE_UNSPECIFIED) throw unregisteredError("unspecified hooks are not allowed");
@@ -68,29 +68,29 @@ const subscriptions = createMap(
   messageCodec<HookSubscriptions>(HookSubscriptions),
 );
 
-/** As in Go, it looks for the record before it reads it. Both consume gas. */
+/** As in Go, checks that the record exists before reading it. Both accesses consume gas. */
 function findRecord(context: Context, hookType: HookType): HookSubscriptions | undefined {
   return subscriptions.has(context, hookType) ? subscriptions.get(context, hookType) : undefined;
 }
 
-/** Returns the contracts of one hook type in the order in which they subscribed, which is the order of the calls. */
+/** Returns one hook type's contracts in the order in which they subscribed, which is also the order of the calls. */
 export function subscribedContracts(context: Context, hookType: HookType): readonly string[] {
   return findRecord(context, hookType)?.contractAddresses ?? [];
 }
 
-/** Returns the records of all hook types that have one, in ascending order of the types. */
+/** Returns the records of all hook types that have one, ordered by type. */
 export function allSubscriptions(context: Context): readonly HookSubscriptions[] {
   return [...subscriptions.entries(context)].map(([, record]) => record);
 }
 
-/** Stores the record of one hook type. */
+/** Stores one hook type's record. */
 export function setSubscriptions(context: Context, record: HookSubscriptions): void {
   subscriptions.set(context, record.hookType, record);
 }
 
 /**
- * Replaces the hook types to which a contract is subscribed (chain-extension-modules.md, "States and transitions"). A
- * subscription that the contract already has stays at its place in the order of calls; a new one is the last.
+ * Replaces the hook types that a contract subscribes to (chain-extension-modules.md, "States and transitions"). A subscription
+ * that the contract already has keeps its place in the call order; a new one comes last.
  */
 export function replaceSubscriptions(context: Context, contract: string, hooks: readonly HookType[]): void {
   for (const hook of hooks) subscribe(context, contract, hook);
@@ -99,14 +99,14 @@ export function replaceSubscriptions(context: Context, contract: string, hooks: 
   }
 }
 
-/** Writes the record in any case, as Go does: the gas of a message does not depend on what was subscribed before. */
+/** Always writes the record, as Go does: a message's gas does not depend on earlier subscriptions. */
 function subscribe(context: Context, contract: string, hookType: HookType): void {
   const present = subscribedContracts(context, hookType);
   const contractAddresses = present.includes(contract) ? [...present] : [...present, contract];
   setSubscriptions(context, { hookType, contractAddresses });
 }
 
-/** Deletes a record that becomes empty, and writes every other one, as Go does. */
+/** Deletes the record if it becomes empty, and otherwise writes it, as Go does. */
 function unsubscribe(context: Context, contract: string, hookType: HookType): void {
   const record = findRecord(context, hookType);
   if (record === undefined) return;
@@ -115,15 +115,15 @@ function unsubscribe(context: Context, contract: string, hookType: HookType): vo
   else setSubscriptions(context, { hookType, contractAddresses });
 }
 
-/** Without it and in lower case, the name of a hook type is the key of its sudo message. */
+/** Without this prefix and in lower case, a hook type's name is the key of its sudo message. */
 const NAME_PREFIX = "HOOK_TYPE_";
 
 /** The hooks that the staking module calls. Addresses are bytes. Every call throws the error of the first contract that fails. */
 export type HarpoonHooks = ReturnType<typeof createHooks>;
 
 /**
- * Creates the hooks. Each sends one sudo message, as JSON text of Go's `encoding/json`, to the contracts of its type
- * (chain-extension-modules.md, "Hook subscription module").
+ * Creates the hooks. Each sends one sudo message, as JSON text in the style of Go's `encoding/json`, to the contracts subscribed
+ * to its type (chain-extension-modules.md, "Hook subscription module").
  */
 export function createHooks(keepers: Keepers) {
   const { bech32Prefix } = keepers;
@@ -154,7 +154,7 @@ export function createHooks(keepers: Keepers) {
     beforeDelegationSharesModified: ofDelegation(HookType.HOOK_TYPE_BEFORE_DELEGATION_SHARES_MODIFIED),
     beforeDelegationRemoved: ofDelegation(HookType.HOOK_TYPE_BEFORE_DELEGATION_REMOVED),
     afterDelegationModified: ofDelegation(HookType.HOOK_TYPE_AFTER_DELEGATION_MODIFIED),
-    /** `fraction` has 18 decimals, as text. */
+    /** `fraction` is text with 18 decimals. */
     beforeValidatorSlashedWithTokensToBurn: (
       context: Context,
       validator: Uint8Array,
@@ -174,8 +174,8 @@ export function createHooks(keepers: Keepers) {
 }
 
 /**
- * Calls the contracts of a hook type in order, in the caller's context: without a cache layer and without a gas limit of
- * its own. The first error ends the calls; its codespace and code are unchanged. `body` is the JSON of the message's value.
+ * Calls a hook type's contracts in order, in the caller's context: without a cache layer or a gas limit of its own. The first
+ * error ends the calls; its codespace and code are unchanged. `body` is the message's value as JSON.
  */
 function callSubscribers(context: Context, contracts: ContractKeeper, hook: HookType, body: string): void {
   const name = nameOfHook(hook);

@@ -33,12 +33,12 @@ import {
   subscribedContracts,
 } from "./keeper.ts";
 
-/** The module with its hooks. */
+/** The module and its hooks. */
 export interface HarpoonModule extends ChainModule {
   readonly hooks: HarpoonHooks;
 }
 
-/** Creates the module `harpoon`. */
+/** Creates the `harpoon` module. */
 export function createHarpoonModule(options: HarpoonOptions, deps: HarpoonDeps): HarpoonModule {
   const keepers: Keepers = { ...options, ...deps };
   return {
@@ -59,7 +59,7 @@ export function createHarpoonModule(options: HarpoonOptions, deps: HarpoonDeps):
 }
 
 /**
- * MsgManageHookSubscription (chain-extension-modules.md, "Hook subscription module"), from the authority only. As in Go,
+ * MsgManageHookSubscription (chain-extension-modules.md, "Hook subscription module"), accepted only from the authority. As in Go,
  * the contract is checked before the authority.
  */
 function manageHookSubscription(
@@ -76,8 +76,8 @@ function manageHookSubscription(
 }
 
 /**
- * Checks MsgManageHookSubscription in Go's order and returns its subscription. Go panics when the message has none; this
- * is an error of the message here.
+ * Checks MsgManageHookSubscription in Go's order and returns its subscription. If the message has none, Go panics; here the
+ * message fails with an error.
  */
 function validateManageHookSubscription(
   { authority, hookSubscription }: tx.MsgManageHookSubscription,
@@ -124,7 +124,7 @@ function requireExisting(hook: HookType): void {
   );
 }
 
-/** The query of the module. Its path begins with the chain's own name. */
+/** The module's query. Its path starts with the chain's own name. */
 function createQueryHandlers(chainName: string): readonly QueryHandler[] {
   return queryHandlers(
     wire.Query,
@@ -153,8 +153,8 @@ const SCHEMA: GenesisSchema<GenesisState> = {
 };
 
 /**
- * Stores the subscriptions of a genesis document. Throws `GenesisError` for an invalid, repeated or missing contract and
- * for an invalid or repeated hook type.
+ * Stores a genesis document's subscriptions. Throws `GenesisError` for an invalid, repeated or missing contract and for an
+ * invalid or repeated hook type.
  */
 function initGenesis(context: Context, json: JsonValue | undefined, keepers: Keepers): void {
   const records = readGenesis(SCHEMA, json)?.hookSubscriptions ?? [];
@@ -170,7 +170,7 @@ function initGenesis(context: Context, json: JsonValue | undefined, keepers: Kee
   });
 }
 
-/** Prints the subscriptions in ascending order of hook types. */
+/** Exports the subscriptions, ordered by hook type. */
 function exportGenesis(context: Context): JsonValue {
   return printGenesis(SCHEMA, { hookSubscriptions: [...allSubscriptions(context)] });
 }

@@ -13,8 +13,8 @@ export const ErrBadMessage = registerError(MODULE_NAME, 3, "bad message");
 export const ErrContractError = registerError(MODULE_NAME, 4, "contract error");
 
 /**
- * Calls the contract with a packet. The contract checks and counts it. Throws `ModuleError`: rate-limited-ibc/2 when the contract
- * refuses or fails, whatever its reason; an unregistered one when the address or the data is invalid.
+ * Calls the contract with a packet, which it checks and counts. Throws `ModuleError`: rate-limited-ibc/2 if the contract refuses
+ * or fails for any reason, or an unregistered error if the address or the data is invalid.
  */
 export function checkLimits(
   context: Context,
@@ -30,7 +30,7 @@ export function checkLimits(
   );
 }
 
-/** Calls the contract with a sent packet that did not arrive. Throws `ModuleError`, rate-limited-ibc/4 for the contract itself. */
+/** Calls the contract with a sent packet that did not arrive. Throws `ModuleError`; rate-limited-ibc/4 if the contract fails. */
 export function undoSend(
   context: Context,
   { contract, packet }: { readonly contract: string; readonly packet: Packet },
@@ -53,15 +53,16 @@ function dataOf({ data }: Packet, words: string): TransferData {
   }
 }
 
-/** The event of a packet. */
+/** Name of the packet event that the contract is called with. */
 export type LimiterCall = "send_packet" | "recv_packet" | "undo_send";
 
-/** The other end of a packet that is being sent, in the message to the contract. */
+/** Placeholder for the other end of a packet that is being sent, in the message to the contract. */
 export const OMITTED = "omitted";
 
 /**
- * Builds the sudo message (chain-extension-modules.md, "IBC rate limit module"): compact JSON with the members in the order of
- * the specification. Empty texts of the data and zero heights are left out, as in Go. 64-bit numbers are printed in full.
+ * Builds the sudo message (chain-extension-modules.md, "IBC rate limit module"): compact JSON with its members in the
+ * specification's order. As in Go, empty texts in the data and zero heights are omitted. 64-bit numbers are printed with all
+ * digits.
  */
 export function limiterMessage(
   call: LimiterCall,

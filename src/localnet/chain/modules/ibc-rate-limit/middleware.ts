@@ -29,11 +29,11 @@ import {
 } from "./limiter.ts";
 import { type Keepers, MODULE_NAME, moduleParams } from "./params.ts";
 
-/** A receiver of this length or more, in bytes, is refused. */
+/** A receiver of this many bytes or more is refused. */
 const MAX_RECEIVER_BYTES = 4096;
 const EXCEEDED = "rate limit exceeded";
 
-/** Puts the limiter in front of the channels: a transfer that it refuses is not sent. */
+/** Puts the limiter in front of the channels, so that a transfer that it refuses is not sent. */
 export function rateLimitICS4Wrapper(inner: ICS4Wrapper, keepers: Keepers): ICS4Wrapper {
   return {
     sendPacket: (context, packet) => {
@@ -60,7 +60,7 @@ export function rateLimitMiddleware(inner: IBCModule, keepers: Keepers): IBCModu
   };
 }
 
-/** Throws when the contract refuses a packet. A packet that is not a transfer passes. */
+/** Throws if the contract refuses a packet. Packets that are not transfers pass. */
 function requireAllowed(context: Context, packet: OutgoingPacket, keepers: Keepers): void {
   const contract = moduleParams.get(context).contractAddress;
   if (contract === "" || !isTransfer(packet)) return;
@@ -86,7 +86,7 @@ function isTransfer({ data }: OutgoingPacket): boolean {
   }
 }
 
-/** Returns the acknowledgement of a packet that may not come in; undefined when it may. */
+/** Returns the acknowledgement for a packet that is refused; undefined if the packet may come in. */
 function refusalOf(context: Context, packet: RelayedPacket, keepers: Keepers): Acknowledgement | undefined {
   const invalid = receiverError(packet);
   if (invalid !== undefined) {
@@ -108,7 +108,7 @@ function refusalOf(context: Context, packet: RelayedPacket, keepers: Keepers): A
   }
 }
 
-/** Returns why the receiver of a packet is invalid. It is checked without a contract too. */
+/** Returns why a packet's receiver is invalid. The receiver is checked even if there is no contract. */
 function receiverError({ data }: RelayedPacket): string | undefined {
   try {
     if (Buffer.byteLength(readReceiver(data)) < MAX_RECEIVER_BYTES) return undefined;
@@ -119,7 +119,7 @@ function receiverError({ data }: RelayedPacket): string | undefined {
     .message;
 }
 
-/** Throws sdk/6 for an acknowledgement that is not a JSON object. */
+/** Throws sdk/6 if the acknowledgement is not a JSON object. */
 function isErrorAcknowledgement(acknowledgement: Uint8Array): boolean {
   let json: unknown;
   try {
@@ -136,7 +136,10 @@ function unreadable(reason: string): ModuleError {
   return ErrUnknownRequest(`cannot unmarshal ICS-20 transfer packet acknowledgement: ${reason}`);
 }
 
-/** Calls the contract with a packet that failed. Its own failure is an event only: the refund must not depend on it. */
+/**
+ * Calls the contract with a packet that failed. If the call fails, only an event is emitted; the refund must not depend on the
+ * call.
+ */
 function undo(
   context: Context,
   packet: RelayedPacket,
@@ -153,7 +156,7 @@ function undo(
   }
 }
 
-/** Builds the event of a contract that could not be told of a failed packet (chain-extension-modules.md, "Events"). */
+/** Builds the event for a contract that could not be notified of a failed packet (chain-extension-modules.md, "Events"). */
 function badRevert(
   failure: "acknowledgment" | "timeout",
   packet: Uint8Array,
@@ -167,7 +170,7 @@ function badRevert(
   ]);
 }
 
-/** Builds the event of a packet that the module refuses. */
+/** Builds the event for a packet that the module refuses. */
 function packetRefused(error: string, reason?: string): ChainEvent {
   return event("ibc-acknowledgement-error", [
     ["error", error],

@@ -19,9 +19,9 @@ import {
   moduleParams,
 } from "./params.ts";
 
-/** The module with its middleware. */
+/** The module and its middleware. */
 export interface RateLimitModule extends ChainModule {
-  /** Puts the limiter around the application of a port. */
+  /** Puts the limiter around a port's application. */
   readonly rateLimitMiddleware: (inner: IBCModule) => IBCModule;
   /** Puts the limiter in front of an application's channels. */
   readonly rateLimitICS4Wrapper: (inner: ICS4Wrapper) => ICS4Wrapper;
@@ -33,7 +33,7 @@ const SCHEMA: GenesisSchema<GenesisState> = {
   type: GenesisState,
 };
 
-/** Creates the module `ibc-rate-limit`: a contract decides which transfers pass. */
+/** Creates the `ibc-rate-limit` module: a contract decides which transfers pass. */
 export function createRateLimitModule(options: RateLimitOptions, deps: RateLimitDeps): RateLimitModule {
   const keepers: Keepers = { ...options, ...deps };
   const { chainName, bech32Prefix, authority } = options;

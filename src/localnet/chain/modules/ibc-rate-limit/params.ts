@@ -6,17 +6,17 @@ import { unregisteredError } from "../../runtime/errors.ts";
 import { defineParams, type ModuleParams } from "../../runtime/params.ts";
 
 export interface RateLimitOptions {
-  /** The chain's own name: package prefix of type URLs and query paths. */
+  /** The chain's own name: the package prefix in type URLs and query paths. */
   readonly chainName: string;
   /** Prefix of account addresses. */
   readonly bech32Prefix: string;
-  /** The account that may change the params, bech32. */
+  /** Bech32 address of the account that may change the params. */
   readonly authority: string;
 }
 
-/** Methods of the contract host that the module calls. */
+/** Contract host methods that the module calls. */
 interface ContractKeeper {
-  /** Calls the sudo entry point of a contract with a JSON text. Throws `ModuleError` when the contract fails. */
+  /** Calls a contract's sudo entry point with JSON text. Throws `ModuleError` if the contract fails. */
   readonly sudo: (context: Context, address: string, message: string) => void;
 }
 
@@ -24,13 +24,13 @@ export interface RateLimitDeps {
   readonly contracts: ContractKeeper;
 }
 
-/** Options and keepers of other modules. */
+/** Options, and keepers of other modules. */
 export interface Keepers extends RateLimitOptions, RateLimitDeps {}
 
-/** Name of the module and its store; error codespace and event attribute. */
+/** Name of the module and of its store; also the error codespace and the event attribute. */
 export const MODULE_NAME = "rate-limited-ibc";
 
-/** `contract_address`: the contract that limits transfers. By default it is empty, and nothing limits transfers. */
+/** `contract_address`: the contract that limits transfers. It is empty by default, and transfers are unlimited. */
 export const moduleParams: ModuleParams<Params> = defineParams({
   store: MODULE_NAME,
   key: Uint8Array.of(0x01),
@@ -39,8 +39,8 @@ export const moduleParams: ModuleParams<Params> = defineParams({
 });
 
 /**
- * Throws an unregistered error for an address that is not an account of the chain. It may be an account that is not a contract: a
- * call of another account fails, which refuses every transfer.
+ * Throws an unregistered error if the address is not an account address on this chain. The account need not be a contract; if it
+ * is not, the call fails, which refuses every transfer.
  */
 export function requireAddress(bech32Prefix: string, text: string, words?: string): void {
   try {

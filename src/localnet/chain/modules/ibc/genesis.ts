@@ -59,9 +59,9 @@ const CONNECTION = "ibc.core.connection.v1";
 const CHANNEL = "ibc.core.channel.v1";
 
 /**
- * Reads the module's genesis in ibc-go's format: `client_genesis`, `connection_genesis` and `channel_genesis`. Absent parts mean
- * no clients, connections or channels, and default params. Creates the localhost client and its connection, as ibc-go does at
- * every start from a genesis. Throws `GenesisError`.
+ * Reads the module's genesis in ibc-go's format: `client_genesis`, `connection_genesis` and `channel_genesis`. If a part is
+ * absent, there are no clients, connections or channels, and params are the defaults. Creates the localhost client and its
+ * connection, as ibc-go does whenever it starts from a genesis. Throws `GenesisError`.
  */
 export function initGenesis(context: Context, genesis: JsonValue | undefined): void {
   const root = genesisField(genesis);
@@ -93,7 +93,7 @@ function initConnections(context: Context, genesis: JsonField): void {
   createLocalhostConnection(context);
 }
 
-/** Prints the complete state of the module. {@link initGenesis} restores the same store from it. */
+/** Exports the module's complete state, from which {@link initGenesis} restores the same store. */
 export function exportGenesis(context: Context): JsonObject {
   const clients = listClients(context);
   return {
@@ -134,7 +134,7 @@ function exportConnections(context: Context, clientIds: readonly string[]): Json
   };
 }
 
-/** Stores a genesis part's `params`, or the defaults. Throws `GenesisError` when they are invalid. */
+/** Stores the `params` from a part of the genesis, or the defaults. Throws `GenesisError` if they are invalid. */
 function initParams<T>(context: Context, genesis: JsonField, service: string, params: ModuleParams<T>): void {
   const field = genesis.member("params");
   const given = asMessage(field, { name: `${service}.Params`, codec: params.type });
@@ -150,25 +150,25 @@ function toJson(typeName: string, writer: { finish(): Uint8Array }): JsonObject 
   return isRecord(json) ? json : unreachable(`${typeName} does not print as an object`);
 }
 
-/** A generated message type with its full name. */
+/** A generated message type and its full name. */
 interface MessageType<T> {
   readonly name: string;
   readonly codec: { decode(input: Uint8Array): T };
 }
 
-/** Wraps the module's genesis. An absent genesis is an empty object. Its methods throw `GenesisError`. */
+/** Wraps the module's genesis; an absent genesis is an empty object. The field's methods throw `GenesisError`. */
 function genesisField(genesis: JsonValue | undefined): JsonField {
   const path = `app_state.${STORE_NAME}`;
   return new JsonField(genesis ?? {}, path, (where, expected) => new GenesisError(where, `not ${expected}`));
 }
 
-/** Decodes a message in proto JSON; undefined when absent. */
+/** Decodes a message from proto JSON; undefined if absent. */
 function asMessage<T>(field: JsonField, type: MessageType<T>): T | undefined {
   if (!field.isPresent()) return undefined;
   return atPath(field.path, () => type.codec.decode(messageFromJson(type.name, field.value)));
 }
 
-/** Decodes a list of messages in proto JSON; empty when absent. */
+/** Decodes a list of messages from proto JSON; empty if absent. */
 function asMessages<T>(field: JsonField, type: MessageType<T>): readonly T[] {
   return field.elements().flatMap((element) => asMessage(element, type) ?? []);
 }
@@ -182,8 +182,8 @@ interface ExportedClient {
 }
 
 /**
- * Imports one entry of `clients`, with its entries of `clients_consensus` and `clients_metadata`. `genesis` is the
- * object that contains the three lists. Throws `GenesisError`, or `ModuleError` for an invalid client.
+ * Imports one entry from `clients`, with its entries from `clients_consensus` and `clients_metadata`. `genesis` is the object
+ * that contains the three lists. Throws `GenesisError`, or `ModuleError` for an invalid client.
  */
 function importClient(context: Context, client: JsonField, genesis: JsonField): void {
   const clientId = client.member("client_id").required().asText();
@@ -210,7 +210,7 @@ const CONSENSUS_STATE = {
   codec: ConsensusStateWithHeight,
 };
 
-/** Returns the entries of a list that have this `client_id`. */
+/** Returns the list's entries that have this `client_id`. */
 function entriesOf(genesis: JsonField, list: string, clientId: string): readonly JsonField[] {
   return genesis
     .member(list)
@@ -225,7 +225,7 @@ function metadataOf(entry: JsonField): { readonly key: Uint8Array; readonly valu
   };
 }
 
-/** Returns all clients in ascending order of ids as text, each with all entries of its store except its connections. */
+/** Returns all clients, in ascending order of their ids as text, each with all its store entries except its connections. */
 function listClients(context: Context): readonly ExportedClient[] {
   const clients = new Map<string, { state: JsonValue; consensus: JsonObject[]; metadata: JsonObject[] }>();
   const entries = context.store(STORE_NAME).iterate(CLIENTS_PREFIX, prefixEnd(CLIENTS_PREFIX));
@@ -247,7 +247,7 @@ function listClients(context: Context): readonly ExportedClient[] {
   }));
 }
 
-/** Splits "clients/{id}/{key}". The key may be any bytes: iteration keys contain binary heights. */
+/** Splits "clients/{id}/{key}". The key may contain any bytes: iteration keys contain binary heights. */
 function splitPath(path: Uint8Array): { readonly clientId?: string; readonly key?: Uint8Array } {
   const slash = "/".charCodeAt(0);
   const start = CLIENTS_PREFIX.length + 1;
@@ -270,7 +270,7 @@ function consensusStateJson(key: Uint8Array, value: Uint8Array): JsonObject | un
   };
 }
 
-/** Latin-1 maps every byte to one character, so that binary keys compare safely. */
+/** Latin-1 maps every byte to one character, so binary keys compare safely. */
 function textOf(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString("latin1");
 }
@@ -290,8 +290,8 @@ const SEQUENCE_LISTS: readonly (readonly [list: string, name: SequenceName])[] =
 ];
 
 /**
- * Reads `channel_genesis` in ibc-go's format, after the connections. Throws `GenesisError` for a channel that is invalid, given
- * twice, or without its connection.
+ * Reads `channel_genesis` in ibc-go's format, after the connections. Throws `GenesisError` if a channel is invalid, listed twice,
+ * or lacks its connection.
  */
 function initChannels(context: Context, genesis: JsonField): void {
   initParams(context, genesis, CHANNEL, channelParams);
@@ -342,7 +342,7 @@ function checkEnd(path: string, { portId, channelId }: ChannelEndpoint): void {
   });
 }
 
-/** Prints all channels with their packets. */
+/** Exports all channels and their packets. */
 function exportChannels(context: Context): JsonObject {
   const channels = listChannels(context);
   return {

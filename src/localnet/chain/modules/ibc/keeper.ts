@@ -15,35 +15,34 @@ import { connectionIdError, TENDERMINT_TYPE } from "./host/identifiers.ts";
 
 /** Methods for other modules. */
 export interface IbcKeeper {
-  /** Returns the error of a connection id that violates ICS-24, or undefined. Reads no state. */
+  /** Returns the error if a connection id violates ICS-24, otherwise undefined. Reads no state. */
   readonly connectionIdError: (connectionId: string) => ModuleError | undefined;
-  /** Returns the client id of a connection in any state; undefined when the connection does not exist. */
+  /** Returns the client id of a connection in any state; undefined if the connection does not exist. */
   readonly connectionClientId: (context: Context, connectionId: string) => string | undefined;
   /**
-   * Returns a client's latest height; undefined when the client does not exist. Throws ErrInvalidClientType for
-   * localhost.
+   * Returns a client's latest height; undefined if the client does not exist. Throws ErrInvalidClientType for localhost.
    */
   readonly clientLatestHeight: (context: Context, clientId: string) => Height | undefined;
-  /** Returns the app hash that a client stores for a remote height; undefined when it stores none. */
+  /** Returns the app hash that a client stores for a remote height; undefined if there is none. */
   readonly consensusRoot: (context: Context, clientId: string, height: Height) => Uint8Array | undefined;
   /**
-   * Verifies a header (as Any) and stores its consensus state. A contradicting header freezes the client and is not an
-   * error. Throws `ModuleError`.
+   * Verifies a header (as Any) and stores its consensus state. A contradicting header is not an error, but freezes the client.
+   * Throws `ModuleError`.
    */
   readonly updateClient: (context: Context, clientId: string, header: Any) => void;
-  /** Sends a packet of an application. Throws `ModuleError`. */
+  /** Sends an application's packet. Throws `ModuleError`. */
   readonly sendPacket: ICS4Wrapper["sendPacket"];
-  /** Returns the number of the next packet of a channel; undefined for an unknown channel. */
+  /** Returns the number of the next packet on a channel; undefined for an unknown channel. */
   readonly nextSequenceSend: (context: Context, channel: ChannelEndpoint) => bigint | undefined;
-  /** Returns a channel; undefined for an unknown one. */
+  /** Returns a channel; undefined if it is unknown. */
   readonly channel: (context: Context, channel: ChannelEndpoint) => Channel | undefined;
-  /** Returns the channels of all ports that begin with `prefix`, in the order of their paths. */
+  /** Returns the channels of all ports whose name starts with `prefix`, in path order. */
   readonly channelsOfPorts: (context: Context, prefix: string) => readonly IdentifiedChannel[];
-  /** Returns the other end of a channel; undefined for an unknown channel. */
+  /** Returns a channel's other end; undefined for an unknown channel. */
   readonly counterparty: (context: Context, channel: ChannelEndpoint) => ChannelEndpoint | undefined;
 }
 
-/** The keeper. It has no state of its own: all state is in the store of the context. */
+/** The keeper. It has no state of its own; all state is in the context's store. */
 export const ibcKeeper: IbcKeeper = {
   connectionIdError,
   connectionClientId: (context, connectionId) => getConnection(context, connectionId)?.clientId,

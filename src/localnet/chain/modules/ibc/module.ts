@@ -15,16 +15,16 @@ import type { IbcOptions } from "./host/signed-handler.ts";
 import { STORE_NAME } from "./host/keys.ts";
 import { ibcKeeper, type IbcKeeper } from "./keeper.ts";
 
-/** The module with its keeper and its ante step. */
+/** The module, its keeper and its ante step. */
 export interface IbcModule extends ChainModule {
   readonly keeper: IbcKeeper;
-  /** Checks transactions of relayers; the last ante step. */
+  /** Checks relayers' transactions. It is the last ante step. */
   readonly relayCheck: AnteStep;
 }
 
 /**
- * Creates the module `ibc`: light clients, connections, channels. `router` finds the application of a port; it is called for
- * each message, because the applications need the keeper of this module.
+ * Creates the `ibc` module: light clients, connections, channels. `router` finds a port's application; it is called for each
+ * message, since the applications need this module's keeper.
  */
 export function createIbcModule(options: IbcOptions, router: PortRouter = () => undefined): IbcModule {
   return {

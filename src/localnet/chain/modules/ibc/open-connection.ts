@@ -33,7 +33,7 @@ const LEAF: ProofSpec["leafSpec"] = {
   prefix: Uint8Array.of(0),
 };
 
-/** An SDK chain's proof specs: a store's IAVL tree, then the store roots' simple Merkle tree. */
+/** An SDK chain's proof specs: first for a store's IAVL tree, then for the simple Merkle tree of the store roots. */
 const SDK_PROOF_SPECS: readonly ProofSpec[] = [
   specOf({ childSize: 33, minPrefixLength: 4, maxPrefixLength: 12 }),
   specOf({ childSize: 32, minPrefixLength: 1, maxPrefixLength: 1 }),
@@ -53,14 +53,14 @@ function specOf(inner: {
   };
 }
 
-/** Trust settings of a client. */
+/** A client's trust settings. */
 export interface ClientSettings {
   readonly trustingPeriodNs: bigint;
   readonly unbondingPeriodNs: bigint;
   readonly maxClockDriftNs: bigint;
 }
 
-/** Builds the client state of an SDK chain at a height, with trust level 1/3. */
+/** Builds the client state for an SDK chain at a height, with trust level 1/3. */
 export function tendermintClientState(
   chainId: string,
   latestHeight: Height,
@@ -81,26 +81,26 @@ export function tendermintClientState(
   };
 }
 
-/** Fields of a header that a client stores. */
+/** Header fields that a client stores. */
 export type TrustedHeader = Pick<
   SignedHeader["header"],
   "chainId" | "height" | "timeNs" | "appHash" | "nextValidatorsHash"
 >;
 
 export interface OpenConnectionOptions {
-  /** The first trusted header of the remote chain. Nothing verifies it. */
+  /** The remote chain's first trusted header, which nothing verifies. */
   readonly remote: { readonly header: TrustedHeader };
   readonly settings: ClientSettings;
-  /** Settings of further clients, which have no connection: `07-tendermint-1`, and so on. Default: none. */
+  /** Settings for additional clients without a connection: `07-tendermint-1`, and so on. Default: none. */
   readonly moreClients?: readonly ClientSettings[];
   readonly ownChainId: string;
-  /** Time of the own chain's genesis, nanoseconds since the Unix epoch. */
+  /** This chain's genesis time, in nanoseconds since the Unix epoch. */
   readonly ownTimeNs: bigint;
 }
 
 /**
- * Builds a genesis of the module with a client `07-tendermint-0`, and one open connection over it, `connection-0`.
- * The counterparty has the same ids, which its own genesis may contain: there is no handshake.
+ * Builds a genesis for the module with a client, `07-tendermint-0`, and one open connection over it, `connection-0`. The
+ * counterparty has the same ids, which its own genesis may contain, since there is no handshake.
  */
 export function openConnectionGenesis(options: OpenConnectionOptions): JsonObject {
   const clientId = `${TENDERMINT_TYPE}-0`;

@@ -21,7 +21,7 @@ export interface CustomMessageResult {
   readonly response: HandlerResult;
 }
 
-/** A custom message with its sender, which is always the calling contract. */
+/** A custom message and its sender, which is always the calling contract. */
 interface CustomMessage {
   readonly sender: string;
   readonly fields: JsonField;
@@ -54,7 +54,7 @@ export function handleCustomMessage(
   return undefined;
 }
 
-/** Wraps errors twice with the same words, as two layers of the Go bindings do. */
+/** Wraps errors twice with the same words, as two layers of Go bindings do. */
 function wrapAs(action: string, run: () => CustomMessageResult): CustomMessageResult {
   const words = `failed to ${action} interchain query`;
   return wrapErrors((error) => error.wrap(words).wrap(words), run);
@@ -129,8 +129,8 @@ function keyList(field: JsonField): KeyList {
 }
 
 /**
- * Answers a contract's `interchain_query_result`, `registered_interchain_query` or `registered_interchain_queries`.
- * Integers are JSON numbers with all digits, unlike in the REST API. Returns undefined for any other query.
+ * Handles a contract's `interchain_query_result`, `registered_interchain_query` or `registered_interchain_queries`. Unlike in the
+ * REST API, integers are JSON numbers with all digits. Returns undefined for any other query.
  */
 export function handleCustomQuery(
   context: Context,
@@ -149,8 +149,8 @@ export function handleCustomQuery(
 }
 
 /**
- * Filters by owners and connection; empty matches all. Returns all matches, on the deployed chain a page of them, as the gRPC query. The
- * deployed binding panics without `pagination`.
+ * Filters by owners and connection; empty filters match all. Returns all matches; on the deployed chain, returns a page of them,
+ * as the gRPC query does. The deployed binding panics without `pagination`.
  */
 function listQueries(context: Context, request: JsonField): MessageJson {
   const pagination = request.member("pagination");
@@ -182,7 +182,7 @@ function pageOf(field: JsonField): PageRequest {
   };
 }
 
-/** Leaves out empty and zero members, as Go's `omitempty` tags do. Key and value are never left out. */
+/** Omits empty and zero members, as Go's `omitempty` tags do. Key and value are never omitted. */
 function resultJson({ kvResults, height, revision }: QueryResult): MessageJson {
   const values = kvResults.map(({ storagePrefix, key, value }) => ({
     ...(storagePrefix === "" ? {} : { storage_prefix: storagePrefix }),

@@ -34,7 +34,7 @@ const SCHEMA: GenesisSchema<GenesisState> = {
 const RESULT_TYPE = "neutron.interchainqueries.QueryResult";
 const PATH = `app_state.${MODULE_NAME}`;
 
-/** State that the deployed genesis schema does not contain. Without it, an export would lose results and reuse ids. */
+/** State that the deployed genesis schema lacks. Without it, an export would lose results and reuse ids. */
 interface AddedState {
   readonly lastQueryId: bigint | undefined;
   readonly results: readonly (readonly [queryId: bigint, result: QueryResult])[];
@@ -43,10 +43,10 @@ interface AddedState {
 }
 
 /**
- * Reads the module's genesis: `params` and `registered_queries` as on the deployed chain, and optionally
- * `last_query_id`, `query_results`, `submitted_txs` (hash in hex) and `removed_tx_queries`. An absent `last_query_id`
- * means the highest id of a query. An absent genesis means the default parameters; `params` absent from a genesis means
- * all zero, as in Go. Throws `GenesisError`, or `ModuleError` with Go's error for an invalid query.
+ * Reads the module's genesis: `params` and `registered_queries` as on the deployed chain, and optionally `last_query_id`,
+ * `query_results`, `submitted_txs` (hash in hex) and `removed_tx_queries`. If `last_query_id` is absent, it is the highest query
+ * id. If the genesis is absent, the parameters are the defaults; if only `params` is absent, they are all zero, as in Go. Throws
+ * `GenesisError`, or `ModuleError` with Go's error for an invalid query.
  */
 export function initGenesis(
   context: Context,
@@ -66,7 +66,7 @@ export function initGenesis(
   for (const id of added.removedTxQueries) keeper.markRemoved(context, id);
 }
 
-/** Prints the complete state of the module. {@link initGenesis} restores the same store from it. */
+/** Exports the module's complete state, from which {@link initGenesis} restores the same store. */
 export function exportGenesis(context: Context): JsonObject {
   const registeredQueries = [...keeper.queries.entries(context)].map(([, query]) => query);
   const deployed = printGenesis(SCHEMA, { params: moduleParams.get(context), registeredQueries });
@@ -87,7 +87,7 @@ export function exportGenesis(context: Context): JsonObject {
   };
 }
 
-/** Go's checks of a genesis, in the order of the list. Throws `ModuleError`. */
+/** Go's genesis checks, in list order. Throws `ModuleError`. */
 function validateQueries(
   queries: readonly RegisteredQuery[],
   { params, bech32Prefix }: { readonly params: Params; readonly bech32Prefix: string },
@@ -119,7 +119,7 @@ function deployedPart(genesis: JsonValue | undefined): JsonValue | undefined {
   return { params: genesis["params"] ?? null, registered_queries: genesis["registered_queries"] ?? [] };
 }
 
-/** Sets the last id. Like Go, writes no entry for 0: the store of a new chain must have the same app hash. */
+/** Sets the last id. Like Go, writes no entry for 0, since a new chain's store must have the same app hash. */
 function initLastId(context: Context, queries: readonly RegisteredQuery[], given: bigint | undefined): void {
   const highest = queries.reduce((max, { id }) => (id > max ? id : max), 0n);
   const last = given ?? highest;

@@ -29,8 +29,8 @@ import { deleteQuery, getQuery, nextId, setQuery } from "./keeper.ts";
 import { moduleParams } from "./params.ts";
 
 /**
- * MsgRegisterInterchainQuery (chain-extension-modules.md, "Interchain queries module: messages"). The query keeps
- * the present deposit and submit timeout: later changes of the parameters do not affect it.
+ * MsgRegisterInterchainQuery (chain-extension-modules.md, "Interchain queries module: messages"). The query keeps the current
+ * deposit and submit timeout; later parameter changes do not affect it.
  */
 export function registerQuery(
   context: Context,
@@ -62,7 +62,7 @@ export function registerQuery(
   return { id };
 }
 
-/** MsgUpdateInterchainQueryRequest: for zero and empty fields the present value is unchanged. A stored result stays readable. */
+/** MsgUpdateInterchainQueryRequest: zero and empty fields leave the current value unchanged. A stored result stays readable. */
 export function updateQuery(
   context: Context,
   message: WithKeyList<MsgUpdateInterchainQueryRequest, "newKeys">,
@@ -105,7 +105,7 @@ function requireContract(context: Context, contracts: ContractKeeper, sender: st
   if (!contracts.isContract(context, sender)) throw ErrNotContract(`${sender} is not a contract address`);
 }
 
-/** Fails as ibc-go's gRPC query Connection does, whose status text Go puts into the error. */
+/** Fails like ibc-go's gRPC query Connection, whose status text Go puts into the error. */
 function requireConnection(context: Context, ibc: IbcKeeper, id: string): void {
   const malformed = ibc.connectionIdError(id);
   if (malformed === undefined && ibc.connectionClientId(context, id) !== undefined) return;
@@ -117,10 +117,10 @@ function requireConnection(context: Context, ibc: IbcKeeper, id: string): void {
 }
 
 /**
- * Returns whether `sender` may remove a query at a local height: the owner always, anybody after the submit timeout has passed
- * since the registration and since the last submitted result (chain-extension-modules.md, "Authentication", 5). The
- * sums are exact: with a huge timeout, others can never remove the query. The deployed chain's uint64 sums wrap around,
- * so that others can remove it immediately.
+ * Returns whether `sender` may remove a query at a local height: the owner always may; anyone may once the submit timeout has
+ * passed since both the registration and the last submitted result (chain-extension-modules.md, "Authentication", 5). The sums
+ * are exact: with a huge timeout, others can never remove the query. The deployed chain's uint64 sums wrap around, so others can
+ * remove it immediately.
  */
 function maySenderRemove({ height, profile }: Context, query: RegisteredQuery, sender: string): boolean {
   if (sender === query.owner) return true;
@@ -161,7 +161,7 @@ function requireSameType(
     throw ErrInvalidRequest(`${words}: can't update KV keys for a TX query`);
 }
 
-/** Drops null keys. The checks reject them for KV queries; the keys of TX queries are not checked. */
+/** Drops null keys. The checks reject them for KV queries; TX queries' keys are not checked. */
 function presentKeys(keys: KeyList): RegisteredQuery["keys"] {
   return keys.filter((key) => key !== undefined);
 }
@@ -174,7 +174,7 @@ export function queryUpdated(chainName: string, query: RegisteredQuery): ChainEv
   return event(chainName, [...commonAttributes("query_updated", query), ...contentAttributes(query)]);
 }
 
-/** Builds `query_removed`: the common attributes, on the deployed chain those of `query_updated`. */
+/** Builds `query_removed` with the common attributes, or, on the deployed chain, with the attributes of `query_updated`. */
 function queryRemoved(chainName: string, query: RegisteredQuery, { deployed }: Profile): ChainEvent {
   const common = commonAttributes("query_removed", query);
   return event(chainName, deployed("icqRemovedEvent") ? [...common, ...contentAttributes(query)] : common);
@@ -200,7 +200,7 @@ function commonAttributes(action: string, query: RegisteredQuery): Attributes {
   ];
 }
 
-/** Prints `<path>/<hex key>` of every key in order, joined by commas. As in Go, nothing is escaped. */
+/** Prints each key as `<path>/<hex key>`, in order and joined by commas. As in Go, nothing is escaped. */
 function printKeys(keys: readonly KVKey[]): string {
   return keys.map((key) => `${key.path}/${toHex(key.key)}`).join(",");
 }

@@ -27,10 +27,10 @@ import {
   REMOVED_TX_QUERY_PREFIX,
 } from "./keys.ts";
 
-/** Value of entries where only the key matters. */
+/** Value for entries in which only the key matters. */
 const MARK = new Uint8Array(0);
 
-/** A transaction that was delivered for a TX query. `hash` is its SHA-256. */
+/** A transaction delivered for a TX query. `hash` is its SHA-256. */
 export interface SubmittedTx {
   readonly queryId: bigint;
   readonly hash: Uint8Array;
@@ -57,7 +57,7 @@ export const results = createMap(
   uint64Codec,
   messageCodec<QueryResult>(QueryResult),
 );
-/** Transactions that were delivered to the owners of TX queries. Values are empty. */
+/** Transactions delivered to the owners of TX queries. Values are empty. */
 export const submittedTxs = createMap(MODULE_NAME, SUBMITTED_TX_PREFIX, submittedTxCodec, bytesCodec);
 /** Ids of removed TX queries whose submitted transactions await deletion. Values are empty. */
 export const removedTxQueries = createMap(MODULE_NAME, REMOVED_TX_QUERY_PREFIX, uint64Codec, bytesCodec);
@@ -69,7 +69,7 @@ export function nextId(context: Context): bigint {
   return id;
 }
 
-/** Returns a query by id. Throws ErrInvalidQueryID when it does not exist. */
+/** Returns a query by id. Throws ErrInvalidQueryID if it does not exist. */
 export function getQuery(context: Context, id: bigint): RegisteredQuery {
   const query = queries.get(context, id);
   if (query === undefined) throw ErrInvalidQueryID(`there is no query with id: ${id}`);
@@ -81,8 +81,8 @@ export function setQuery(context: Context, query: RegisteredQuery): void {
 }
 
 /**
- * Deletes a query's record and KV result. The submitted transactions of a TX query may be too many for one message; the
- * query is marked, and `cleanUpRemovedQueries` deletes them at the ends of blocks.
+ * Deletes a query's record and KV result. A TX query may have too many submitted transactions for one message, so the query is
+ * marked, and `cleanUpRemovedQueries` deletes its transactions at the end of blocks.
  */
 export function deleteQuery(context: Context, query: RegisteredQuery): void {
   queries.delete(context, query.id);
@@ -90,14 +90,14 @@ export function deleteQuery(context: Context, query: RegisteredQuery): void {
   else markRemoved(context, query.id);
 }
 
-/** Returns the latest result of a KV query. Throws ErrNoQueryResult when none is stored. */
+/** Returns a KV query's latest result. Throws ErrNoQueryResult if none is stored. */
 export function getResult(context: Context, id: bigint): QueryResult {
   const result = results.get(context, id);
   if (result === undefined) throw ErrNoQueryResult();
   return result;
 }
 
-/** Stores a verified KV result without proofs, block and callback flag. Sets both heights in the query's record. */
+/** Stores a verified KV result without its proofs, block and callback flag. Sets both heights in the query's record. */
 export function saveKvResult(context: Context, query: RegisteredQuery, result: QueryResult): void {
   results.set(context, query.id, {
     kvResults: result.kvResults.map((value) => ({ ...value, Proof: undefined })),
@@ -113,12 +113,12 @@ export function saveKvResult(context: Context, query: RegisteredQuery, result: Q
   });
 }
 
-/** Returns whether a transaction was already delivered for its query. */
+/** Returns whether a transaction has already been delivered for its query. */
 export function isSubmitted(context: Context, tx: SubmittedTx): boolean {
   return submittedTxs.has(context, tx);
 }
 
-/** Stores the mark of a delivered transaction. */
+/** Marks a transaction as delivered. */
 export function markSubmitted(context: Context, tx: SubmittedTx): void {
   submittedTxs.set(context, tx, MARK);
 }
@@ -130,7 +130,7 @@ export function markRemoved(context: Context, id: bigint): void {
 
 /**
  * Deletes the submitted transactions of removed TX queries, in ascending order of query ids. One block deletes at most
- * `tx_query_removal_limit` transactions and visits at most as many queries; 0 means no limit.
+ * `tx_query_removal_limit` transactions and visits at most that many queries; 0 means no limit.
  */
 export function cleanUpRemovedQueries(context: Context): void {
   const { txQueryRemovalLimit: limit } = moduleParams.get(context);
@@ -147,7 +147,7 @@ function* removedIds(context: Context): IterableIterator<bigint> {
   for (const [id] of removedTxQueries.entries(context)) yield id;
 }
 
-/** Deletes up to `budget` transactions of a query. Returns the number of deleted transactions. */
+/** Deletes up to `budget` of a query's transactions. Returns the number of transactions deleted. */
 function deleteSubmittedTxs(context: Context, id: bigint, budget: bigint | undefined): bigint {
   const entries = takeFirst(submittedTxs.entries(context, uint64BigEndian(id)), budget);
   for (const [tx] of entries) submittedTxs.delete(context, tx);
@@ -157,7 +157,7 @@ function deleteSubmittedTxs(context: Context, id: bigint, budget: bigint | undef
   return deleted;
 }
 
-/** Returns the first `count` elements, or all. Collects before deletion, and reads no element beyond the last one. */
+/** Returns the first `count` elements, or all. Collects them before deletion, and reads no element beyond the last one. */
 function takeFirst<T>(elements: Iterable<T>, count: bigint | undefined): readonly T[] {
   const taken: T[] = [];
   for (const element of elements) {
@@ -167,7 +167,7 @@ function takeFirst<T>(elements: Iterable<T>, count: bigint | undefined): readonl
   return taken;
 }
 
-/** Lists queries in ascending order of ids. Owners and connection filter the list; empty matches all. */
+/** Lists queries in ascending order of ids, filtered by owners and connection; empty filters match all. */
 export function pageQueries(
   context: Context,
   { owners, connectionId, pagination }: QueryRegisteredQueriesRequest,

@@ -31,21 +31,18 @@ import {
 } from "./errors.ts";
 import { validateTransactionsFilter } from "./transactions-filter.ts";
 
-/** Settings of the stateless checks. */
+/** Settings for the stateless checks. */
 export interface CheckRules {
   readonly bech32Prefix: string;
   readonly params: Params;
 }
 
-/**
- * A registration or an update whose key list may contain undefined. Only a contract's JSON message can contain null
- * keys.
- */
+/** A registration or an update whose key list may contain undefined. Null keys can occur only in a contract's JSON message. */
 export type WithKeyList<M, K extends keyof M> = Omit<M, K> & { readonly [key in K]: KeyList };
 
 /**
- * Stateless checks of MsgRegisterInterchainQuery, in Go's order. Go does not check the field of the other query type: a
- * TX query may have any keys and a KV query any filter.
+ * Stateless checks of MsgRegisterInterchainQuery, in Go's order. Go does not check the other query type's field: a TX query may
+ * have any keys and a KV query any filter.
  */
 export function validateRegister(
   message: WithKeyList<MsgRegisterInterchainQuery, "keys">,
@@ -127,15 +124,15 @@ function checkSender(bech32Prefix: string, sender: string): void {
     throw ErrInvalidAddress(`failed to parse address: ${sender}`);
 }
 
-/** Wraps every error of `check` with "failed to validate X". */
+/** Wraps every error from `check` with "failed to validate X". */
 function inMessage<T>(name: string, check: () => T): T {
   return wrapErrors((error) => error.wrap(`failed to validate ${name}`), check);
 }
 
-/** Unchecked keys of a query. Only a contract's JSON message can contain null keys, which are undefined here. */
+/** A query's unchecked keys. Null keys, which are undefined here, can occur only in a contract's JSON message. */
 export type KeyList = readonly (KVKey | undefined)[];
 
-/** Checks the keys of a KV query as Go does: the count first, then each key in order, duplicates before empty fields. */
+/** Checks a KV query's keys as Go does: first the count, then each key in order, with duplicates before empty fields. */
 function validateKeys(keys: KeyList, maxKeys: bigint): void {
   if (BigInt(keys.length) > maxKeys) throw ErrTooManyKVQueryKeys(`keys count cannot be more than ${maxKeys}`);
   const seen = new Set<string>();
@@ -149,7 +146,7 @@ function validateKeys(keys: KeyList, maxKeys: bigint): void {
   }
 }
 
-/** {@link validateKeys} for a registration or a genesis record, which need at least one key. */
+/** Like {@link validateKeys}, for a registration or a genesis record, which needs at least one key. */
 export function validateRegisteredKeys(keys: KeyList, maxKeys: bigint): void {
   if (keys.length === 0) throw ErrEmptyKeys("keys cannot be empty");
   validateKeys(keys, maxKeys);

@@ -18,22 +18,22 @@ import type { Keepers, IbcKeeper, InterchainqueriesDeps, InterchainqueriesOption
 import { cleanUpRemovedQueries, getQuery, getResult, pageQueries, queries } from "./keeper.ts";
 import { moduleParams } from "./params.ts";
 
-/** The module with its contract bindings. */
+/** The module and its contract bindings. */
 export interface InterchainqueriesModule extends ChainModule {
-  /** Runs a contract's custom message; undefined when the message belongs to no binding of this module. */
+  /** Runs a contract's custom message; undefined if none of this module's bindings handles it. */
   readonly handleCustomMessage: (
     context: Context,
     contract: string,
     message: unknown,
   ) => CustomMessageResult | undefined;
-  /** Answers a contract's custom query; undefined when the query belongs to no binding of this module. */
+  /** Runs a contract's custom query; undefined if none of this module's bindings handles it. */
   readonly handleCustomQuery: (
     context: Context,
     request: Readonly<Record<string, unknown>>,
   ) => MessageJson | undefined;
 }
 
-/** Creates the module `interchainqueries`. */
+/** Creates the `interchainqueries` module. */
 export function createInterchainqueriesModule(
   options: InterchainqueriesOptions,
   deps: InterchainqueriesDeps,
@@ -84,8 +84,8 @@ function createMessageHandlers(keepers: Keepers): readonly MessageHandler[] {
 }
 
 /**
- * All queries of the module (chain-extension-modules.md, "Interchain queries module: queries"). Paths begin with the
- * chain's own name.
+ * All of the module's queries (chain-extension-modules.md, "Interchain queries module: queries"). Paths start with the chain's
+ * own name.
  */
 function createQueryHandlers(chainName: string, ibc: IbcKeeper): readonly QueryHandler[] {
   return queryHandlers(
@@ -113,8 +113,8 @@ function queryRegisteredQuery(
 }
 
 /**
- * Wraps an error as Go's `Wrapf(ErrX, "words: %v", err)`: one wrap that contains the old error's complete text. A gRPC
- * status prints wraps in reverse order, so that this differs from wrapping twice.
+ * Wraps an error like Go's `Wrapf(ErrX, "words: %v", err)`: one wrap that contains the old error's complete text. A gRPC status
+ * prints wraps in reverse order, so this differs from wrapping twice.
  */
 function rewrap(words: string, error: ModuleError): ModuleError {
   const text = `${words}: ${error.message}`;
@@ -124,7 +124,7 @@ function rewrap(words: string, error: ModuleError): ModuleError {
   });
 }
 
-/** Returns the stored result of a KV query. TX queries have no stored results, and fail with ErrNoQueryResult. */
+/** Returns a KV query's stored result. TX queries have no stored results and fail with ErrNoQueryResult. */
 function queryResult(
   context: Context,
   { queryId }: queryTypes.QueryRegisteredQueryResultRequest,
@@ -137,7 +137,7 @@ function queryResult(
   return { result };
 }
 
-/** Returns the latest height of the connection's client. `revision` is always 0: the Go module never sets it. */
+/** Returns the latest height of the connection's client. `revision` is always 0, because the Go module never sets it. */
 function queryLastRemoteHeight(
   context: Context,
   { connectionId }: queryTypes.QueryLastRemoteHeight,

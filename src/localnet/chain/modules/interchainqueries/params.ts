@@ -2,7 +2,7 @@ import { Params } from "../../../../cosmos/proto/gen/neutron/interchainqueries/p
 import { defineParams, type ModuleParams } from "../../runtime/params.ts";
 import { MODULE_NAME, PARAMS_KEY } from "./keys.ts";
 
-/** Limits and deposit. All fields are zero before genesis stores parameters, as in Go; the README lists what zero means. */
+/** Limits and deposit. As in Go, all fields are zero until genesis stores parameters; the README lists what zero means. */
 export const moduleParams: ModuleParams<Params> = defineParams({
   store: MODULE_NAME,
   key: PARAMS_KEY,
@@ -16,7 +16,7 @@ export const moduleParams: ModuleParams<Params> = defineParams({
   },
 });
 
-/** Returns the parameters of a new chain (chain-extension-modules.md, "Limits"). `denom` is the chain's native denom. */
+/** Returns a new chain's parameters (chain-extension-modules.md, "Limits"). `denom` is the chain's native denom. */
 export function defaultParams(denom: string): Params {
   return {
     querySubmitTimeout: 1_036_800n,

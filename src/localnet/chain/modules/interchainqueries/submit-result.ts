@@ -40,9 +40,9 @@ import {
 import type { ContractKeeper, Keepers } from "./types.ts";
 
 /**
- * MsgSubmitQueryResult, from any sender at any time: `update_period` binds relayers only. As in Go, KV values run first,
- * and a KV result with a callback ends there: a block in the same message is ignored. A block without a transaction is
- * accepted and does nothing.
+ * MsgSubmitQueryResult, from any sender at any time: `update_period` binds only relayers. As in Go, KV values are processed
+ * first, and a KV result with a callback ends there: a block in the same message is ignored. A block without a transaction is
+ * accepted and has no effect.
  */
 export function submitQueryResult(context: Context, message: MsgSubmitQueryResult, keepers: Keepers): void {
   const result = validateSubmit(message, keepers);
@@ -64,7 +64,7 @@ function requireQuery(context: Context, id: bigint): RegisteredQuery {
   );
 }
 
-/** Uses the connection of the query. The message's own `client_id` is deprecated and ignored. */
+/** Uses the query's connection. The message's own `client_id` is deprecated and ignored. */
 function requireClientId(context: Context, query: RegisteredQuery, { ibc }: Keepers): string {
   const clientId = ibc.connectionClientId(context, query.connectionId);
   if (clientId !== undefined) return clientId;
@@ -73,16 +73,16 @@ function requireClientId(context: Context, query: RegisteredQuery, { ibc }: Keep
   );
 }
 
-/** The KV part of a submission. `clientId` is the client of the query's connection. */
+/** A submission's KV part. `clientId` is the client of the query's connection. */
 interface KvSubmission {
   readonly query: RegisteredQuery;
   readonly clientId: string;
   readonly result: QueryResult;
 }
 
-/** One submitted value with its proof. */
+/** One submitted value and its proof. */
 interface ClaimedValue {
-  /** App hash of the remote chain. */
+  /** The remote chain's app hash. */
   readonly root: Uint8Array;
   readonly store: string;
   readonly key: Uint8Array;
@@ -93,9 +93,9 @@ interface ClaimedValue {
 const EMPTY = new Uint8Array(0);
 
 /**
- * Verifies all values of a KV query, stores the result and calls the owner if the submitter requests it. As in Go, the
- * client's status is not checked: consensus states of an expired or frozen client still verify values. Store accesses
- * and the callback cost gas; the verification of proofs costs none.
+ * Verifies all values of a KV query, stores the result and calls the owner if the submitter requests it. As in Go, the client's
+ * status is not checked: an expired or frozen client's consensus states still verify values. Store accesses and the callback cost
+ * gas; proof verification costs none.
  */
 function submitKvResult(context: Context, submission: KvSubmission, keepers: Keepers): void {
   const { query, clientId, result } = submission;
@@ -119,8 +119,8 @@ function submitKvResult(context: Context, submission: KvSubmission, keepers: Kee
 }
 
 /**
- * The result must be newer than the last one: first by revision, then by height. A lower height of a newer revision is
- * newer. The text prints heights as Go prints a struct and a pointer to a struct: "{1 5}" and "&{1 9999}".
+ * The result must be newer than the last one, first by revision, then by height: a lower height in a newer revision is newer. The
+ * text prints heights as Go prints a struct and a pointer to a struct: "{1 5}" and "&{1 9999}".
  */
 function requireNewer(query: RegisteredQuery, result: QueryResult): void {
   const last = query.lastSubmittedResultRemoteHeight;
@@ -135,7 +135,7 @@ function requireNewer(query: RegisteredQuery, result: QueryResult): void {
   );
 }
 
-/** Returns the app hash after block H. It is in the header of H + 1, so the client must store that consensus state. */
+/** Returns the app hash after block H. It is in the header of H + 1, so the client must have that consensus state. */
 function requireRoot(context: Context, clientId: string, result: QueryResult, { ibc }: Keepers): Uint8Array {
   const height: Height = { revisionNumber: result.revision, revisionHeight: result.height + 1n };
   const root = ibc.consensusRoot(context, clientId, height);
@@ -149,7 +149,7 @@ function requireRoot(context: Context, clientId: string, result: QueryResult, { 
   return root;
 }
 
-/** Verifies one value in Go's order: proof present, key, path, proof. Returns the value to store. */
+/** Verifies one value in Go's order: presence of the proof, key, path, proof. Returns the value to store. */
 function verifyStorageValue(
   proofs: ProofVerifier,
   root: Uint8Array,
@@ -178,9 +178,9 @@ function decodeProof(proofs: ProofVerifier, operations: ProofOps | undefined): M
 }
 
 /**
- * Verifies a claim and returns the value to store. The proof alone decides about absence: with a proof of absence the
- * value is empty, even if the submitter sent a value. Empty values cannot be proven (chain-extension-modules.md,
- * "Errors", known behaviour 1). Throws ErrInvalidProof.
+ * Verifies a claim and returns the value to store. The proof alone decides absence: with a proof of absence, the value is empty
+ * even if the submitter sent one. Empty values cannot be proven (chain-extension-modules.md, "Errors", known behaviour 1). Throws
+ * ErrInvalidProof.
  */
 function verifyValue(proofs: ProofVerifier, { value, ...claim }: ClaimedValue): Uint8Array {
   const isAbsent = claim.proof[0]?.kind === "nonexist";
@@ -189,7 +189,7 @@ function verifyValue(proofs: ProofVerifier, { value, ...claim }: ClaimedValue): 
   return isAbsent ? EMPTY : value;
 }
 
-/** The TX part of a submission. `clientId` is the client of the query's connection. */
+/** A submission's TX part. `clientId` is the client of the query's connection. */
 interface TxSubmission {
   readonly query: RegisteredQuery;
   readonly clientId: string;
@@ -198,10 +198,9 @@ interface TxSubmission {
 }
 
 /**
- * Verifies one remote transaction and delivers it to the owner; stores its hash only. A transaction that was already
- * delivered for this query is skipped without an error, after its headers were verified. The query's local height moves
- * in both cases, which delays its removal by others. Its remote height never moves: transactions may arrive in any
- * order.
+ * Verifies one remote transaction, delivers it to the owner, and stores only its hash. A transaction already delivered for this
+ * query is skipped without an error after its headers have been verified. In both cases, the query's local height advances, which
+ * delays its removal by others. Its remote height never changes, because transactions may arrive in any order.
  */
 function submitTxResult(context: Context, submission: TxSubmission, keepers: Keepers): void {
   const { query } = submission;
@@ -231,8 +230,8 @@ function processBlock(context: Context, submission: TxSubmission, keepers: Keepe
 }
 
 /**
- * Updates the client with both headers, then checks that the second follows the first. These are real client updates:
- * both consensus states stay stored, and a conflicting second header freezes the client without an error, as in Go.
+ * Updates the client with both headers, then checks that the second follows the first. These are real client updates: both
+ * consensus states are stored, and a conflicting second header freezes the client without an error, as in Go.
  */
 function verifyHeaders(
   context: Context,
@@ -258,7 +257,7 @@ function verifyHeaders(
   );
 }
 
-/** Calls the owner's `kv_query_result`. An error of the contract fails the submission with undefined/1. */
+/** Calls the owner's `kv_query_result`. A contract error fails the submission with undefined/1. */
 function callKvOwner(context: Context, contracts: ContractKeeper, query: RegisteredQuery): void {
   callOwner(context, contracts, query, {
     message: `{"kv_query_result":{"query_id":${query.id}}}`,
@@ -273,7 +272,7 @@ interface DeliveredTx {
   readonly hash: string;
 }
 
-/** Calls the owner's `tx_query_result`. An error of the contract fails the submission with undefined/1. */
+/** Calls the owner's `tx_query_result`. A contract error fails the submission with undefined/1. */
 function callTxOwner(
   context: Context,
   contracts: ContractKeeper,
@@ -287,8 +286,8 @@ function callTxOwner(
 }
 
 /**
- * Prints the callback as Go's `encoding/json` does: numbers up to 2^64 - 1 as JSON numbers (JSON.stringify would round
- * them), zero members of the height left out, empty data as null because protobuf decodes an absent field to nil.
+ * Prints the callback as Go's `encoding/json` does: numbers up to 2^64 - 1 as JSON numbers (JSON.stringify would round them),
+ * zero height members omitted, and empty data as null, because protobuf decodes an absent field to nil.
  */
 function txQueryResult(queryId: bigint, { height, data }: DeliveredTx): string {
   const members = [
@@ -300,9 +299,9 @@ function txQueryResult(queryId: bigint, { height, data }: DeliveredTx): string {
 }
 
 /**
- * Calls the owner's sudo entry point in the submission's context. As in Go, there is no separate cache layer or gas limit: the
- * contract's and the module's writes are kept or dropped together. Also as in Go, undefined/1 replaces the contract error's
- * codespace and code, and its text is unchanged. An out-of-gas error passes through unchanged.
+ * Calls the owner's sudo entry point in the submission's context. As in Go, there is no separate cache layer or gas limit, so the
+ * contract's and the module's writes are kept or dropped together. Also as in Go, undefined/1 replaces the codespace and code of
+ * the contract's error, while its text is unchanged. An out-of-gas error passes through unchanged.
  */
 function callOwner(
   context: Context,

@@ -63,7 +63,7 @@ function operatorError(op: string): string | undefined {
   return `op '${op}' is expected to be one of: ${OPERATORS.join(", ")}`;
 }
 
-/** One decoded and unchecked condition. Absent members are empty or null, as Go's zero values. */
+/** One decoded, unchecked condition. Absent members are empty or null, like Go's zero values. */
 interface FilterItem {
   readonly field: string;
   readonly op: string;
@@ -75,9 +75,9 @@ const EMPTY: FilterItem = { field: "", op: "", value: NULL };
 const LIST = "value of type types.TransactionsFilter";
 
 /**
- * Decodes a filter as Go's `encoding/json` fills a slice of structs: member names match in any case, unknown members are
- * ignored, the last of a repeated member wins, and null leaves a text unchanged. Null decodes to no conditions. Throws
- * {@link GoJsonError} with Go's text of the first error.
+ * Decodes a filter as Go's `encoding/json` fills a slice of structs: member names match in any case, unknown members are ignored,
+ * the last of a repeated member wins, and null leaves a text unchanged. Null decodes to no conditions. Throws {@link GoJsonError}
+ * with Go's text for the first error.
  */
 function decodeFilter(json: GoJson): readonly FilterItem[] {
   if (json.kind === "null") return [];
@@ -112,8 +112,8 @@ function decodeText(member: string, value: GoJson, previous: string): string {
 }
 
 /**
- * Rejects numbers outside the range of float64, at any depth and in document order, as Go does for `value any`. Uses a
- * work list: values may nest 10,000 levels deep, which could overflow the stack.
+ * Rejects numbers outside the float64 range, at any depth and in document order, as Go does for `value any`. Uses a work list,
+ * since values may nest 10,000 levels deep, which could overflow the stack.
  */
 function requireFiniteNumbers(value: GoJson): void {
   const work: GoJson[] = [value];

@@ -22,13 +22,13 @@ import {
   ErrProtoUnmarshal,
 } from "./errors.ts";
 
-/** Go's name of the interface that packed headers are decoded to. */
+/** Go's name for the interface that packed headers are decoded to. */
 const INTERFACE = "*exported.ClientMessage";
 
-/** Fields of a remote header that the verification of a TX result uses. */
+/** Remote header fields used to verify a TX result. */
 export interface BlockHeader {
   readonly height: bigint;
-  /** Revision number of the header's trusted height. Go passes it to the callback as the revision of the block. */
+  /** Revision number of the header's trusted height. Go passes it to the callback as the block's revision. */
   readonly trustedRevision: bigint;
   readonly hash: Uint8Array;
   readonly lastBlockHash: Uint8Array;
@@ -38,7 +38,7 @@ export interface BlockHeader {
   readonly lastResultsHash: Uint8Array;
 }
 
-/** A decoded but unverified header, with its `Any`. */
+/** A decoded but unverified header, and its `Any`. */
 export interface UnpackedHeader {
   readonly packed: Any;
   readonly message: TendermintHeader;
@@ -58,9 +58,7 @@ export function unpackHeader(packed: Any | undefined, name: string): UnpackedHea
   }
 }
 
-/**
- * Reads a header that the light client has verified. Throws ErrInvalidHeader for a header without its required parts.
- */
+/** Reads a header that the light client has verified. Throws ErrInvalidHeader if the header lacks required parts. */
 export function readHeader({ message }: UnpackedHeader): BlockHeader {
   try {
     const { header } = signedHeaderFromProto(message.signedHeader);
@@ -76,8 +74,8 @@ export function readHeader({ message }: UnpackedHeader): BlockHeader {
 }
 
 /**
- * Rejects a packed message that is not a Tendermint header. Go unpacks headers while it decodes a transaction, so that an
- * unknown type fails before any message runs. An absent header passes this check.
+ * Rejects a packed message that is not a Tendermint header. Go unpacks headers while decoding a transaction, so an unknown type
+ * fails before any message runs. An absent header passes this check.
  */
 export function requireClientMessage(packed: Any | undefined): void {
   if (packed === undefined || packed.typeUrl === "" || packed.typeUrl === TYPE_URL.tendermintHeader) return;
@@ -119,9 +117,8 @@ interface BlockRoots {
 }
 
 /**
- * Checks that the transaction is in its block, that `response` is its result, and that it succeeded. CometBFT hashes
- * only code, data, gas wanted and gas used of a result: log, info, events and codespace are not proven. Throws
- * `ModuleError`.
+ * Checks that the transaction is in its block, that `response` is its result, and that it succeeded. CometBFT hashes only a
+ * result's code, data, gas wanted and gas used, so log, info, events and codespace are not proven. Throws `ModuleError`.
  */
 export function verifyTransaction(tx: TxValue, roots: BlockRoots): void {
   const inclusion = readProof(tx.inclusionProof);

@@ -6,17 +6,17 @@ import type { Context } from "../../runtime/context.ts";
 import type { ModuleError } from "../../runtime/errors.ts";
 
 export interface InterchainqueriesOptions {
-  /** The chain's own name: event type, and package prefix of type URLs and query paths. */
+  /** The chain's own name: the event type, and the package prefix in type URLs and query paths. */
   readonly chainName: string;
   /** Prefix of account addresses. */
   readonly bech32Prefix: string;
   /** Denom of the default deposit. */
   readonly denom: string;
-  /** The account that may change parameters, bech32. */
+  /** Bech32 address of the account that may change parameters. */
   readonly authority: string;
 }
 
-/** Bank methods that the module calls. Both throw `ModuleError` when the balance is too low. */
+/** Bank methods that the module calls. Both throw `ModuleError` if the balance is too low. */
 export interface BankKeeper {
   readonly sendFromAccountToModule: (
     context: Context,
@@ -32,25 +32,24 @@ export interface BankKeeper {
   ) => void;
 }
 
-/** Methods of the contract host that the module calls. */
+/** Contract host methods that the module calls. */
 export interface ContractKeeper {
   readonly isContract: (context: Context, address: string) => boolean;
-  /** Calls the sudo entry point of a contract with a JSON text. Throws `ModuleError` when the contract fails. */
+  /** Calls a contract's sudo entry point with JSON text. Throws `ModuleError` if the contract fails. */
   readonly sudo: (context: Context, address: string, message: string) => void;
 }
 
-/** Methods of the IBC client and connection keepers that the module calls. */
+/** IBC client and connection keeper methods that the module calls. */
 export interface IbcKeeper {
-  /** Returns the error of a connection id that violates ICS-24, or undefined. Reads no state. */
+  /** Returns the error if a connection id violates ICS-24, otherwise undefined. Reads no state. */
   readonly connectionIdError: (connectionId: string) => ModuleError | undefined;
-  /** Returns the client id of a connection in any state; undefined when the connection does not exist. */
+  /** Returns the client id of a connection in any state; undefined if the connection does not exist. */
   readonly connectionClientId: (context: Context, connectionId: string) => string | undefined;
   /**
-   * Returns a client's latest height; undefined when the client does not exist. Throws for other client types than
-   * Tendermint.
+   * Returns a client's latest height; undefined if the client does not exist. Throws for client types other than Tendermint.
    */
   readonly clientLatestHeight: (context: Context, clientId: string) => Height | undefined;
-  /** Returns the app hash that the client stores for a remote height; undefined when it stores none. */
+  /** Returns the app hash that the client stores for a remote height; undefined if there is none. */
   readonly consensusRoot: (context: Context, clientId: string, height: Height) => Uint8Array | undefined;
   /** Verifies a header (packed as Any) and stores its consensus state. Throws `ModuleError`. */
   readonly updateClient: (context: Context, clientId: string, header: Any) => void;
@@ -62,7 +61,7 @@ export interface InterchainqueriesDeps {
   readonly ibc: IbcKeeper;
 }
 
-/** Options, keepers of other modules and the proof verifier. Every message handler receives them. */
+/** Options, other modules' keepers and the proof verifier. Every message handler receives them. */
 export interface Keepers extends InterchainqueriesOptions, InterchainqueriesDeps {
   readonly proofs: ProofVerifier;
 }

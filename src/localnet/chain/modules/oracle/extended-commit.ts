@@ -4,18 +4,18 @@ import { BlockIDFlag } from "../../../../cosmos/proto/gen/tendermint/types/valid
 import { OracleVoteExtension } from "../../../../cosmos/proto/gen/slinky/abci/v1/vote_extensions.ts";
 import { concat } from "../../../../platform/base/bytes.ts";
 
-/** A validator's vote on the block before, as the proposer put it into a block. */
+/** A validator's vote on the previous block, as the proposer put it into a block. */
 export interface OracleVote {
   /** Consensus address, 20 bytes. */
   readonly consensus: Uint8Array;
   readonly isAbsent: boolean;
-  /** Price less the chain's, by the pair's id. Empty: the vote has no prices. */
+  /** Price minus the chain's price, by pair id. Empty if the vote has no prices. */
   readonly deltas: ReadonlyMap<bigint, bigint>;
 }
 
 /**
- * Reads the votes that a block carries. Undefined: its first transaction is none, so vote extensions are off. Only a proposer puts such
- * bytes into a block: they do not decode as a transaction. Throws for votes that no node here writes.
+ * Reads the votes that a block carries; undefined if its first transaction contains none, so vote extensions are off. Only a
+ * proposer puts such bytes into a block, since they do not decode as a transaction. Throws for votes that no node here writes.
  */
 export function readVotes([first]: readonly Uint8Array[]): readonly OracleVote[] | undefined {
   if (first === undefined || !MAGIC.every((byte, index) => first[index] === byte)) return undefined;
@@ -28,7 +28,7 @@ export function readVotes([first]: readonly Uint8Array[]): readonly OracleVote[]
   );
 }
 
-/** Far above the prices of thousands of pairs. */
+/** Far more than the prices of thousands of pairs need. */
 const MAX_EXTENSION_BYTES = 1_048_576;
 
 function deltasOf(extension: Uint8Array): ReadonlyMap<bigint, bigint> {
@@ -58,12 +58,12 @@ function readGobInt([sign, ...magnitude]: Uint8Array): bigint {
 
 // A zstd frame (RFC 8878) whose blocks are stored without compression, which every reader of zstd understands.
 const MAGIC = [0x28, 0xb5, 0x2f, 0xfd];
-/** Single segment, content size in 4 bytes. */
+/** Single segment, with the content size in 4 bytes. */
 const DESCRIPTOR = 0xa0;
 const HEADER_BYTES = MAGIC.length + 1 + 4;
 const MAX_BLOCK = 128 * 1024;
 
-/** Puts content into a frame. */
+/** Wraps content in a frame. */
 export function writeFrame(content: Uint8Array): Uint8Array {
   const header = new Uint8Array(HEADER_BYTES);
   header.set([...MAGIC, DESCRIPTOR]);

@@ -7,14 +7,14 @@ import type { OracleVote } from "./extended-commit.ts";
 
 export const MODULE_NAME = "oracle";
 
-/** States by pair, "BTC/USD". */
+/** States by pair, for example "BTC/USD". */
 export const pairs = createMap(
   MODULE_NAME,
   Uint8Array.of(0),
   textCodec,
   messageCodec<CurrencyPairState>(CurrencyPairState),
 );
-/** Id of the next pair. */
+/** The next pair's id. */
 export const nextId = createItem(MODULE_NAME, Uint8Array.of(1), uint64Codec);
 
 /** "BTC/USD". */
@@ -22,13 +22,13 @@ export function pairText({ Base, Quote }: CurrencyPair): string {
   return `${Base}/${Quote}`;
 }
 
-/** Parses "BTC/USD". Undefined for another text. */
+/** Parses "BTC/USD"; undefined for any other text. */
 export function parsePair(text: string): CurrencyPair | undefined {
   const [Base = "", Quote = "", ...more] = text.split("/");
   return Base === "" || Quote === "" || more.length > 0 ? undefined : { Base, Quote };
 }
 
-/** Functions of the staking module that the oracle calls. */
+/** Staking module functions that the oracle calls. */
 export interface OracleStaking {
   /** Tokens of the validator with this consensus address. */
   readonly byConsensus: (
@@ -38,10 +38,10 @@ export interface OracleStaking {
   readonly bonded: (context: Context) => Iterable<{ readonly tokens: bigint }>;
 }
 
-/** A price needs this share of the bonded stake behind it, in thousandths. */
+/** Share of the bonded stake that must be behind a price, in thousandths. */
 const LEAST_STAKE = 667n;
 
-/** Stores the median by stake of the votes' prices, for each pair that enough stake voted for. */
+/** For each pair that enough stake voted for, stores the stake-weighted median of the votes' prices. */
 export function storePrices(
   context: Context,
   votes: readonly OracleVote[],
@@ -71,7 +71,7 @@ export function storePrices(
   }
 }
 
-/** The lowest price to which half of the stake votes for this or a lower one. */
+/** The lowest price such that half of the stake votes for this price or a lower one. */
 function medianOf(
   reports: readonly { readonly price: bigint; readonly tokens: bigint }[],
   total: bigint,

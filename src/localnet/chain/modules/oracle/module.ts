@@ -22,27 +22,27 @@ import {
   storePrices,
 } from "./keeper.ts";
 
-/** Keepers of other modules. */
+/** Other modules' keepers. */
 export interface OracleDeps {
   readonly staking: OracleStaking;
-  /** Counts the votes of a block, after their prices are stored. */
+  /** Counts a block's votes after their prices are stored. */
   readonly countVotes: (context: Context, votes: readonly OracleVote[]) => void;
 }
 
 /** A price on the chain. */
 export interface StoredPrice {
-  /** Whole number in the unit of the decimals; 0 without a price. */
+  /** Whole number, scaled by the decimals; 0 if there is no price. */
   readonly price: bigint;
   readonly decimals: number;
 }
 
-/** The module with what the revenue module reads. */
+/** The module and the functions that the revenue module reads. */
 export interface OracleModule extends ChainModule {
   /** Undefined for a pair that is not tracked. */
   readonly priceOf: (context: Context, pair: string) => StoredPrice | undefined;
 }
 
-/** Creates the module `oracle`: the prices that a block's votes carry. */
+/** Creates the `oracle` module: the prices that a block's votes carry. */
 export function createOracleModule({ staking, countVotes }: OracleDeps): OracleModule {
   return {
     name: MODULE_NAME,
@@ -70,10 +70,10 @@ const SCHEMA: GenesisSchema<GenesisState> = {
   type: GenesisState,
 };
 
-/** Most decimals of a pair. */
+/** Maximum number of decimals for a pair. */
 const MAX_DECIMALS = 36n;
 
-/** Stores the pairs. Throws `GenesisError` for one that is invalid or there twice. */
+/** Stores the pairs. Throws `GenesisError` if a pair is invalid or listed twice. */
 function initGenesis(context: Context, json: JsonValue | undefined): void {
   const given = readGenesis(SCHEMA, json) ?? { currencyPairGenesis: [], nextId: 0n };
   const ids = new Set<bigint>();
@@ -109,7 +109,7 @@ const mapping = (context: Context) => ({
   currencyPairMapping: new Map([...tracked(context)].map(({ id, pair }) => [id, pair])),
 });
 
-/** The queries in both forms, that of the deployed chain first. */
+/** The queries in both formats, the deployed chain's first. */
 function createQueries(): readonly QueryHandler[] {
   return [
     ...queryHandlers(slinky.Query, {
@@ -145,7 +145,7 @@ function requirePair(text: string): string {
 
 const NO_PRICE: CurrencyPairState["price"] = { price: "0", blockTimestamp: undefined, blockHeight: 0n };
 
-/** A pair without a price has a zero one. Throws code 2 for a pair that is not tracked. */
+/** Returns a zero price for a pair without a price. Throws code 2 for a pair that is not tracked. */
 function priceOf(context: Context, pair: string): slinky.GetPriceResponse {
   const state = pairs.get(context, pair);
   if (state === undefined)

@@ -32,11 +32,11 @@ import {
 export interface RevenueOptions {
   readonly chainName: string;
   readonly bech32Prefix: string;
-  /** The account that may change the params, bech32. */
+  /** Bech32 address of the account that may change the params. */
   readonly authority: string;
 }
 
-/** Functions of other modules. */
+/** Other modules' functions. */
 export interface RevenueDeps {
   readonly bank: {
     readonly metadata: (context: Context, denom: string) => Metadata | undefined;
@@ -69,7 +69,7 @@ const scheduleItem = createItem(
   Uint8Array.of(2),
   messageCodec<PaymentSchedule>(PaymentSchedule),
 );
-/** Counts of the period by operator. */
+/** The period's counts by operator. */
 export const infos = createMap(
   MODULE_NAME,
   Uint8Array.of(3),
@@ -92,7 +92,7 @@ export function setSchedule(context: Context, paymentSchedule: Schedule): void {
   scheduleItem.set(context, { paymentSchedule });
 }
 
-/** Counts the votes of a block, and pays when they end a period. */
+/** Counts a block's votes, and pays if the block ends a period. */
 export function countVotes(context: Context, votes: readonly OracleVote[], keepers: Keepers): void {
   const params = moduleParams.get(context);
   savePrice(context, params, keepers);
@@ -106,7 +106,7 @@ export function countVotes(context: Context, votes: readonly OracleVote[], keepe
   setSchedule(context, startPeriod(type, block));
 }
 
-/** Validators that staking does not know are not counted: genesis or the control API made them. */
+/** Validators unknown to staking are not counted: genesis or the control API created them. */
 function countVote(context: Context, { consensus, isAbsent, deltas }: OracleVote, keepers: Keepers): void {
   const operator = keepers.staking.byConsensus(context, consensus)?.operator;
   if (operator === undefined) return;
@@ -132,7 +132,7 @@ export function performanceOf(info: ValidatorInfo): Performance {
   };
 }
 
-/** Rating of a validator's counts. */
+/** Rates a validator's counts. */
 export function rate(params: Params, info: ValidatorInfo): Dec18 {
   const ofBlocks = requirementOf(params.blocksPerformanceRequirement);
   const ofVotes = requirementOf(params.oracleVotesPerformanceRequirement);
@@ -140,8 +140,8 @@ export function rate(params: Params, info: ValidatorInfo): Dec18 {
 }
 
 /**
- * Pays the validators in the order of their operators. What the treasury cannot pay is an event, and not paid later. The deployed chain
- * halts when it has never had a price; this one pays nobody.
+ * Pays the validators in operator order. If the treasury cannot make a payment, an event is emitted and the payment is not made
+ * up later. If there has never been a price, the deployed chain halts; this chain pays nobody.
  */
 function payPeriod(context: Context, params: Params, schedule: Schedule, keepers: Keepers): void {
   const block = presentBlock(context);
@@ -185,7 +185,7 @@ function payPeriod(context: Context, params: Params, schedule: Schedule, keepers
   }
 }
 
-/** Returns the reason when the bank refuses. */
+/** Returns the reason if the bank refuses the payment. */
 function pay(context: Context, operator: Uint8Array, coin: Coin, { bank }: Keepers): string | undefined {
   if (coin.amount === 0n) return undefined;
   try {
@@ -206,7 +206,7 @@ function orNothing(read: () => bigint): bigint {
   }
 }
 
-/** Amount of a full period in the reward asset. Throws an unregistered error without a price or metadata. */
+/** The amount for a full period, in the reward asset. Throws an unregistered error without a price or metadata. */
 export function baseAmount(context: Context, params: Params, keepers: Keepers): bigint {
   const { rewardAsset, rewardQuote } = params;
   const price = twapOf(context);
@@ -227,7 +227,10 @@ function requireMetadata(context: Context, denom: string, { bank }: Keepers): Me
   return metadata;
 }
 
-/** Stores the reward asset's price at this second, and forgets those before the window. Without a usable price nothing changes. */
+/**
+ * Stores the reward asset's price at this second, and deletes prices from before the window. Changes nothing without a usable
+ * price.
+ */
 function savePrice(
   context: Context,
   { rewardAsset, rewardQuote, twapWindow }: Params,
@@ -264,7 +267,7 @@ function priceAt(context: Context, end: "first" | "last"): RewardAssetPrice | un
   return undefined;
 }
 
-/** Mean price of the reward asset over the window; 0 without any. */
+/** Mean price of the reward asset over the window; 0 if there is no price. */
 export function twapOf(context: Context): Dec18 {
   const [first, last] = [priceAt(context, "first"), priceAt(context, "last")];
   if (first === undefined || last === undefined) return 0n;

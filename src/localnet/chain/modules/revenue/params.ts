@@ -13,7 +13,9 @@ function requirement(allowed: Dec18, required: Dec18): PerformanceRequirement {
   return { allowedToMiss: allowed.toString(), requiredAtLeast: required.toString() };
 }
 
-/** What a validator may miss, and when it is paid. Shares are decimals, stored as their digits. The defaults are the deployed module's. */
+/**
+ * What a validator may miss, and when it is paid. Shares are decimals stored as digits. The defaults are the deployed module's.
+ */
 export const moduleParams: ModuleParams<Params> = defineParams({
   store: MODULE_NAME,
   key: Uint8Array.of(1),
@@ -31,7 +33,7 @@ export const moduleParams: ModuleParams<Params> = defineParams({
   validate: validateParams,
 });
 
-/** Shares of a kind of duty. */
+/** Shares for one kind of duty. */
 export interface Requirement {
   readonly allowed: Dec18;
   readonly required: Dec18;
@@ -46,12 +48,12 @@ function decimalOf(digits: string | undefined): Dec18 {
   return parseInt256(digits === undefined || digits === "" ? "0" : digits);
 }
 
-/** The kind of period that the parameters ask for. */
+/** The kind of period that the parameters specify. */
 export function scheduleTypeOf({ paymentScheduleType }: Params): ScheduleType {
   return paymentScheduleType?.paymentScheduleType ?? { $case: "emptyPaymentScheduleType", value: {} };
 }
 
-/** Throws an unregistered error with the deployed text. */
+/** Throws an unregistered error with the deployed module's text. */
 function validateParams(params: Params): void {
   const { twapWindow, paymentScheduleType } = params;
   if (twapWindow < 1n || twapWindow > MAX_TWAP_SECONDS)

@@ -8,7 +8,7 @@ export interface Performance {
   readonly votes: bigint;
 }
 
-/** Rates a period from 0 to 1: half for the blocks, half for the votes; 0 when either is below its requirement. */
+/** Rates a period from 0 to 1: half for the blocks, half for the votes; 0 if either is below its requirement. */
 export function ratingOf(
   { inActiveSet, blocks, votes }: Performance,
   ofBlocks: Requirement,
@@ -21,7 +21,7 @@ export function ratingOf(
   return mulDec18(DEC18_ONE / 2n, parts[0] + parts[1]);
 }
 
-/** 1 up to the allowed share of misses, and down to 0 with the square of the rest. Undefined below the requirement. */
+/** 1 up to the allowed share of misses, then falling to 0 with the square of the excess. Undefined below the requirement. */
 function partOf(missed: Dec18, { allowed, required }: Requirement): Dec18 | undefined {
   const most = DEC18_ONE - required;
   if (missed > most) return undefined;
@@ -29,7 +29,7 @@ function partOf(missed: Dec18, { allowed, required }: Requirement): Dec18 | unde
   return DEC18_ONE - mulDec18(used, used);
 }
 
-/** Returns what a validator with this rating gets of a period's amount. */
+/** Returns the share of a period's amount that a validator with this rating receives. */
 export function compensationOf(
   rating: Dec18,
   period: bigint,

@@ -3,20 +3,20 @@ import type { PaymentScheduleType } from "../../../../cosmos/proto/gen/neutron/r
 import { type Dec18, DEC18_ONE, quoDec18 } from "../../../../platform/base/decimal.ts";
 import { monthOf, monthStartMs, nextMonthMs } from "../../../../platform/base/month.ts";
 
-/** Present period of the payments. */
+/** The current payment period. */
 export type Schedule = NonNullable<PaymentSchedule["paymentSchedule"]>;
 
-/** Kind of period, as the parameters have it. */
+/** Kind of period, as in the parameters. */
 export type ScheduleType = NonNullable<PaymentScheduleType["paymentScheduleType"]>;
 
-/** The block at which a period is looked at. */
+/** The block at which a period is evaluated. */
 export interface PeriodBlock {
   readonly height: bigint;
   /** Seconds since the Unix epoch. */
   readonly seconds: bigint;
 }
 
-/** Returns a period that begins with a block. */
+/** Returns a period that starts at a block. */
 export function startPeriod(type: ScheduleType, { height, seconds }: PeriodBlock): Schedule {
   switch (type.$case) {
     case "monthlyPaymentScheduleType":
@@ -34,7 +34,7 @@ export function startPeriod(type: ScheduleType, { height, seconds }: PeriodBlock
   }
 }
 
-/** Returns whether a period is of the kind that the parameters ask for. */
+/** Returns whether a period is of the kind that the parameters specify. */
 export function isOfType(schedule: Schedule, type: ScheduleType): boolean {
   if (schedule.$case === "blockBasedPaymentSchedule")
     return (
@@ -44,7 +44,7 @@ export function isOfType(schedule: Schedule, type: ScheduleType): boolean {
   return type.$case === `${schedule.$case}Type`;
 }
 
-/** Returns whether the period is over at a block. Of a monthly one the year is not compared, as in Go. */
+/** Returns whether the period is over at a block. For a monthly period, the year is not compared, as in Go. */
 export function hasEnded(schedule: Schedule, { height, seconds }: PeriodBlock): boolean {
   switch (schedule.$case) {
     case "monthlyPaymentSchedule":
@@ -64,7 +64,7 @@ function toMs(seconds: bigint): number {
   return Number(seconds) * 1000;
 }
 
-/** Part of the period that is over: 0 to 1. A month that began after its first second never reaches 1. */
+/** Elapsed part of the period, from 0 to 1. A month that starts after its first second never reaches 1. */
 export function progressOf(schedule: Schedule, block: PeriodBlock): Dec18 {
   const { height, seconds } = block;
   switch (schedule.$case) {
@@ -84,7 +84,7 @@ export function progressOf(schedule: Schedule, block: PeriodBlock): Dec18 {
   }
 }
 
-/** Blocks of the period before a block. */
+/** Number of blocks in the period before a block. */
 export function blocksOf(schedule: Schedule, { height }: PeriodBlock): bigint {
   switch (schedule.$case) {
     case "monthlyPaymentSchedule":

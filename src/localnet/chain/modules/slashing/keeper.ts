@@ -13,12 +13,12 @@ import { MISSED_BLOCKS, MODULE_NAME, PUBLIC_KEYS, SIGNING_INFOS } from "./keys.t
 import { fractionOf, jailTimeNs, leastSigned, moduleParams } from "./params.ts";
 import type { Keepers } from "./types.ts";
 
-/** Signing record of a validator. */
+/** A validator's signing record. */
 interface SigningInfo {
   /** Consensus address, bech32. */
   readonly address: string;
   readonly startHeight: bigint;
-  /** Number of blocks since the start; its rest in the window is the next index. */
+  /** Number of blocks since the start; modulo the window, it is the next index. */
   readonly indexOffset: bigint;
   readonly jailedUntilNs: bigint;
   readonly tombstoned: boolean;
@@ -46,10 +46,10 @@ export const infoCodec: Codec<SigningInfo> = mappedCodec(
 
 /** Signing infos by consensus address. */
 export const signingInfos = createMap(MODULE_NAME, SIGNING_INFOS, addressKey, infoCodec);
-/** Packed public keys of the validators that exist, by consensus address. */
+/** Packed public keys of existing validators, by consensus address. */
 const publicKeys = createMap(MODULE_NAME, PUBLIC_KEYS, addressKey, bytesCodec);
 
-/** Blocks of one bitmap. */
+/** Number of blocks in one bitmap. */
 const CHUNK = 1024n;
 /** Go's bitset: the number of bits (8 bytes, big-endian), then 64-bit words, big-endian. */
 const HEADER = 8;
@@ -64,14 +64,14 @@ function keyOf(consensus: Uint8Array, index: bigint): Uint8Array {
   return concat(prefixOf(consensus), chunk);
 }
 
-/** Byte and bit of a block in its bitmap. Words are big-endian, so bit 0 is in the last byte of the first word. */
+/** A block's byte and bit in its bitmap. Words are big-endian, so bit 0 is in the last byte of the first word. */
 function placeOf(index: bigint): { readonly byte: number; readonly bit: number } {
   const at = Number(index % CHUNK);
   const inWord = at % 64;
   return { byte: HEADER + Math.floor(at / 64) * 8 + (7 - Math.floor(inWord / 8)), bit: inWord % 8 };
 }
 
-/** Returns whether the validator missed the block at an index of the window. */
+/** Returns whether the validator missed the block at an index in the window. */
 export function hasMissed(context: Context, consensus: Uint8Array, index: bigint): boolean {
   const { byte, bit } = placeOf(index);
   const bitmap = context.store(MODULE_NAME).get(keyOf(consensus, index));
@@ -88,7 +88,7 @@ export function setMissed(context: Context, consensus: Uint8Array, index: bigint
   store.set(key, bitmap);
 }
 
-/** Forgets all missed blocks of a validator. */
+/** Clears all of a validator's missed blocks. */
 function clearMissed(context: Context, consensus: Uint8Array): void {
   const store = context.store(MODULE_NAME);
   const prefix = prefixOf(consensus);
@@ -101,14 +101,14 @@ function emptyBitmap(): Uint8Array {
   return bitmap;
 }
 
-/** The hooks of staking that the module uses. */
+/** Staking hooks that the module uses. */
 export interface SlashingHooks {
   readonly afterValidatorCreated: (context: Context, validator: Uint8Array) => void;
   readonly afterValidatorBonded: (context: Context, consensus: Uint8Array) => void;
   readonly afterValidatorRemoved: (context: Context, consensus: Uint8Array) => void;
 }
 
-/** Creates the hooks: they store the public key of a validator and start its signing info. */
+/** Creates the hooks, which store a validator's public key and start its signing info. */
 export function createHooks({ staking, format }: Keepers): SlashingHooks {
   return {
     afterValidatorCreated: (context, operator) => {
@@ -131,12 +131,12 @@ export function createHooks({ staking, format }: Keepers): SlashingHooks {
   };
 }
 
-/** A vote was for the block before, and the validator set belongs to the block before that. */
+/** A vote is for the previous block, and the validator set belongs to the block before that. */
 const VOTE_SET_DELAY = 2n;
 
 /**
- * Counts one vote of the last commit, and slashes and jails a validator that missed too many blocks of the window. Votes of
- * validators that the staking module does not know are not counted: genesis or the control API made them.
+ * Counts one vote from the last commit, and slashes and jails a validator that missed too many blocks in the window. Votes from
+ * validators unknown to the staking module are not counted: genesis or the control API created them.
  */
 export function countVote(context: Context, keepers: Keepers, vote: LastCommitVote): void {
   const { address } = vote;
@@ -194,14 +194,14 @@ function punish(
   return { ...info, jailedUntilNs, missedBlocksCounter: 0n, indexOffset: 0n };
 }
 
-/** The SDK jails for a double sign until the last second of the year 9999. */
+/** For a double sign, the SDK jails until the last second of the year 9999. */
 const JAIL_END_NS = 253_402_300_799n * 1_000_000_000n;
-/** Validators of a height were set one block before it. */
+/** The validators for a height were set one block earlier. */
 const EVIDENCE_SET_DELAY = 1n;
 
 /**
- * Handles evidence that a validator signed two blocks of one height: slashes, jails and tombstones it. Ignores evidence against
- * validators that are unknown, unbonded or tombstoned, and evidence that is too old.
+ * Handles evidence that a validator signed two blocks at one height: slashes, jails and tombstones it. Ignores evidence against
+ * unknown, unbonded or tombstoned validators, and evidence that is too old.
  */
 export function punishDoubleSign(context: Context, keepers: Keepers, evidence: Misbehavior): void {
   const { address, height, power } = evidence;
@@ -240,7 +240,7 @@ function liveness(address: string, missed: bigint, height: bigint): ChainEvent {
   ]);
 }
 
-/** Creates `slash`. For downtime it also names the jailed validator; for a double sign {@link jailed} follows. */
+/** Creates `slash`. For downtime, it also names the jailed validator; for a double sign, {@link jailed} follows. */
 function slashed(slash: {
   readonly address: string;
   readonly power: bigint;
@@ -257,7 +257,7 @@ function slashed(slash: {
   ]);
 }
 
-/** Creates `slash` with the jailed validator only. */
+/** Creates `slash` with only the jailed validator. */
 function jailed(address: string): ChainEvent {
   return event("slash", [["jailed", address]]);
 }

@@ -1,4 +1,4 @@
-/** Name of the module and its store. Keys are the SDK's. */
+/** Name of the module and of its store. Keys match the SDK's. */
 export const MODULE_NAME = "slashing";
 
 export const PARAMS = Uint8Array.of(0);

@@ -32,12 +32,12 @@ import { MODULE_NAME, SIGNING_INFOS } from "./keys.ts";
 import { moduleParams } from "./params.ts";
 import type { Keepers, SlashingDeps, SlashingOptions } from "./types.ts";
 
-/** The module with its hooks for staking. */
+/** The module and its staking hooks. */
 export interface SlashingModule extends ChainModule {
   readonly hooks: SlashingHooks;
 }
 
-/** Creates the module `slashing`: downtime and double signs of validators. */
+/** Creates the `slashing` module: downtime and double signing of validators. */
 export function createSlashingModule(options: SlashingOptions, deps: SlashingDeps): SlashingModule {
   const format = (consensus: Uint8Array): string =>
     formatAddress(`${options.bech32Prefix}valcons`, consensus);
@@ -64,7 +64,7 @@ const SCHEMA: GenesisSchema<GenesisState> = {
 };
 const PATH = `app_state.${MODULE_NAME}`;
 
-/** Stores parameters and signing infos, and the staking validators' public keys, whose genesis runs before. */
+/** Stores parameters, signing infos and the public keys of the validators in staking, whose genesis runs first. */
 function initGenesis(context: Context, json: JsonValue | undefined, keepers: Keepers): void {
   const state = readGenesis(SCHEMA, json) ?? GenesisState.decode(new Uint8Array(0));
   const params = partOr(json, "params", state.params, moduleParams.defaults);
@@ -115,7 +115,7 @@ function missedOf(context: Context, consensus: Uint8Array) {
     .map((index) => ({ index, missed: true }));
 }
 
-/** The queries of the module. */
+/** The module's queries. */
 function createQueryHandlers({ bech32Prefix }: Keepers): readonly QueryHandler[] {
   const prefix = `${bech32Prefix}valcons`;
   return queryHandlers(wire.Query, {
@@ -150,7 +150,7 @@ function consensusOf(prefix: string, text: string): Uint8Array {
   }
 }
 
-/** The messages of the module. */
+/** The module's messages. */
 function createHandlers(keepers: Keepers): readonly MessageHandler[] {
   const { bech32Prefix, authority } = keepers;
   const operatorOf = (text: string): Uint8Array => {
@@ -173,7 +173,7 @@ function createHandlers(keepers: Keepers): readonly MessageHandler[] {
   });
 }
 
-/** Releases a jailed validator whose time is over and whose own stake is large enough. */
+/** Releases a jailed validator whose jail time is over and whose own stake is large enough. */
 function unjail(context: Context, { staking }: Keepers, operator: Uint8Array): void {
   const validator = staking.byOperator(context, operator);
   const own = validator.ownTokens();

@@ -7,7 +7,7 @@ import { unregisteredError } from "../../runtime/errors.ts";
 import { defineParams, type ModuleParams } from "../../runtime/params.ts";
 import { MODULE_NAME, PARAMS } from "./keys.ts";
 
-/** Window and penalties. Fractions are decimals, stored as their digits. The defaults are the SDK's. */
+/** Window and penalties. Fractions are decimals stored as digits. The defaults are the SDK's. */
 export const moduleParams: ModuleParams<Params> = defineParams({
   store: MODULE_NAME,
   key: PARAMS,
@@ -22,7 +22,7 @@ export const moduleParams: ModuleParams<Params> = defineParams({
   validate: validateParams,
 });
 
-/** The number of a stored fraction. */
+/** A stored fraction as a number. */
 export function fractionOf(digits: Uint8Array): Dec18 {
   const text = latin1(digits);
   try {
@@ -32,7 +32,7 @@ export function fractionOf(digits: Uint8Array): Dec18 {
   }
 }
 
-/** Blocks of a window that a validator must sign, rounded half to even. */
+/** Number of blocks in a window that a validator must sign, rounded half to even. */
 export function leastSigned({ signedBlocksWindow, minSignedPerWindow }: Params): bigint {
   return mulDec18(fractionOf(minSignedPerWindow), signedBlocksWindow);
 }
@@ -42,7 +42,7 @@ export function jailTimeNs({ downtimeJailDuration }: Params): bigint {
   return joinNs(downtimeJailDuration);
 }
 
-/** Throws an unregistered error for parameters that the chain could not run with. Texts as in the SDK. */
+/** Throws an unregistered error for parameters that the chain could not run with. Texts match the SDK's. */
 function validateParams(params: Params): void {
   if (params.signedBlocksWindow <= 0n)
     throw unregisteredError(`signed blocks window must be positive: ${params.signedBlocksWindow}`);

@@ -3,13 +3,13 @@ import type { BondStatus } from "../../../../cosmos/proto/gen/cosmos/staking/v1b
 import type { Context } from "../../runtime/context.ts";
 
 export interface SlashingOptions {
-  /** Prefix of account addresses. Operator and consensus addresses add `valoper` and `valcons`. */
+  /** Prefix of account addresses, to which operator and consensus addresses add `valoper` and `valcons`. */
   readonly bech32Prefix: string;
-  /** The account that may change parameters, bech32. */
+  /** Bech32 address of the account that may change parameters. */
   readonly authority: string;
 }
 
-/** A validator of the staking module. Addresses are 20 bytes. */
+/** A validator in the staking module. Addresses are 20 bytes. */
 interface ValidatorFacts {
   readonly consensus: Uint8Array;
   readonly publicKey: Uint8Array;
@@ -18,7 +18,7 @@ interface ValidatorFacts {
   readonly minSelfDelegation: bigint;
 }
 
-/** Functions of the staking module that slashing calls. */
+/** Staking module functions that slashing calls. */
 interface SlashingStaking {
   readonly byConsensus: (context: Context, consensus: Uint8Array) => ValidatorFacts | undefined;
   /** All validators. */
@@ -42,11 +42,11 @@ interface SlashingStaking {
 
 export interface SlashingDeps {
   readonly staking: SlashingStaking;
-  /** Age of the oldest evidence that counts, in blocks and in nanoseconds. Evidence older than both is ignored. */
+  /** Maximum age of evidence, in blocks and in nanoseconds. Evidence older than both is ignored. */
   readonly evidenceAge: (context: Context) => { readonly blocks: bigint; readonly timeNs: bigint };
 }
 
-/** Options and keepers of other modules. */
+/** Options, and keepers of other modules. */
 export interface Keepers extends SlashingOptions, SlashingDeps {
   /** Formats a consensus address. */
   readonly format: (consensus: Uint8Array) => string;

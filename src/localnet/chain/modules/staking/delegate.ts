@@ -47,7 +47,7 @@ import {
   validators,
 } from "./validators.ts";
 
-/** Where a delegation's tokens come from: the delegator's account, or a status' pool. */
+/** Where a delegation's tokens come from: the delegator's account, or the pool for a status. */
 export type TokenSource = "account" | { readonly pool: "bonded" | "notBonded" };
 
 /** Delegates an amount to a validator. Returns the new shares. Throws staking/34 for a validator without tokens. */
@@ -96,8 +96,8 @@ function moveTokens(
 }
 
 /**
- * Takes shares out of a delegation and their tokens out of the validator; the tokens stay in the pool. A self-delegation below
- * the operator's minimum jails the validator. Deletes an unbonded validator without shares. Returns the tokens.
+ * Removes shares from a delegation and their tokens from the validator; the tokens stay in the pool. If the self-delegation falls
+ * below the operator's minimum, the validator is jailed. Deletes an unbonded validator without shares. Returns the tokens.
  */
 export function unbond(context: Context, keepers: Keepers, pair: Pair, shares: Dec18): bigint {
   const { hooks } = keepers;
@@ -134,7 +134,7 @@ function jailBelowMinimum(
   return requireValidator(context, pair.validator);
 }
 
-/** Jails a validator: it leaves the order of power, and the active set at the end of the block. */
+/** Jails a validator: it leaves the power order, and, at the end of the block, the active set. */
 export function jail(context: Context, keepers: Keepers, validator: Validator): Validator {
   const jailed = { ...validator, jailed: true };
   setValidator(context, keepers, jailed);
@@ -142,14 +142,14 @@ export function jail(context: Context, keepers: Keepers, validator: Validator): 
   return jailed;
 }
 
-/** Deletes an unbonded validator without tokens. An error of the hook is ignored, as in the SDK. */
+/** Deletes an unbonded validator without tokens. As in the SDK, an error from the hook is ignored. */
 export function removeValidator(context: Context, keepers: Keepers, validator: Validator): void {
   deleteValidator(context, keepers, validator);
   const operator = keepers.operators.parse(validator.operatorAddress);
   ignoringErrors(() => keepers.hooks.afterValidatorRemoved(context, consensusAddressOf(validator), operator));
 }
 
-/** Converts an amount to shares of a delegation. Throws sdk/18 when the delegation has fewer. */
+/** Converts an amount to shares of a delegation. Throws sdk/18 if the delegation has fewer. */
 export function sharesToUnbond(context: Context, pair: Pair, amount: bigint): Dec18 {
   const validator = requireValidator(context, pair.validator);
   const delegation = delegations.get(context, pair);
@@ -159,13 +159,13 @@ export function sharesToUnbond(context: Context, pair: Pair, amount: bigint): De
   return shares;
 }
 
-/** The result of an undelegation. */
+/** An undelegation's result. */
 interface Undelegated {
   readonly completionTimeNs: bigint;
   readonly amount: bigint;
 }
 
-/** Starts an undelegation of shares. Its tokens leave at the end of the unbonding time. */
+/** Starts undelegating shares. Their tokens leave at the end of the unbonding time. */
 export function undelegate(context: Context, keepers: Keepers, pair: Pair, shares: Dec18): Undelegated {
   const validator = requireValidator(context, pair.validator);
   const entries = unbondings.get(context, pair)?.entries.length ?? 0;
@@ -182,8 +182,8 @@ export function undelegate(context: Context, keepers: Keepers, pair: Pair, share
 }
 
 /**
- * Moves shares to another validator. Returns when the redelegation is complete; Go's zero time for a source that is not bonded
- * and not unbonding, where it is complete immediately.
+ * Moves shares to another validator. Returns the time when the redelegation is complete. If the source is neither bonded nor
+ * unbonding, it is complete immediately, and the result is Go's zero time.
  */
 export function redelegate(context: Context, keepers: Keepers, triplet: Triplet, shares: Dec18): bigint {
   const { delegator, source } = triplet;
@@ -221,7 +221,7 @@ function requireRedelegationEnd(context: Context, operator: Uint8Array): Validat
   return validator;
 }
 
-/** Height and end of a redelegation away from a validator; undefined when it is complete immediately. */
+/** Height and completion time of a redelegation away from a validator; undefined if it is complete immediately. */
 function beginOf(
   context: Context,
   source: Uint8Array,

@@ -40,7 +40,7 @@ const indexKey: Codec<Pair> = {
   },
 };
 
-/** Delegations. Write them with {@link setDelegation}, which also writes the index by validator. */
+/** Delegations. Write them with {@link setDelegation}, which also updates the index by validator. */
 export const delegations = createMap(MODULE_NAME, DELEGATIONS, pairKey, delegationCodec);
 const byValidator = createMap(MODULE_NAME, DELEGATIONS_BY_VALIDATOR, indexKey, bytesCodec);
 
@@ -49,7 +49,7 @@ export function setDelegation(context: Context, pair: Pair, delegation: Delegati
   byValidator.set(context, pair, EMPTY);
 }
 
-/** Deletes a delegation after its hook. */
+/** Runs the hook, then deletes a delegation. */
 export function deleteDelegation(context: Context, { hooks }: Keepers, pair: Pair): void {
   hooks.beforeDelegationRemoved(context, pair.delegator, pair.validator);
   delegations.delete(context, pair);

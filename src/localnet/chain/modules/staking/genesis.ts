@@ -61,8 +61,8 @@ const SCHEMA: GenesisSchema<GenesisState> = {
 const PATH = `app_state.${MODULE_NAME}`;
 
 /**
- * Stores validators and delegations. The hooks run unless the state is an export. Throws `GenesisError` if the bank's pools do not hold the
- * tokens of validators and undelegations, or a validator's shares differ from its delegations'.
+ * Stores validators and delegations. The hooks run unless the state is an export. Throws `GenesisError` if the bank's pools do
+ * not match the tokens of validators and undelegations, or if a validator's shares differ from the sum of its delegations.
  */
 export function initGenesis(context: Context, json: JsonValue | undefined, keepers: Keepers): void {
   const state = readGenesis(SCHEMA, json) ?? GenesisState.decode(new Uint8Array(0));
@@ -164,7 +164,7 @@ function requireNew(path: string, isKnown: boolean): void {
     throw new GenesisError(path, "the same accounts are there twice; one entry for each was expected");
 }
 
-/** The shares of a validator are the sum of its delegations: otherwise the last delegator could not leave. */
+/** A validator's shares must be the sum of its delegations; otherwise the last delegator could not leave. */
 function requireShares(given: readonly Validator[], state: GenesisState): void {
   const sums = new Map<string, bigint>();
   for (const { validatorAddress, shares } of state.delegations)
@@ -222,7 +222,7 @@ function restoreLastPowers(context: Context, { operators }: Keepers, state: Gene
   storeUpdates(context, updates);
 }
 
-/** Prints the state. Hooks do not run when it is imported. */
+/** Exports the state. Hooks do not run when it is imported. */
 export function exportGenesis(context: Context, { operators }: Keepers): JsonValue {
   return printGenesis(SCHEMA, {
     params: moduleParams.get(context),

@@ -59,7 +59,7 @@ import {
   validators,
 } from "./validators.ts";
 
-/** The messages of the module. */
+/** The module's messages. */
 export function createHandlers(keepers: Keepers): readonly MessageHandler[] {
   const ofOperator = ({ validatorAddress }: { readonly validatorAddress: string }): readonly string[] => [
     operatorAccount(keepers, validatorAddress),
@@ -81,12 +81,15 @@ export function createHandlers(keepers: Keepers): readonly MessageHandler[] {
   });
 }
 
-/** The account of an operator: the same bytes with the prefix of accounts. */
+/** An operator's account: the same bytes with the account prefix. */
 function operatorAccount({ accounts, operators }: Keepers, text: string): string {
   return accounts.format(addressOf(operators, text, "validator"));
 }
 
-/** `MsgCreateValidator`: registers a validator with its first delegation. It can enter the active set at the end of the block. */
+/**
+ * `MsgCreateValidator`: registers a validator with its first delegation. The validator can enter the active set at the end of the
+ * block.
+ */
 function createValidator(context: Context, keepers: Keepers, message: wire.MsgCreateValidator): void {
   const operator = addressOf(keepers.operators, message.validatorAddress, "validator");
   const fields = validateCreate(message);
@@ -139,7 +142,9 @@ function newValidator(context: Context, message: wire.MsgCreateValidator, fields
   };
 }
 
-/** `MsgEditValidator`: changes description, commission or minimum self-delegation. The hook runs only for a commission. */
+/**
+ * `MsgEditValidator`: changes description, commission or minimum self-delegation. The hook runs only if the commission changes.
+ */
 function editValidator(context: Context, keepers: Keepers, message: wire.MsgEditValidator): void {
   const operator = addressOf(keepers.operators, message.validatorAddress, "validator");
   const minimum = message.minSelfDelegation === "" ? undefined : parseWireInt(message.minSelfDelegation);
@@ -221,7 +226,7 @@ function redelegateTokens(
   return { completionTime: nsToTimestamp(end) };
 }
 
-/** `MsgCancelUnbondingDelegation`: delegates an undelegation, or a part of it, back to its validator. */
+/** `MsgCancelUnbondingDelegation`: delegates all or part of an undelegation back to its validator. */
 function cancelUnbonding(
   context: Context,
   keepers: Keepers,

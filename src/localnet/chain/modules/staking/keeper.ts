@@ -57,36 +57,36 @@ interface ValidatorFacts {
 }
 
 interface OwnedValidator extends ValidatorFacts {
-  /** Reads the tokens of the operator's own delegation; undefined without one. */
+  /** Reads the tokens of the operator's own delegation; undefined if there is none. */
   readonly ownTokens: () => bigint | undefined;
 }
 
-/** Validators for other modules. `consensus` is a consensus key's address, 20 bytes; `operator` the operator's. */
+/** Validators for other modules. `consensus` is the consensus key's address (20 bytes), `operator` the operator's address. */
 export interface StakingKeeper {
   readonly byConsensus: (context: Context, consensus: Uint8Array) => ValidatorFacts | undefined;
   /** All operators, in ascending order. */
   readonly operators: (context: Context) => Iterable<Uint8Array>;
   /** Throws staking/3 for an unknown operator. */
   readonly byOperator: (context: Context, operator: Uint8Array) => OwnedValidator;
-  /** Burns a part of the stake. Returns what the validator lost. */
+  /** Burns part of the stake. Returns what the validator lost. */
   readonly slash: (context: Context, infraction: Infraction) => bigint;
-  /** Jails a validator that is not jailed. */
+  /** Jails a validator that is not yet jailed. */
   readonly jail: (context: Context, consensus: Uint8Array) => void;
   readonly unjail: (context: Context, consensus: Uint8Array) => void;
-  /** Updates the active set, as the end of a block does. */
+  /** Updates the active set, as at the end of a block. */
   readonly updateValidatorSet: (context: Context) => void;
-  /** The changes of the validator set in this block. */
+  /** Changes to the validator set in this block. */
   readonly validatorUpdates: (context: Context) => readonly ValidatorPower[];
-  /** The bonded validators, from the highest power to the lowest. */
+  /** The bonded validators, from highest to lowest power. */
   readonly bonded: (context: Context) => Iterable<ValidatorStake>;
-  /** An account's delegations in operator order. */
+  /** An account's delegations, in operator order. */
   readonly delegationsOf: (
     context: Context,
     delegator: Uint8Array,
   ) => Iterable<{ readonly validator: Uint8Array; readonly shares: Dec18 }>;
 }
 
-/** Tokens of a validator, and the shares that its delegators have of them. */
+/** A validator's tokens, and its delegators' shares in them. */
 interface ValidatorStake {
   readonly operator: Uint8Array;
   readonly tokens: bigint;
@@ -147,19 +147,19 @@ function factsOf(validator: Validator, { operators }: Keepers): ValidatorFacts {
   return { operator, tokens, consensus, publicKey, jailed, status, minSelfDelegation };
 }
 
-/** An infraction of a validator. */
+/** An infraction by a validator. */
 interface Infraction {
   /** 20 bytes. */
   readonly consensus: Uint8Array;
   readonly height: bigint;
-  /** Power of the validator at that height. */
+  /** The validator's power at that height. */
   readonly power: bigint;
   readonly fraction: Dec18;
 }
 
 /**
- * Burns a part of the stake that backed an infraction: first of undelegations and redelegations since then, the rest of the
- * validator. Returns what the validator lost; nothing for an unknown validator. Throws for one that is not bonded any more.
+ * Burns part of the stake that backed an infraction: first from undelegations and redelegations since then, the rest from the
+ * validator. Returns what the validator lost; nothing for an unknown validator. Throws for a validator that is no longer bonded.
  */
 function slash(context: Context, keepers: Keepers, infraction: Infraction): bigint {
   const { consensus, height, power, fraction } = infraction;
@@ -204,7 +204,7 @@ function burnTokens(context: Context, keepers: Keepers, validator: Validator, to
   burnFrom(context, keepers, poolOf(validator), toBurn);
 }
 
-/** Slashes what left the validator since the infraction. Returns the sum that it should have lost. */
+/** Slashes stake that has left the validator since the infraction. Returns the total that should have been slashed. */
 function slashMoved(
   context: Context,
   keepers: Keepers,
@@ -219,7 +219,7 @@ function slashMoved(
   return sum;
 }
 
-/** Returns whether the stake of an entry backed the infraction and can still be slashed. */
+/** Returns whether an entry's stake backed the infraction and can still be slashed. */
 function isLiable(context: Context, entry: UnbondingEntry | RedelegationEntry, height: bigint): boolean {
   return entry.creationHeight >= height && !isMature(context, entry);
 }
@@ -269,7 +269,7 @@ function slashRedelegation(
   return due;
 }
 
-/** Facts about a validator that contracts can read. Rates are decimals of 18 digits. */
+/** Facts about a validator that contracts can read. Rates are decimals with 18 digits. */
 interface ValidatorTerms {
   readonly operatorAddress: string;
   readonly rate: string;
@@ -277,14 +277,14 @@ interface ValidatorTerms {
   readonly maxChangeRate: string;
 }
 
-/** A delegation with its tokens. Addresses are bech32. */
+/** A delegation and its tokens. Addresses are bech32. */
 interface OwnedTokens {
   readonly delegatorAddress: string;
   readonly validatorAddress: string;
   readonly amount: Coin;
 }
 
-/** Reads for contracts. Store accesses follow the deployed keeper's order and number, because each consumes gas. */
+/** Reads for contracts. Store accesses match the deployed keeper's in order and number, since each consumes gas. */
 export type ContractReads = ReturnType<typeof createContractReads>;
 
 export function createContractReads({ operators }: Keepers) {

@@ -24,7 +24,7 @@ import type { AddressCodec } from "./types.ts";
 
 const DAY_NS = 86_400_000_000_000n;
 
-/** Longest texts of a description, in bytes. */
+/** Maximum lengths of a description's texts, in bytes. */
 const MAX_LENGTHS = [
   ["moniker", "moniker", 70],
   ["identity", "identity", 3000],
@@ -35,7 +35,7 @@ const MAX_LENGTHS = [
 
 const KEEP = "[do-not-modify]";
 
-/** Parses an address of a message. Throws sdk/7 with the role of the address. */
+/** Parses an address from a message. Throws sdk/7 with the address's role. */
 export function addressOf(codec: AddressCodec, text: string, role: string): Uint8Array {
   try {
     return codec.parse(text);
@@ -44,7 +44,7 @@ export function addressOf(codec: AddressCodec, text: string, role: string): Uint
   }
 }
 
-/** Parses the amount of a message. Throws sdk/18 with `words` unless it is a valid coin above zero. */
+/** Parses a message's amount. Throws sdk/18 with `words` unless it is a valid coin above zero. */
 export function positiveCoin(amount: WireCoin | undefined, words: string): Coin {
   const [coin] = amount === undefined ? [] : parseCoins([amount]);
   if (coin === undefined || !isDenom(coin.denom) || coin.amount <= 0n) throw errors.ErrInvalidRequest(words);
@@ -58,7 +58,7 @@ export function requireBondDenom(context: Context, { denom }: Coin): void {
     throw errors.ErrInvalidRequest(`invalid coin denomination: got ${denom}, expected ${bondDenom}`);
 }
 
-/** The checked fields of a new validator. */
+/** A new validator's checked fields. */
 export interface NewValidator {
   readonly value: Coin;
   readonly rates: Rates;
@@ -66,7 +66,7 @@ export interface NewValidator {
   readonly description: Description;
 }
 
-/** Checks a `MsgCreateValidator` without the state, in the order of the SDK. */
+/** Checks a `MsgCreateValidator` without reading the state, in the SDK's order. */
 export function validateCreate(message: MsgCreateValidator): NewValidator {
   if (message.pubkey === undefined) throw ErrEmptyValidatorPubKey();
   const value = positiveCoin(message.value, "invalid delegation amount");
@@ -101,7 +101,7 @@ function validateRates({ rate, maxRate, maxChangeRate }: Rates): void {
   if (maxChangeRate > maxRate) throw ErrCommissionChangeRateGTMaxRate();
 }
 
-/** Throws staking/40 for a rate below the minimum of the parameters. */
+/** Throws staking/40 for a rate below the minimum in the parameters. */
 export function requireMinimumRate(context: Context, { rate }: Rates): void {
   const least = toInteger(moduleParams.get(context).minCommissionRate);
   if (rate >= least) return;
@@ -109,7 +109,7 @@ export function requireMinimumRate(context: Context, { rate }: Rates): void {
   throw ErrCommissionLTMinRate(text);
 }
 
-/** Throws sdk/18 for a description with a text that is too long. */
+/** Throws sdk/18 if one of a description's texts is too long. */
 export function requireShort(description: Description): Description {
   for (const [field, name, max] of MAX_LENGTHS) {
     const got = utf8(description[field]).length;
@@ -118,7 +118,7 @@ export function requireShort(description: Description): Description {
   return description;
 }
 
-/** Merges an edited description: "[do-not-modify]" leaves a text unchanged. Throws sdk/18. */
+/** Merges an edited description; "[do-not-modify]" leaves a text unchanged. Throws sdk/18. */
 export function editDescription(
   known: Description | undefined,
   edited: Description | undefined,
@@ -135,7 +135,7 @@ export function editDescription(
   });
 }
 
-/** Checks the range of a new rate, before the state is read. Throws sdk/18. */
+/** Checks the range of a new rate before the state is read. Throws sdk/18. */
 export function validateNewRate(context: Context, rate: bigint): void {
   if (rate > DEC18_ONE || rate < 0n)
     throw errors.ErrInvalidRequest("commission rate must be between 0 and 1 (inclusive)");
@@ -146,7 +146,7 @@ export function validateNewRate(context: Context, rate: bigint): void {
     );
 }
 
-/** Changes the rate of a commission: at most once in 24 hours, and in the bounds that the validator set at first. */
+/** Changes a commission's rate: at most once in 24 hours, and within the bounds that the validator first set. */
 export function editCommission(context: Context, commission: Commission, rate: bigint): Commission {
   if (context.timeNs - commission.updateTimeNs < DAY_NS) throw ErrCommissionUpdateTime();
   if (rate > commission.maxRate) throw ErrCommissionGTMaxRate();

@@ -26,13 +26,13 @@ import {
 import { trackHistoricalInfo, updateValidatorSet } from "./validator-set.ts";
 import { dueValidators, removeFromValidatorQueue, requireValidator, setValidator } from "./validators.ts";
 
-/** The module with what slashing and the node read. */
+/** The module and the functions that slashing and the node use. */
 export interface StakingModule extends ChainModule {
   readonly keeper: StakingKeeper;
   readonly contractReads: ContractReads;
 }
 
-/** Creates the module `staking`: validators, delegations, and the validator set of the chain. */
+/** Creates the `staking` module: validators, delegations, and the chain's validator set. */
 export function createStakingModule(options: StakingOptions, deps: StakingDeps): StakingModule {
   const keepers = createKeepers(options, deps);
   return {
@@ -49,7 +49,10 @@ export function createStakingModule(options: StakingOptions, deps: StakingDeps):
   };
 }
 
-/** Ends a block: the active set first, then validators, undelegations and redelegations whose time has passed. */
+/**
+ * Ends a block: updates the active set, then completes the unbonding of validators, undelegations and redelegations whose time
+ * has passed.
+ */
 function endBlock(context: Context, keepers: Keepers): void {
   updateValidatorSet(context, keepers);
   completeValidators(context, keepers);

@@ -15,7 +15,7 @@ import type { Keepers } from "./types.ts";
 import { validators } from "./validators.ts";
 import type { Context } from "../../runtime/context.ts";
 
-/** The queries of the module. */
+/** The module's queries. */
 export function createQueryHandlers(keepers: Keepers): readonly QueryHandler[] {
   return queryHandlers(wire.Query, {
     ...validatorQueries(keepers),

@@ -6,7 +6,7 @@ import type { AddressCodec, Keepers } from "./types.ts";
 /** The functions for some of the module's queries. */
 export type Queries = Partial<QueryFunctions<typeof Query>>;
 
-/** The error of an absent address. */
+/** The error for an absent address. */
 export function emptyAddress(role: "delegator" | "validator"): QueryError {
   return new QueryError(GrpcCode.InvalidArgument, `${role} address cannot be empty`);
 }

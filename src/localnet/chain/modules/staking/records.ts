@@ -7,7 +7,7 @@ import * as wire from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staki
 import { TYPE_URL } from "../../../../cosmos/proto/registry.ts";
 import { type Codec, mappedCodec, messageCodec } from "../../store/collections.ts";
 
-/** A stored validator with numbers. */
+/** A stored validator, with its texts parsed to numbers. */
 export interface Validator
   extends Omit<
     wire.Validator,
@@ -20,7 +20,7 @@ export interface Validator
   readonly commission: Commission;
 }
 
-/** Rates are decimals of 18 digits. */
+/** Rates are decimals with 18 digits. */
 export interface Rates {
   readonly rate: Dec18;
   readonly maxRate: Dec18;
@@ -70,7 +70,7 @@ export interface Redelegation {
   readonly entries: readonly RedelegationEntry[];
 }
 
-/** Parses the digits of an amount or of a decimal, as Go does: "010" is 8. Absent is 0. Throws a plain error for other texts. */
+/** Parses an amount's or a decimal's digits as Go does: "010" is 8. An absent text is 0. Throws a plain error for other texts. */
 export function toInteger(digits: string): bigint {
   return digits === "" ? 0n : parseGoBigInt(digits);
 }
@@ -186,7 +186,7 @@ export const redelegationCodec: Codec<Redelegation> = mappedCodec(
   redelegationToWire,
 );
 
-/** The ed25519 key of a packed public key, 32 bytes; undefined for any other. */
+/** The ed25519 key (32 bytes) from a packed public key; undefined for any other key type. */
 export function ed25519KeyOf(packed: wire.Validator["consensusPubkey"]): Uint8Array | undefined {
   if (packed?.typeUrl !== TYPE_URL.ed25519PubKey) return undefined;
   const key = decodedKey(packed.value);
@@ -201,14 +201,14 @@ function decodedKey(bytes: Uint8Array): Uint8Array | undefined {
   }
 }
 
-/** The ed25519 key of a stored validator. Throws a plain error (a bug): messages and genesis check keys. */
+/** A stored validator's ed25519 key. Throws a plain error (a bug), since messages and genesis check keys. */
 export function consensusKeyOf(validator: Validator): Uint8Array {
   const key = ed25519KeyOf(validator.consensusPubkey);
   if (key === undefined) throw new Error(`validator ${validator.operatorAddress} has no ed25519 key`);
   return key;
 }
 
-/** The consensus address of a stored validator, 20 bytes. */
+/** A stored validator's consensus address, 20 bytes. */
 export function consensusAddressOf(validator: Validator): Uint8Array {
   return ed25519Address(consensusKeyOf(validator));
 }

@@ -4,20 +4,20 @@ import type { Context } from "../../runtime/context.ts";
 import { ErrLogic } from "../../runtime/errors.ts";
 
 export interface StakingOptions {
-  /** Prefix of account addresses. Operator and consensus addresses add `valoper` and `valcons`. */
+  /** Prefix of account addresses, to which operator and consensus addresses add `valoper` and `valcons`. */
   readonly bech32Prefix: string;
-  /** The account that may change parameters, bech32. */
+  /** Bech32 address of the account that may change parameters. */
   readonly authority: string;
-  /** Denomination of the default parameters. */
+  /** Denomination in the default parameters. */
   readonly denom: string;
 }
 
-/** Functions of the bank module that staking calls. `module` is the name of a pool. */
+/** Bank module functions that staking calls. `module` is the name of a pool. */
 interface StakingBank {
   readonly balance: (context: Context, address: Uint8Array, denom: string) => Coin;
-  /** Moves coins of a delegator into a pool. */
+  /** Moves a delegator's coins into a pool. */
   readonly delegate: (context: Context, from: Uint8Array, module: string, coins: readonly Coin[]) => void;
-  /** Moves coins of a pool back to a delegator. */
+  /** Moves a pool's coins back to a delegator. */
   readonly undelegate: (context: Context, module: string, to: Uint8Array, coins: readonly Coin[]) => void;
   readonly sendBetweenModules: (context: Context, from: string, to: string, coins: readonly Coin[]) => void;
   readonly burn: (context: Context, module: string, coins: readonly Coin[]) => void;
@@ -26,17 +26,17 @@ interface StakingBank {
 export interface StakingDeps {
   readonly bank: StakingBank;
   readonly hooks: StakingHooks;
-  /** Types of consensus keys that the chain allows. */
+  /** Consensus key types that the chain allows. */
   readonly keyTypes: (context: Context) => readonly string[];
 }
 
-/** Conversion of addresses between bytes and text. */
+/** Converts addresses between bytes and text. */
 export interface AddressCodec {
   readonly parse: (text: string) => Uint8Array;
   readonly format: (bytes: Uint8Array) => string;
 }
 
-/** Options, keepers of other modules and address codecs. */
+/** Options, other modules' keepers and address codecs. */
 export interface Keepers extends StakingOptions, StakingDeps {
   readonly accounts: AddressCodec;
   readonly operators: AddressCodec;
@@ -49,7 +49,7 @@ export interface Pair {
   readonly validator: Uint8Array;
 }
 
-/** A delegator and the two validators of a redelegation, as bytes. */
+/** A delegator and a redelegation's two validators, as bytes. */
 export interface Triplet {
   readonly delegator: Uint8Array;
   readonly source: Uint8Array;
@@ -67,7 +67,7 @@ export function createKeepers(options: StakingOptions, deps: StakingDeps): Keepe
   };
 }
 
-/** Creates the codec of one prefix. As in the SDK, a wrong prefix is sdk/35 and any other invalid text an `AddressError`. */
+/** Creates the codec for a prefix. As in the SDK, a wrong prefix throws sdk/35 and any other invalid text an `AddressError`. */
 function addressCodec(prefix: string): AddressCodec {
   return {
     parse: (text) => {
@@ -87,7 +87,7 @@ type ValidatorHook = (context: Context, validator: Uint8Array) => void;
 type ConsensusHook = (context: Context, consensus: Uint8Array, validator: Uint8Array) => void;
 type DelegationHook = (context: Context, delegator: Uint8Array, validator: Uint8Array) => void;
 
-/** Hooks of staking, which other modules implement. Addresses are bytes. A hook throws to fail the action; see README, "Hooks". */
+/** Staking hooks, which other modules implement. Addresses are bytes. A hook throws to fail the action; see README, "Hooks". */
 export interface StakingHooks {
   readonly afterValidatorCreated: ValidatorHook;
   readonly beforeValidatorModified: ValidatorHook;
@@ -98,7 +98,7 @@ export interface StakingHooks {
   readonly beforeDelegationSharesModified: DelegationHook;
   readonly beforeDelegationRemoved: DelegationHook;
   readonly afterDelegationModified: DelegationHook;
-  /** `fraction` has 18 decimals, as text. */
+  /** `fraction` is text with 18 decimals. */
   readonly beforeValidatorSlashedWithTokensToBurn: (
     context: Context,
     validator: Uint8Array,
@@ -107,7 +107,7 @@ export interface StakingHooks {
   readonly afterUnbondingInitiated: (context: Context, id: bigint) => void;
 }
 
-/** Calls the hooks of several modules in order. The first error ends the calls. `members` is read at every call. */
+/** Calls several modules' hooks in order. The first error ends the calls. `members` is called each time. */
 export function joinHooks(members: () => readonly Partial<StakingHooks>[]): StakingHooks {
   const each = (call: (member: Partial<StakingHooks>) => void): void => {
     for (const member of members()) call(member);

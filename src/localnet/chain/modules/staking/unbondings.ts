@@ -35,7 +35,7 @@ export const unbondingQueue = createQueue<DVPairs>(keys.UNBONDING_QUEUE, DVPairs
   pairs: [...a.pairs, ...b.pairs],
 }));
 
-/** Stores an unbonding delegation; deletes it without entries. */
+/** Stores an unbonding delegation, or deletes it if it has no entries. */
 export function saveUnbonding(context: Context, pair: Pair, unbonding: Unbonding): void {
   if (unbonding.entries.length === 0) {
     unbondings.delete(context, pair);
@@ -46,7 +46,7 @@ export function saveUnbonding(context: Context, pair: Pair, unbonding: Unbonding
   }
 }
 
-/** Walks a validator's unbonding delegations, in delegator order. */
+/** Iterates over a validator's unbonding delegations, in delegator order. */
 export function* unbondingsFrom(
   context: Context,
   validator: Uint8Array,
@@ -57,7 +57,7 @@ export function* unbondingsFrom(
   }
 }
 
-/** Returns whether an entry is complete at the time of the block. */
+/** Returns whether an entry is complete at the block time. */
 export function isMature(
   context: Context,
   entry: { readonly completionTimeNs: bigint; readonly unbondingOnHoldRefCount: bigint },
@@ -66,8 +66,8 @@ export function isMature(
 }
 
 /**
- * Adds an undelegation of the current block. One of the same block merges into the existing entry: it takes an id and calls no
- * hook.
+ * Adds an undelegation in the current block. If an entry from this block exists, the undelegation merges into it: it takes an id
+ * but calls no hook.
  */
 export function addUnbonding(
   context: Context,
@@ -114,7 +114,7 @@ function withEntry(
   return [merged, false];
 }
 
-/** Pays the complete entries of a pair. Returns the sum; undefined when the pair has no unbonding delegation. */
+/** Pays out a pair's complete entries. Returns their sum; undefined if the pair has no unbonding delegation. */
 export function completeUnbonding(context: Context, keepers: Keepers, pair: Pair): bigint | undefined {
   const unbonding = unbondings.get(context, pair);
   if (unbonding === undefined) return undefined;
@@ -130,14 +130,14 @@ export function completeUnbonding(context: Context, keepers: Keepers, pair: Pair
   return sum;
 }
 
-/** Records by time, which the end of a block takes when they are due. */
+/** Records by time, which are taken at the end of a block once they are due. */
 interface TimeQueue<T> {
   readonly insert: (context: Context, timeNs: bigint, value: T) => void;
-  /** Removes and returns the records up to the time of the block, in order of time. */
+  /** Removes and returns the records up to the block time, ordered by time. */
   readonly takeDue: (context: Context) => readonly T[];
 }
 
-/** Creates a queue under a prefix. Records of one time are joined. */
+/** Creates a queue under a prefix. Records with the same time are joined. */
 function createQueue<T>(
   prefix: Uint8Array,
   type: Parameters<typeof messageCodec<T>>[0],
@@ -160,10 +160,10 @@ function createQueue<T>(
   };
 }
 
-/** Kinds of operations with an unbonding id. */
+/** Kinds of operation that have an unbonding id. */
 export const UNBONDING_KIND = { delegation: 1n, redelegation: 2n, validator: 3n } as const;
 
-/** The last id that was given. */
+/** The last assigned id. */
 export const lastUnbondingId = createItem(keys.MODULE_NAME, keys.UNBONDING_ID, uint64Codec);
 const keysById = createMap(keys.MODULE_NAME, keys.UNBONDING_INDEX, uint64Codec, bytesCodec);
 const kindsById = createMap(keys.MODULE_NAME, keys.UNBONDING_TYPE, uint64Codec, uint64Codec);
@@ -175,19 +175,19 @@ export function takeUnbondingId(context: Context): bigint {
   return id;
 }
 
-/** Remembers the store key of the operation with an id. */
+/** Stores an operation's store key under its id. */
 export function indexUnbonding(context: Context, id: bigint, kind: bigint, key: Uint8Array): void {
   keysById.set(context, id, key);
   kindsById.set(context, id, kind);
 }
 
-/** Removes a complete operation from the index. As in the SDK, its kind stays. */
+/** Removes a complete operation from the index. As in the SDK, its kind is not deleted. */
 export function forgetUnbonding(context: Context, id: bigint): void {
   keysById.delete(context, id);
 }
 
 /**
- * Calls a hook whose error the SDK only logs: the action goes on, and what the hook wrote before the error stays. Running out
+ * Calls a hook whose error the SDK only logs: the action continues, and what the hook wrote before the error is kept. Running out
  * of gas still ends the transaction.
  */
 export function ignoringErrors(call: () => void): void {
@@ -230,7 +230,7 @@ export const redelegationQueue = createQueue<DVVTriplets>(keys.REDELEGATION_QUEU
   triplets: [...a.triplets, ...b.triplets],
 }));
 
-/** Stores a redelegation; deletes it without entries. */
+/** Stores a redelegation, or deletes it if it has no entries. */
 export function saveRedelegation(context: Context, triplet: Triplet, redelegation: Redelegation): void {
   if (redelegation.entries.length === 0) {
     redelegations.delete(context, triplet);
@@ -243,7 +243,7 @@ export function saveRedelegation(context: Context, triplet: Triplet, redelegatio
   }
 }
 
-/** Walks the redelegations away from a validator. */
+/** Iterates over the redelegations away from a validator. */
 export function* redelegationsFrom(
   context: Context,
   source: Uint8Array,
@@ -254,7 +254,7 @@ export function* redelegationsFrom(
   }
 }
 
-/** Returns whether a delegator has a redelegation to the validator that is not complete. */
+/** Returns whether a delegator has an incomplete redelegation to the validator. */
 export function hasReceiving(context: Context, delegator: Uint8Array, destination: Uint8Array): boolean {
   return byDestination.entries(context, keys.lengthPrefixed(destination, delegator)).next().done !== true;
 }
@@ -285,7 +285,7 @@ export function addRedelegation(
   ignoringErrors(() => keepers.hooks.afterUnbondingInitiated(context, id));
 }
 
-/** Removes the complete entries of a triplet. Returns their sum; undefined when the triplet has no redelegation. */
+/** Removes a triplet's complete entries. Returns their sum; undefined if the triplet has no redelegation. */
 export function completeRedelegation(context: Context, triplet: Triplet): bigint | undefined {
   const redelegation = redelegations.get(context, triplet);
   if (redelegation === undefined) return undefined;

@@ -33,8 +33,8 @@ import {
 } from "./validators.ts";
 
 /**
- * Moves validators into and out of the active set by their power, their tokens between the pools, and stores the updates for
- * the node. First all that enter, highest power first, then all that leave, in order of operators.
+ * Moves validators into and out of the active set by their power, moves their tokens between the pools, and stores the updates
+ * for the node. First come those that enter, highest power first, then those that leave, in operator order.
  */
 export function updateValidatorSet(context: Context, keepers: Keepers): void {
   const last = new Map([...lastPowers.entries(context)].map((entry) => [toHex(entry[0]), entry]));
@@ -49,7 +49,7 @@ export function updateValidatorSet(context: Context, keepers: Keepers): void {
 
 type LastPowers = Map<string, readonly [operator: Uint8Array, power: bigint]>;
 
-/** Bonds the validators with the highest power. Removes them from `last`. Returns the tokens that became bonded. */
+/** Bonds the validators with the highest power and removes them from `last`. Returns the tokens that became bonded. */
 function fillActiveSet(
   context: Context,
   keepers: Keepers,
@@ -129,7 +129,7 @@ function beginUnbonding(context: Context, keepers: Keepers, validator: Validator
   hooks.afterUnbondingInitiated(context, id);
 }
 
-/** Stores the updates of a block for {@link updatesOf}. */
+/** Stores a block's updates for {@link updatesOf}. */
 export function storeUpdates(context: Context, updates: readonly ValidatorPower[]): void {
   lastUpdates.set(context, {
     updates: updates.map(({ publicKey, power }) => ({
@@ -139,7 +139,7 @@ export function storeUpdates(context: Context, updates: readonly ValidatorPower[
   });
 }
 
-/** Returns the validator updates of the block: keys and powers, 0 for a validator that left. */
+/** Returns the block's validator updates: keys and powers, with power 0 for a validator that left. */
 export function updatesOf(context: Context): readonly ValidatorPower[] {
   const { updates } = lastUpdates.get(context) ?? ValidatorUpdates.decode(new Uint8Array(0));
   return updates.flatMap(({ pubKey, power }) =>
@@ -147,7 +147,7 @@ export function updatesOf(context: Context): readonly ValidatorPower[] {
   );
 }
 
-/** Header and active set of the recent blocks, by height. */
+/** Headers and active sets of recent blocks, by height. */
 export const historicalInfos = createMap(
   MODULE_NAME,
   HISTORICAL_INFO,
@@ -156,8 +156,8 @@ export const historicalInfos = createMap(
 );
 
 /**
- * Stores header and active set at the begin of a block, and deletes entries that are more than `historical_entries` heights old. The set
- * is the last block's, highest power first.
+ * Stores the header and the active set at the start of a block, and deletes entries more than `historical_entries` heights old.
+ * The set is the last block's, highest power first.
  */
 export function trackHistoricalInfo(context: Context, block: BlockInput): void {
   const entries = BigInt(moduleParams.get(context).historicalEntries);
@@ -172,14 +172,14 @@ export function trackHistoricalInfo(context: Context, block: BlockInput): void {
   });
 }
 
-/** The order of CometBFT: power, then address. */
+/** CometBFT's order: by power, then by address. */
 function byPower(a: Validator, b: Validator): number {
   const [powerA, powerB] = [potentialPower(a), potentialPower(b)];
   if (powerA !== powerB) return powerA > powerB ? -1 : 1;
   return compareBytes(consensusAddressOf(a), consensusAddressOf(b));
 }
 
-/** The parts of a header that the node gives to the application. The others are empty. */
+/** The header fields that the node passes to the application. All others are empty. */
 function headerOf({ chainId, height, timeNs }: Context, block: BlockInput): Header {
   const none = new Uint8Array(0);
   const { nextValidatorsHash = none, appHash = none, proposerAddress = none } = block;

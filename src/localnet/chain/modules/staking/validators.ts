@@ -52,7 +52,7 @@ const operatorsByConsensus = createMap(
   addressKey,
   bytesCodec,
 );
-/** Powers of the last block by operator. */
+/** The last block's powers by operator. */
 export const lastPowers = createMap(keys.MODULE_NAME, keys.LAST_POWER, addressKey, powerCodec);
 export const lastTotalPower = createItem(
   keys.MODULE_NAME,
@@ -70,14 +70,14 @@ export const lastUpdates = createItem(
   messageCodec<ValidatorUpdates>(ValidatorUpdates),
 );
 
-/** Returns a validator by its operator. Throws staking/3 without one. */
+/** Returns a validator by its operator. Throws staking/3 if there is none. */
 export function requireValidator(context: Context, operator: Uint8Array): Validator {
   const validator = validators.get(context, operator);
   if (validator === undefined) throw ErrNoValidatorFound();
   return validator;
 }
 
-/** Returns a validator by the address of its consensus key. */
+/** Returns a validator by its consensus key's address. */
 export function validatorByConsensus(context: Context, consensus: Uint8Array): Validator | undefined {
   const operator = operatorsByConsensus.get(context, consensus);
   return operator === undefined ? undefined : validators.get(context, operator);
@@ -92,34 +92,34 @@ export function setByConsensus(context: Context, keepers: Keepers, validator: Va
   operatorsByConsensus.set(context, consensusAddressOf(validator), operator);
 }
 
-/** Adds a validator to the order of power, unless it is jailed. */
+/** Adds a validator to the power order unless it is jailed. */
 export function addToPowerOrder(context: Context, keepers: Keepers, validator: Validator): void {
   if (validator.jailed) return;
   const operator = keepers.operators.parse(validator.operatorAddress);
   context.store(keys.MODULE_NAME).set(keys.powerKey(potentialPower(validator), operator), operator);
 }
 
-/** Removes a validator from the order of power. Call it before the tokens change: they are part of the key. */
+/** Removes a validator from the power order. Call it before the tokens change, since they are part of the key. */
 export function removeFromPowerOrder(context: Context, keepers: Keepers, validator: Validator): void {
   const operator = keepers.operators.parse(validator.operatorAddress);
   context.store(keys.MODULE_NAME).delete(keys.powerKey(potentialPower(validator), operator));
 }
 
-/** Walks operators that are not jailed from the highest power to the lowest. */
+/** Iterates over the operators that are not jailed, from highest to lowest power. */
 export function* operatorsByPower(context: Context): IterableIterator<Uint8Array> {
   const end = prefixEnd(keys.VALIDATORS_BY_POWER);
   for (const [, operator] of context.store(keys.MODULE_NAME).iterateReverse(keys.VALIDATORS_BY_POWER, end))
     yield operator;
 }
 
-/** Deletes a validator with its indices. */
+/** Deletes a validator and its index entries. */
 export function deleteValidator(context: Context, keepers: Keepers, validator: Validator): void {
   validators.delete(context, keepers.operators.parse(validator.operatorAddress));
   operatorsByConsensus.delete(context, consensusAddressOf(validator));
   removeFromPowerOrder(context, keepers, validator);
 }
 
-/** Stores a change of tokens or shares and moves the validator in the order of power. */
+/** Stores a change of tokens or shares, and moves the validator in the power order. */
 export function changeValidator(
   context: Context,
   keepers: Keepers,
@@ -164,37 +164,37 @@ export function isBonded({ status }: Validator): boolean {
   return status === BondStatus.BOND_STATUS_BONDED;
 }
 
-/** Returns whether all tokens of the validator are slashed while shares remain: nobody can delegate to it. */
+/** Returns whether all of the validator's tokens have been slashed while shares remain, so that nobody can delegate to it. */
 export function hasInvalidRate({ tokens, delegatorShares }: Validator): boolean {
   return tokens === 0n && delegatorShares > 0n;
 }
 
-/** Tokens of shares, as a decimal; rounds half to even. */
+/** The tokens that shares are worth, as a decimal, rounded half to even. */
 export function tokensFromShares({ tokens, delegatorShares }: Validator, shares: Dec18): Dec18 {
   return quoDec18(shares * tokens, delegatorShares);
 }
 
-/** Shares of an amount, rounded down. Throws staking/22 for a validator without tokens. */
+/** The shares that an amount is worth, rounded down. Throws staking/22 for a validator without tokens. */
 export function sharesFromTokens({ tokens, delegatorShares }: Validator, amount: bigint): Dec18 {
   if (tokens === 0n) throw ErrInsufficientShares();
   return (delegatorShares * amount) / tokens;
 }
 
-/** Adds tokens. Returns the new validator and the shares that they buy: one for each token for the first delegation. */
+/** Adds tokens. Returns the new validator and the shares that they buy: one per token for the first delegation. */
 function withTokens(validator: Validator, amount: bigint): readonly [Validator, Dec18] {
   const { tokens, delegatorShares } = validator;
   const issued = delegatorShares === 0n ? amount * DEC18_ONE : sharesFromTokens(validator, amount);
   return [{ ...validator, tokens: tokens + amount, delegatorShares: delegatorShares + issued }, issued];
 }
 
-/** Removes shares. Returns the new validator and their tokens, rounded down. The last shares take all tokens. */
+/** Removes shares. Returns the new validator and the shares' tokens, rounded down. The last shares take all tokens. */
 function withoutShares(validator: Validator, shares: Dec18): readonly [Validator, bigint] {
   const remaining = validator.delegatorShares - shares;
   const amount = remaining === 0n ? validator.tokens : truncateDec18(tokensFromShares(validator, shares));
   return [{ ...validator, tokens: validator.tokens - amount, delegatorShares: remaining }, amount];
 }
 
-/** Part of an amount, rounded down. */
+/** The fraction of an amount, rounded down. */
 export function fractionOf(fraction: Dec18, amount: bigint): bigint {
   return truncateDec18(mulDec18(fraction, amount * DEC18_ONE));
 }
@@ -208,7 +208,7 @@ export function effectiveFraction(amount: bigint, total: bigint): Dec18 {
 }
 
 const codec = messageCodec<ValAddresses>(ValAddresses);
-/** Prefix and time length before a key's time. */
+/** Length of the prefix and the time length, which precede a key's time. */
 const TIME_OFFSET = 9;
 
 function keyOf({ unbondingTimeNs, unbondingHeight }: Validator): Uint8Array {
@@ -226,20 +226,20 @@ function setAddresses(context: Context, key: Uint8Array, addresses: readonly str
   else store.set(key, codec.encode({ addresses: [...addresses] }));
 }
 
-/** Adds an unbonding validator at the end of its unbonding time. */
+/** Adds an unbonding validator at its unbonding end time. */
 export function addToValidatorQueue(context: Context, validator: Validator): void {
   const key = keyOf(validator);
   setAddresses(context, key, [...addressesAt(context, key), validator.operatorAddress]);
 }
 
-/** Removes a validator, if it is there. */
+/** Removes a validator if it is in the queue. */
 export function removeFromValidatorQueue(context: Context, validator: Validator): void {
   const key = keyOf(validator);
   const others = addressesAt(context, key).filter((address) => address !== validator.operatorAddress);
   setAddresses(context, key, others);
 }
 
-/** Returns the operators, as text, whose unbonding time and height have passed, in order of time. */
+/** Returns the operators (as text) whose unbonding time and height have passed, ordered by time. */
 export function dueValidators(context: Context): readonly string[] {
   const now = fromUtf8(keys.timeKey(context.timeNs));
   const range = context
@@ -252,7 +252,7 @@ export function dueValidators(context: Context): readonly string[] {
   });
 }
 
-/** The module account that holds the tokens of a validator. */
+/** The module account that holds a validator's tokens. */
 export function poolOf(validator: Validator): string {
   return isBonded(validator) ? keys.BONDED_POOL : keys.NOT_BONDED_POOL;
 }
@@ -265,7 +265,7 @@ export function notBondedToBonded(context: Context, { bank }: Keepers, amount: b
   bank.sendBetweenModules(context, keys.NOT_BONDED_POOL, keys.BONDED_POOL, bondCoins(context, amount));
 }
 
-/** Burns a pool's tokens; nothing for zero. */
+/** Burns a pool's tokens. Does nothing for zero. */
 export function burnFrom(context: Context, { bank }: Keepers, pool: string, amount: bigint): void {
   if (amount > 0n) bank.burn(context, pool, bondCoins(context, amount));
 }

@@ -40,7 +40,7 @@ import type { ChannelEndpoint } from "../ibc/host/packet.ts";
 import { type Coin, isDenom, parseCoins } from "../../runtime/coins.ts";
 import type { MsgTransfer } from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1/tx.ts";
 
-/** Creates the application of the port `transfer` (ICS-20). */
+/** Creates the application for the port `transfer` (ICS-20). */
 export function createTransferApplication(keepers: Keepers): IBCModule {
   return {
     moduleName: MODULE_NAME,
@@ -90,7 +90,7 @@ function requireVersion(version: string): void {
     throw ErrInvalidVersion(`invalid counterparty version: expected ${VERSION}, got ${version}`);
 }
 
-/** A transfer that cannot be paid out is acknowledged with the code of the error. */
+/** A transfer that cannot be paid out is acknowledged with the error's code. */
 function onReceive(context: Context, packet: RelayedPacket, keepers: Keepers): Acknowledgement {
   let data = FungibleTokenPacketData.decode(new Uint8Array(0));
   try {
@@ -139,8 +139,8 @@ function dataOf({ data }: RelayedPacket): FungibleTokenPacketData {
 }
 
 /**
- * MsgTransfer: takes the coin and sends a packet. A coin that leaves for another chain goes into escrow; a voucher that goes
- * back over its channel is burned. `lockFee` gets the number of the packet before anything is taken. Returns the number. Throws
+ * MsgTransfer: takes the coin and sends a packet. A coin that leaves for another chain goes into escrow; a voucher that goes back
+ * over its channel is burned. `lockFee` receives the packet's number before anything is taken. Returns that number. Throws
  * `ModuleError`.
  */
 export function sendTransfer(
@@ -189,7 +189,7 @@ export function sendTransfer(
   return sequence;
 }
 
-/** Takes a coin from its sender. Returns its full denomination. */
+/** Takes a coin from its sender. Returns the coin's full denomination. */
 function takeCoin(
   context: Context,
   keepers: Keepers,
@@ -204,15 +204,15 @@ function takeCoin(
   return denom;
 }
 
-/** A packet of another chain. */
+/** A packet from another chain. */
 interface Arrival {
   readonly source: ChannelEndpoint;
   readonly destination: ChannelEndpoint;
 }
 
 /**
- * Pays out a transfer that arrived. A coin of this chain comes out of escrow; any other one is a voucher, which is minted.
- * Throws `ModuleError`, whose code goes into the acknowledgement.
+ * Pays out a transfer that has arrived. This chain's own coins come out of escrow; any other coin is minted as a voucher. Throws
+ * `ModuleError`, whose code goes into the acknowledgement.
  */
 function receiveTransfer(
   context: Context,
@@ -268,7 +268,7 @@ function mintVoucher(
   );
 }
 
-/** Gives back a transfer that failed: out of escrow, or as a new voucher. Throws `ModuleError`. */
+/** Refunds a failed transfer from escrow or as a new voucher. Throws `ModuleError`. */
 function refund(
   context: Context,
   source: ChannelEndpoint,
@@ -287,7 +287,7 @@ function refund(
 
 type Attribute = readonly [key: string, value: string];
 
-/** Builds the events of a transfer that leaves. */
+/** Builds the events for an outgoing transfer. */
 function transferSent(
   { sender, receiver, memo }: MsgTransfer,
   { denom, amount }: Coin,
@@ -304,7 +304,7 @@ function transferSent(
   ];
 }
 
-/** Builds the event of a voucher that is minted. */
+/** Builds the event for a minted voucher. */
 function voucherMinted(hash: string, denom: string): ChainEvent {
   return event("denomination_trace", [
     ["trace_hash", hash],
@@ -312,7 +312,7 @@ function voucherMinted(hash: string, denom: string): ChainEvent {
   ]);
 }
 
-/** Builds the event of a transfer that arrived. `error`: why it was refused. */
+/** Builds the event for a transfer that has arrived. `error` says why it was refused. */
 function transferReceived(data: FungibleTokenPacketData, error: string | undefined): ChainEvent {
   return event("fungible_token_packet", [
     ...transferAttributes(data),
@@ -321,7 +321,7 @@ function transferReceived(data: FungibleTokenPacketData, error: string | undefin
   ]);
 }
 
-/** Builds the events of an acknowledgement. `text`: the acknowledgement as Go prints it. */
+/** Builds the events for an acknowledgement. `text` is the acknowledgement as printed by Go. */
 function transferAcknowledged(
   data: FungibleTokenPacketData,
   text: string,
@@ -333,7 +333,7 @@ function transferAcknowledged(
   ];
 }
 
-/** Builds the event of a refund after a timeout. */
+/** Builds the event for a refund after a timeout. */
 function transferTimedOut({ sender, denom, amount, memo }: FungibleTokenPacketData): ChainEvent {
   return event("timeout", [
     ["module", MODULE_NAME],
@@ -361,7 +361,7 @@ function transferAttributes({
   ];
 }
 
-/** Returns the coin of a message. Throws sdk/2 for an amount that is not an integer. */
+/** Returns a message's coin. Throws sdk/2 if the amount is not an integer. */
 export function coinOf({ token }: Pick<MsgTransfer, "token">): Coin {
   const [coin] = parseCoins([token ?? { denom: "", amount: "" }]);
   return coin ?? { denom: "", amount: 0n };

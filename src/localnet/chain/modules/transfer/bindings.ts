@@ -15,7 +15,7 @@ interface BindingDeps {
   readonly findMessage: (typeUrl: string) => MessageHandler | undefined;
 }
 
-/** Runs a contract's `{"ibc_transfer":{…}}`. Returns undefined for a message of another module. */
+/** Runs a contract's `{"ibc_transfer":{…}}`. Returns undefined for other modules' messages. */
 export function handleTransferMessage(
   context: Context,
   sender: string,
@@ -41,7 +41,7 @@ export function handleTransferMessage(
   return { data: utf8(printGoObject(members)), response };
 }
 
-/** Reads the fee in a message of a contract. */
+/** Reads the fee from a contract's message. */
 export function feeOf(fee: JsonField): Fee {
   const coins = (name: string): Fee["ackFee"] =>
     fee

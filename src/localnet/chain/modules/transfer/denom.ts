@@ -10,9 +10,9 @@ const VOUCHER_PREFIX = "ibc/";
 const HASH_BYTES = 32;
 
 /**
- * Splits a full denomination, for instance "transfer/channel-0/untrn", into the path of channels and the denomination of the
- * first chain. Only a name like "channel-N", with a number of 64 bits, is treated as a channel, so that a denomination with
- * slashes is unchanged.
+ * Splits a full denomination, for instance "transfer/channel-0/untrn", into the path of channels and the denomination on the
+ * first chain. Only a name like "channel-N" with a 64-bit number is treated as a channel, so a denomination that contains slashes
+ * is unchanged.
  */
 export function parseTrace(denom: string): DenomTrace {
   const items = denom.split("/");
@@ -21,12 +21,12 @@ export function parseTrace(denom: string): DenomTrace {
   return { path: items.slice(0, end).join("/"), baseDenom: items.slice(end).join("/") };
 }
 
-/** Returns the full denomination of a trace. */
+/** Returns a trace's full denomination. */
 export function fullDenom({ path, baseDenom }: DenomTrace): string {
   return path === "" ? baseDenom : `${path}/${baseDenom}`;
 }
 
-/** Returns the hash of a trace, 32 bytes. */
+/** Returns a trace's hash, 32 bytes. */
 export function traceHash(trace: DenomTrace): Uint8Array {
   return sha256(utf8(fullDenom(trace)));
 }
@@ -36,17 +36,17 @@ export function localDenom(trace: DenomTrace): string {
   return trace.path === "" ? trace.baseDenom : VOUCHER_PREFIX + upperHex(traceHash(trace));
 }
 
-/** Returns the hash in "ibc/HASH"; undefined for any other denomination. */
+/** Returns the hash from "ibc/HASH"; undefined for any other denomination. */
 export function hashOfVoucher(denom: string): string | undefined {
   return denom.startsWith(VOUCHER_PREFIX) ? denom.slice(VOUCHER_PREFIX.length) : undefined;
 }
 
-/** Returns the prefix that a channel end puts in front of the denominations that it receives. */
+/** Returns the prefix that a channel end adds to the denominations that it receives. */
 export function channelPrefix({ portId, channelId }: ChannelEndpoint): string {
   return `${portId}/${channelId}/`;
 }
 
-/** Returns the denomination under which the receiving chain holds the coins of a packet. */
+/** Returns the denomination under which the receiving chain holds a packet's coins. */
 export function receivedDenom(
   { source, destination }: { readonly source: ChannelEndpoint; readonly destination: ChannelEndpoint },
   denom: string,
@@ -56,7 +56,7 @@ export function receivedDenom(
   return localDenom(parseTrace(full));
 }
 
-/** Parses the hash of a trace, in either case. Throws an unregistered error with Go's text. */
+/** Parses a trace's hash in upper or lower case. Throws an unregistered error with Go's text. */
 export function parseTraceHash(text: string): Uint8Array {
   const invalid = /[^0-9a-fA-F]/u.exec(text)?.[0];
   if (invalid !== undefined) {
@@ -70,7 +70,7 @@ export function parseTraceHash(text: string): Uint8Array {
   return hash;
 }
 
-/** Checks the denomination of a message (ibc-go `ValidateIBCDenom`), after the checks of its coin. Throws `ModuleError`. */
+/** Checks a message's denomination (ibc-go `ValidateIBCDenom`) after its coin has been checked. Throws `ModuleError`. */
 export function validateSentDenom(denom: string): void {
   const hash = denom === "ibc" ? "" : hashOfVoucher(denom);
   if (hash === undefined) return;
@@ -96,7 +96,7 @@ export function validateReceivedDenom(denom: string): void {
   validatePath(parseTrace(denom));
 }
 
-/** Checks the trace of a request (ibc-go `DenomTrace.Validate`). Throws `ModuleError`. */
+/** Checks a request's trace (ibc-go `DenomTrace.Validate`). Throws `ModuleError`. */
 export function validateTrace(trace: DenomTrace): void {
   const isOwn = trace.path === "" && trace.baseDenom !== "";
   if (!isOwn && trimGoSpace(trace.baseDenom) === "")
@@ -104,7 +104,7 @@ export function validateTrace(trace: DenomTrace): void {
   validatePath(trace);
 }
 
-/** Checks that a path is pairs of port and channel. Throws `ModuleError`. */
+/** Checks that a path consists of pairs of port and channel. Throws `ModuleError`. */
 export function validatePath({ path }: DenomTrace): void {
   if (path === "") return;
   const identifiers = path.split("/");

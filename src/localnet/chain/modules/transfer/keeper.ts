@@ -22,9 +22,12 @@ import type { ICS4Wrapper } from "../ibc/channel/ibc-module.ts";
 export interface TransferOptions {
   /** Prefix of account addresses. */
   readonly bech32Prefix: string;
-  /** The account that may change the params, bech32. */
+  /** Bech32 address of the account that may change the params. */
   readonly authority: string;
-  /** The chain has its own messages, and answers ibc-go's with their responses too. Absent: only ibc-go's. */
+  /**
+   * If present, the chain has its own messages, and responds to ibc-go's messages with its own responses too. If absent, it has
+   * only ibc-go's.
+   */
   readonly ownMessages?: { readonly chainName: string };
 }
 
@@ -34,7 +37,7 @@ interface BankKeeper {
   readonly sendFromModule: (context: Context, module: string, to: Uint8Array, coins: readonly Coin[]) => void;
   readonly mint: (context: Context, module: string, coins: readonly Coin[]) => void;
   readonly burn: (context: Context, module: string, coins: readonly Coin[]) => void;
-  /** Throws `ModuleError` when messages may not send one of the denominations. */
+  /** Throws `ModuleError` if messages may not send one of the denominations. */
   readonly requireSendEnabled: (context: Context, coins: readonly Coin[]) => void;
   readonly isBlocked: (address: Uint8Array) => boolean;
   readonly hasMetadata: (context: Context, denom: string) => boolean;
@@ -43,13 +46,13 @@ interface BankKeeper {
 
 /** Sends packets, directly or through middleware. */
 interface ChannelKeeper extends ICS4Wrapper {
-  /** Returns a channel; undefined for an unknown one. */
+  /** Returns a channel; undefined if it is unknown. */
   readonly channel: (context: Context, channel: ChannelEndpoint) => unknown;
-  /** Returns the sequence of the next packet of a channel; undefined for an unknown channel. */
+  /** Returns the sequence of the next packet on a channel; undefined for an unknown channel. */
   readonly nextSequenceSend: (context: Context, channel: ChannelEndpoint) => bigint | undefined;
 }
 
-/** Takes the fees that contracts offer the relayers of their transfers. */
+/** Takes the fees that contracts offer to the relayers of their transfers. */
 export interface FeeKeeper {
   readonly isContract: (context: Context, address: string) => boolean;
   readonly lockFees: (
@@ -63,11 +66,11 @@ export interface FeeKeeper {
 export interface TransferDeps {
   readonly bank: BankKeeper;
   readonly channels: ChannelKeeper;
-  /** Absent: a chain without contracts. */
+  /** Absent on a chain without contracts. */
   readonly fees?: FeeKeeper;
 }
 
-/** Options and keepers of other modules. */
+/** Options, and keepers of other modules. */
 export interface Keepers extends TransferOptions, TransferDeps {}
 
 const amountCodec: Codec<bigint> = {
@@ -80,17 +83,17 @@ export const port = createItem(MODULE_NAME, PORT_KEY, textCodec);
 /** Traces by hash. */
 export const traces = createMap(MODULE_NAME, TRACES_PREFIX, bytesCodec, messageCodec<DenomTrace>(DenomTrace));
 
-/** Coins in all escrow accounts, by denomination. An amount of zero has no entry. */
+/** Coins in all escrow accounts, by denomination. A zero amount has no entry. */
 export const escrows = createMap(MODULE_NAME, ESCROW_PREFIX, textCodec, amountCodec);
 
-/** Stores the trace of a voucher, and its metadata in the bank. */
+/** Stores a voucher's trace, and its metadata in the bank. */
 export function addTrace(context: Context, bank: BankKeeper, trace: DenomTrace): void {
   const hash = traceHash(trace);
   if (!traces.has(context, hash)) traces.set(context, hash, trace);
   if (!bank.hasMetadata(context, localDenom(trace))) bank.setMetadata(context, voucherMetadata(trace));
 }
 
-/** Returns a voucher's metadata, as in ibc-go without a unit for `display`. */
+/** Returns a voucher's metadata. As in ibc-go, it has no unit for `display`. */
 function voucherMetadata(trace: DenomTrace): Metadata {
   const display = fullDenom(trace);
   return {
@@ -105,7 +108,7 @@ function voucherMetadata(trace: DenomTrace): Metadata {
   };
 }
 
-/** Returns a coin's full denomination: its trace's for "ibc/HASH". Throws transfer/6 for an unknown trace. */
+/** Returns a coin's full denomination, which for "ibc/HASH" is the trace's. Throws transfer/6 for an unknown trace. */
 export function fullDenomOf(context: Context, denom: string): string {
   const hash = hashOfVoucher(denom);
   if (hash === undefined) return denom;
@@ -114,7 +117,7 @@ export function fullDenomOf(context: Context, denom: string): string {
   return fullDenom(trace);
 }
 
-/** Adds to the coins in escrow, or subtracts with `sign` -1. Throws sdk/5 for more than was put there. */
+/** Adds to the coins in escrow, or subtracts if `sign` is -1. Throws sdk/5 for more than is in escrow. */
 function changeEscrow(context: Context, { denom, amount }: Coin, sign: 1n | -1n): void {
   const before = escrows.get(context, denom) ?? 0n;
   const total = before + sign * amount;
@@ -126,7 +129,7 @@ function changeEscrow(context: Context, { denom, amount }: Coin, sign: 1n | -1n)
 
 const ADDRESS_BYTES = 20;
 
-/** Returns the escrow account of a channel, for coins of this chain. It has no private key. */
+/** Returns a channel's escrow account, which holds coins of this chain. It has no private key. */
 export function escrowAddress({ portId, channelId }: ChannelEndpoint): Uint8Array {
   const preimage = concat(utf8(VERSION), Uint8Array.of(0), utf8(`${portId}/${channelId}`));
   return sha256(preimage).slice(0, ADDRESS_BYTES);
@@ -143,7 +146,7 @@ export function escrowCoin(
   changeEscrow(context, coin, 1n);
 }
 
-/** Moves a coin that comes back out of escrow. Throws `ModuleError`. */
+/** Moves a returning coin out of escrow. Throws `ModuleError`. */
 export function unescrowCoin(
   context: Context,
   { bank }: Keepers,

@@ -1,13 +1,13 @@
 import { utf8 } from "../../../../platform/base/bytes.ts";
 import { registerError } from "../../runtime/errors.ts";
 
-/** Name of the module, its store and its account; error codespace. */
+/** Name of the module, its store and its account; also the error codespace. */
 export const MODULE_NAME = "transfer";
 
-/** The port of the module. */
+/** The module's port. */
 export const PORT_ID = "transfer";
 
-/** The version of its channels (ICS-20). */
+/** The version of the module's channels (ICS-20). */
 export const VERSION = "ics20-1";
 
 /** The port as text. */
@@ -16,7 +16,7 @@ export const PORT_KEY = Uint8Array.of(0x01);
 /** `0x02 | hash` → `DenomTrace`. */
 export const TRACES_PREFIX = Uint8Array.of(0x02);
 
-/** `totalEscrowForDenom/{denom}` → `IntProto`: coins of a denomination in all escrow accounts. */
+/** `totalEscrowForDenom/{denom}` → `IntProto`: a denomination's coins in all escrow accounts. */
 export const ESCROW_PREFIX = utf8("totalEscrowForDenom/");
 
 export const ErrInvalidDenomForTransfer = registerError(

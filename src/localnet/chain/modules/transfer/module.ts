@@ -57,13 +57,13 @@ import { NO_FEE, validateFee } from "./packet-fee.ts";
 import { moduleParams } from "./params.ts";
 import { createTransferApplication, sendTransfer, coinOf } from "./application.ts";
 
-/** The module with its application. */
+/** The module and its application. */
 export interface TransferModule extends ChainModule {
-  /** The application of the port `transfer`. */
+  /** The application for the port `transfer`. */
   readonly application: IBCModule;
 }
 
-/** Creates the module `transfer`: coins over IBC (ICS-20). */
+/** Creates the `transfer` module: coins over IBC (ICS-20). */
 export function createTransferModule(options: TransferOptions, deps: TransferDeps): TransferModule {
   const keepers: Keepers = { ...options, ...deps };
   return {
@@ -102,7 +102,7 @@ function createHandlers(keepers: Keepers): readonly MessageHandler[] {
   ];
 }
 
-/** ibc-go's messages. On a chain with its own MsgTransfer, both have its response. */
+/** ibc-go's messages, for a chain with its own MsgTransfer, whose response both messages have. */
 const WITH_OWN_RESPONSE = {
   ...tx.Msg,
   methods: {
@@ -116,7 +116,7 @@ function namingOwnResponse(handler: MessageHandler, chainName: string): MessageH
   return { ...handler, handle: (context, message) => ({ ...handler.handle(context, message), typeUrl }) };
 }
 
-/** The chain's own MsgTransfer: a contract pays a fee for the relayer of the reply. Throws `ModuleError`. */
+/** The chain's own MsgTransfer: a contract pays a fee to the relayer of the reply. Throws `ModuleError`. */
 function transferWithFee(
   context: Context,
   message: own.MsgTransfer,
@@ -170,7 +170,7 @@ function goText({ token, timeoutHeight, fee, ...message }: own.MsgTransfer): str
   ].join("");
 }
 
-/** Fields without a value are left out. */
+/** Fields without a value are omitted. */
 function goField(name: string, value: string | bigint): string {
   if (typeof value === "bigint") return value === 0n ? "" : `${name}:${value} `;
   return value === "" ? "" : `${name}:${goQuote(value)} `;
@@ -180,7 +180,7 @@ function goCoin(name: string, { denom, amount }: WireCoin): string {
   return `${name}:<${goField("denom", denom)}${goField("amount", amount === "" ? "0" : amount)}> `;
 }
 
-/** Quotes a text as protobuf's text format does: other bytes than printable ASCII in octal. */
+/** Quotes text as protobuf's text format does, writing all bytes other than printable ASCII in octal. */
 function goQuote(text: string): string {
   const escapes: Readonly<Record<string, string>> = {
     "\n": "\\n",
@@ -236,7 +236,7 @@ const SCHEMA: GenesisSchema<GenesisState> = {
   type: GenesisState,
 };
 
-/** Reads the genesis state. Throws `GenesisError` for a trace that is invalid or given twice, and for invalid coins. */
+/** Reads the genesis state. Throws `GenesisError` if a trace is invalid or listed twice, and for invalid coins. */
 export function initGenesis(context: Context, json: JsonValue | undefined): void {
   const state = readGenesis(SCHEMA, json);
   const path = `app_state.${MODULE_NAME}`;
@@ -261,7 +261,7 @@ export function initGenesis(context: Context, json: JsonValue | undefined): void
   });
 }
 
-/** Prints the complete state of the module. */
+/** Exports the module's complete state. */
 export function exportGenesis(context: Context): JsonValue {
   return printGenesis(SCHEMA, {
     portId: port.get(context) ?? unreachable("the port is stored from genesis on"),
@@ -293,7 +293,7 @@ function createQueryHandlers(bech32Prefix: string): readonly QueryHandler[] {
   });
 }
 
-/** Pages follow the order of the hashes; within a page, the traces are in the order of their denominations. */
+/** Pages follow hash order; within a page, the traces are ordered by denomination. */
 function queryTraces(
   context: Context,
   { pagination }: wire.QueryDenomTracesRequest,
@@ -305,7 +305,7 @@ function queryTraces(
   return { denomTraces, pagination: page };
 }
 
-/** Accepts a hash in either case, with or without "ibc/" in front. */
+/** Accepts a hash in upper or lower case, with or without the prefix "ibc/". */
 function traceOf(context: Context, text: string): DenomTrace {
   const trace = traces.get(context, hashOf(hashOfVoucher(text) ?? text));
   if (trace === undefined) throw new QueryError(GrpcCode.NotFound, ErrTraceNotFound(text).message);

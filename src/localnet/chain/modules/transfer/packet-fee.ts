@@ -5,7 +5,7 @@ import { ErrInvalidCoins } from "../../runtime/errors.ts";
 /** A fee without coins. */
 export const NO_FEE: Fee = Fee.decode(new Uint8Array(0));
 
-/** Throws sdk/10 for coins that are invalid, for a fee of a receipt, and without a fee of the others. */
+/** Throws sdk/10 if coins are invalid, if there is a fee for receiving, or if one of the other fees is missing. */
 export function validateFee({ recvFee, ackFee, timeoutFee }: Fee): void {
   const invalid = [
     ...(areValidCoins(parseCoins(ackFee)) ? [] : ["ack fee is invalid"]),

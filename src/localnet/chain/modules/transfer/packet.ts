@@ -10,13 +10,13 @@ import { decodeReply, encodeReply, type Reply } from "../ibc/channel/ibc-module.
 import { validateReceivedDenom } from "./denom.ts";
 import { ErrIbcInvalidAddress, ErrIbcInvalidType, ErrIbcUnknownRequest, ErrInvalidAmount } from "./keys.ts";
 
-/** The acknowledgement of a transfer that succeeded: the result is one byte 1. */
+/** The acknowledgement of a successful transfer. The result is a single byte 1. */
 export const SUCCESS: { readonly success: true; readonly bytes: Uint8Array } = {
   success: true,
   bytes: encodeReply({ kind: "result", result: Uint8Array.of(1) }),
 };
 
-/** Creates the acknowledgement of an error. It has the code only: the text of an error need not be deterministic. */
+/** Creates an error's acknowledgement. It contains only the code, because an error's text need not be deterministic. */
 export function errorAcknowledgement({ code }: Pick<ModuleError, "code">): {
   readonly success: false;
   readonly bytes: Uint8Array;
@@ -25,7 +25,7 @@ export function errorAcknowledgement({ code }: Pick<ModuleError, "code">): {
   return { success: false, bytes: encodeReply({ kind: "error", error }) };
 }
 
-/** Decodes an acknowledgement. Throws ibc/4 for other bytes, ibc/12 without a result and an error. */
+/** Decodes an acknowledgement. Throws ibc/4 for other bytes, ibc/12 if it has neither result nor error. */
 export function replyOf(acknowledgement: Uint8Array): Reply {
   let reply: Reply | undefined;
   try {
@@ -41,7 +41,7 @@ export function replyOf(acknowledgement: Uint8Array): Reply {
   );
 }
 
-/** Prints a reply as Go prints the protobuf message: with a space at the end, and bytes as octal numbers. */
+/** Prints a reply as Go prints the protobuf message, with a trailing space and with bytes as octal numbers. */
 export function goReply(reply: Reply): string {
   return reply.kind === "result"
     ? `result:"${escapeBytes(reply.result)}" `
@@ -64,14 +64,14 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
   ["\t", "\\t"],
 ]);
 
-/** Encodes the data of a packet: JSON with sorted keys, without an empty memo. */
+/** Encodes a packet's data as JSON with sorted keys, omitting an empty memo. */
 export function encodePacketData(data: FungibleTokenPacketData): Uint8Array {
   const { amount, denom, memo, receiver, sender } = data;
   const members = Object.entries({ amount, denom, ...(memo === "" ? {} : { memo }), receiver, sender });
   return utf8(`{${members.map(([key, value]) => `"${key}":${printGoString(value)}`).join(",")}}`);
 }
 
-/** Decodes the data of a packet. Throws an unregistered error for bytes that are not JSON of this type. */
+/** Decodes a packet's data. Throws an unregistered error for bytes that are not JSON of this type. */
 export function decodePacketData(bytes: Uint8Array): FungibleTokenPacketData {
   try {
     const json: unknown = JSON.parse(fromUtf8(bytes));
@@ -82,7 +82,7 @@ export function decodePacketData(bytes: Uint8Array): FungibleTokenPacketData {
   }
 }
 
-/** Parses the amount in a packet as Go's `math.Int`: "010" is 8. Throws transfer/5. */
+/** Parses a packet's amount like Go's `math.Int`: "010" is 8. Throws transfer/5. */
 export function parseAmount(text: string): bigint {
   try {
     return parseInt256(text);
@@ -91,7 +91,7 @@ export function parseAmount(text: string): bigint {
   }
 }
 
-/** Checks the data of a received packet, in ibc-go's order. Throws `ModuleError`. */
+/** Checks a received packet's data, in ibc-go's order. Throws `ModuleError`. */
 export function validatePacketData({ amount, sender, receiver, denom }: FungibleTokenPacketData): void {
   const parsed = parseAmount(amount);
   if (parsed <= 0n) throw ErrInvalidAmount(`amount must be strictly positive: got ${parsed}`);

@@ -12,17 +12,17 @@ import { createItem, createMap, messageCodec, textCodec, uint64Codec } from "../
 
 const MODULE_NAME = "upgrade";
 
-/** The plan of the next upgrade. */
+/** Plan for the next upgrade. */
 const plan = createItem(MODULE_NAME, Uint8Array.of(0), messageCodec<Plan>(Plan));
-/** Heights of upgrades by name. */
+/** Upgrade heights by name. */
 const done = createMap(MODULE_NAME, Uint8Array.of(1), textCodec, uint64Codec);
 
 interface UpgradeOptions {
-  /** The account that may plan upgrades, bech32. */
+  /** Bech32 address of the account that may plan upgrades. */
   readonly authority: string;
 }
 
-/** Creates the module `upgrade`: plans of upgrades. A plan is done at its height; the program has nothing that depends on it. */
+/** Creates the `upgrade` module: upgrade plans. A plan is done at its height; nothing in the program depends on it. */
 export function createUpgradeModule(options: UpgradeOptions): ChainModule {
   return {
     name: MODULE_NAME,
@@ -43,7 +43,7 @@ export function createUpgradeModule(options: UpgradeOptions): ChainModule {
   };
 }
 
-/** The SDK's module has no genesis. Ours has the schema of the query response, `{"plan": …}`. */
+/** The SDK's module has no genesis. Ours uses the schema of the query response, `{"plan": …}`. */
 const SCHEMA: GenesisSchema<wire.QueryCurrentPlanResponse> = {
   module: MODULE_NAME,
   typeName: "cosmos.upgrade.v1beta1.QueryCurrentPlanResponse",
@@ -68,7 +68,7 @@ function createHandlers({ authority }: UpgradeOptions): readonly MessageHandler[
   });
 }
 
-/** Replaces the plan. Throws sdk/18 for one that is invalid, in the past, or done. */
+/** Replaces the plan. Throws sdk/18 if the new plan is invalid, in the past, or done. */
 function schedule(context: Context, next: Plan): void {
   if (next.time !== undefined && joinNs(next.time) !== GO_ZERO_TIME_NS)
     throw ErrInvalidRequest("time-based upgrades have been deprecated in the SDK");

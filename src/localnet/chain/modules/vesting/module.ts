@@ -22,14 +22,16 @@ import {
   type VestingSchedule,
 } from "../../runtime/vesting.ts";
 
-/** Name of the module: its member in the genesis document, which is empty. It has no store: accounts are in `auth`. */
+/**
+ * Name of the module, which is its member in the genesis document; the member is empty. It has no store: accounts are in `auth`.
+ */
 const MODULE_NAME = "vesting";
 
 export interface VestingDeps {
   readonly accounts: {
     readonly parseAddress: (text: string) => Uint8Array;
     readonly get: (context: Context, address: Uint8Array) => unknown;
-    /** Creates an account at an address that has none. */
+    /** Creates an account at an address without one. */
     readonly createVesting: (context: Context, address: Uint8Array, coins: Vesting) => void;
   };
   readonly bank: {
@@ -39,7 +41,7 @@ export interface VestingDeps {
   };
 }
 
-/** Creates the module `vesting`: messages that create accounts whose coins vest. */
+/** Creates the `vesting` module: messages that create accounts with vesting coins. */
 export function createVestingModule(deps: VestingDeps): ChainModule {
   return {
     name: MODULE_NAME,
@@ -113,7 +115,7 @@ function createPeriodic(
 interface Ends {
   readonly from: Uint8Array;
   readonly to: Uint8Array;
-  /** The new account, bech32. */
+  /** Bech32 address of the new account. */
   readonly toText: string;
 }
 

@@ -4,30 +4,29 @@ import { takeInstance } from "./keeper.ts";
 import { MODULE_NAME } from "./keys.ts";
 
 /**
- * Returns the address of a contract, 32 bytes (wasmd `BuildContractAddressClassic`). `instance` counts the contracts of
- * the chain, from 1.
+ * Returns a contract's address, 32 bytes (wasmd `BuildContractAddressClassic`). `instance` counts the chain's contracts from 1.
  */
 export function classicContractAddress(codeId: bigint, instance: bigint): Uint8Array {
   return moduleAddressOf(concat(uint64BigEndian(codeId), uint64BigEndian(instance)));
 }
 
-/** Inputs of a predictable address. */
+/** Inputs for a predictable address. */
 export interface PredictableContract {
-  /** Hash of the code, 32 bytes. */
+  /** The code's hash, 32 bytes. */
   readonly checksum: Uint8Array;
   readonly creator: Uint8Array;
   readonly salt: Uint8Array;
-  /** JSON; empty when the address does not depend on the message. */
+  /** JSON; empty if the address does not depend on the message. */
   readonly message: Uint8Array;
 }
 
-/** Returns the address of a contract that is created with a salt, 32 bytes (wasmd `BuildContractAddressPredictable`). */
+/** Returns the address of a contract created with a salt, 32 bytes (wasmd `BuildContractAddressPredictable`). */
 export function predictableContractAddress(contract: PredictableContract): Uint8Array {
   const parts = [contract.checksum, contract.creator, contract.salt, contract.message];
   return moduleAddressOf(concat(...parts.flatMap((part) => [uint64BigEndian(BigInt(part.length)), part])));
 }
 
-/** Returns the address of a contract to create. Without a salt, it takes the next instance number. */
+/** Returns the address for a new contract. Without a salt, it uses the next instance number. */
 export function addressOf(
   context: Context,
   contract: Pick<PredictableContract, "checksum" | "creator" | "message"> & {

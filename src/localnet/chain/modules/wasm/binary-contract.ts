@@ -27,8 +27,8 @@ interface BinaryCall {
 /** Calls entry points of binary contracts. */
 export interface BinaryContracts {
   /**
-   * Runs an entry point, consumes its gas and returns its result, decoded by `decode`. `decode` runs before the gas is consumed: Go loses a
-   * call's gas if its result ends in a panic. Throws ErrVMError and out of gas.
+   * Runs an entry point, consumes its gas and returns its result, decoded by `decode`. `decode` runs before the gas is consumed,
+   * because Go loses a call's gas if its result ends in a panic. Throws ErrVMError or an out-of-gas error.
    */
   readonly call: <T>(context: Context, call: BinaryCall, decode: (result: Uint8Array) => T) => T;
 }
@@ -36,14 +36,14 @@ export interface BinaryContracts {
 interface BinaryDeps {
   readonly vm: Vm;
   readonly tracer: GasTracer;
-  /** How many calls, each by a message of the one before, are running. */
+  /** Number of nested calls that are running, each made by a message of the previous one. */
   readonly messageDepth: () => number;
   readonly bech32Prefix: string;
-  /** Answers an encoded query of a contract with an encoded result. */
+  /** Answers a contract's encoded query with an encoded result. */
   readonly query: (context: Context, contract: LoadedCode, request: Uint8Array, gas: bigint) => Uint8Array;
 }
 
-/** Native stack of a call, and what the chain's frames take of it for each message around the call. */
+/** Native stack for a call, and the part of it that the chain's frames use for each message around the call. */
 const STACK_BYTES = 840 * 1024;
 const STACK_OF_MESSAGE = 8 * 1024;
 
@@ -104,7 +104,7 @@ export function createBinaryContracts({
   };
 }
 
-/** Runs `work` and returns a function with its outcome: it returns the value, or throws the exception. A panic is thrown immediately. */
+/** Runs `work` and returns a function that returns its value or throws its exception. A panic is thrown immediately. */
 function attempt<T>(work: () => T): () => T {
   try {
     const value = work();
@@ -122,7 +122,7 @@ function argumentsOf(context: Context, { code, caller, message }: BinaryCall): r
   return caller === undefined ? [env, message] : [env, utf8(printInfo(caller)), message];
 }
 
-/** wasmvm 2.1's `Env`. Outside transactions, there is no transaction. */
+/** wasmvm 2.1's `Env`, which has no transaction outside transactions. */
 function printEnv(context: Context, address: string): string {
   const index = runningTransaction(context);
   return printGoObject([

@@ -14,10 +14,10 @@ import { codes, findCodeBytes, setCodeBytes, takeCodeId } from "./keeper.ts";
 import { ErrCreateFailed, ErrLimit } from "./keys.ts";
 import { isAllowed, isSubset, moduleParams } from "./params.ts";
 
-/** Most bytes of code in a message, and most bytes of unpacked code, on the deployed chain. */
+/** Maximum bytes of code in a message, and of unpacked code, on the deployed chain. */
 export const MAX_CODE_BYTES = 1_677_722;
 
-/** wasmd's price of compiling a byte, chain gas. */
+/** wasmd's price for compiling a byte, in chain gas. */
 const COMPILE_COST = 3n;
 /** wasmd's price for unpacking 100 bytes of gzip. */
 const UNCOMPRESS_COST_OF_100 = 15n;
@@ -25,11 +25,11 @@ const UNCOMPRESS_COST_OF_100 = 15n;
 /** An upload. */
 interface Upload {
   readonly creator: string;
-  /** WebAssembly, or gzip of it. */
+  /** WebAssembly, optionally compressed with gzip. */
   readonly code: Uint8Array;
-  /** Undefined: what the parameters say. */
+  /** If undefined, the parameters decide. */
   readonly permission: AccessConfig | undefined;
-  /** The authority is not bound by the parameters. */
+  /** True for the authority, which is not bound by the parameters. */
   readonly isAuthority: boolean;
 }
 
@@ -61,14 +61,14 @@ export function storeCode(
   return { codeId, checksum };
 }
 
-/** Returns who may instantiate a code of this creator if its upload does not say it. */
+/** Returns who may instantiate code from this creator if its upload does not specify it. */
 export function defaultPermission(context: Context, creator: string): AccessConfig {
   const permission = moduleParams.get(context).instantiateDefaultPermission;
   const isList = permission === AccessType.ACCESS_TYPE_ANY_OF_ADDRESSES;
   return { permission, addresses: isList ? [creator] : [] };
 }
 
-/** Checks code as an upload does. Returns what the chain says of code that it refuses. */
+/** Checks code as an upload does. Returns the chain's error text if it refuses the code. */
 export function checkCode(vm: Vm, checksum: string, code: Uint8Array): string | undefined {
   try {
     vm.store(checksum, code);
@@ -93,7 +93,7 @@ function uncompress(context: Context, code: Uint8Array): Uint8Array {
   }
 }
 
-/** Texts of zlib, and what Go says instead. */
+/** zlib's error codes, and Go's texts for them. */
 const UNPACK_TEXTS: Readonly<Record<string, string>> = {
   Z_BUF_ERROR: "unexpected EOF",
   Z_DATA_ERROR: "gzip: invalid checksum",
@@ -105,10 +105,10 @@ function unpackText(error: unknown): string {
   return UNPACK_TEXTS[code] ?? errorMessage(error);
 }
 
-/** What the chain reads from code, besides calling it. */
+/** What the chain reads from code in addition to calling it. */
 export interface CodeReport {
   readonly hasIbcEntryPoints: boolean;
-  /** Of the section `cw_migrate_version`. */
+  /** From the section `cw_migrate_version`. */
   readonly migrateVersion: bigint | undefined;
 }
 
@@ -123,7 +123,7 @@ const IBC_ENTRY_POINTS = [
 
 const TYPESCRIPT: CodeReport = { hasIbcEntryPoints: false, migrateVersion: undefined };
 
-/** Creates a function that returns the report of a stored code. It remembers reports: code never changes. */
+/** Creates a function that returns a stored code's report. Reports are cached, since code never changes. */
 export function createCodeReports(): (context: Context, checksum: Uint8Array) => CodeReport {
   const known = new Map<string, CodeReport>();
   return (context, checksum) => {

@@ -6,11 +6,11 @@ import type { ContractAttribute, ContractResponse } from "./contract.ts";
 import { chargeEvents } from "./gas.ts";
 import { ErrInvalidEvent } from "./keys.ts";
 
-/** A type must have more bytes than this. */
+/** A type must be longer than this, in bytes. */
 const SHORT_TYPE_BYTES = 2;
 
 /**
- * Charges for and emits the events of a contract's response: `wasm` with its attributes, if it has any, then its own events as
+ * Charges for and emits the events in a contract's response: `wasm` with its attributes, if any, then its own events as
  * `wasm-<type>`. Like wasmd, trims types, keys and values. Throws ErrInvalidEvent.
  */
 export function emitContractEvents(context: Context, address: string, response: ContractResponse): void {

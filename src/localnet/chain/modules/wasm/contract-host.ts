@@ -42,8 +42,8 @@ import { emitContractEvents } from "./contract-events.ts";
 import type { Instantiation, Migration, WasmDeps, WasmOptions } from "./types.ts";
 
 /**
- * Runs contracts. A call is charged, moves its funds, runs the entry point, emits its own event and the contract's
- * events, then runs the contract's messages. All methods but `isContract` throw `ModuleError`.
+ * Runs contracts. A call is charged, moves its funds, runs the entry point, emits its own event and the contract's events, and
+ * then runs the contract's messages. All methods except `isContract` throw `ModuleError`.
  */
 export interface ContractHost {
   readonly isContract: (context: Context, address: string) => boolean;
@@ -51,46 +51,46 @@ export interface ContractHost {
     context: Context,
     contract: Instantiation,
   ) => { readonly address: string; readonly data: Uint8Array };
-  /** `message` is JSON. Returns the data of the response, or of the last reply that set data; empty without any. */
+  /** `message` is JSON. Returns the data from the response, or from the last reply that set data; empty if there is none. */
   readonly execute: (context: Context, address: string, caller: Caller, message: Uint8Array) => Uint8Array;
-  /** Returns data as `execute` does. */
+  /** Returns data like `execute`. */
   readonly migrate: (context: Context, migration: Migration) => Uint8Array;
-  /** Calls a contract on behalf of the chain itself. `message` is JSON text. Returns data as `execute` does. */
+  /** Calls a contract on behalf of the chain itself. `message` is JSON text. Returns data like `execute`. */
   readonly sudo: (context: Context, address: string, message: string) => Uint8Array;
   readonly reply: (context: Context, address: string, reply: Reply) => Uint8Array | undefined;
   /** Runs a smart query: JSON in, JSON out. */
   readonly query: (context: Context, address: string, message: Uint8Array) => Uint8Array;
-  /** Returns whether an error is the text of a contract, which other contracts may see. */
+  /** Returns whether an error is a contract's own text, which other contracts may see. */
   readonly isDeterministic: (error: ModuleError) => boolean;
   readonly ibc: IbcCalls;
 }
 
-/** Parts that call back into the host. They are created after it. */
+/** Parts that call back into the host and are created after it. */
 export interface HostParts {
   readonly dispatch: Dispatch;
   readonly querier: ContractQuerier;
 }
 
-/** Counts work that may itself call the guard. */
+/** Limits nested work that may itself call the guard. */
 interface DepthGuard {
-  /** Throws when such calls nest deeper than the guard's limit. */
+  /** Throws if such calls nest deeper than the guard's limit. */
   readonly run: <T>(work: () => T) => T;
   readonly depth: () => number;
 }
 
-/** Shared state and dependencies of all calls. */
+/** State and dependencies shared by all calls. */
 interface CallDeps extends WasmDeps {
   readonly bech32Prefix: string;
   readonly entryPoints: EntryPoints;
   readonly reports: ReturnType<typeof createCodeReports>;
   readonly parts: () => HostParts;
-  /** Errors whose text a contract gave. */
+  /** Errors whose text came from a contract. */
   readonly deterministic: WeakSet<ModuleError>;
 }
 
-/** Greatest depth of calls. The deployed limit is 500, which could overflow the JavaScript stack. */
+/** Maximum call depth. The deployed limit is 500, which could overflow the JavaScript stack. */
 const MAX_CALL_DEPTH = 50;
-/** Greatest depth of smart queries, as deployed. */
+/** Maximum depth of smart queries, as deployed. */
 const MAX_QUERY_DEPTH = 10;
 const NO_DATA = new Uint8Array(0);
 
@@ -141,7 +141,7 @@ export function createContractHost(
   };
 }
 
-/** Counts nested calls in a variable outside of the stores. That is sound because contract calls are synchronous. */
+/** Counts nested calls in a variable outside the stores, which is sound because contract calls are synchronous. */
 function createDepthGuard(limit: number, tooDeep: ErrorKind): DepthGuard {
   let depth = 0;
   return {
@@ -189,7 +189,7 @@ function instantiate(
   return { address, data: processResponse(host, context, address, response) ?? NO_DATA };
 }
 
-/** Moves funds to a contract. As in wasmd, without the event of type `message`. */
+/** Moves funds to a contract. As in wasmd, emits no event of type `message`. */
 function transferFunds(
   { bank }: CallDeps,
   context: Context,
@@ -203,7 +203,7 @@ function transferFunds(
   for (const each of events) if (each.type !== "message") context.emit(each);
 }
 
-/** As in wasmd, the contract is stored after its entry point has run and before its messages run. */
+/** As in wasmd, the contract is stored after its entry point has run but before its messages run. */
 function storeContract(
   host: CallDeps,
   context: Context,
@@ -253,7 +253,10 @@ function execute(
   return processResponse(host, context, address, response) ?? NO_DATA;
 }
 
-/** Replaces the code of a contract, and as at the instantiation, leaves out white space of the message. The entry point does not run when old and new code have the same migrate version. */
+/**
+ * Replaces a contract's code and, as instantiation does, strips white space from the message. The entry point does not run if the
+ * old and the new code have the same migrate version.
+ */
 function migrate(host: CallDeps, context: Context, migration: Migration): Uint8Array {
   const { address, sender, codeId } = migration;
   const message = compactJson(migration.message);
@@ -281,7 +284,7 @@ function migrate(host: CallDeps, context: Context, migration: Migration): Uint8A
   return response === undefined ? NO_DATA : (processResponse(host, context, address, response) ?? NO_DATA);
 }
 
-/** Code without entry points of IBC cannot replace code with them: its port must be served. */
+/** Code without IBC entry points cannot replace code that has them, because its port must be served. */
 function portAfterMigration(
   context: Context,
   { address, info }: { readonly address: string; readonly info: ContractInfo },
@@ -335,9 +338,7 @@ function query(host: CallDeps, context: Context, address: string, message: Uint8
   return runEntryPoint(host, ErrQueryFailed, () => host.entryPoints.query(context, loaded, message));
 }
 
-/**
- * Turns a `ContractError` into an error of the chain ("text: execute wasm contract failed"). Other errors pass through.
- */
+/** Turns a `ContractError` into a chain error ("text: execute wasm contract failed"). Other errors pass through. */
 function runEntryPoint<T>({ deterministic }: CallDeps, failed: ErrorKind, call: () => T): T {
   try {
     return call();
@@ -349,7 +350,7 @@ function runEntryPoint<T>({ deterministic }: CallDeps, failed: ErrorKind, call: 
   }
 }
 
-/** Charges for and emits the contract's events, then runs its messages. Returns the data of the call. */
+/** Charges for and emits the contract's events, then runs its messages. Returns the call's data. */
 function processResponse(
   host: CallDeps,
   context: Context,

@@ -28,14 +28,14 @@ import type { GoField } from "./go-field.ts";
 import type { Timeout } from "../ibc/host/packet.ts";
 import { ErrUnknownMsg, portOf } from "./keys.ts";
 
-/** Fails the sub-message: no module of the chain handles it. */
+/** Fails the sub-message, because no module on the chain handles it. */
 const NO_HANDLER: ContractMessage = { kind: "invalid", error: ErrUnknownMsg("no handler found") };
 
 type Encoder = (contract: string, body: GoField) => ContractMessage;
 
 /**
- * Decodes a message of a binary contract (wasmd 0.53 `DefaultEncoders`). A message that the chain does not know, or that has invalid
- * coins, is `invalid`: it fails when it is its turn. Throws `GoJsonError` for members of another type.
+ * Decodes a binary contract's message (wasmd 0.53 `DefaultEncoders`). A message that the chain does not know, or that has invalid
+ * coins, is `invalid`: it fails when its turn comes. Throws `GoJsonError` for members of another type.
  */
 export function parseContractMessage(message: GoField, contract: string): ContractMessage {
   const kinds = [
@@ -157,7 +157,7 @@ const GOV: Readonly<Record<string, Encoder>> = {
     ]),
 };
 
-/** Contracts from before cosmwasm 2.0 call the option "vote". */
+/** Contracts older than cosmwasm 2.0 call the option "vote". */
 function readVote(body: GoField): EnumValue {
   const [option, vote] = [body.member("option"), body.member("vote")];
   if (option.isPresent() && vote.isPresent())
@@ -210,10 +210,10 @@ const VOTE_OPTIONS: readonly (EnumValue & { readonly json: string })[] = [
 
 type WireValue = string | bigint | EnumValue | readonly WireField[];
 
-/** A field of a message: number, name, value. A repeated field occurs several times. */
+/** A message field: number, name, value. A repeated field occurs several times. */
 type WireField = readonly [number: number, name: string, value: WireValue];
 
-/** A message of a module that the chain may not have. */
+/** A message for a module that the chain may not have. */
 function described(typeUrl: string, fields: readonly WireField[]): ContractMessage {
   return { kind: "any", typeUrl, value: encodeFields(fields), text: textOf(fields) };
 }
@@ -234,7 +234,7 @@ function encodeFields(fields: readonly WireField[]): Uint8Array {
   return writer.finish();
 }
 
-/** The text format of protobuf as Go prints it: fields with a value, each with a blank behind it. */
+/** Protobuf's text format as Go prints it: fields that have a value, each followed by a blank. */
 function textOf(fields: readonly WireField[]): string {
   return fields
     .filter(([, , value]) => !isZero(value))
@@ -347,7 +347,7 @@ function wireCoins(field: GoField): WireCoin[] {
   return parseCoins(field).map(toWireCoin);
 }
 
-/** Adds up and sorts the coins. Throws sdk/10. */
+/** Sums and sorts the coins. Throws sdk/10. */
 function parseCoins(field: GoField): readonly Coin[] {
   return sumCoins(field.coins().map(parseCoin));
 }

@@ -10,21 +10,21 @@ import { parseContractMessage } from "./contract-message.ts";
 // The JSON that the chain and a binary contract exchange, as wasmvm 2.1 reads and writes it.
 
 /**
- * Decodes the result of an entry point but `query`. Throws `ContractError` for the contract's own error, `GoJsonError` for what is no
- * result, and a panic for a result that is neither a response nor an error, as Go has one.
+ * Decodes the result of any entry point except `query`. Throws `ContractError` for the contract's own error, `GoJsonError` if it
+ * is not a result, and, like Go, a panic for a result that is neither a response nor an error.
  */
 export function parseResponse(bytes: Uint8Array, contract: string): ContractResponse {
   return responseOf(okOf(bytes), contract, "data");
 }
 
-/** Decodes the result of `ibc_packet_receive`: the data is the acknowledgement. Throws as {@link parseResponse}. */
+/** Decodes the result of `ibc_packet_receive`, whose data is the acknowledgement. Throws like {@link parseResponse}. */
 export function parseAcknowledgedResponse(bytes: Uint8Array, contract: string): ContractResponse {
   return responseOf(okOf(bytes), contract, "acknowledgement");
 }
 
 /**
- * Decodes the result of `ibc_channel_open`: a version, or empty for none. As on the deployed chain, an error of the contract is read as
- * no version: the channel opens. Throws `GoJsonError`.
+ * Decodes the result of `ibc_channel_open`: a version, or empty for none. As on the deployed chain, a contract error is read as
+ * no version, and the channel opens. Throws `GoJsonError`.
  */
 export function parseOpenResult(bytes: Uint8Array): string {
   return GoField.parse(bytes).member("ok").member("version").text();
@@ -49,7 +49,7 @@ function responseOf(response: GoField, contract: string, dataName: string): Cont
   };
 }
 
-/** Decodes the result of a query: JSON in base64. Throws as {@link parseResponse}. */
+/** Decodes a query's result: JSON in base64. Throws like {@link parseResponse}. */
 export function parseQueryResult(bytes: Uint8Array): Uint8Array {
   const root = GoField.parse(bytes);
   const error = root.member("error").text();

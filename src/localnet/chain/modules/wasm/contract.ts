@@ -4,7 +4,7 @@ import type { ChainEvent } from "../../runtime/events.ts";
 import type { KVStore } from "../../store/kv-store.ts";
 import type { Timeout } from "../ibc/host/packet.ts";
 
-/** A message of or to a contract. An integer beyond 2^53, such as a timestamp in nanoseconds, is a bigint. */
+/** A message from or to a contract. Integers beyond 2^53, such as timestamps in nanoseconds, are bigints. */
 export type MessageJson =
   | null
   | boolean
@@ -23,11 +23,11 @@ export class ContractError extends Error {}
 export interface ContractScope {
   readonly chainId: string;
   readonly height: bigint;
-  /** Block time, nanoseconds since the Unix epoch. */
+  /** Block time, in nanoseconds since the Unix epoch. */
   readonly timeNs: bigint;
-  /** Index of the transaction in its block, counted as wasmd does; undefined when the block had none yet. */
+  /** Index of the transaction in its block, counted as in wasmd; undefined if the block has had none yet. */
   readonly transactionIndex: () => number | undefined;
-  /** The contract's own address, bech32. */
+  /** The contract's own bech32 address. */
   readonly address: string;
   /** The contract's own entries. Keys have no prefix. Read-only during a query. */
   readonly storage: KVStore;
@@ -36,11 +36,11 @@ export interface ContractScope {
    * `ContractError`.
    */
   readonly query: (request: Readonly<Record<string, MessageJson>>) => MessageJson;
-  /** Consumes gas of the call, as the instructions of a WebAssembly contract do. Throws `ModuleError` when it runs out. */
+  /** Consumes the call's gas, as a WebAssembly contract's instructions do. Throws `ModuleError` when it runs out. */
   readonly useGas: (amount: bigint) => void;
 }
 
-/** The sender of a call, and the coins that it sent along. The contract already owns the coins. */
+/** A call's sender, and the coins sent with the call. The contract already owns the coins. */
 export interface Caller {
   readonly sender: string;
   readonly funds: readonly Coin[];
@@ -49,9 +49,9 @@ export interface Caller {
 /** A message that a contract sends. The sender is always the contract itself. */
 export type ContractMessage =
   /**
-   * Any message of the chain. `isWasm`: the contract gave it as a message to contracts, so that a reply has its events. `isTransfer`: it
-   * gave it as a transfer, for which the deployed chain reads the port. `text`: the message as Go prints it, for the error of a chain
-   * without its module.
+   * Any of the chain's messages. `isWasm`: the contract sent it as a message to contracts, so a reply contains its events.
+   * `isTransfer`: the contract sent it as a transfer, for which the deployed chain reads the port. `text`: the message as Go
+   * prints it, for the error on a chain without its module.
    */
   | {
       readonly kind: "any";
@@ -76,45 +76,45 @@ export type ContractMessage =
       readonly message: Uint8Array;
       readonly funds: readonly Coin[];
     }
-  /** A packet of the contract's own port. */
+  /** A packet on the contract's own port. */
   | {
       readonly kind: "send_packet";
       readonly channelId: string;
       readonly data: Uint8Array;
       readonly timeout: Timeout;
     }
-  /** A message of the chain's own bindings. */
+  /** A message for the chain's own bindings. */
   | { readonly kind: "custom"; readonly message: MessageJson }
-  /** Destroys coins of the contract. */
+  /** Burns the contract's coins. */
   | { readonly kind: "burn"; readonly coins: readonly Coin[] }
-  /** A message without effect and response. */
+  /** A message without an effect or a response. */
   | { readonly kind: "nothing" }
-  /** A message that cannot be sent: its error is that of the sub-message. */
+  /** A message that cannot be sent. Its error becomes the sub-message's error. */
   | { readonly kind: "invalid"; readonly error: ModuleError };
 
-/** The outcomes of a message that cause a reply. A failure without a reply fails the call. */
+/** The message outcomes that cause a reply. A failure without a reply fails the call. */
 export type ReplyOn = "always" | "error" | "success" | "never";
 
-/** A message of a response. It runs on its own cache layer. */
+/** A message in a response. It runs on its own cache layer. */
 export interface SubMessage {
-  /** Chosen by the contract. The reply contains it. */
+  /** Chosen by the contract and contained in the reply. */
   readonly id: bigint;
   readonly message: ContractMessage;
-  /** Undefined: the contract gave none, and the call fails. */
+  /** If undefined, the contract gave none, and the call fails. */
   readonly replyOn: ReplyOn | undefined;
-  /** Undefined: the gas of the call. */
+  /** If undefined, the call's gas. */
   readonly gasLimit: bigint | undefined;
-  /** Chosen by the contract. The reply contains it. Default: empty. */
+  /** Chosen by the contract and contained in the reply. Default: empty. */
   readonly payload?: Uint8Array;
 }
 
-/** An attribute of an event. The host rejects a blank key and a key that begins with "_". */
+/** An event attribute. The host rejects keys that are blank or start with "_". */
 export interface ContractAttribute {
   readonly key: string;
   readonly value: string;
 }
 
-/** A contract's response. `attributes` become the event `wasm`; types of `events` get the prefix `wasm-`. */
+/** A contract's response. `attributes` become the event `wasm`; the types of `events` get the prefix `wasm-`. */
 export interface ContractResponse {
   readonly messages: readonly SubMessage[];
   readonly attributes: readonly ContractAttribute[];
@@ -123,13 +123,15 @@ export interface ContractResponse {
 }
 
 /**
- * Outcome of a sub-message. `error` is the text of an error that a contract gave, and for any other error only codespace and
- * code: its text need not be deterministic.
+ * Outcome of a sub-message. `error` is the text if the error came from a contract; for any other error, it is only codespace and
+ * code, because the text need not be deterministic.
  */
 export type ReplyResult =
   | {
       readonly ok: true;
-      /** Events of a message to contracts, without `message`, attributes sorted by key; empty for any other message. */
+      /**
+       * Events of a message to contracts, without type `message` and with attributes sorted by key; empty for any other message.
+       */
       readonly events: readonly ChainEvent[];
       readonly data: Uint8Array | undefined;
       readonly responses: readonly { readonly typeUrl: string; readonly value: Uint8Array }[];
@@ -140,11 +142,11 @@ export type ReplyResult =
 export interface Reply {
   readonly id: bigint;
   readonly result: ReplyResult;
-  /** Of the sub-message; empty if it had none. */
+  /** The sub-message's payload; empty if it had none. */
   readonly payload: Uint8Array;
 }
 
-/** A contract's code. It must be deterministic. A call of an absent entry point fails. */
+/** A contract's code. It must be deterministic. A call to an absent entry point fails. */
 export interface ContractCode {
   /** Name in genesis files. The code's hash is the hash of the name. */
   readonly name: string;
@@ -159,7 +161,7 @@ export interface ContractCode {
 /** A response without messages, attributes, events and data. */
 export const NO_RESPONSE: ContractResponse = { messages: [], attributes: [], events: [], data: undefined };
 
-/** Creates a sub-message without replies: its failure fails the call. */
+/** Creates a sub-message without replies: if it fails, the call fails. */
 export function subMessage(message: ContractMessage): SubMessage {
   return { id: 0n, message, replyOn: "never", gasLimit: undefined };
 }

@@ -20,8 +20,8 @@ import { answerQuery, type ContractQuerier, queryFromTypeScript, type SmartQueri
 import type { WasmOptions } from "./types.ts";
 
 /**
- * Contract entry points, for TypeScript code and for binary code in the virtual machine. Messages are JSON. All throw `ContractError` for
- * the contract's own error, and `ModuleError`.
+ * Contract entry points, for TypeScript code and for binary code in the virtual machine. Messages are JSON. All methods throw
+ * `ContractError` for the contract's own error, and `ModuleError`.
  */
 export interface EntryPoints {
   readonly instantiate: Call<[caller: Caller, message: Uint8Array]>;
@@ -31,7 +31,7 @@ export interface EntryPoints {
   readonly reply: Call<[reply: Reply]>;
   /** Returns JSON. */
   readonly query: (context: Context, code: LoadedCode, message: Uint8Array) => Uint8Array;
-  /** Runs an entry point of IBC. `decode` reads its result. TypeScript has none. */
+  /** Runs an IBC entry point, whose result `decode` reads. TypeScript code has none. */
   readonly ibc: <T>(
     context: Context,
     code: LoadedCode,
@@ -47,7 +47,7 @@ interface EntryPointDeps extends Pick<SmartQueries, "isDeterministic"> {
   readonly tracer: GasTracer;
   /** Read at each call. */
   readonly querier: () => ContractQuerier;
-  /** How many calls, each by a message of the one before, are running. */
+  /** Number of nested calls that are running, each made by a message of the previous one. */
   readonly messageDepth: () => number;
 }
 
@@ -95,7 +95,7 @@ function binaryEntryPoints(contracts: BinaryContracts): EntryPoints {
   };
 }
 
-/** Price per message byte for TypeScript code, instead of binary code's metered parsing. */
+/** Price per message byte for TypeScript code, in place of binary code's metered parsing. */
 const MESSAGE_BYTE_COST = 5n;
 
 function typescriptEntryPoints(

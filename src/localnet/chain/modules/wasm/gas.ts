@@ -7,22 +7,22 @@ import { isPinned } from "./keeper.ts";
 
 // Prices of wasmd 0.53 (`WasmGasRegister`), chain gas. The virtual machine has its own.
 
-/** Price of an instance, and of a pinned code's. */
+/** Price of an instance, and of an instance of pinned code. */
 const INSTANCE_COST = 60_000n;
 const PINNED_INSTANCE_COST = 2_000n;
 const ATTRIBUTE_COST = 10n;
 const CUSTOM_EVENT_COST = 20n;
 const EVENT_BYTE_COST = 1n;
-/** Bytes of keys and values that are free in each response. */
+/** Key and value bytes that are free in each response. */
 const FREE_EVENT_BYTES = 100n;
 
-/** Consumes the price of an instance. Reads whether the code is pinned. */
+/** Charges for an instance. Reads whether the code is pinned. */
 export function chargeInstance(context: Context, codeId: bigint, entry: string): void {
   const cost = isPinned(context, codeId) ? PINNED_INSTANCE_COST : INSTANCE_COST;
   context.gas.consume(cost, `Loading CosmWasm module: ${entry}`);
 }
 
-/** Consumes the price of a reply: an instance of a pinned code, whether or not it is, and the reply's events. */
+/** Charges for a reply: an instance of pinned code, whether or not the code is pinned, and the reply's events. */
 export function chargeReply(context: Context, result: ReplyResult): void {
   const events = result.ok ? result.events : [];
   const attributes = events.flatMap((each) => each.attributes);
@@ -31,7 +31,7 @@ export function chargeReply(context: Context, result: ReplyResult): void {
   context.gas.consume(PINNED_INSTANCE_COST + cost, "Loading CosmWasm module: reply");
 }
 
-/** Consumes the price of a response's attributes and events. */
+/** Charges for a response's attributes and events. */
 export function chargeEvents(context: Context, { attributes, events }: ContractResponse): void {
   const all = [...attributes, ...events.flatMap((each) => each.attributes)];
   const types = events.reduce((sum, { type }) => sum + BigInt(utf8(type).length), 0n);
@@ -45,7 +45,7 @@ function attributesCost(attributes: readonly ContractAttribute[]): bigint {
   return ATTRIBUTE_COST * BigInt(attributes.length) + EVENT_BYTE_COST * paidBytes;
 }
 
-/** VM gas of a call without a limit. */
+/** VM gas for a call without a limit. */
 const NO_LIMIT = (1n << 64n) - 1n;
 
 /** Returns the VM gas that a call may use: what the meter has left. */
@@ -55,7 +55,7 @@ export function gasForCall({ limit, used }: GasMeter): bigint {
   return left > 0n ? left * GAS_MULTIPLIER : 0n;
 }
 
-/** Consumes a call's VM gas. A call that reaches the limit is out of gas. Throws out of gas. */
+/** Consumes a call's VM gas. Throws an out-of-gas error if the call reaches the limit. */
 export function consumeCallGas(gas: GasMeter, vmGas: bigint): void {
   gas.consume(vmGas / GAS_MULTIPLIER, "wasm contract");
   const { limit } = gas;

@@ -17,7 +17,7 @@ import { createValidators } from "./messages.ts";
 import { isSubset, moduleParams } from "./params.ts";
 import type { WasmOptions } from "./types.ts";
 
-/** Handlers of the module's messages. `messages.ts` has their stateless checks. */
+/** Handlers for the module's messages. Their stateless checks are in `messages.ts`. */
 export function createMessageHandlers(
   options: WasmOptions,
   deps: Pick<Handlers, "host" | "vm">,
@@ -191,7 +191,7 @@ interface ContractPlace {
   readonly contract: string;
 }
 
-/** Loads a contract for its admin or the authority. */
+/** Loads a contract on behalf of its admin or the authority. */
 function ownedContract(context: Context, { sender, contract }: ContractPlace, options: WasmOptions) {
   const address = parseAddress(options.bech32Prefix, contract);
   const info = contracts.get(context, address);

@@ -29,7 +29,9 @@ interface ContractApplicationDeps {
   readonly channels: ContractChannels;
 }
 
-/** Creates the application of a contract's port (wasmd `IBCHandler`): it calls the contract for each step of a channel and packet. */
+/**
+ * Creates the application for a contract's port (wasmd `IBCHandler`). It calls the contract for each step of a channel or packet.
+ */
 export function createContractApplication(address: string, deps: ContractApplicationDeps): IBCModule {
   const { calls, bech32Prefix } = deps;
   const close = (context: Context, end: ChannelEndpoint, step: "close_init" | "close_confirm"): void => {
@@ -85,7 +87,7 @@ function openingOf({ connectionHops, ...channel }: OpeningChannel): ContractChan
   return { ...channel, connectionId: connectionHops[0] ?? "" };
 }
 
-/** Reads the channel of a step. wasmd reads it twice: the second time, for the version. */
+/** Reads the channel for a step. wasmd reads it twice, the second time for the version. */
 function readChannel(
   context: Context,
   end: ChannelEndpoint,
@@ -97,8 +99,8 @@ function readChannel(
 }
 
 /**
- * Calls the contract with a packet. The acknowledgement has the contract's own error text, or codespace and code of a failed message's
- * error. When a message fails, the contract's events are dropped.
+ * Calls the contract with a packet. An error acknowledgement has the contract's own error text, or the codespace and code if a
+ * message failed. If a message fails, the contract's events are dropped.
  */
 function receive(
   context: Context,

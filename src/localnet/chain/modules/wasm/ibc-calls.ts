@@ -7,25 +7,25 @@ import type { EntryPoints } from "./entry-points.ts";
 import { ErrExecuteFailed, ErrVMError, MODULE_NAME } from "./keys.ts";
 import type { LoadedContract } from "./loading.ts";
 
-/** The entry points of IBC. */
+/** The IBC entry points. */
 type IbcEntryPoint = Extract<EntryPoint, `ibc_${string}`>;
 
-/** The outcome of a packet. `refused`: the text of the contract's error. `accepted`: the acknowledgement. */
+/** A packet's outcome. `refused` has the text of the contract's error, `accepted` the acknowledgement. */
 export type ReceiveOutcome =
   | { readonly kind: "refused"; readonly text: string }
   | { readonly kind: "accepted"; readonly acknowledgement: Uint8Array | undefined };
 
 /**
- * Calls the entry points of IBC. They have no price besides what they use, no event of their own, and messages are JSON. All throw
+ * Calls IBC entry points. They cost only what they use and have no event of their own; messages are JSON. All methods throw
  * `ModuleError`.
  */
 export interface IbcCalls {
   /**
-   * Calls `ibc_channel_open`. Returns the version that the contract wants; empty when it chooses none. An error of the contract does
-   * not refuse the channel: as on the deployed chain, only a failure of the virtual machine does.
+   * Calls `ibc_channel_open`. Returns the version that the contract wants; empty if it chooses none. A contract error does not
+   * refuse the channel: as on the deployed chain, only a failure in the virtual machine does.
    */
   readonly open: (context: Context, address: string, message: Uint8Array) => string;
-  /** Calls an entry point whose response has no data, and runs the messages of the response. */
+  /** Calls an entry point whose response has no data, and runs the response's messages. */
   readonly notify: (
     context: Context,
     address: string,
@@ -34,18 +34,18 @@ export interface IbcCalls {
       readonly message: Uint8Array;
     },
   ) => void;
-  /** Calls `ibc_packet_receive` and runs the messages of the response, whose replies may replace the acknowledgement. */
+  /** Calls `ibc_packet_receive` and runs the response's messages, whose replies may replace the acknowledgement. */
   readonly receive: (context: Context, address: string, message: Uint8Array) => ReceiveOutcome;
 }
 
 interface IbcCallDeps {
   readonly entryPoints: Pick<EntryPoints, "ibc">;
   readonly load: (context: Context, address: string) => LoadedContract;
-  /** Bounds the depth of calls. */
+  /** Limits the call depth. */
   readonly guard: <T>(work: () => T) => T;
   /** Turns the contract's error into ErrExecuteFailed. */
   readonly run: <T>(call: () => T) => T;
-  /** Emits the events of a response and runs its messages. Returns the data of the call. */
+  /** Emits a response's events and runs its messages. Returns the call's data. */
   readonly respond: (context: Context, address: string, response: ContractResponse) => Uint8Array | undefined;
 }
 
@@ -80,12 +80,12 @@ export function createIbcCalls({ entryPoints, load, guard, run, respond }: IbcCa
   };
 }
 
-/** An error of the virtual machine has another code here than elsewhere. */
+/** A virtual machine error has a different code here than elsewhere. */
 function asExecuteFailed(error: ModuleError): ModuleError {
   return isVmError(error) ? ErrExecuteFailed(textOf(error)) : error;
 }
 
-/** Returns the contract's error as text. An error of the virtual machine is a panic: it fails the relayer's transaction. */
+/** Returns the contract's error as text. A virtual machine error is a panic, which fails the relayer's transaction. */
 function orRefused<T>(call: () => T): T | string {
   try {
     return wrapErrors((error) => (isVmError(error) ? goPanic(textOf(error)) : error), call);
@@ -99,7 +99,7 @@ function isVmError({ codespace, code }: ModuleError): boolean {
   return codespace === MODULE_NAME && code === ErrVMError().code;
 }
 
-/** Returns the text of an error without its description. */
+/** Returns an error's text without its description. */
 function textOf({ wraps }: ModuleError): string {
   return wraps.toReversed().join(": ");
 }

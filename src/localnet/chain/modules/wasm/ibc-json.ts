@@ -51,7 +51,7 @@ function printEnd({ portId, channelId }: ChannelEndpoint): string {
   ]);
 }
 
-/** Further members of a message. */
+/** Additional members of a message. */
 type Members = readonly (readonly [name: string, json: string])[];
 
 /** Prints a channel step's message. */
@@ -59,12 +59,12 @@ export function printStep(step: string, channel: ContractChannel, more: Members 
   return utf8(printGoObject([[step, printGoObject([["channel", printChannel(channel)], ...more])]]));
 }
 
-/** Prints the message of a packet that was received or that timed out. */
+/** Prints the message for a packet that was received or that timed out. */
 export function printRelayed(packet: RelayedPacket, bech32Prefix: string): Uint8Array {
   return utf8(printGoObject([["packet", printPacket(packet)], relayerOf(packet, bech32Prefix)]));
 }
 
-/** Prints the message of an acknowledged packet. */
+/** Prints the message for an acknowledged packet. */
 export function printAcknowledged(
   packet: RelayedPacket,
   acknowledgement: Uint8Array,
@@ -83,7 +83,7 @@ function relayerOf({ relayer }: RelayedPacket, bech32Prefix: string): readonly [
   return ["relayer", printGoString(formatAddress(bech32Prefix, relayer))];
 }
 
-/** Prints a packet as wasmvm does: without a timeout that is not set. */
+/** Prints a packet as wasmvm does, omitting a timeout that is not set. */
 function printPacket({ data, source, destination, sequence, timeout }: RelayedPacket): string {
   const { height, timestamp } = timeout;
   const block = printGoObject([

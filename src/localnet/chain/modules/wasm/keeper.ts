@@ -40,7 +40,7 @@ export const contracts = createMap(
   messageCodec<ContractInfo>(ContractInfo),
 );
 
-/** Counters of codes and contracts. The values are the ids that are assigned next. */
+/** Code and contract counters. Their values are the ids to assign next. */
 export const sequences = {
   nextCodeId: (context: Context): bigint => codeSequence.get(context) ?? 1n,
   nextInstance: (context: Context): bigint => instanceSequence.get(context) ?? 1n,
@@ -50,12 +50,12 @@ export const sequences = {
 
 const pinned = createMap(keys.MODULE_NAME, keys.PINNED_PREFIX, uint64Codec, bytesCodec);
 
-/** Returns whether a code is pinned: its instances cost less. */
+/** Returns whether a code is pinned, so that its instances cost less. */
 export function isPinned(context: Context, codeId: bigint): boolean {
   return pinned.has(context, codeId);
 }
 
-/** Pins a code, or ends it. */
+/** Pins or unpins a code. */
 export function setPinned(context: Context, codeId: bigint, pin: boolean): void {
   if (pin) pinned.set(context, codeId, Uint8Array.of(1));
   else pinned.delete(context, codeId);
@@ -75,7 +75,7 @@ export function takeInstance(context: Context): bigint {
   return id;
 }
 
-/** Returns the index of the present transaction in its block; undefined before the first one. The ante handler counts. */
+/** Returns the current transaction's index in its block; undefined before the first transaction. The ante handler counts. */
 export function transactionIndex(context: Context): number | undefined {
   const counter = context.store(keys.MODULE_NAME).get(keys.TX_COUNTER_KEY);
   if (counter === undefined || readUint64BigEndian(counter) !== context.height) return undefined;
@@ -83,15 +83,15 @@ export function transactionIndex(context: Context): number | undefined {
 }
 
 /**
- * Returns the index of the transaction that runs, without consuming gas; undefined in hooks of a block, in queries and in
- * simulations. Only transactions have a gas limit.
+ * Returns the running transaction's index without consuming gas; undefined in block hooks, queries and simulations. Only
+ * transactions have a gas limit.
  */
 export function runningTransaction(context: Context): number | undefined {
   if (context.mode !== "deliver" || context.gas.limit === undefined) return undefined;
   return transactionIndex(context.withGas(createGasMeter()));
 }
 
-/** Returns the SHA-256 of the code's name. It stands in for the hash of the WebAssembly bytes. */
+/** Returns the SHA-256 of the code's name, in place of the hash of WebAssembly bytes. */
 export function codeHash(code: ContractCode): Uint8Array {
   return sha256(utf8(`relaywatch/contract/${code.name}`));
 }
@@ -108,18 +108,18 @@ function bytesKey(checksum: Uint8Array): Uint8Array {
   return concat(keys.CODE_BYTES_PREFIX, checksum);
 }
 
-/** Stores the bytes of a code. They are files on the deployed chain, so that they cost no gas. */
+/** Stores a code's bytes. Writing them costs no gas, since they are files on the deployed chain. */
 export function setCodeBytes(context: Context, checksum: Uint8Array, code: Uint8Array): void {
   const store = context.withGas(createGasMeter()).store(MODULE_NAME);
   if (!store.has(bytesKey(checksum))) store.set(bytesKey(checksum), code);
 }
 
-/** Returns the bytes of a code by its hash; undefined for a TypeScript contract. Consumes no gas. */
+/** Returns a code's bytes by its hash; undefined for a TypeScript contract. Consumes no gas. */
 export function findCodeBytes(context: Context, checksum: Uint8Array): Uint8Array | undefined {
   return context.withGas(createGasMeter()).store(MODULE_NAME).get(bytesKey(checksum));
 }
 
-/** Returns the bytes of a stored code by its hash in hex. */
+/** Returns a stored code's bytes by its hash in hex. */
 export function codeBytes(context: Context, checksum: string): Uint8Array {
   return (
     findCodeBytes(context, fromHex(checksum)) ?? unreachable(`the bytes of code ${checksum} are not stored`)
@@ -131,7 +131,7 @@ export function statePrefix(address: Uint8Array): Uint8Array {
   return concat(keys.STATE_PREFIX, address);
 }
 
-/** Returns a view of a contract's own entries. Keys have no prefix. */
+/** Returns a view of a contract's own entries, with unprefixed keys. */
 export function contractStore(context: Context, address: Uint8Array): KVStore {
   const prefix = statePrefix(address);
   const parent = context.store(keys.MODULE_NAME);
@@ -150,7 +150,7 @@ export function contractStore(context: Context, address: Uint8Array): KVStore {
   };
 }
 
-/** Returns a view that throws on writes: a query must not change state. */
+/** Returns a view that throws on writes, since a query must not change state. */
 export function readOnly(store: KVStore): KVStore {
   return { ...store, set: refuseWrite, delete: refuseWrite };
 }
@@ -163,29 +163,28 @@ function* withoutPrefix(entries: IterableIterator<Entry>, length: number): Itera
   for (const [key, value] of entries) yield [key.subarray(length), value];
 }
 
-/** Length of an `AbsoluteTxPosition` in a key: height and index of the transaction, 8 bytes each. */
+/** Length of an `AbsoluteTxPosition` in a key: the transaction's height and index, 8 bytes each. */
 export const POSITION_BYTES = 16;
 
 const EMPTY = new Uint8Array(0);
 
-/** Returns the prefix of a code's contracts, in order of creation. Position and address follow. */
+/** Returns the prefix of a code's contracts, in creation order. Position and address follow. */
 export function codeIndexPrefix(codeId: bigint): Uint8Array {
   return concat(CODE_INDEX_PREFIX, uint64BigEndian(codeId));
 }
 
-/** Returns the prefix of a creator's contracts, in order of creation. Position and address follow. */
+/** Returns the prefix of a creator's contracts, in creation order. Position and address follow. */
 export function creatorIndexPrefix(creator: Uint8Array): Uint8Array {
   return concat(CREATOR_INDEX_PREFIX, Uint8Array.of(creator.length), creator);
 }
 
-/** Returns the prefix of a contract's history. The entry's number follows, 8 bytes, from 1. */
+/** Returns the prefix of a contract's history. The entry's number (8 bytes, from 1) follows. */
 export function historyPrefix(address: Uint8Array): Uint8Array {
   return concat(HISTORY_PREFIX, address);
 }
 
 /**
- * Writes the indexes and the history of a new contract. Order and number of store accesses are wasmd's, because each access
- * consumes gas.
+ * Writes a new contract's indexes and history. Store accesses match wasmd's in order and number, since each consumes gas.
  */
 export function indexContract(
   context: Context,
@@ -199,7 +198,7 @@ export function indexContract(
   appendHistory(context, address, entry);
 }
 
-/** Writes the indexes and the history of an imported contract: it is under the code of its last entry. */
+/** Writes an imported contract's indexes and history. The contract is indexed under the code of its last entry. */
 export function indexImported(
   context: Context,
   contract: { readonly address: Uint8Array; readonly creator: Uint8Array },
@@ -211,7 +210,7 @@ export function indexImported(
   for (const entry of migrations) indexMigration(context, contract.address, entry);
 }
 
-/** Moves a contract to the code of a migration, in the index and in the history. */
+/** Moves a contract to the code that it migrates to, in the index and in the history. */
 export function indexMigration(context: Context, address: Uint8Array, entry: ContractCodeHistoryEntry): void {
   const store = context.store(MODULE_NAME);
   const last = lastHistory(context, address)?.entry ?? unreachable("a contract has no history");
@@ -230,7 +229,7 @@ function appendHistory(context: Context, address: Uint8Array, entry: ContractCod
   context.store(MODULE_NAME).set(key, ContractCodeHistoryEntry.encode(entry).finish());
 }
 
-/** Returns the last entry of a contract's history with its number. */
+/** Returns the last entry of a contract's history, and its number. */
 function lastHistory(
   context: Context,
   address: Uint8Array,
@@ -249,7 +248,7 @@ function positionOf({ updated }: ContractCodeHistoryEntry): Uint8Array {
   return concat(uint64BigEndian(updated?.blockHeight ?? 0n), uint64BigEndian(updated?.txIndex ?? 0n));
 }
 
-/** Returns the history of a contract, oldest first. */
+/** Returns a contract's history, oldest entry first. */
 export function historyOf(context: Context, address: Uint8Array): readonly ContractCodeHistoryEntry[] {
   const prefix = historyPrefix(address);
   const entries = context.store(MODULE_NAME).iterate(prefix, prefixEnd(prefix));

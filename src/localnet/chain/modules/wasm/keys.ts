@@ -1,38 +1,40 @@
 import { concat, utf8 } from "../../../../platform/base/bytes.ts";
 import { registerError } from "../../runtime/errors.ts";
 
-/** Name of the module and its store. */
+/** Name of the module and of its store. */
 export const MODULE_NAME = "wasm";
 
-/** Codes: prefix, id (8 bytes big-endian), as wasmd. */
+/** Codes: prefix, id (8 bytes big-endian), as in wasmd. */
 export const CODE_PREFIX: Uint8Array = new Uint8Array([0x01]);
-/** Contract infos: prefix, address, as wasmd. */
+/** Contract infos: prefix, address, as in wasmd. */
 export const CONTRACT_PREFIX: Uint8Array = new Uint8Array([0x02]);
-/** State of contracts: prefix, address, the contract's own key, as wasmd. */
+/** Contract state: prefix, address, the contract's own key, as in wasmd. */
 export const STATE_PREFIX: Uint8Array = new Uint8Array([0x03]);
-/** History of contracts: prefix, address, number of the entry (8 bytes big-endian), as wasmd. */
+/** Contract history: prefix, address, entry number (8 bytes big-endian), as in wasmd. */
 export const HISTORY_PREFIX: Uint8Array = new Uint8Array([0x05]);
-/** Contracts by code: prefix, code id, position of the creation, address, as wasmd. */
+/** Contracts by code: prefix, code id, creation position, address, as in wasmd. */
 export const CODE_INDEX_PREFIX: Uint8Array = new Uint8Array([0x06]);
-/** The ante handler's count of transactions: height (8 bytes) and number (4 bytes), big-endian, as wasmd. */
+/** The ante handler's transaction count: height (8 bytes) and number (4 bytes), big-endian, as in wasmd. */
 export const TX_COUNTER_KEY: Uint8Array = new Uint8Array([0x08]);
-/** Contracts by creator: prefix, length of the creator's address, that address, position of the creation, address, as wasmd. */
+/**
+ * Contracts by creator: prefix, length of the creator's address, that address, creation position, contract address, as in wasmd.
+ */
 export const CREATOR_INDEX_PREFIX: Uint8Array = new Uint8Array([0x09]);
 /** Parameters, as wasmd. */
 export const PARAMS_KEY: Uint8Array = new Uint8Array([0x10]);
-/** Pinned codes: prefix, code id; an empty value, as wasmd. */
+/** Pinned codes: prefix, code id; the value is empty, as in wasmd. */
 export const PINNED_PREFIX: Uint8Array = new Uint8Array([0x07]);
-/** Bytes of codes: prefix, checksum. wasmd has them in files beside its store. */
+/** Code bytes: prefix, checksum. wasmd keeps them in files next to its store. */
 export const CODE_BYTES_PREFIX: Uint8Array = new Uint8Array([0xff]);
 /** Next code id, 8 bytes big-endian; absent before the first code, which gets 1. */
 export const CODE_SEQUENCE_KEY: Uint8Array = concat(new Uint8Array([0x04]), utf8("lastCodeId"));
 /** Next instance number, 8 bytes big-endian; absent before the first contract, which gets 1. */
 export const INSTANCE_SEQUENCE_KEY: Uint8Array = concat(new Uint8Array([0x04]), utf8("lastContractId"));
 
-/** Ports of contracts: prefix, address as text. */
+/** Contract ports: prefix, address as text. */
 export const PORT_PREFIX = "wasm.";
 
-/** Returns the port of a contract. */
+/** Returns a contract's port. */
 export function portOf(address: string): string {
   return `${PORT_PREFIX}${address}`;
 }

@@ -4,15 +4,15 @@ import type { Context } from "../../runtime/context.ts";
 import { ErrInvalid, ErrNoSuchCode, ErrNoSuchContract } from "./keys.ts";
 import { codes, contracts } from "./keeper.ts";
 
-/** A contract with the code that a call runs. */
+/** A contract and the code that a call runs. */
 export interface LoadedCode {
   /** bech32. */
   readonly address: string;
   /** The same address as bytes. */
   readonly bytes: Uint8Array;
-  /** Hash of the code. */
+  /** The code's hash. */
   readonly hash: Uint8Array;
-  /** True: the code is in TypeScript, and part of the program. */
+  /** True if the code is TypeScript and part of the program. */
   readonly isTypeScript?: true;
 }
 

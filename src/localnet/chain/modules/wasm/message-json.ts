@@ -4,7 +4,7 @@ import { type GoJson, parseGoJson } from "../../../../platform/base/go-json.ts";
 import { isRecord } from "../../../../platform/base/json.ts";
 import { ContractError, type MessageJson } from "./contract.ts";
 
-/** Greatest nesting depth of a message, as in serde. Recursive functions may walk an accepted message. */
+/** Maximum nesting depth of a message, as in serde. Recursive functions may traverse an accepted message. */
 const MAX_DEPTH = 128;
 
 const QUOTE = 0x22;
@@ -14,7 +14,7 @@ const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/** Parses the message of a call. Rejects nesting deeper than 128. Throws `ContractError`. */
+/** Parses a call's message. Rejects nesting deeper than 128. Throws `ContractError`. */
 export function parseMessageJson(bytes: Uint8Array): MessageJson {
   if (isTooDeep(bytes)) throw parseError("recursion limit exceeded");
   try {
@@ -31,7 +31,7 @@ export function parseMessageJson(bytes: Uint8Array): MessageJson {
   }
 }
 
-/** Recursive, which the limit of the nesting depth allows. */
+/** Recursive, which is safe because the nesting depth is limited. */
 export function withExactIntegers(json: GoJson): MessageJson {
   switch (json.kind) {
     case "null":
@@ -50,7 +50,7 @@ export function withExactIntegers(json: GoJson): MessageJson {
   }
 }
 
-/** Prints a message with all digits of its integers. Otherwise as `JSON.stringify`. */
+/** Prints a message like `JSON.stringify`, but with all digits of its integers. */
 export function printMessageJson(message: unknown): string {
   if (typeof message === "bigint") return message.toString();
   if (Array.isArray(message)) return `[${message.map((item) => printMessageJson(item)).join(",")}]`;
@@ -68,7 +68,7 @@ function parseError(reason: string): ContractError {
   return new ContractError(`Error parsing into type Message: ${reason}`);
 }
 
-/** Counts brackets outside of strings, before `JSON.parse` recurses into them. Linear in the length. */
+/** Counts brackets outside strings, before `JSON.parse` recurses into them. Linear in the length. */
 function isTooDeep(bytes: Uint8Array): boolean {
   let depth = 0;
   let inString = false;

@@ -8,10 +8,10 @@ import { ErrEmpty, MODULE_NAME, PARAMS_KEY } from "./keys.ts";
 
 const { ACCESS_TYPE_ANY_OF_ADDRESSES, ACCESS_TYPE_EVERYBODY, ACCESS_TYPE_UNSPECIFIED } = AccessType;
 
-/** Every account may do it. */
+/** Permission for every account. */
 export const EVERYBODY: AccessConfig = { permission: ACCESS_TYPE_EVERYBODY, addresses: [] };
 
-/** Parameters: who may upload code, and who may instantiate a code whose upload does not say it. */
+/** Parameters: who may upload code, and who may instantiate code whose upload does not specify it. */
 export const moduleParams = defineParams<Params>({
   store: MODULE_NAME,
   key: PARAMS_KEY,
@@ -31,7 +31,7 @@ export function isAllowed(config: AccessConfig | undefined, account: string): bo
   return config?.permission === ACCESS_TYPE_EVERYBODY;
 }
 
-/** Returns whether a permission allows nobody whom another one does not allow. */
+/** Returns whether everyone allowed by one permission is also allowed by the other. */
 export function isSubset(config: AccessConfig, of: AccessConfig): boolean {
   if (of.permission === ACCESS_TYPE_EVERYBODY || config.permission === AccessType.ACCESS_TYPE_NOBODY)
     return true;

@@ -47,7 +47,7 @@ type Queries = Partial<QueryFunctions<typeof wire.Query>>;
 /** Parses an address. Throws `QueryError`. */
 type ReadAddress = (address: string) => Uint8Array;
 
-/** Queries about codes and contracts, and smart queries. */
+/** Code and contract queries, and smart queries. */
 export function createQueryHandlers(bech32Prefix: string, host: ContractHost): readonly QueryHandler[] {
   const read: ReadAddress = (address) => orQueryError(() => parseAddress(bech32Prefix, address));
   const deps = { bech32Prefix, read };
@@ -61,7 +61,7 @@ export function createQueryHandlers(bech32Prefix: string, host: ContractHost): r
   });
 }
 
-/** A smart query's gas, from the deployed nodes' configuration. */
+/** Gas for a smart query, from the deployed nodes' configuration. */
 const QUERY_GAS = 3_000_000n;
 
 function contractQueries(read: ReadAddress, host: ContractHost) {
@@ -99,7 +99,7 @@ function allContractState(
   return { models, pagination: page };
 }
 
-/** Returns the value of one key of a contract; empty for an absent key. */
+/** Returns the value under one of a contract's keys; empty if the key is absent. */
 function rawContractState(
   context: Context,
   { address, queryData }: wire.QueryRawContractStateRequest,
@@ -137,7 +137,7 @@ function paginateStore(
   return paginate({ store: context.store(MODULE_NAME), prefix }, pagination ?? FIRST_PAGE, onEntry);
 }
 
-/** Without a request, wasmd does not count the entries. */
+/** If the request has no pagination, wasmd does not count the entries. */
 const FIRST_PAGE: PageRequest = {
   key: new Uint8Array(0),
   offset: 0n,
@@ -155,7 +155,7 @@ function toCodeInfoResponse(codeId: bigint, info: CodeInfo): wire.CodeInfoRespon
   };
 }
 
-/** Returns the address bytes of a contract. Throws ErrNoSuchContract. */
+/** Returns a contract's address bytes. Throws ErrNoSuchContract. */
 function requireContract(context: Context, address: string, read: ReadAddress): Uint8Array {
   const bytes = read(address);
   if (!contracts.has(context, bytes)) throw ErrNoSuchContract(`address ${address}`);
@@ -194,7 +194,7 @@ function listQueries(deps: IndexQueryDeps) {
   } satisfies Queries;
 }
 
-/** Returns one page of an index. Behind the prefix, its keys hold a position and an address. */
+/** Returns one page of an index. After the prefix, its keys contain a position and an address. */
 function indexedContracts(
   context: Context,
   prefix: Uint8Array,
@@ -221,7 +221,7 @@ function generalQueries(deps: IndexQueryDeps) {
   } satisfies Queries;
 }
 
-/** Computes a predictable address, with the checks of wasmd in their order. */
+/** Computes a predictable address, with wasmd's checks in wasmd's order. */
 function buildAddress(
   request: wire.QueryBuildAddressRequest,
   { bech32Prefix, read }: IndexQueryDeps,
@@ -248,7 +248,7 @@ function inField<T>(name: string, parse: () => T): T {
   }
 }
 
-/** Decodes hex with the error texts of Go. */
+/** Decodes hex with Go's error texts. */
 function hexBytes(text: string): Uint8Array {
   const bad = /[^0-9a-fA-F]/u.exec(text)?.[0];
   if (bad !== undefined) {

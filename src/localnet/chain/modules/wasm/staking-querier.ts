@@ -6,7 +6,7 @@ import type { Context } from "../../runtime/context.ts";
 import { ErrInvalidAddress, goPanic, unregisteredError } from "../../runtime/errors.ts";
 import type { GoField } from "./go-field.ts";
 
-/** Facts about a validator for contracts. Rates are decimals of 18 digits. */
+/** Facts about a validator for contracts. Rates are decimals with 18 digits. */
 interface ContractValidator {
   readonly operatorAddress: string;
   readonly rate: string;
@@ -14,14 +14,14 @@ interface ContractValidator {
   readonly maxChangeRate: string;
 }
 
-/** A delegation with its tokens. Addresses are bech32. */
+/** A delegation and its tokens. Addresses are bech32. */
 interface ContractDelegation {
   readonly delegatorAddress: string;
   readonly validatorAddress: string;
   readonly amount: Coin;
 }
 
-/** Reads of the module `staking` for contracts, with the store accesses of the deployed keeper. */
+/** Reads of the `staking` module for contracts, with the deployed keeper's store accesses. */
 export interface StakingReads {
   readonly bondDenom: (context: Context) => string;
   /** The active set, highest power first. */
@@ -33,16 +33,16 @@ export interface StakingReads {
     delegator: Uint8Array,
     validator: Uint8Array,
   ) => ContractDelegation | undefined;
-  /** Returns whether a redelegation of the delegator to the validator is not complete. */
+  /** Returns whether the delegator has an incomplete redelegation to the validator. */
   readonly isReceiving: (context: Context, delegator: Uint8Array, validator: Uint8Array) => boolean;
 }
 
-/** Queries in the order in which wasmd looks for them. */
+/** Queries, in the order in which wasmd looks for them. */
 const KINDS = ["bonded_denom", "all_validators", "validator", "all_delegations", "delegation"] as const;
 
 /**
- * Answers a staking query of a contract (wasmd 0.53 `StakingQuerier`). Returns undefined for a query that it does not know.
- * `delegation` of an existing delegation panics: it asks a module `distribution`, which the deployed chain does not have either.
+ * Answers a contract's staking query (wasmd 0.53 `StakingQuerier`). Returns undefined for unknown queries. For an existing
+ * delegation, `delegation` panics: it asks a `distribution` module, which the deployed chain does not have either.
  */
 export function queryStaking(
   context: Context,

@@ -11,35 +11,35 @@ export interface WasmOptions {
   readonly chainName: string;
   /** Prefix of account addresses. */
   readonly bech32Prefix: string;
-  /** The account that may call a contract's sudo entry point by message, bech32. */
+  /** Bech32 address of the account that may call a contract's sudo entry point by message. */
   readonly authority: string;
   /** Codes that a genesis may name. */
   readonly codes: readonly ContractCode[];
   /** gRPC query paths that contracts may call, with the canonical package prefix `neutron`. */
   readonly allowedQueries: readonly string[];
-  /** More of them, which binary contracts may not call on a chain with the profile `deployed`. */
+  /** More query paths, which binary contracts may not call on a chain with the profile `deployed`. */
   readonly moreQueries?: readonly string[];
 }
 
 interface BankKeeper {
-  /** Throws bank/5 when messages may not send one of the denominations. */
+  /** Throws bank/5 if messages may not send one of the denominations. */
   readonly requireSendEnabled: (context: Context, coins: readonly Coin[]) => void;
-  /** Throws `ModuleError` when the balance is too low. */
+  /** Throws `ModuleError` if the balance is too low. */
   readonly sendCoins: (context: Context, from: string, to: string, coins: readonly Coin[]) => void;
   readonly supply: (context: Context, denom: string) => bigint;
   readonly balance: (context: Context, address: Uint8Array, denom: string) => Coin;
-  /** An address' coins, in byte order of denomination. */
+  /** An address' coins, in the byte order of their denominations. */
   readonly balances: (context: Context, address: Uint8Array) => Iterable<Coin>;
-  /** Destroys coins of an account. */
+  /** Burns an account's coins. */
   readonly burnCoins: (context: Context, from: string, coins: readonly Coin[]) => void;
 }
 
 interface AccountKeeper {
-  /** Creates the account of a new contract if it does not exist. */
+  /** Creates a new contract's account if it does not exist. */
   readonly ensureAccount: (context: Context, address: string) => void;
 }
 
-/** Runs a custom message of the chain's bindings. Returns undefined for a message that it does not know. */
+/** Runs a custom message of the chain's bindings. Returns undefined for unknown messages. */
 export type CustomMessageHandler = (
   context: Context,
   contract: string,
@@ -52,15 +52,15 @@ export interface CustomMessageResult {
   readonly response?: HandlerResult;
 }
 
-/** Answers a custom query of the chain's bindings. Returns undefined for a query that it does not know. */
+/** Answers a custom query of the chain's bindings. Returns undefined for unknown queries. */
 export type CustomQueryHandler = (
   context: Context,
   request: Readonly<Record<string, unknown>>,
 ) => MessageJson | undefined;
 
-/** Routes are looked up at each use, because they include modules that are created after this one. */
+/** Routes are looked up on each use, since they include modules that are created after this one. */
 export interface WasmDeps {
-  /** Reads the port of transfers, with its gas. Absent: a chain without transfers. */
+  /** Reads the transfer port and charges for it. Absent on a chain without transfers. */
   readonly readTransferPort?: (context: Context) => void;
   /** Runs binary contracts. */
   readonly vm: Vm;
@@ -70,7 +70,7 @@ export interface WasmDeps {
   readonly accounts: AccountKeeper;
   /** The module `ibc`. */
   readonly channels: ContractChannels;
-  /** Absent: contracts cannot ask for validators and delegations. */
+  /** If absent, contracts cannot ask for validators and delegations. */
   readonly staking?: StakingReads;
   readonly findMessage: (typeUrl: string) => MessageHandler | undefined;
   readonly findQuery: (path: string) => QueryHandler | undefined;
@@ -88,9 +88,9 @@ export interface Instantiation {
   /** JSON. */
   readonly message: Uint8Array;
   readonly funds: readonly Coin[];
-  /** The authority may instantiate every code. */
+  /** The authority may instantiate any code. */
   readonly isAuthority?: boolean;
-  /** Makes the address predictable. `fixed`: the message is a part of it. */
+  /** Makes the address predictable. `fixed` means that the message is part of the address. */
   readonly salt?: { readonly bytes: Uint8Array; readonly isMessageFixed: boolean };
 }
 

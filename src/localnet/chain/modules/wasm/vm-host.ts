@@ -8,31 +8,36 @@ import type { Entry, KVStore } from "../../store/kv-store.ts";
 
 const MAX_ADDRESS_BYTES = 255;
 
-/** Most iterators of one call, as in the deployed VM: they stay until the call ends. Open ones share what they iterate over. */
+/**
+ * Maximum number of iterators in one call, as in the deployed VM: they exist until the call ends. Open iterators share what they
+ * iterate over.
+ */
 export const MAX_ITERATORS = 32_768;
 
 /** What a binary contract can reach during one call. */
 interface HostScope {
   readonly context: Context;
   readonly bech32Prefix: string;
-  /** The contract's own entries. Keys have no prefix. */
+  /** The contract's own entries, with unprefixed keys. */
   readonly storage: KVStore;
   /** Answers an encoded query with an encoded result. Throws only panics. */
   readonly query: (request: Uint8Array, limits: QueryLimits) => Uint8Array;
   /**
-   * VM gas that each gas of an access takes from the contract. 1 in IBC entry points, where wasmd does not convert the gas of accesses. The
-   * chain's meter has it in full.
+   * VM gas that the contract pays for each unit of gas used by an access. 1 in IBC entry points, where wasmd does not convert the
+   * gas of accesses. The chain's meter is charged in full.
    */
   readonly accessScale: bigint;
 }
 
-/** An iterator of a call with its present entry. */
+/** An iterator of a call, and its current entry. */
 interface OpenIterator {
   readonly entries: IterableIterator<Entry>;
   at: Entry | undefined;
 }
 
-/** Creates what the virtual machine asks of the chain for one call. The chain's meter has the gas of each access immediately. */
+/**
+ * Creates the virtual machine's interface to the chain for one call. The chain's meter is charged for each access immediately.
+ */
 export function createVmHost({ context, bech32Prefix, storage, query, accessScale }: HostScope): Host {
   const iterators: OpenIterator[] = [];
   const metered = <T>(work: () => T): Metered<T> => {
@@ -69,7 +74,7 @@ export function createVmHost({ context, bech32Prefix, storage, query, accessScal
   };
 }
 
-/** The SDK's store panics for an empty key before it consumes gas. */
+/** For an empty key, the SDK's store panics before it consumes gas. */
 function setEntry(storage: KVStore, key: Uint8Array, value: Uint8Array): void {
   if (key.length === 0) throw new HostError({ kind: "panic" });
   storage.set(key, value);
@@ -100,7 +105,7 @@ function orText<T>(parse: () => T): Result<T, string> {
   }
 }
 
-/** The virtual machine ends the call for a panic of the chain. */
+/** If the chain panics, the virtual machine ends the call. */
 function orHostError<T>(work: () => T): T {
   try {
     return work();

@@ -19,7 +19,7 @@ import * as keys from "../host/keys.ts";
 import type { IBCModule, PortRouter } from "./ibc-module.ts";
 import type { ChannelEndpoint } from "../host/packet.ts";
 
-/** Number of the next channel, from 0. */
+/** Number of the next channel, counted from 0. */
 export const nextChannelSequence = createItem(keys.STORE_NAME, keys.NEXT_CHANNEL_SEQUENCE, uint64Codec);
 
 export function getChannel(context: Context, { portId, channelId }: ChannelEndpoint): Channel | undefined {
@@ -33,7 +33,7 @@ export function setChannel(context: Context, { portId, channelId }: ChannelEndpo
     .set(utf8(keys.channelPath(portId, channelId)), Channel.encode(channel).finish());
 }
 
-/** Returns the number of the next packet to send, to receive or to acknowledge; undefined for an unknown channel. */
+/** Returns the number of the next packet to send, receive or acknowledge; undefined for an unknown channel. */
 export function getSequence(
   context: Context,
   name: keys.SequenceName,
@@ -86,20 +86,20 @@ export function deleteCommitment(context: Context, end: ChannelEndpoint, sequenc
   context.store(keys.STORE_NAME).delete(utf8(keys.packetPath("commitments", end, sequence)));
 }
 
-/** Returns the channels of all ports that begin with `portPrefix`, in ascending order of their paths. */
+/** Returns the channels of all ports whose name starts with `portPrefix`, in ascending path order. */
 export function listChannels(context: Context, portPrefix?: string): readonly IdentifiedChannel[] {
   const prefix = portPrefix === undefined ? keys.CHANNELS_PREFIX : utf8(`channelEnds/ports/${portPrefix}`);
   const entries = context.store(keys.STORE_NAME).iterate(prefix, prefixEnd(prefix));
   return Array.from(entries, ([key, value]) => identifyChannel(latin1(key), value));
 }
 
-/** Decodes a channel with the ids in its path, of which leading parts may be missing. */
+/** Decodes a channel and takes its ids from the path, whose leading parts may be missing. */
 export function identifyChannel(path: string, value: Uint8Array): IdentifiedChannel {
   const match = /ports\/([^/]+)\/channels\/([^/]+)$/.exec(path);
   return { ...Channel.decode(value), portId: match?.[1] ?? "", channelId: match?.[2] ?? "" };
 }
 
-/** Returns all entries of a kind, each with channel and packet number, in ascending path order. */
+/** Returns all entries of one kind, each with its channel and packet number, in ascending path order. */
 export function listPacketEntries(
   context: Context,
   name: keys.PacketEntryName,
@@ -115,7 +115,7 @@ export function listPacketEntries(
   return found;
 }
 
-/** Returns the next numbers of all channels, in ascending path order. */
+/** Returns all channels' next numbers, in ascending path order. */
 export function listSequences(
   context: Context,
   name: keys.SequenceName,
@@ -129,8 +129,8 @@ export function listSequences(
 }
 
 /**
- * Returns the prefix of one channel's entries of a kind. As in ibc-go, it excludes the slash before the sequence, so a page's
- * `next_key` begins with the slash.
+ * Returns the prefix of a channel's entries of one kind. As in ibc-go, it excludes the slash before the sequence, so a page's
+ * `next_key` starts with the slash.
  */
 export function packetEntriesPrefix(
   name: keys.PacketEntryName,
@@ -144,14 +144,14 @@ export function hopOf({ connectionHops }: Pick<Channel, "connectionHops">): stri
   return connectionHops[0] ?? "";
 }
 
-/** Returns the other end of a channel. Its channel id is empty until it is known. */
+/** Returns a channel's other end, whose channel id is empty until it is known. */
 export function counterpartyOf({ counterparty }: Pick<Channel, "counterparty">): Counterparty {
   return { portId: counterparty?.portId ?? "", channelId: counterparty?.channelId ?? "" };
 }
 
 const WORDS = "could not retrieve module from port-id";
 
-/** Returns the application of a port. Throws capability/7. */
+/** Returns a port's application. Throws capability/7. */
 export function applicationOfPort(context: Context, router: PortRouter, portId: string): IBCModule {
   const application = router(context, portId);
   const name = portCapability(portId);
@@ -160,7 +160,7 @@ export function applicationOfPort(context: Context, router: PortRouter, portId: 
   return application;
 }
 
-/** Returns the application of a channel. Its capability exists exactly as long as the channel. Throws capability/7. */
+/** Returns a channel's application. Its capability exists exactly as long as the channel. Throws capability/7. */
 export function applicationOfChannel(context: Context, router: PortRouter, end: ChannelEndpoint): IBCModule {
   const exists = getChannel(context.withGas(createGasMeter()), end) !== undefined;
   const application = exists ? router(context, end.portId) : undefined;

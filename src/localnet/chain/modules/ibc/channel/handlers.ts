@@ -45,7 +45,7 @@ import type { ChannelEndpoint } from "../host/packet.ts";
 /** The functions for some of the service's messages. */
 type Messages = Partial<MessageFunctions<typeof wire.Msg>>;
 
-/** Message handlers of `ibc.core.channel.v1`. */
+/** Message handlers for `ibc.core.channel.v1`. */
 export function channelHandlers(
   options: IbcOptions,
   router: PortRouter,
@@ -131,7 +131,7 @@ function updateParams({
   };
 }
 
-/** The messages of channel upgrades, and of the entries that only an upgrade lets relayers prune. */
+/** Messages for channel upgrades, and for pruning the entries that relayers may prune only after an upgrade. */
 const upgradeMessages = {
   ChannelUpgradeInit: unsupported("/ibc.core.channel.v1.MsgChannelUpgradeInit"),
   ChannelUpgradeTry: unsupported("/ibc.core.channel.v1.MsgChannelUpgradeTry"),
@@ -162,11 +162,11 @@ const EMPTY_CHANNEL: OpenRequest["channel"] = {
 
 // The steps of opening and closing a channel (ICS-4, ibc-go 04-channel). Each calls the application of the port.
 
-/** Fields of a message that the first two steps read. */
+/** Message fields that the first two steps read. */
 interface OpenRequest {
   readonly portId: string;
   readonly channel: Channel;
-  /** The wanted version, or the counterparty's. */
+  /** The requested version, or the counterparty's. */
   readonly version: string;
 }
 
@@ -314,7 +314,7 @@ function newChannel(
   return { portId, channelId, ordering, connectionHops, counterparty: counterpartyOf(channel), version };
 }
 
-/** Reads a channel. As in ibc-go, some steps read it once more before they write it, which costs gas. */
+/** Reads a channel. As in ibc-go, some steps read it once more before writing it, which costs gas. */
 function requireChannel(context: Context, end: ChannelEndpoint): Channel {
   const channel = getChannel(context, end);
   if (channel === undefined)

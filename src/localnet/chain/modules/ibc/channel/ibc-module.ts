@@ -17,38 +17,38 @@ export interface OpeningChannel extends ChannelEndpoint {
   readonly ordering: Order;
   readonly connectionHops: readonly string[];
   readonly counterparty: Counterparty;
-  /** The wanted version in the first step, the counterparty's in the second. */
+  /** The requested version in the first step, the counterparty's version in the second. */
   readonly version: string;
 }
 
-/** The reply of the receiving application. Without `success`, the writes of the application are dropped. */
+/** The receiving application's reply. Without `success`, the application's writes are dropped. */
 export interface Acknowledgement {
   readonly success: boolean;
   readonly bytes: Uint8Array;
 }
 
-/** A packet with the account that relayed it. */
+/** A packet and the account that relayed it. */
 export interface RelayedPacket extends Packet {
   /** 20 bytes or more. */
   readonly relayer: Uint8Array;
 }
 
 /**
- * The application behind a port (ICS-26). Every method may throw `ModuleError` to fail the message. A middleware is an
- * application around another one.
+ * The application behind a port (ICS-26). Every method may throw `ModuleError` to fail the message. Middleware is an application
+ * that wraps another one.
  */
 export interface IBCModule {
   /** Name of the module that owns the ports and channels. */
   readonly moduleName: string;
-  /** Returns the version of the channel. */
+  /** Returns the channel's version. */
   readonly onOpenInit: (context: Context, channel: OpeningChannel) => string;
-  /** Returns the version of the channel. */
+  /** Returns the channel's version. */
   readonly onOpenTry: (context: Context, channel: OpeningChannel) => string;
   readonly onOpenAck: (context: Context, channel: ChannelEndpoint, counterpartyVersion: string) => void;
   readonly onOpenConfirm: (context: Context, channel: ChannelEndpoint) => void;
   readonly onCloseInit: (context: Context, channel: ChannelEndpoint) => void;
   readonly onCloseConfirm: (context: Context, channel: ChannelEndpoint) => void;
-  /** Returns the acknowledgement; undefined when it follows in a later transaction. */
+  /** Returns the acknowledgement; undefined if it follows in a later transaction. */
   readonly onReceive: (context: Context, packet: RelayedPacket) => Acknowledgement | undefined;
   readonly onAcknowledge: (context: Context, packet: RelayedPacket, acknowledgement: Uint8Array) => void;
   readonly onTimeout: (context: Context, packet: RelayedPacket) => void;
@@ -61,21 +61,21 @@ export interface OutgoingPacket {
   readonly data: Uint8Array;
 }
 
-/** The interface through which an application calls its channel. A middleware wraps it too. */
+/** The interface through which an application calls its channel. Middleware wraps this interface too. */
 export interface ICS4Wrapper {
   /** Sends a packet and returns its number. Throws `ModuleError`. */
   readonly sendPacket: (context: Context, packet: OutgoingPacket) => bigint;
 }
 
-/** Finds the application of a port, without gas. */
+/** Finds a port's application without charging gas. */
 export type PortRouter = (context: Context, portId: string) => IBCModule | undefined;
 
-/** Reply of the receiving application in the usual format (ICS-4 `Acknowledgement`). */
+/** The receiving application's reply in the usual format (ICS-4 `Acknowledgement`). */
 export type Reply =
   | { readonly kind: "result"; readonly result: Uint8Array }
   | { readonly kind: "error"; readonly error: string };
 
-/** Encodes a reply as the JSON of ibc-go. */
+/** Encodes a reply as ibc-go's JSON. */
 export function encodeReply(reply: Reply): Uint8Array {
   return utf8(
     reply.kind === "result"
@@ -85,8 +85,8 @@ export function encodeReply(reply: Reply): Uint8Array {
 }
 
 /**
- * Decodes a reply in any spelling that Go's decoder takes; undefined for one without result and error. Throws a plain error for
- * other bytes.
+ * Decodes a reply in any spelling that Go's decoder accepts; undefined if it has neither result nor error. Throws a plain error
+ * for other bytes.
  */
 export function decodeReply(bytes: Uint8Array): Reply | undefined {
   const json: unknown = JSON.parse(fromLossyUtf8(firstGoJson(bytes)));
@@ -103,7 +103,7 @@ export function decodeReply(bytes: Uint8Array): Reply | undefined {
     : { kind: "error", error: response.value };
 }
 
-/** Throws channel/16 for a reply in another spelling than that of ibc-go. Acknowledgements may have other formats. */
+/** Throws channel/16 if a reply is not spelled as in ibc-go. Acknowledgements may have other formats. */
 export function requireCanonicalReply(bytes: Uint8Array): void {
   let reply: Reply | undefined;
   try {

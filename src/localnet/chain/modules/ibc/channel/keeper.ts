@@ -46,8 +46,8 @@ import {
 const RECEIPT = Uint8Array.of(1);
 
 /**
- * Verifies a packet and records that it was received. Returns false, without a change, for a packet that was received
- * before. Throws `ModuleError`.
+ * Verifies a packet and records that it was received. If the packet was received before, returns false and changes nothing.
+ * Throws `ModuleError`.
  */
 export function receivePacket(context: Context, packet: Packet, proof: MessageProof): boolean {
   const channel = destinationOf(context, packet);
@@ -74,14 +74,14 @@ export function receivePacket(context: Context, packet: Packet, proof: MessagePr
   return true;
 }
 
-/** Records a packet whose proof was verified before. For the repeated check of a pending transaction. Throws `ModuleError`. */
+/** Records a packet whose proof was verified before; used when a pending transaction is rechecked. Throws `ModuleError`. */
 export function receiveVerified(context: Context, packet: Packet): boolean {
   const channel = getChannel(context, packet.destination);
   if (channel === undefined) throw ibcErrors.ErrChannelNotFound(packet.destination.channelId);
   return markReceived(context, packet, channel.ordering);
 }
 
-/** Stores the hash of an acknowledgement, which a relayer proves to the counterparty. Throws `ModuleError`. */
+/** Stores an acknowledgement's hash, which a relayer proves to the counterparty. Throws `ModuleError`. */
 export function writeAcknowledgement(
   context: Context,
   packet: Packet,
@@ -105,7 +105,7 @@ function destinationOf(context: Context, { destination }: Packet): Channel {
   );
 }
 
-/** Throws channel/13 when a packet names another end than that of the channel. */
+/** Throws channel/13 if the end that a packet names is not the channel's. */
 function requireCounterparty(name: "source" | "destination", end: ChannelEndpoint, channel: Channel): void {
   const { portId, channelId } = counterpartyOf(channel);
   if (end.portId !== portId) {
@@ -120,7 +120,7 @@ function requireCounterparty(name: "source" | "destination", end: ChannelEndpoin
   }
 }
 
-/** An unordered channel stores a receipt of each packet, an ordered one the number of the next. */
+/** An unordered channel stores a receipt for each packet, an ordered channel the next packet's number. */
 function markReceived(context: Context, { destination: end, sequence }: Packet, ordering: Order): boolean {
   chargeRead(context.gas, startPath(end).length, 0);
   if (ordering === Order.ORDER_UNORDERED) {
@@ -143,7 +143,9 @@ function markReceived(context: Context, { destination: end, sequence }: Packet, 
   return true;
 }
 
-/** Sends a packet: stores its commitment, which a relayer proves to the counterparty. Returns its number. Throws `ModuleError`. */
+/**
+ * Sends a packet by storing its commitment, which a relayer proves to the counterparty. Returns its number. Throws `ModuleError`.
+ */
 export function sendPacket(context: Context, outgoing: OutgoingPacket): bigint {
   const { source } = outgoing;
   const channel = getChannel(context, source);
@@ -168,7 +170,7 @@ export function sendPacket(context: Context, outgoing: OutgoingPacket): bigint {
   return sequence;
 }
 
-/** Throws when the client is not active, or knows that the timeout has passed. */
+/** Throws if the client is not active, or if it knows that the timeout has passed. */
 function requireTimeLeft(context: Context, { timeout }: Packet, clientId: string): void {
   const store = openClientStore(context, clientId);
   const client = store.clientState();
@@ -187,7 +189,7 @@ function requireTimeLeft(context: Context, { timeout }: Packet, clientId: string
 /** The proof that a packet was not received. */
 export interface Unreceived {
   readonly proof: MessageProof;
-  /** Number of the next packet on an ordered channel of the counterparty. */
+  /** Number of the next packet on the counterparty's channel, if it is ordered. */
   readonly nextSequenceRecv: bigint;
 }
 
@@ -198,8 +200,8 @@ export interface ClosedProof {
 }
 
 /**
- * Verifies that a sent packet can no longer be received. Returns false, without a change, for a packet without a
- * commitment. Throws `ModuleError`.
+ * Verifies that a sent packet can no longer be received. If the packet has no commitment, returns false and changes nothing.
+ * Throws `ModuleError`.
  */
 export function timeOutPacket(context: Context, packet: Packet, unreceived: Unreceived): boolean {
   const channel = sourceOf(context, packet);
@@ -219,7 +221,7 @@ export function timeOutPacket(context: Context, packet: Packet, unreceived: Unre
   return true;
 }
 
-/** As {@link timeOutPacket}, for a channel that the counterparty has closed: the timeout need not have passed. */
+/** Like {@link timeOutPacket}, but for a channel that the counterparty has closed: the timeout need not have passed. */
 export function timeOutOnClose(
   context: Context,
   packet: Packet,
@@ -241,7 +243,7 @@ export function timeOutOnClose(
   return true;
 }
 
-/** Reads the channel of a sent packet. Throws channel/10. */
+/** Reads a sent packet's channel. Throws channel/10. */
 function sourceOf(context: Context, { source }: Packet): Channel {
   const channel = getChannel(context, source);
   if (channel === undefined)
@@ -249,7 +251,7 @@ function sourceOf(context: Context, { source }: Packet): Channel {
   return channel;
 }
 
-/** Deletes the commitment of a packet that has timed out. A timeout closes an ordered channel. */
+/** Deletes the commitment of a packet that timed out. A timeout closes an ordered channel. */
 export function executeTimeout(context: Context, packet: Packet): void {
   const channel = sourceOf(context, packet);
   chargeAuthentication(context, STORE_NAME, channelCapability(packet.source));
@@ -262,7 +264,7 @@ export function executeTimeout(context: Context, packet: Packet): void {
   for (const event of packetTimedOut(packet, channel)) context.emit(event);
 }
 
-/** Returns whether a packet has a commitment. Throws channel/13 when it is that of another packet. */
+/** Returns whether a packet has a commitment. Throws channel/13 if the commitment belongs to another packet. */
 function isCommitted(context: Context, packet: Packet): boolean {
   const commitment = getPacketEntry(context, "commitments", packet.source, packet.sequence);
   if (commitment === undefined) return false;
@@ -273,7 +275,7 @@ function isCommitted(context: Context, packet: Packet): boolean {
   );
 }
 
-/** An unordered channel has no receipt of the packet. An ordered one still expects it, or an earlier one. */
+/** An unordered channel has no receipt for the packet. An ordered channel still expects it or an earlier one. */
 function verifyUnreceived(
   context: Context,
   { connection, ordering }: { readonly connection: ConnectionEnd; readonly ordering: Order },
@@ -339,8 +341,8 @@ export function verifyCounterparty(
 }
 
 /**
- * Verifies the acknowledgement of a sent packet and deletes its commitment. Returns false, without a change, for a packet
- * without a commitment: it was acknowledged or timed out before. Throws `ModuleError`.
+ * Verifies the acknowledgement of a sent packet and deletes its commitment. If the packet has no commitment, because it was
+ * acknowledged or timed out before, returns false and changes nothing. Throws `ModuleError`.
  */
 export function acknowledgePacket(
   context: Context,

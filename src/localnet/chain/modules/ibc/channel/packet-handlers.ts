@@ -40,7 +40,7 @@ import { packetOf } from "../host/packet.ts";
 // The messages with which relayers carry packets. A packet that was relayed before changes nothing and is a success: several
 // relayers carry the same packets, and one that comes late must not lose its other messages.
 
-/** Options and state of the handlers. */
+/** The handlers' options and dependencies. */
 export interface RelayDeps {
   readonly router: PortRouter;
   /** Parses a bech32 address that the stateless checks have accepted. */
@@ -50,7 +50,7 @@ export interface RelayDeps {
 type Result = ResponseResultType;
 const { RESPONSE_RESULT_TYPE_NOOP: NOOP, RESPONSE_RESULT_TYPE_SUCCESS: SUCCESS } = ResponseResultType;
 
-/** Prefix for event types and keys of an application that refuses a packet. */
+/** Prefix for event types and attribute keys when the application refuses a packet. */
 const ERROR_PREFIX = "ibccallbackerror-";
 
 /** MsgRecvPacket: verifies the packet, calls the application and writes its acknowledgement. */
@@ -66,7 +66,7 @@ function relayReceive(context: Context, message: MsgRecvPacket, deps: RelayDeps)
   return SUCCESS;
 }
 
-/** MsgAcknowledgement: verifies the acknowledgement of a sent packet and passes it to the application. */
+/** MsgAcknowledgement: verifies a sent packet's acknowledgement and passes it to the application. */
 function relayAcknowledgement(context: Context, message: MsgAcknowledgement, deps: RelayDeps): Result {
   const packet = relayedPacket(message, deps);
   const application = applicationOfChannel(context, deps.router, packet.source);
@@ -99,7 +99,7 @@ function relayTimeout(context: Context, message: MsgTimeout, deps: RelayDeps): R
   return SUCCESS;
 }
 
-/** MsgTimeoutOnClose: as MsgTimeout, for a channel that the counterparty has closed. */
+/** MsgTimeoutOnClose: like MsgTimeout, but for a channel that the counterparty has closed. */
 function relayTimeoutOnClose(context: Context, message: MsgTimeoutOnClose, deps: RelayDeps): Result {
   const packet = relayedPacket(message, deps);
   const application = applicationOfChannel(context, deps.router, packet.source);
@@ -129,7 +129,7 @@ function verified(words: string, work: () => boolean): boolean {
   return wrapErrors((error) => error.wrap(`${words} verification failed`), work);
 }
 
-/** Ends the branch of an application that has refused a packet. */
+/** Ends an application's branch after it has refused a packet. */
 class Refused extends Error {
   readonly acknowledgement: Acknowledgement;
 
@@ -139,7 +139,7 @@ class Refused extends Error {
   }
 }
 
-/** Calls the application. The writes of one that refuses the packet are dropped; its events stay, with a prefix. */
+/** Calls the application. If it refuses the packet, its writes are dropped, but its events are kept, with a prefix. */
 function callReceiver(
   context: Context,
   application: IBCModule,
@@ -168,7 +168,7 @@ function asErrorEvent({ type, attributes }: ChainEvent): ChainEvent {
   };
 }
 
-/** The messages with packets in `ibc.core.channel.v1`. */
+/** The `ibc.core.channel.v1` messages that carry packets. */
 export function packetMessages({ bech32Prefix }: IbcOptions, router: PortRouter) {
   const deps = { router, parseAddress: (text: string) => parseAddress(bech32Prefix, text) };
   return {
@@ -191,13 +191,13 @@ export function packetMessages({ bech32Prefix }: IbcOptions, router: PortRouter)
   } satisfies Partial<MessageFunctions<typeof Msg>>;
 }
 
-/** Kind of a message in CheckTx. "other": not a message of a relayer. */
+/** Kind of a message in CheckTx. "other" is not a relayer's message. */
 type Relayed = "update" | "new" | "redundant" | "other";
 
 /**
- * Creates the ante step for transactions of relayers (ibc-go `RedundantRelayDecorator`). A transaction of client updates and
- * packets only runs in CheckTx, where a failure costs nothing, and is refused with channel/22 when all its packets were relayed
- * before. Any other message ends the checks: the messages from it on run in the block only.
+ * Creates the ante step for relayers' transactions (ibc-go `RedundantRelayDecorator`). A transaction that consists only of client
+ * updates and packets runs in CheckTx, where a failure costs nothing, and is refused with channel/22 if all its packets were
+ * relayed before. Any other message ends the checks; it and the messages after it run only in the block.
  */
 export function createRelayCheck(deps: RelayDeps): AnteStep {
   return (context, tx) => {
@@ -232,7 +232,7 @@ function checkMessage(context: Context, { typeUrl, value }: TxMessage, deps: Rel
   }
 }
 
-/** Verifies a packet without its application. A repeated check leaves out the verification. */
+/** Verifies a packet without its application. A recheck skips the verification. */
 function checkReceive(context: Context, message: MsgRecvPacket, { router }: RelayDeps): Relayed {
   const packet = packetOf(message);
   if (context.mode === "recheck") return receiveVerified(context, packet) ? "new" : "redundant";

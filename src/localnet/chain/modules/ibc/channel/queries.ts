@@ -52,7 +52,7 @@ const endQueries = {
   ChannelParams: channelParams.query,
 } satisfies Queries;
 
-/** Checks the ids of a request. Throws gRPC status InvalidArgument. */
+/** Checks a request's ids. Throws gRPC status InvalidArgument. */
 function checkEnd({ portId, channelId }: ChannelEndpoint): void {
   checkArgument(() => {
     validatePortId(portId);
@@ -87,7 +87,7 @@ function queryChannels(
   return { channels, pagination: page, height: selfHeight(context) };
 }
 
-/** As in ibc-go, the filter ignores its page flag, so that a page by offset also has the entries around it. */
+/** As in ibc-go, the filter ignores its page flag, so a page requested by offset also includes the entries around it. */
 function queryConnectionChannels(
   context: Context,
   { connection, pagination }: wire.QueryConnectionChannelsRequest,
@@ -189,7 +189,7 @@ function checkPacket(request: PacketRequest): void {
   if (request.sequence === 0n) throw new QueryError(GrpcCode.InvalidArgument, "packet sequence cannot be 0");
 }
 
-/** The text names the sequence's index, as in ibc-go. */
+/** The text gives the sequence's index, as in ibc-go. */
 function checkSequences(sequences: readonly bigint[]): void {
   const index = sequences.indexOf(0n);
   if (index >= 0) throw new QueryError(GrpcCode.InvalidArgument, `packet sequence ${index} cannot be 0`);
@@ -220,7 +220,7 @@ function stateOf({ portId, channelId }: ChannelEndpoint, sequence: bigint, data:
   return { portId, channelId, sequence, data };
 }
 
-/** Returns a page, or those of the requested packets that have an acknowledgement, without a page. */
+/** Returns a page. If packets are requested, returns those that have an acknowledgement, without paging. */
 function queryAcknowledgements(
   context: Context,
   request: wire.QueryPacketAcknowledgementsRequest,
@@ -253,7 +253,7 @@ function unreceivedPackets(context: Context, request: wire.QueryUnreceivedPacket
   return sequences.filter((each) => each >= next);
 }
 
-/** An unordered channel receives in any order; its next sequence is 0. */
+/** An unordered channel receives in any order, so its next sequence is 0. */
 function queryNextReceive(
   context: Context,
   request: wire.QueryNextSequenceReceiveRequest,

@@ -30,14 +30,12 @@ import { compareHeights, formatHeight, goHeight, ZERO_HEIGHT } from "../host/hei
 import { validateClientId } from "../host/identifiers.ts";
 import { type ClientStore, type ConsensusState, durationNs, isSameState } from "./client-store.ts";
 
-/** Message of a client update: a header, or two headers that contradict each other. */
+/** Content of a client update: a header, or two headers that contradict each other. */
 export type ClientMessage =
   | { readonly kind: "header"; readonly header: Header }
   | { readonly kind: "misbehaviour"; readonly misbehaviour: Misbehaviour };
 
-/**
- * Decodes a client message from its Any. Throws `ModuleError` when it is absent, has another type, or does not decode.
- */
+/** Decodes a client message from its Any. Throws `ModuleError` if it is absent, has another type, or cannot be decoded. */
 export function unpackClientMessage(any: Any | undefined): ClientMessage {
   if (any === undefined) throw ibcErrors.ErrUnpackAny("protobuf Any message cannot be nil");
   switch (any.typeUrl) {
@@ -55,16 +53,15 @@ export function unpackClientMessage(any: Any | undefined): ClientMessage {
   }
 }
 
-/** Facts of the block in which a header is checked. */
+/** Facts about the block in which a header is checked. */
 export interface VerifyingBlock {
   readonly timeNs: bigint;
-  /** Pays for a signature that only the slow verifier can decide, before it is verified. */
+  /** Charges for a signature that only the slow verifier can decide, before the signature is verified. */
   readonly beforeSlowSignature: () => void;
 }
 
 /**
- * Returns the consensus state at the trusted height of a header. Throws ErrConsensusStateNotFound; `name` is part of
- * its text.
+ * Returns the consensus state at a header's trusted height. Throws ErrConsensusStateNotFound, whose text includes `name`.
  */
 function trustedStateOf(header: Header, store: ClientStore, name = "Header"): ConsensusState {
   const trusted = trustedHeightOf(header);
@@ -76,8 +73,8 @@ function trustedStateOf(header: Header, store: ClientStore, name = "Header"): Co
 }
 
 /**
- * Returns the trusted validators of a header. The client stores only their hash, so that each header must bring them
- * along. Throws ErrInvalidValidatorSet when their hash differs from the hash in the trusted consensus state.
+ * Returns a header's trusted validators. The client stores only their hash, so each header must include them. Throws
+ * ErrInvalidValidatorSet if their hash differs from the hash in the trusted consensus state.
  */
 function trustedValidatorsOf(header: Header, trusted: ConsensusState): ValidatorSet {
   const set = ibcErrors.asModuleError("trusted validator set in not tendermint validator set type", () =>
@@ -92,8 +89,7 @@ function trustedValidatorsOf(header: Header, trusted: ConsensusState): Validator
 
 /**
  * Verifies a header against the client's consensus state at the header's trusted height (ibc-go `verifyHeader`): trusted
- * validators, revision, heights, then the checks of CometBFT's light client. Throws
- * `ModuleError`.
+ * validators, revision, heights, and then the checks of CometBFT's light client. Throws `ModuleError`.
  */
 export function verifyUpdateHeader(
   client: ClientState,
@@ -132,7 +128,7 @@ export function verifyUpdateHeader(
   );
 }
 
-/** Returns the trust options of a client for the light client. Absent fields are zero, as in Go. */
+/** Returns a client's trust options for the light client. Absent fields are zero, as in Go. */
 function trustOptions(client: ClientState): {
   readonly trustingPeriodNs: bigint;
   readonly maxClockDriftNs: bigint;
@@ -146,8 +142,8 @@ function trustOptions(client: ClientState): {
 }
 
 /**
- * Returns the height of a header, with the revision of its chain id; zero when the inner header is absent. Go converts
- * the int64 height to uint64, so that a negative height becomes a huge one.
+ * Returns a header's height, with the revision from its chain id; zero if the inner header is absent. Go converts the int64
+ * height to uint64, so a negative height becomes a huge one.
  */
 export function heightOfHeader(header: Header): Height {
   const inner = header.signedHeader?.header;
@@ -158,12 +154,12 @@ export function heightOfHeader(header: Header): Height {
   };
 }
 
-/** Returns the trusted height of a header: the height of the consensus state that it is verified from. */
+/** Returns a header's trusted height: the height of the consensus state against which it is verified. */
 export function trustedHeightOf(header: Header): Height {
   return header.trustedHeight ?? ZERO_HEIGHT;
 }
 
-/** Returns the consensus state of a header. Absent parts are empty. */
+/** Returns a header's consensus state. Absent parts are empty. */
 export function consensusStateOfHeader(header: Header): ConsensusState {
   const inner = header.signedHeader?.header;
   return {
@@ -173,7 +169,7 @@ export function consensusStateOfHeader(header: Header): ConsensusState {
   };
 }
 
-/** Decodes the signed header and the validator set. Throws `ModuleError` when one is invalid. */
+/** Decodes the signed header and the validator set. Throws `ModuleError` if either is invalid. */
 function readHeader(header: Header): {
   readonly signed: SignedHeader;
   readonly validators: ValidatorSet;
@@ -211,8 +207,7 @@ export function validateUpdateHeader(header: Header): void {
 }
 
 /**
- * Checks the header's own validator set against `validators_hash`. The trusted set is checked later, against the
- * client.
+ * Checks the header's own validator set against `validators_hash`. The trusted set is checked later, against the client's state.
  */
 function checkOwnValidators(header: Header, signed: SignedHeader): void {
   if (header.validatorSet === undefined) throw ibcErrors.ErrInvalidClientHeader("validator set is nil");
@@ -228,7 +223,7 @@ interface HeaderPair {
   readonly second: Header;
 }
 
-/** Stateless checks of a misbehaviour (`Misbehaviour.ValidateBasic`), in ibc-go's order. Throws `ModuleError`. */
+/** Stateless checks of a misbehaviour message (`Misbehaviour.ValidateBasic`), in ibc-go's order. Throws `ModuleError`. */
 export function validateMisbehaviour(misbehaviour: Misbehaviour, block: VerifyingBlock): void {
   const { first, second } = headersOf(misbehaviour);
   requireTrustedHeight(first, "Header1");
@@ -268,7 +263,7 @@ export function verifyMisbehaviour(
   wrapWith("verifying Header2 in Misbehaviour failed", () => verifySigners(client, second, trusted2, block));
 }
 
-/** Returns whether two verified headers contradict each other: different blocks of one height, or times out of order. */
+/** Returns whether two verified headers contradict each other: different blocks at the same height, or times out of order. */
 export function isContradiction(misbehaviour: Misbehaviour): boolean {
   const { first, second } = headersOf(misbehaviour);
   if (compareHeights(heightOfHeader(first), heightOfHeader(second)) === 0) {
@@ -279,8 +274,8 @@ export function isContradiction(misbehaviour: Misbehaviour): boolean {
 }
 
 /**
- * Returns whether a verified header contradicts the stored consensus states: a different state at its height, or a time that is not
- * between the neighbouring heights' times (ibc-go `CheckForMisbehaviour`).
+ * Returns whether a verified header contradicts the stored consensus states: a different state at its height, or a time that is
+ * not between the times at the neighbouring heights (ibc-go `CheckForMisbehaviour`).
  */
 export function contradictsHistory(header: Header, store: ClientStore): boolean {
   const height = heightOfHeader(header);

@@ -31,14 +31,13 @@ import { LOCALHOST, LOCALHOST_URL, TENDERMINT_TYPE } from "../host/identifiers.t
 import * as keys from "../host/keys.ts";
 import { isAllowedClient } from "../host/params.ts";
 
-/** A client state with the type of its client. */
+/** A client state and its client's type. */
 export type StoredClient =
   | { readonly type: typeof TENDERMINT_TYPE; readonly state: TendermintState }
   | { readonly type: typeof LOCALHOST; readonly state: LocalhostState };
 
 /**
- * Decodes a client state from its Any. Throws `ModuleError` when it is absent, has an unsupported type, or does not
- * decode.
+ * Decodes a client state from its Any. Throws `ModuleError` if it is absent, has an unsupported type, or cannot be decoded.
  */
 export function unpackClientState(any: Any | undefined): StoredClient {
   if (any === undefined) throw ErrUnpackAny("protobuf Any message cannot be nil");
@@ -70,14 +69,14 @@ export function encodeClientState(client: StoredClient): Uint8Array {
   return Any.encode(packClientState(client)).finish();
 }
 
-/** Returns the latest height of a client; zero when absent. */
+/** Returns a client's latest height; zero if absent. */
 export function latestHeightOf(client: StoredClient): Height {
   return client.state.latestHeight ?? ZERO_HEIGHT;
 }
 
 /**
- * Replaces absent messages by empty ones. Go declares these fields non-nullable and encodes them always, also when they
- * are empty. Without this, the stored bytes would differ from those of a real chain.
+ * Replaces absent messages with empty ones. Go declares these fields non-nullable and always encodes them, even if they are
+ * empty. Without this, the stored bytes would differ from a real chain's.
  */
 function withNonNullableFields(state: TendermintState): TendermintState {
   return {
@@ -93,16 +92,16 @@ function withNonNullableFields(state: TendermintState): TendermintState {
 
 /** Consensus state of a 07-tendermint client: the parts of a verified header that the client stores. */
 export interface ConsensusState {
-  /** Time of the header, nanoseconds since the Unix epoch. */
+  /** The header's time, in nanoseconds since the Unix epoch. */
   readonly timeNs: bigint;
-  /** The header's app hash, the proofs' root. */
+  /** The header's app hash, which is the root for proofs. */
   readonly root: Uint8Array;
   readonly nextValidatorsHash: Uint8Array;
 }
 
 /**
- * Decodes a Tendermint consensus state from its Any. Throws `ModuleError` when it is absent, has another type, or does
- * not decode.
+ * Decodes a Tendermint consensus state from its Any. Throws `ModuleError` if it is absent, has another type, or cannot be
+ * decoded.
  */
 export function unpackConsensusState(any: Any | undefined): ConsensusState {
   if (any === undefined) throw ErrUnpackAny("protobuf Any message cannot be nil");
@@ -136,7 +135,7 @@ export function encodeConsensusState(state: ConsensusState): Uint8Array {
   return Any.encode(packConsensusState(state)).finish();
 }
 
-/** Returns whether two consensus states are equal. Different states of one height are misbehaviour. */
+/** Returns whether two consensus states are equal. Different states at the same height are misbehaviour. */
 export function isSameState(a: ConsensusState, b: ConsensusState): boolean {
   return (
     a.timeNs === b.timeNs &&
@@ -145,33 +144,33 @@ export function isSameState(a: ConsensusState, b: ConsensusState): boolean {
   );
 }
 
-/** Block time and own height at which a consensus state was stored. */
+/** This chain's block time and height when a consensus state was stored. */
 interface Processed {
   readonly timeNs: bigint;
   readonly height: Height;
 }
 
 /**
- * The entries of one client in the IBC store. Each consensus state has three metadata entries (processed time, processed
- * height, iteration key), which are written and deleted together with it.
+ * One client's entries in the IBC store. Each consensus state has three metadata entries (processed time, processed height,
+ * iteration key), which are written and deleted together with it.
  */
 export interface ClientStore {
   readonly clientState: () => StoredClient | undefined;
   readonly setClientState: (client: StoredClient) => void;
   readonly consensusState: (height: Height) => ConsensusState | undefined;
-  /** Stores a consensus state. `processed` is the present block by default. */
+  /** Stores a consensus state. `processed` defaults to the current block. */
   readonly setConsensusState: (height: Height, state: ConsensusState, processed?: Processed) => void;
   readonly processed: (height: Height) => Processed | undefined;
   readonly deleteConsensusState: (height: Height) => void;
   /** Returns the lowest height that has a consensus state. */
   readonly earliestHeight: () => Height | undefined;
-  /** Returns the consensus state of the greatest height below this one. */
+  /** Returns the consensus state at the greatest stored height below this one. */
   readonly previousConsensusState: (height: Height) => ConsensusState | undefined;
-  /** Returns the consensus state of the lowest height above this one. */
+  /** Returns the consensus state at the lowest stored height above this one. */
   readonly nextConsensusState: (height: Height) => ConsensusState | undefined;
 }
 
-/** Opens the store of a client. The client need not exist. */
+/** Opens a client's store. The client need not exist. */
 export function openClientStore(context: Context, clientId: string): ClientStore {
   const store = context.store(keys.STORE_NAME);
   const prefix = keys.clientPrefix(clientId);
@@ -247,10 +246,10 @@ function readProcessed(
   return { timeNs: readUint64BigEndian(time), height: ownHeight };
 }
 
-/** Status of a client. "Unauthorized": the params do not allow its type. */
+/** A client's status. "Unauthorized" means that the params do not allow its type. */
 export type ClientStatus = "Active" | "Expired" | "Frozen" | "Unauthorized";
 
-/** Returns the status of a client at this block. As in ibc-go, "Frozen" takes precedence over "Expired". */
+/** Returns a client's status at this block. As in ibc-go, "Frozen" takes precedence over "Expired". */
 export function statusOf(context: Context, client: StoredClient, store: ClientStore): ClientStatus {
   if (!isAllowedClient(context, client.type)) return "Unauthorized";
   if (client.type === LOCALHOST) return "Active";
@@ -262,20 +261,20 @@ export function statusOf(context: Context, client: StoredClient, store: ClientSt
 }
 
 /**
- * Returns whether a consensus state is older than the trusting period at `nowNs`. An age of exactly the period is treated as
+ * Returns whether a consensus state is older than the trusting period at `nowNs`. If its age equals the period, it is treated as
  * expired.
  */
 export function isExpired(state: ConsensusState, trustingPeriodNs: bigint, nowNs: bigint): boolean {
   return state.timeNs + trustingPeriodNs <= nowNs;
 }
 
-/** Converts a `google.protobuf.Duration` to nanoseconds; absent is 0. */
+/** Converts a `google.protobuf.Duration` to nanoseconds; 0 if absent. */
 export function durationNs(duration: Duration | undefined): bigint {
   if (duration === undefined) return 0n;
   return duration.seconds * NS_PER_SECOND + BigInt(duration.nanos);
 }
 
-/** Returns the time of the counterparty at a height that the client stores, in nanoseconds. Throws client/7. */
+/** Returns the counterparty's time at a height that the client stores, in nanoseconds. Throws client/7. */
 export function timestampAt(context: Context, clientId: string, height: Height): bigint {
   const store = openClientStore(context, clientId);
   const client = store.clientState();

@@ -37,7 +37,7 @@ import {
 } from "./client-store.ts";
 import { createClient, recoverClient, updateClient, verifyingBlock } from "./keeper.ts";
 
-/** Message handlers of `ibc.core.client.v1`. Chain upgrade messages always fail. */
+/** Message handlers for `ibc.core.client.v1`. Chain upgrade messages always fail. */
 export function clientHandlers({ bech32Prefix, authority }: IbcOptions): readonly MessageHandler[] {
   return messageHandlers(wire.Msg, {
     CreateClient: {
@@ -113,7 +113,7 @@ function validateCreateClient(message: wire.MsgCreateClient, bech32Prefix: strin
 
 /**
  * Stateless checks of MsgUpdateClient (`ValidateBasic`): as in ibc-go, the client id is checked last. Without a block, the
- * signatures of a misbehaviour are left out: the sender must have paid before they are verified. Throws `ModuleError`.
+ * signatures in misbehaviour are not checked, because the sender must pay before they are verified. Throws `ModuleError`.
  */
 function validateUpdateClient(
   message: wire.MsgUpdateClient,
@@ -125,7 +125,7 @@ function validateUpdateClient(
   validateClientId(message.clientId);
 }
 
-/** Stateless checks of MsgSubmitMisbehaviour, as {@link validateUpdateClient}. Throws `ModuleError`. */
+/** Stateless checks of MsgSubmitMisbehaviour, like {@link validateUpdateClient}. Throws `ModuleError`. */
 function validateSubmitMisbehaviour(
   message: wire.MsgSubmitMisbehaviour,
   bech32Prefix: string,
@@ -167,7 +167,7 @@ function validateUpdateParams(message: wire.MsgUpdateParams, bech32Prefix: strin
   clientParams.validate(paramsIn(message));
 }
 
-/** Returns the params of a message. Absent params are empty, as in Go. */
+/** Returns a message's params. Absent params are empty, as in Go. */
 function paramsIn({ params }: wire.MsgUpdateParams): Params {
   return params ?? { allowedClients: [] };
 }
@@ -177,7 +177,7 @@ function validateClientMessage(message: ClientMessage, block: VerifyingBlock | u
   else if (block !== undefined) validateMisbehaviour(message.misbehaviour, block);
 }
 
-/** Greatest duration of Go (int64 nanoseconds), about 292 years. */
+/** Go's greatest duration (int64 nanoseconds), about 292 years. */
 const MAX_DURATION_NS = 2n ** 63n - 1n;
 
 /**

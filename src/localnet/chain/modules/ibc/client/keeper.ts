@@ -37,11 +37,11 @@ import {
 } from "./client-store.ts";
 import { isAllowedClient } from "../host/params.ts";
 
-/** Number of the next client, from 0. */
+/** Number of the next client, counted from 0. */
 export const nextClientSequence = createItem(STORE_NAME, NEXT_CLIENT_SEQUENCE, uint64Codec);
 
 /**
- * Creates a client from a client state and the consensus state of its latest height. Returns its id. Throws
+ * Creates a client from a client state and the consensus state at its latest height. Returns the client's id. Throws
  * `ModuleError`.
  */
 export function createClient(
@@ -70,13 +70,13 @@ export function createClient(
   return clientId;
 }
 
-/** Frozen height of every frozen client. ibc-go writes this constant, whatever the height of the misbehaviour. */
+/** The frozen height of every frozen client. ibc-go writes this constant, whatever the height of the misbehaviour. */
 const FROZEN_HEIGHT: Height = { revisionNumber: 0n, revisionHeight: 1n };
 
 /**
- * Updates an active client with a header or a misbehaviour (ibc-go `UpdateClient`). A verified contradiction freezes
- * the client and is a success: an error would revert the freeze. A header of a stored height changes nothing. Any other
- * header adds a consensus state, also below the latest height. Throws `ModuleError`.
+ * Updates an active client with a header or misbehaviour (ibc-go `UpdateClient`). A verified contradiction freezes the client and
+ * succeeds, since an error would revert the freeze. A header at a stored height changes nothing. Any other header adds a
+ * consensus state, even below the latest height. Throws `ModuleError`.
  */
 export function updateClient(context: Context, clientId: string, packed: Any | undefined): void {
   const message = unpackClientMessage(packed);
@@ -103,19 +103,19 @@ export function updateClient(context: Context, clientId: string, packed: Any | u
 }
 
 /**
- * Gas of a signature that OpenSSL rejects, so that the ZIP-215 verifier decides. It takes 1 to 2 ms. Honest validators
- * never make such signatures, but an attacker can fill a header with them. CometBFT verifies them as fast as others and
- * charges nothing.
+ * Gas for a signature that OpenSSL rejects and the ZIP-215 verifier must decide, which takes 1 to 2 ms. Honest validators never
+ * make such signatures, but an attacker can fill a header with them. CometBFT verifies them as fast as any other and charges
+ * nothing.
  */
 const SLOW_SIGNATURE_GAS = 50_000n;
 
 /**
- * Gas that a transaction may have used when it pays for such a signature outside of a block. There, in CheckTx and simulations,
- * nobody pays in the end: with the gas of a whole block, one check would take many seconds. This is enough for about 180 of them.
+ * Maximum gas used by a transaction that pays for such a signature outside a block. In CheckTx and simulations, nobody pays in
+ * the end, and with a whole block's gas, one check would take many seconds. This is enough for about 180 signatures.
  */
 const SLOW_SIGNATURE_GAS_OUTSIDE_BLOCK = 10_000_000n;
 
-/** Returns the block facts in a context that header checks use. */
+/** Returns a context's block facts, which header checks use. */
 export function verifyingBlock({ timeNs, gas, mode }: Context): VerifyingBlock {
   const location = "ZIP-215 signature";
   return {
@@ -146,8 +146,8 @@ function isMisbehaviour(message: ClientMessage, store: ClientStore): boolean {
 }
 
 /**
- * Updates a client in CheckTx (ibc-go `updateClientCheckTx`), so that the packets of the same transaction can be verified. A
- * contradiction is not looked for. A repeated check leaves out the verification. Throws `ModuleError`.
+ * Updates a client in CheckTx (ibc-go `updateClientCheckTx`), so that packets in the same transaction can be verified. Does not
+ * look for contradictions. A recheck skips the verification. Throws `ModuleError`.
  */
 export function updateClientInCheck(context: Context, clientId: string, packed: Any | undefined): void {
   const message = unpackClientMessage(packed);
@@ -163,7 +163,7 @@ export function updateClientInCheck(context: Context, clientId: string, packed: 
   if (message.kind === "header") storeHeader(context, client.state, message.header, store);
 }
 
-/** Stores the consensus state of a verified header (ibc-go `UpdateState`). Returns its height. */
+/** Stores a verified header's consensus state (ibc-go `UpdateState`). Returns its height. */
 function storeHeader(context: Context, client: ClientState, header: Header, store: ClientStore): Height {
   pruneOldest(context, client, store);
   const height = heightOfHeader(header);
@@ -176,8 +176,7 @@ function storeHeader(context: Context, client: ClientState, header: Header, stor
 }
 
 /**
- * Deletes the oldest consensus state if it is expired. Like ibc-go, deletes at most one with every update, which bounds
- * the gas of an update.
+ * Deletes the oldest consensus state if it has expired. As in ibc-go, each update deletes at most one, which bounds its gas.
  */
 function pruneOldest(context: Context, client: ClientState, store: ClientStore): void {
   const height = store.earliestHeight();
@@ -194,8 +193,8 @@ interface OpenClient {
 }
 
 /**
- * Recovers a frozen or expired client (ibc-go `RecoverClient`): copies the latest consensus state of an active
- * substitute with the same settings. Throws `ModuleError`.
+ * Recovers a frozen or expired client (ibc-go `RecoverClient`) by copying the latest consensus state of an active substitute with
+ * the same settings. Throws `ModuleError`.
  */
 export function recoverClient(context: Context, subjectId: string, substituteId: string): void {
   const subject = open(context, subjectId, "subject");
@@ -277,7 +276,7 @@ function settingsOf(state: ClientState): Uint8Array {
   }).finish();
 }
 
-/** Creates the localhost client: the client that a chain has of itself. */
+/** Creates the localhost client, with which a chain tracks itself. */
 export function createLocalhostClient(context: Context): void {
   openClientStore(context, LOCALHOST).setClientState({
     type: LOCALHOST,
@@ -285,7 +284,7 @@ export function createLocalhostClient(context: Context): void {
   });
 }
 
-/** Sets the latest height of the localhost client to this block. Does nothing when the params do not allow its type. */
+/** Sets the localhost client's latest height to this block. Does nothing if the params do not allow its type. */
 export function updateLocalhostClient(context: Context): void {
   const store = openClientStore(context, LOCALHOST);
   const client = store.clientState();

@@ -20,28 +20,28 @@ import {
   type StoredClient,
 } from "./client-store.ts";
 
-/** A proof about one path of the counterparty's store. */
+/** A proof about a path in the counterparty's store. */
 interface PathProof {
   readonly clientId: string;
   readonly proofHeight: Height;
   /** Encoded `MerkleProof`. */
   readonly proof: Uint8Array;
-  /** Name of the counterparty's store, in which the path is. */
+  /** Name of the counterparty's store that contains the path. */
   readonly prefix: Uint8Array;
   readonly path: string;
-  /** How long the consensus state must be stored before the proof counts. Default: no time. */
+  /** How long the consensus state must have been stored before the proof is accepted. Default: no delay. */
   readonly delay?: { readonly timeNs: bigint; readonly blocks: bigint };
 }
 
-/** Proof of the localhost client, which reads the chain's own store. */
+/** Proof for the localhost client, which reads the chain's own store. */
 const SENTINEL_PROOF = Uint8Array.of(1);
 
 // The cache of the verifier is a pure function of the proofs; it cannot change a result.
 const proofs = createProofVerifier();
 
 /**
- * Verifies that the counterparty stores `value` at the path (ibc-go `VerifyMembership`). Throws `ModuleError`, with
- * commitment/2 or commitment/4 for the proof itself.
+ * Verifies that the counterparty stores `value` at the path (ibc-go `VerifyMembership`). Throws `ModuleError`: commitment/2 or
+ * commitment/4 if the proof itself fails.
  */
 export function verifyStored(context: Context, request: PathProof, value: Uint8Array): void {
   const { client, store } = activeClient(context, request);
@@ -63,7 +63,7 @@ interface OpenClient {
   readonly store: ClientStore;
 }
 
-/** Returns a client that is active. Throws client/4 or client/29. */
+/** Returns an active client. Throws client/4 or client/29. */
 function activeClient(context: Context, { clientId, prefix }: PathProof): OpenClient {
   const store = openClientStore(context, clientId);
   const client = store.clientState();
@@ -74,7 +74,7 @@ function activeClient(context: Context, { clientId, prefix }: PathProof): OpenCl
   return { client, store };
 }
 
-/** Checks in the order of 07-tendermint: height, delay, encoding of the proof, consensus state. */
+/** Checks in 07-tendermint's order: height, delay, proof encoding, consensus state. */
 function claimOf(context: Context, request: PathProof, { client, store }: OpenClient): Claim {
   const { proofHeight } = request;
   const latest = latestHeightOf(client);
@@ -149,12 +149,12 @@ function requireSentinel(proof: Uint8Array): void {
     throw ibcErrors.ErrInvalidProof(`expected ${latin1(SENTINEL_PROOF)}, got ${latin1(proof)}`);
 }
 
-/** Prints a path as Go prints the structure. */
+/** Prints a path the way Go prints the structure. */
 function goPath(prefix: Uint8Array, path: string): string {
   return `{[${latin1(prefix)} ${path}]}`;
 }
 
-/** Converts the error of a proof, whose text ends with the description of ibc-go's error. */
+/** Converts a proof's error, whose text ends with the description from ibc-go's error. */
 function commitmentError({ text }: ProofFailure): errors.ModuleError {
   for (const kind of [ibcErrors.ErrInvalidProof, ibcErrors.ErrInvalidMerkleProof]) {
     const ending = `: ${kind().message}`;
@@ -167,21 +167,21 @@ function commitmentError({ text }: ProofFailure): errors.ModuleError {
 export interface MessageProof {
   /** Encoded `MerkleProof`. */
   readonly proof: Uint8Array;
-  /** Height of the consensus state that it leads to. */
+  /** Height of the consensus state that the proof leads to. */
   readonly height: Height;
 }
 
-/** A path of the counterparty's store with its name in error texts, and whether the delay of the connection applies. */
+/** A path in the counterparty's store, its name in error texts, and whether the connection's delay applies. */
 interface ProvenPath {
   readonly path: string;
   readonly name: string;
   readonly isPacket: boolean;
 }
 
-/** Prefix of this chain's store, in the connection ends of its counterparties. */
+/** Prefix of this chain's store in its counterparties' connection ends. */
 export const OWN_PREFIX: { readonly keyPrefix: Uint8Array } = { keyPrefix: utf8(STORE_NAME) };
 
-/** Returns a proof of a message. An absent height is zero, as in Go. */
+/** Returns a message's proof. An absent height is zero, as in Go. */
 export function proofOf(proof: Uint8Array, height: Height | undefined): MessageProof {
   return { proof, height: height ?? ZERO_HEIGHT };
 }
@@ -226,7 +226,7 @@ function requestOf(
   return isPacket ? { ...request, delay: delayOf(context, connection) } : request;
 }
 
-/** Returns the delay of packets: the time of the connection, and the blocks that a chain makes in this time. */
+/** Returns the packet delay: the connection's time, and the number of blocks that a chain makes in that time. */
 function delayOf(context: Context, { delayPeriod }: ConnectionEnd): NonNullable<PathProof["delay"]> {
   const perBlock = connectionParams.get(context).maxExpectedTimePerBlock;
   const blocks = perBlock === 0n ? 0n : (delayPeriod + perBlock - 1n) / perBlock;

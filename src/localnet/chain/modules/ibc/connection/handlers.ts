@@ -32,7 +32,7 @@ import {
   validateVersion,
 } from "./connection-store.ts";
 
-/** Message handlers of `ibc.core.connection.v1`. */
+/** Message handlers for `ibc.core.connection.v1`. */
 export function connectionHandlers({ bech32Prefix, authority }: IbcOptions): readonly MessageHandler[] {
   return messageHandlers(wire.Msg, {
     ConnectionOpenInit: {
@@ -66,12 +66,12 @@ export function connectionHandlers({ bech32Prefix, authority }: IbcOptions): rea
   });
 }
 
-/** Returns the params of a message. Absent params are zero, as in Go. */
+/** Returns a message's params. Absent params are zero, as in Go. */
 function paramsIn({ params }: wire.MsgUpdateParams): Params {
   return params ?? { maxExpectedTimePerBlock: 0n };
 }
 
-/** Names the step of the handshake in its errors. */
+/** Adds the name of the handshake step to its errors. */
 function step<T>(name: string, handle: (context: Context, message: T) => void) {
   return (context: Context, message: T): void =>
     wrapErrors(
@@ -211,13 +211,13 @@ function verifyCounterparty(
   verifyRemoteValue(context, connection, proven, ConnectionEnd.encode(expected).finish());
 }
 
-/** Returns the counterparty with its prefix, which Go encodes also when it is empty. */
+/** Returns the counterparty with its prefix, which Go encodes even if it is empty. */
 function counterpartyOf({ counterparty }: { readonly counterparty: Counterparty | undefined }): Counterparty {
   const { clientId = "", connectionId = "", prefix } = counterparty ?? {};
   return { clientId, connectionId, prefix: prefix ?? { keyPrefix: new Uint8Array(0) } };
 }
 
-/** Number of versions that a counterparty may offer. */
+/** Maximum number of versions that a counterparty may offer. */
 const MAX_VERSIONS = 100;
 
 /** Stateless checks of MsgConnectionOpenInit, in ibc-go's order. Throws `ModuleError`. */
@@ -235,8 +235,8 @@ function validateOpenInit(message: wire.MsgConnectionOpenInit, bech32Prefix: str
 }
 
 /**
- * Stateless checks of MsgConnectionOpenTry. As in ibc-go 8.7, the states of the counterparty's client and their proofs are
- * ignored. Throws `ModuleError`.
+ * Stateless checks of MsgConnectionOpenTry. As in ibc-go 8.7, the counterparty's client states and their proofs are ignored.
+ * Throws `ModuleError`.
  */
 function validateOpenTry(message: wire.MsgConnectionOpenTry, bech32Prefix: string): void {
   requireNotLocalhost(message.clientId);

@@ -10,9 +10,9 @@ import type { ChannelEndpoint } from "./packet.ts";
 const POINTER_BYTES = 16;
 /** Length of a capability's number. */
 const INDEX_BYTES = 8;
-/** Length of the next number's key, "index". */
+/** Length of the key for the next number, "index". */
 const NEXT_INDEX_KEY = 5;
-/** Length of the owners' key: "capability_index" and the number. */
+/** Length of the key for the owners: "capability_index" and the number. */
 const OWNERS_KEY = 16 + INDEX_BYTES;
 
 /** Returns a port's capability name. */
@@ -30,7 +30,7 @@ export function chargeCapability(context: Context, owner: string, name: string, 
   chargeRead(context.gas, `${owner}/rev/${name}`.length, isFound ? INDEX_BYTES : 0);
 }
 
-/** Charges for finding the application that owns a capability. `owner`: that application; undefined when there is none. */
+/** Charges for finding the application that owns a capability. `owner` is that application; undefined if there is none. */
 export function chargeLookup(context: Context, name: string, owner: string | undefined): void {
   chargeCapability(context, STORE_NAME, name, owner !== undefined);
   if (owner === undefined) return;
@@ -43,7 +43,7 @@ export function chargeAuthentication(context: Context, owner: string, name: stri
   chargeRead(context.gas, forwardKeyBytes(owner), isOwner ? name.length : 0);
 }
 
-/** Charges the module `ibc` for creating a capability. */
+/** Charges the `ibc` module for creating a capability. */
 export function chargeCreation(context: Context, name: string): void {
   chargeCapability(context, STORE_NAME, name, false);
   chargeRead(context.gas, NEXT_INDEX_KEY, INDEX_BYTES);
@@ -87,7 +87,7 @@ function ownersBytes(owners: readonly string[], name: string): number {
   );
 }
 
-/** Length of a field with a content of this length: tag, length, content. */
+/** Length of a field whose content has this length: tag, length, content. */
 function fieldBytes(length: number): number {
   return (length < 0x80 ? 2 : 3) + length;
 }

@@ -8,13 +8,13 @@ import { type ChainEvent, event } from "../../../runtime/events.ts";
 import { formatHeight } from "./height.ts";
 import type { ChannelEndpoint, Packet } from "./packet.ts";
 
-/** The client attributes of an event. */
+/** An event's client attributes. */
 export interface EventClient {
   readonly clientId: string;
   readonly clientType: string;
 }
 
-/** Builds the events of a new client. */
+/** Builds the events for a new client. */
 export function clientCreated(client: EventClient, consensusHeight: Height): readonly ChainEvent[] {
   return [
     event("create_client", [
@@ -26,8 +26,7 @@ export function clientCreated(client: EventClient, consensusHeight: Height): rea
 }
 
 /**
- * Builds the events of an update. `message` is the client message as Any; the attribute `header` contains its bytes in
- * hex.
+ * Builds the events for an update. `message` is the client message as Any; the attribute `header` contains its bytes in hex.
  */
 export function clientUpdated(client: EventClient, height: Height, message: Any): readonly ChainEvent[] {
   return [
@@ -42,12 +41,12 @@ export function clientUpdated(client: EventClient, height: Height, message: Any)
   ];
 }
 
-/** Builds the events of a client that was frozen. */
+/** Builds the events for a client that has been frozen. */
 export function misbehaviourFound(client: EventClient): readonly ChainEvent[] {
   return [event("client_misbehaviour", clientAttributes(client)), moduleEvent("ibc_client")];
 }
 
-/** Builds the events of a recovered client. */
+/** Builds the events for a recovered client. */
 export function clientRecovered(client: EventClient): readonly ChainEvent[] {
   return [
     event("recover_client", [
@@ -58,9 +57,7 @@ export function clientRecovered(client: EventClient): readonly ChainEvent[] {
   ];
 }
 
-/**
- * Builds a connection handshake step's events. The counterparty's connection id is left out while it is unknown.
- */
+/** Builds the events for a connection handshake step. The counterparty's connection id is omitted while it is unknown. */
 export function connectionEvent(
   type: string,
   connectionId: string,
@@ -92,7 +89,7 @@ function moduleEvent(module: "ibc_client" | "ibc_connection" | "ibc_channel"): C
 
 type Attribute = readonly [key: string, value: string];
 
-/** Builds the events of an opening or closing handshake step. Only the first two steps name the version. */
+/** Builds the events for a step of the opening or closing handshake. Only the first two steps name the version. */
 export function channelStep(
   type: string,
   { portId, channelId }: ChannelEndpoint,
@@ -113,7 +110,7 @@ export function channelStep(
   ];
 }
 
-/** Builds the events of an ordered channel that a timeout closes. */
+/** Builds the events for an ordered channel that a timeout closes. */
 export function channelClosed(
   { portId, channelId }: ChannelEndpoint,
   channel: Channel,
@@ -131,17 +128,17 @@ export function channelClosed(
   ];
 }
 
-/** Builds the events of a sent packet. */
+/** Builds the events for a sent packet. */
 export function packetSent(packet: Packet, channel: Channel): readonly ChainEvent[] {
   return packetEvents("send_packet", [...dataOf(packet), ...idsOf(packet), ...bothConnections(channel)]);
 }
 
-/** Builds the events of a received packet. */
+/** Builds the events for a received packet. */
 export function packetReceived(packet: Packet, channel: Channel): readonly ChainEvent[] {
   return packetEvents("recv_packet", [...dataOf(packet), ...idsOf(packet), ...bothConnections(channel)]);
 }
 
-/** Builds the events of an acknowledgement that this chain writes. */
+/** Builds the events for an acknowledgement that this chain writes. */
 export function acknowledgementWritten(
   packet: Packet,
   channel: Channel,
@@ -156,12 +153,12 @@ export function acknowledgementWritten(
   ]);
 }
 
-/** Builds the events of a packet that the counterparty has acknowledged. */
+/** Builds the events for a packet that the counterparty has acknowledged. */
 export function packetAcknowledged(packet: Packet, channel: Channel): readonly ChainEvent[] {
   return packetEvents("acknowledge_packet", [...idsOf(packet), ...bothConnections(channel)]);
 }
 
-/** Builds the events of a packet that has timed out. */
+/** Builds the events for a packet that has timed out. */
 export function packetTimedOut(packet: Packet, channel: Channel): readonly ChainEvent[] {
   return packetEvents("timeout_packet", [
     ...idsOf(packet),
@@ -193,7 +190,7 @@ function idsOf({ timeout, sequence, source, destination }: Packet): readonly Att
   ];
 }
 
-/** The connection has two attributes: ibc-go still emits the one with the earlier name. */
+/** The connection has two attributes, because ibc-go still emits the one with the earlier name. */
 function bothConnections(channel: Channel): readonly Attribute[] {
   const connection = connectionOf(channel);
   return [orderingOf(channel), ["packet_connection", connection], ["connection_id", connection]];

@@ -41,12 +41,12 @@ export function isZeroHeight(height: Height): boolean {
   return height.revisionNumber === 0n && height.revisionHeight === 0n;
 }
 
-/** Returns the present height of this chain, with the revision of its chain id. */
+/** Returns this chain's current height, with the revision from its chain id. */
 export function selfHeight(context: Pick<Context, "chainId" | "height">): Height {
   return { revisionNumber: revisionOfChainId(context.chainId), revisionHeight: context.height };
 }
 
-/** Prints a height as Go's `encoding/json` does: numbers, without those that are zero. */
+/** Prints a height as Go's `encoding/json` does: numbers, omitting zeros. */
 export function printGoHeight({ revisionNumber, revisionHeight }: Height): string {
   const members = [
     ["revision_number", revisionNumber],

@@ -5,7 +5,7 @@ import { ErrInvalidID } from "./errors.ts";
 /** Client type for CometBFT chains. */
 export const TENDERMINT_TYPE = "07-tendermint";
 
-/** Id and type of the client that a chain has of itself. */
+/** Id and type of the client with which a chain tracks itself. */
 export const LOCALHOST = "09-localhost";
 
 /** Type URL of the localhost client's state. */
@@ -43,13 +43,13 @@ export function validatePortId(id: string): void {
   if (error !== undefined) throw error;
 }
 
-/** Returns whether a chain can assign the id: the prefix and a number of 64 bits. */
+/** Returns whether a chain can assign the id: the prefix and a 64-bit number. */
 export function isNumberedId(id: string, prefix: "connection-" | "channel-"): boolean {
   const digits = id.startsWith(prefix) ? id.slice(prefix.length) : "";
   return /^[0-9]{1,20}$/.test(digits) && BigInt(digits) < 2n ** 64n;
 }
 
-/** Returns the error of an invalid connection id, or undefined. */
+/** Returns the error for an invalid connection id, or undefined. */
 export function connectionIdError(id: string): ModuleError | undefined {
   return idError(id, MIN_CONNECTION_ID_LENGTH);
 }

@@ -3,9 +3,7 @@ import { concat, readUint64BigEndian, uint64BigEndian, utf8 } from "../../../../
 import type { Height } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
 import { formatHeight } from "./height.ts";
 
-/**
- * Name of the module and its store. Counterparty chains prove entries of this store, so all paths follow ICS-24.
- */
+/** Name of the module and of its store. Counterparty chains prove entries of this store, so all paths follow ICS-24. */
 export const STORE_NAME = "ibc";
 
 /** Prefix of all client entries. */
@@ -14,16 +12,16 @@ export const CLIENTS_PREFIX = utf8("clients");
 /** Prefix of connection ends, followed by "/" and the id. */
 export const CONNECTIONS_PREFIX = utf8("connections");
 
-/** Number of the next client, from 0; 8 bytes big-endian. */
+/** Number of the next client, counted from 0; 8 bytes big-endian. */
 export const NEXT_CLIENT_SEQUENCE = utf8("nextClientSequence");
 
-/** Number of the next connection, from 0; 8 bytes big-endian. */
+/** Number of the next connection, counted from 0; 8 bytes big-endian. */
 export const NEXT_CONNECTION_SEQUENCE = utf8("nextConnectionSequence");
 
 /** Prefix of channel ends, followed by "/ports/{port}/channels/{channel}". */
 export const CHANNELS_PREFIX = utf8("channelEnds");
 
-/** Number of the next channel, from 0; 8 bytes big-endian. */
+/** Number of the next channel, counted from 0; 8 bytes big-endian. */
 export const NEXT_CHANNEL_SEQUENCE = utf8("nextChannelSequence");
 
 /** Client state as Any, within the client's store. */
@@ -36,37 +34,35 @@ export function clientPrefix(clientId: string): Uint8Array {
   return utf8(`clients/${clientId}/`);
 }
 
-/** Returns the path of a client state, from the root of the store. */
+/** Returns a client state's path from the store's root. */
 export function clientStateKey(clientId: string): Uint8Array {
   return concat(clientPrefix(clientId), CLIENT_STATE);
 }
 
-/** Returns the key of a consensus state (an Any), within the client's store. */
+/** Returns a consensus state's key within the client's store. The value is an Any. */
 export function consensusStateKey(height: Height): Uint8Array {
   return utf8(`consensusStates/${formatHeight(height)}`);
 }
 
-/** Returns the key of the block time at which a consensus state was stored: nanoseconds, 8 bytes big-endian. */
+/** Returns the key for the block time at which a consensus state was stored: nanoseconds, 8 bytes big-endian. */
 export function processedTimeKey(height: Height): Uint8Array {
   return utf8(`consensusStates/${formatHeight(height)}/processedTime`);
 }
 
-/** Returns the key of the own height at which a consensus state was stored: "revision-height". */
+/** Returns the key for this chain's height at which a consensus state was stored: "revision-height". */
 export function processedHeightKey(height: Height): Uint8Array {
   return utf8(`consensusStates/${formatHeight(height)}/processedHeight`);
 }
 
 /**
- * Returns the key of an iteration entry, whose value is the {@link consensusStateKey}. These keys sort by height;
- * consensus state keys sort as text, where 1000 precedes 33.
+ * Returns an iteration entry's key. Its value is the {@link consensusStateKey}. Iteration keys sort by height; consensus state
+ * keys sort as text, so 1000 precedes 33.
  */
 export function iterationKey(height: Height): Uint8Array {
   return concat(ITERATION_PREFIX, heightBytes(height));
 }
 
-/**
- * Returns the range of all iteration keys, or of the keys at and above `from`, or below `below`. The end is exclusive.
- */
+/** Returns the range of all iteration keys, or only of those at and above `from` or below `below`. The end is exclusive. */
 export function iterationRange(bounds: { readonly from?: Height; readonly below?: Height } = {}): {
   readonly start: Uint8Array;
   readonly end: Uint8Array;
@@ -77,7 +73,7 @@ export function iterationRange(bounds: { readonly from?: Height; readonly below?
   return { start, end };
 }
 
-/** Reads the height of an iteration key. */
+/** Reads the height from an iteration key. */
 export function heightOfIterationKey(key: Uint8Array): Height {
   const at = ITERATION_PREFIX.length;
   return {
@@ -86,17 +82,17 @@ export function heightOfIterationKey(key: Uint8Array): Height {
   };
 }
 
-/** Returns the prefix of a client's consensus states and of their metadata. */
+/** Returns the prefix of a client's consensus states and their metadata. */
 export function consensusStatesPrefix(clientId: string): Uint8Array {
   return utf8(`clients/${clientId}/consensusStates/`);
 }
 
-/** Returns the key of a client's connection ids (`ClientPaths`). */
+/** Returns the key for a client's connection ids (`ClientPaths`). */
 export function clientConnectionsKey(clientId: string): Uint8Array {
   return utf8(`clients/${clientId}/connections`);
 }
 
-/** Returns the key of a connection end. */
+/** Returns a connection end's key. */
 export function connectionKey(connectionId: string): Uint8Array {
   return utf8(`connections/${connectionId}`);
 }
@@ -104,30 +100,30 @@ export function connectionKey(connectionId: string): Uint8Array {
 /** Names of a channel's sequence entries: the next packets' numbers, 8 bytes big-endian. */
 export type SequenceName = "nextSequenceSend" | "nextSequenceRecv" | "nextSequenceAck";
 
-/** Names of a channel's entries per packet. */
+/** Names of a channel's entries for each packet. */
 export type PacketEntryName = "commitments" | "receipts" | "acks";
 
-/** Returns the path of a channel end (`Channel`). */
+/** Returns a channel end's path (`Channel`). */
 export function channelPath(portId: string, channelId: string): string {
   return `channelEnds/${channelSuffix(portId, channelId)}`;
 }
 
-/** Returns the path of a channel's sequence. */
+/** Returns the path of one of a channel's sequences. */
 export function sequencePath(name: SequenceName, portId: string, channelId: string): string {
   return `${name}/${channelSuffix(portId, channelId)}`;
 }
 
-/** Returns the path of the counterparty's upgrade of a channel. No channel here has one. */
+/** Returns the path of the counterparty's channel upgrade. No channel here has one. */
 export function upgradePath({ portId, channelId }: ChannelEndpoint): string {
   return `channelUpgrades/counterpartyUpgrade/${channelSuffix(portId, channelId)}`;
 }
 
-/** Returns the path of the first packet's number since a channel's upgrade. No channel here has one. */
+/** Returns the path of the number of the first packet since a channel's upgrade. No channel here has one. */
 export function startPath({ portId, channelId }: ChannelEndpoint): string {
   return `recvStartSequence/${channelSuffix(portId, channelId)}`;
 }
 
-/** Returns the path of the commitment, the receipt or the acknowledgement of one packet. */
+/** Returns the path of a packet's commitment, receipt or acknowledgement. */
 export function packetPath(
   name: PacketEntryName,
   { portId, channelId }: ChannelEndpoint,
@@ -136,7 +132,7 @@ export function packetPath(
   return `${packetsPath(name, portId, channelId)}/${sequence}`;
 }
 
-/** Returns the path of a channel's commitments, receipts or acknowledgements. "/" and the sequence follow. */
+/** Returns the path of a channel's commitments, receipts or acknowledgements, to which "/" and the sequence are appended. */
 export function packetsPath(name: PacketEntryName, portId: string, channelId: string): string {
   return `${name}/${channelSuffix(portId, channelId)}/sequences`;
 }

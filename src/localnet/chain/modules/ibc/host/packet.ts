@@ -12,7 +12,7 @@ export interface ChannelEndpoint {
   readonly channelId: string;
 }
 
-/** When a packet may no longer be received, on the clock of the receiving chain. Zero means never. */
+/** When a packet may no longer be received, on the receiving chain's clock. Zero means never. */
 export interface Timeout {
   readonly height: Height;
   /** Nanoseconds since the Unix epoch. */
@@ -27,7 +27,7 @@ export interface Packet {
   readonly timeout: Timeout;
 }
 
-/** Returns the packet of a message. An absent packet has zero fields, as in Go. */
+/** Returns a message's packet. An absent packet has zero fields, as in Go. */
 export function packetOf({ packet }: { readonly packet: WirePacket | undefined }): Packet {
   return {
     sequence: packet?.sequence ?? 0n,
@@ -54,7 +54,7 @@ export function validatePacket({ source, destination, sequence, timeout, data }:
   if (data.length === 0) throw ErrInvalidPacket("packet data bytes cannot be empty");
 }
 
-/** The hash of a packet that the sending chain stores: 32 bytes over the timeout and the hash of the data (ICS-4). */
+/** The packet hash that the sending chain stores: 32 bytes over the timeout and the data's hash (ICS-4). */
 export function packetCommitment({ timeout, data }: Packet): Uint8Array {
   const { revisionNumber, revisionHeight } = timeout.height;
   return sha256(
@@ -67,12 +67,12 @@ export function packetCommitment({ timeout, data }: Packet): Uint8Array {
   );
 }
 
-/** Returns whether the timeout has passed at a height and a time of the receiving chain. */
+/** Returns whether the timeout has passed at a given height and time on the receiving chain. */
 export function hasElapsed(timeout: Timeout, height: Height, timestamp: bigint): boolean {
   return heightElapsed(timeout, height) || (timeout.timestamp !== 0n && timestamp >= timeout.timestamp);
 }
 
-/** Creates the error of a timeout that has passed. */
+/** Creates the error for a timeout that has passed. */
 export function timeoutElapsedError(timeout: Timeout, height: Height, timestamp: bigint): ModuleError {
   return ErrTimeoutElapsed(
     heightElapsed(timeout, height)
@@ -81,7 +81,7 @@ export function timeoutElapsedError(timeout: Timeout, height: Height, timestamp:
   );
 }
 
-/** Creates the error of a timeout that has not passed. */
+/** Creates the error for a timeout that has not passed. */
 export function timeoutNotReachedError(timeout: Timeout, height: Height, timestamp: bigint): ModuleError {
   return ErrTimeoutNotReached(
     !isZeroHeight(timeout.height) && !heightElapsed(timeout, height)

@@ -10,10 +10,10 @@ import { ErrInvalidUpgradeTimeout } from "./errors.ts";
 import { formatHeight, isZeroHeight, ZERO_HEIGHT } from "./height.ts";
 import { STORE_NAME } from "./keys.ts";
 
-/** Entry of `allowed_clients` that allows all client types. */
+/** Entry in `allowed_clients` that allows all client types. */
 const ALLOW_ALL_CLIENTS = "*";
 
-/** Parameters of clients. By default, all client types are allowed. */
+/** Client parameters. By default, all client types are allowed. */
 export const clientParams: ModuleParams<ClientParams> = defineParams({
   store: STORE_NAME,
   key: utf8("clientParams"),
@@ -38,7 +38,7 @@ export function isAllowedClient(context: Context, clientType: string): boolean {
   return allowedClients.some((allowed) => allowed === ALLOW_ALL_CLIENTS || allowed === clientType);
 }
 
-/** Parameters of connections. By default, the counterparty needs at most 30 s per block; the unit is nanoseconds. */
+/** Connection parameters. By default, the counterparty needs at most 30 s per block; the unit is nanoseconds. */
 export const connectionParams: ModuleParams<ConnectionParams> = defineParams({
   store: STORE_NAME,
   key: utf8("connectionParams"),
@@ -49,7 +49,7 @@ export const connectionParams: ModuleParams<ConnectionParams> = defineParams({
   },
 });
 
-/** Parameters of channels. By default, a channel upgrade times out after 10 minutes. This chain has no channel upgrades. */
+/** Channel parameters. By default, a channel upgrade times out after 10 minutes. This chain has no channel upgrades. */
 export const channelParams: ModuleParams<ChannelParams> = defineParams<ChannelParams>({
   store: STORE_NAME,
   key: utf8("channelParams"),

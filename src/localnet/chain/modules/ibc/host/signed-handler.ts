@@ -9,12 +9,12 @@ import { selfHeight } from "./height.ts";
 import { LOCALHOST_URL } from "./identifiers.ts";
 import { ErrNotSupported, ErrTxDecode, ModuleError, QueryError, GrpcCode } from "../../../runtime/errors.ts";
 
-/** Every message of IBC has one signer. */
+/** Every IBC message has one signer. */
 export interface SignedMessage {
   readonly signer: string;
 }
 
-/** The signer of a message with packed parts. Their types are checked while a transaction is decoded, as in Go. */
+/** The signer of a message with packed parts. As in Go, the types of the parts are checked while a transaction is decoded. */
 export function packedSigner<T extends SignedMessage>(
   packed: (message: T) => readonly PackedPart[],
 ): (message: T) => readonly string[] {
@@ -24,14 +24,14 @@ export function packedSigner<T extends SignedMessage>(
   };
 }
 
-/** Fails a message that ibc-go supports and this chain does not, with sdk/37. */
+/** Fails with sdk/37 a message that ibc-go supports but this chain does not. */
 export function unsupported(typeUrl: string): () => never {
   return () => {
     throw ErrNotSupported(`${typeUrl} is not implemented`);
   };
 }
 
-/** Throws ibc/5 when the signer of a message is not an address of the chain. */
+/** Throws ibc/5 if a message's signer is not an address on this chain. */
 export function requireSigner(bech32Prefix: string, { signer }: SignedMessage): void {
   try {
     parseAddress(bech32Prefix, signer);
@@ -40,23 +40,23 @@ export function requireSigner(bech32Prefix: string, { signer }: SignedMessage): 
   }
 }
 
-/** Throws ibc/2 when somebody else than the authority signed. */
+/** Throws ibc/2 if anyone other than the authority signed. */
 export function requireAuthority(authority: string, { signer }: SignedMessage): void {
   if (signer !== authority) throw ErrIbcUnauthorized(`expected ${authority}, got ${signer}`);
 }
 
-/** The Go interfaces of packed message parts, with this chain's types that implement them. */
+/** The Go interfaces of packed message parts, and the types on this chain that implement them. */
 const IMPLEMENTATIONS = {
   ClientState: [TYPE_URL.tendermintClientState, LOCALHOST_URL],
   ConsensusState: [TYPE_URL.tendermintConsensusState],
   ClientMessage: [TYPE_URL.tendermintHeader, TYPE_URL.tendermintMisbehaviour],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
-/** A packed part of a message, with the interface that its type must implement. */
+/** A packed part of a message, and the interface that its type must implement. */
 type PackedPart = readonly [interfaceName: keyof typeof IMPLEMENTATIONS, packed: Any | undefined];
 
 /**
- * Rejects a packed part of another type with sdk/2. Go unpacks the parts while it decodes a transaction, so that a wrong type fails
+ * Rejects a packed part of any other type with sdk/2. Go unpacks the parts while decoding a transaction, so a wrong type fails
  * before any check of the message. An absent part passes.
  */
 function requirePackedType([interfaceName, packed]: PackedPart): void {
@@ -67,7 +67,7 @@ function requirePackedType([interfaceName, packed]: PackedPart): void {
   );
 }
 
-/** Runs a check of a request. A `ModuleError` becomes gRPC status InvalidArgument with its text. */
+/** Checks a request. A `ModuleError` becomes gRPC status InvalidArgument with the same text. */
 export function checkArgument(check: () => void): void {
   try {
     check();
@@ -77,19 +77,19 @@ export function checkArgument(check: () => void): void {
   }
 }
 
-/** Returns the value. Throws gRPC status NotFound with the text of `error` when the value is undefined. */
+/** Returns the value. If it is undefined, throws gRPC status NotFound with the text of `error`. */
 export function requireFound<T>(value: T | undefined, error: () => ModuleError): T {
   if (value === undefined) throw new QueryError(GrpcCode.NotFound, error().message);
   return value;
 }
 
-/** Returns the proof fields of a response. As in ibc-go, the proof is empty and the height is the chain's own height. */
+/** Returns a response's proof fields. As in ibc-go, the proof is empty and the height is this chain's own. */
 export function emptyProof(context: Context): { readonly proof: Uint8Array; readonly proofHeight: Height } {
   return { proof: new Uint8Array(0), proofHeight: selfHeight(context) };
 }
 
 export interface IbcOptions {
   readonly bech32Prefix: string;
-  /** Address that may change params and recover clients, bech32. */
+  /** Bech32 address of the account that may change params and recover clients. */
   readonly authority: string;
 }
