@@ -158,17 +158,29 @@ describe("POST /resubmit-txs", () => {
 describe("POST /api/dead-letters/acknowledge", () => {
   const path = "/api/dead-letters/acknowledge";
 
+  const deps = { token: "secret" };
+  const withToken = (body: unknown): RequestInit => {
+    const { headers, ...rest } = post(body);
+    return {
+      ...rest,
+      headers: { ...Object.fromEntries(new Headers(headers)), Authorization: "Bearer secret" },
+    };
+  };
+
   it("ends the dead letters that it names, and says which there are not", async () => {
-    const { status, acknowledged } = await request(path, post({ txs: [{ query_id: 6, hash: "ab" }] }));
+    const named = withToken({ txs: [{ query_id: 6, hash: "ab" }] });
+    const { status, acknowledged } = await request(path, named, deps);
     expect([status, acknowledged]).toEqual([200, ["6/ab"]]);
-    const unknown = await request(path, post({ txs: [{ query_id: 6, hash: "zz" }] }));
+    const unknown = await request(path, withToken({ txs: [{ query_id: 6, hash: "zz" }] }), deps);
     expect([unknown.status, unknown.text]).toEqual([400, "no tx found with queryID=6 and hash=zz\n"]);
-    expect((await request(path, post("no JSON"))).status).toBe(500);
+    expect((await request(path, withToken("no JSON"), deps)).status).toBe(500);
   });
 
-  it("needs the token that sending them again needs", async () => {
-    const closed = { openResubmit: false, token: "secret" };
-    expect(await request(path, post({ txs: [] }), closed)).toMatchObject({ status: 401, acknowledged: [] });
+  it("needs the token, even where sending them again needs none", async () => {
+    const named = post({ txs: [{ query_id: 6, hash: "ab" }] });
+    for (const given of [{ openResubmit: true, token: "secret" }, { openResubmit: true }])
+      expect(await request(path, named, given)).toMatchObject({ acknowledged: [] });
+    expect((await request(path, named, { openResubmit: true, token: "secret" })).status).toBe(401);
   });
 });
 

@@ -300,10 +300,7 @@ export const RELAYER_API = {
     "/resubmit-txs",
     "sends dead letters again, with the Go relayer's path, statuses and texts; [without a token](relayer.md#transactions) where `http.open_resubmit` is true",
   ),
-  acknowledge: goPost(
-    "/api/dead-letters/acknowledge",
-    "removes dead letters from the list; open like `/resubmit-txs`",
-  ),
+  acknowledge: goPost("/api/dead-letters/acknowledge", "removes dead letters from the list"),
 };
 
 /** The relayer's pages. */

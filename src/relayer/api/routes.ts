@@ -276,13 +276,14 @@ interface GoRouteDeps {
  */
 export function goRelayerRoutes(deps: GoRouteDeps): readonly ApiRoute[] {
   const list = (): HttpReply => unsuccessfulTxs(deps.journal.deadLetters());
-  const guarded = !deps.openResubmit;
   return [
     // The Go relayer accepts every method here.
     serveRoute(RELAYER_API.deadLetters, list),
     serveRoute({ ...RELAYER_API.deadLetters, method: "POST" }, list),
-    serveRoute({ ...RELAYER_API.resubmit, guarded }, (request) => resubmitTxs(deps, request)),
-    serveRoute({ ...RELAYER_API.acknowledge, guarded }, (request) => acknowledgeTxs(deps, request)),
+    serveRoute({ ...RELAYER_API.resubmit, guarded: !deps.openResubmit }, (request) =>
+      resubmitTxs(deps, request),
+    ),
+    serveRoute(RELAYER_API.acknowledge, (request) => acknowledgeTxs(deps, request)),
   ];
 }
 
