@@ -163,6 +163,8 @@ function providerOf(samples: readonly Sample[]): ProviderPage {
 }
 
 const KNOWN_PATHS = ["/connect/oracle/v2/prices", "/slinky/oracle/v1/prices"] as const;
+/** A sidecar's price path, or another one, below whatever a gateway puts in front of it. */
+const PRICE_PATH = /(?:\/(?:connect|slinky)\/oracle\/v\d+)?\/prices$/;
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /**
@@ -171,8 +173,9 @@ const MAX_BYTES = 4 * 1024 * 1024;
  */
 export function priceUrls(configured: string): readonly string[] {
   const url = new URL(configured);
-  const base = url.pathname.endsWith("/prices") ? url.origin : configured;
-  const known = KNOWN_PATHS.map((path) => urlBelow(base, path).href);
+  const base = new URL(configured);
+  base.pathname = base.pathname.replace(PRICE_PATH, "");
+  const known = KNOWN_PATHS.map((path) => urlBelow(base.href, path).href);
   return url.pathname === "/" ? known : [url.href, ...known.filter((candidate) => candidate !== url.href)];
 }
 
