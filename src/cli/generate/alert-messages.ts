@@ -77,7 +77,7 @@ function eventsOf(rule: AlertRule, { firing, resolved }: ExampleReasons): readon
   });
 }
 
-/** One block per second, in a month that pays 3,000 USD and has no other misses. */
+/** One block per second, in a month that allows 51,840 misses and has no others. */
 function exampleCost(alert: string, nowMs: number): Cost | undefined {
   if (isSymptom(alert)) return undefined;
   const month = { allowed: 51_840n, payCents: 0n, currency: "USD" };

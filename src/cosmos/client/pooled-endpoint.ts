@@ -34,13 +34,13 @@ export interface EndpointHealth {
 /** One endpoint in a pool, with a check of its chain id and a rest period after each failure. */
 export interface PooledEndpoint {
   readonly name: string;
-  /** Calls a method and decodes the result. Verifies the endpoint first unless its state is `good`. */
+  /** Calls a method and decodes the result. Verifies the endpoint first unless that was done since it last failed. */
   readonly read: <T>(read: RpcRead<T> | RpcWork<T>, signal: AbortSignal) => Promise<T>;
   /** Reads the status and checks the chain id. Parallel callers share one request. */
   readonly verify: (signal: AbortSignal) => Promise<NodeStatus>;
   /** Remaining rest; 0 if the endpoint is not resting. */
   readonly restMs: () => number;
-  /** Makes reads prefer other endpoints for some time, which grows with each call. A success does not change this. */
+  /** Makes reads prefer other endpoints for some time, which grows each time. A success does not change this, nor does a call in that time. */
   readonly distrust: (reason: string) => void;
   readonly health: () => EndpointHealth;
   readonly close: () => void;

@@ -53,7 +53,7 @@ export const IBC_RELAYER_STATES = ["starting", "carrying", "blocked", "failing"]
 export type IbcRelayerState = (typeof IBC_RELAYER_STATES)[number];
 
 /**
- * Evaluates the status. The IBC relayer is failing if there was no cycle in the last half minute, and blocked if a chain rejects
+ * Evaluates the status. The IBC relayer is failing after an error or half a minute without a cycle, and blocked if a chain rejects
  * a packet or a packet cannot be read.
  */
 export function ibcRelayerHealth(

@@ -6,7 +6,7 @@ import { type ByteRange, functionType, type WasmModule } from "./module.ts";
 import { MAX_MEMORY_PAGES } from "./static-checks.ts";
 import { EMPTY_BLOCK, F32, F64, I32, I64, OP } from "./operators.ts";
 
-/** Helper functions that the rewriter appends: what replaces an operator, by opcode. */
+/** Names of the helper functions that the rewriter appends; those that replace an operator are named by its opcode. */
 const CANONICAL_F32 = "canonical f32";
 const CANONICAL_F64 = "canonical f64";
 export const CHARGE = "charge";

@@ -383,10 +383,7 @@ class Rewriter {
     globalAccess(writer, OP.globalGet, this.globals.tableIndex);
   }
 
-  /**
-   * Adds or substitutes a helper for operators whose NaN is not determined. Returns the position up to which the original is
-   * copied.
-   */
+  /** Adds or substitutes a helper for operators with an undetermined NaN. Returns where the copied original ends. */
   private replaceFloat(
     writer: ByteWriter,
     { opcode, start, end }: ByteRange & { readonly opcode: number },

@@ -28,10 +28,10 @@ export interface HttpConnections {
   readonly upgrade: (socket: Socket) => boolean;
 }
 
-/** Queued requests per connection above which the server stops reading from it. */
+/** Number of queued requests at which the server stops reading from a connection. */
 const PAUSE_AT = 16;
 /**
- * Queued requests above which the server closes the connection. One read in Node returns up to 64 KiB, enough for 2,621 of the
+ * Number of queued requests at which the server closes the connection. One read in Node returns up to 64 KiB, enough for 2,621 of the
  * smallest requests, so a paused connection stays below this limit.
  */
 const MAX_QUEUED = 4_096;

@@ -27,7 +27,7 @@ type ReloadResult =
 export interface Reloader {
   readonly status: () => ReloadStatus;
   /**
-   * Resolves once the services have worked with the new settings, or run again with the old ones. `by` says who asked, for the
+   * Resolves once the services have worked with the new settings, or have failed to and are about to run with the old ones. `by` says who asked, for the
    * log. `isForced`: also accept settings that lose something that the running settings have.
    */
   readonly reload: (by: string, isForced?: boolean) => Promise<ReloadResult>;

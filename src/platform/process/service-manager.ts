@@ -64,7 +64,7 @@ interface NotifierDeps {
 
 /**
  * Tells the service manager when startup is complete and, until `signal` aborts, that the daemon makes progress. Without progress
- * it sends nothing: the manager restarts the process after `WatchdogSec` or, during startup, after its timeout.
+ * it sends no sign of life: the manager restarts the process after `WatchdogSec` or, during startup, after its timeout.
  */
 export async function runServiceNotifier(
   manager: ServiceManager,

@@ -115,7 +115,7 @@ function readPlace(file: string): { readonly url: string; readonly token: () => 
   return { url: httpUrl(isEverywhere ? { ...listen, host: "127.0.0.1" } : listen), token };
 }
 
-/** The selected URL. Default: the address in `http.listen`. */
+/** The selected URL. Default: the localnet's relayer at the port offset. */
 export function relayerUrl({ url, portOffset = 0 }: RelayerApiOptions): string {
   return url ?? `http://127.0.0.1:${portsAt(portOffset).relayer}`;
 }

@@ -81,12 +81,12 @@ export interface SpendingInput {
   readonly month: readonly MeasuredQuery[];
   readonly monthLeftMs: number;
   /**
-   * Amount that may be spent: the balance without its reserve, or what is left of the fee grant. Undefined: unknown, or no limit.
+   * Amount that may be spent: the balance without its reserve, or what is left of the fee grant. Undefined: unknown.
    */
   readonly available: bigint | undefined;
 }
 
-/** An estimate with its width. `low` never equals `high`, unless all are 0. */
+/** An estimate with its width. `low` equals `high` only if no more fees are expected. */
 export interface Range {
   readonly low: bigint;
   readonly expected: bigint;

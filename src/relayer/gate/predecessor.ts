@@ -48,7 +48,7 @@ const MAX_PAGES = 20;
 const SEARCHED_BLOCKS = 30n;
 
 /**
- * Waits until the previous process's transactions are in blocks, and records the remote transactions that they delivered. Without
+ * Waits, for a limited time, until the previous process's transactions are in blocks, and records the remote transactions that they delivered. Without
  * the wait, results in flight would be sent twice. Rejects with `ClientError` if the chain cannot be read. Logs a warning if the
  * node has no transaction index.
  */

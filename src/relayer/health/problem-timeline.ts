@@ -18,7 +18,7 @@ export interface ProblemSpan extends Span {
   readonly reason: string;
 }
 
-/** Which problems existed when, over a week and across restarts. */
+/** Which problems existed when, over eight days and across restarts. */
 export interface ProblemTimeline {
   /** Reads what earlier processes have stored. */
   readonly load: () => Promise<void>;

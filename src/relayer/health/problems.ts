@@ -121,7 +121,7 @@ interface ConnectionFacts {
 export interface HealthLimits {
   /** Maximum time without a new block; undefined: depends on the block time ({@link hasNoNewBlock}). */
   readonly noBlockMs: number | undefined;
-  /** Maximum number of blocks that a query may be late; undefined: 3 × its update period + 5. */
+  /** Maximum number of blocks that a query may be late; undefined: 3 × its update period + 5, plus what the market delays. */
   readonly overdueBlocks: bigint | undefined;
   /** Minimum number of remote blocks between two results of a KV query; 0 means 1. */
   readonly minKvUpdatePeriod: bigint;

@@ -10,7 +10,7 @@ import {
   MAX_ATTEMPTS_READ,
 } from "../state/attempt.ts";
 
-/** A remote transaction that the relayer will not send again. */
+/** A remote transaction that the relayer does not send again unless it is resent. */
 interface DeadLetter {
   readonly queryId: bigint;
   /** Hex SHA-256 of the remote transaction. */

@@ -52,7 +52,7 @@ export interface Journal {
   readonly reload: () => Promise<void>;
 }
 
-/** A remote transaction that will not be sent again: rejected by its contract, too large, or no longer provable. */
+/** A remote transaction that is not sent again unless resent: rejected by its contract, too large, or not provable. */
 export interface DeadLetter {
   readonly queryId: bigint;
   /** Lower-case hex SHA-256 of the remote transaction. */

@@ -24,10 +24,10 @@ export type ResubmissionOutcome =
   | { readonly kind: "included" }
   /** a dead letter again */
   | { readonly kind: "failed"; readonly reason: string }
-  /** not sent in time; it is still a dead letter */
+  /** not sent, or not in a block, in time; it is still a dead letter */
   | { readonly kind: "timeout" };
 
-/** Resubmits dead letters at an operator's request. */
+/** Resubmits dead letters, at an operator's request or once their reason is gone. */
 export interface Resubmissions {
   /** Resolves once the transaction has been included or has failed again, or after the deadline. Rejects on abort. */
   readonly resubmit: (queryId: bigint, hash: string, signal: AbortSignal) => Promise<ResubmissionOutcome>;

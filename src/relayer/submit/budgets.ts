@@ -6,7 +6,7 @@ import { GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "../result/gas-guess.
 
 /** What all transactions in flight together may use of one block. */
 export interface BlockBudget {
-  /** Expected gas used: the configured share, or less if the gas price requires it (`src/relayer/market`). */
+  /** Expected gas used: the configured share, or less if the gas price requires it (`src/relayer/gas-budget`). */
   readonly gas: () => bigint;
   /**
    * Minimum gas that makes another transaction worth its fixed gas: a tenth of the block, or up to half of a small market budget.
@@ -98,7 +98,7 @@ export interface BlockBudgetStatus {
   readonly bytes: number;
   /** Gas that the chain allows in a block. */
   readonly chainGas: bigint;
-  /** `gas` in per mille of `chainGas`. It shrinks when blocks reject transactions, and grows back afterwards. */
+  /** Share of `chainGas` that may be used, in per mille. It shrinks when blocks reject transactions, and grows back afterwards. */
   readonly sharePermille: number;
 }
 

@@ -13,7 +13,7 @@ type GasKey = bigint | string;
 /** Learned gas for results and client updates. */
 export interface GasEstimates {
   readonly estimate: (item: GasItem) => bigint;
-  /** Whether something has been learned about the key. */
+  /** The learned gas; undefined if nothing has been learned about the key. */
   readonly known: (key: GasKey) => bigint | undefined;
   /** Records that these items together used `gas`, excluding the fixed gas of their transaction. */
   readonly learn: (items: readonly GasItem[], gas: bigint) => void;

@@ -169,10 +169,7 @@ interface Pace {
   stoppedUntilMs: number;
   /** Why nothing is sent. */
   stopped: string | undefined;
-  /**
-   * Monotonic time since which broadcasts and simulations have failed to reach a node, in ms; undefined after one that reached a
-   * node.
-   */
+  /** Monotonic time in ms since which no broadcast or simulation has reached a node; undefined once one has. */
   muteSinceMs: number | undefined;
 }
 

@@ -204,7 +204,7 @@ function idsOf(query: RegisteredQuery, { hash, at }: Pick<ProvenTx, "hash" | "at
   return { queryId: query.id, hash, remoteHeight: at.height };
 }
 
-/** Records a transaction that is never sent again. */
+/** Records a transaction that is not sent again unless its dead letter is resent. */
 export function addDeadLetter(worker: ConnectionWorker, deps: TxDeps, tx: TxIds, reason: string): void {
   deps.journal.recordDeadLetter({ ...tx, reason, atMs: worker.clock.nowMs() });
   worker.metrics.results.inc({ connection_id: worker.connectionId, outcome: "rejected" });

@@ -15,7 +15,7 @@ export interface Escalation {
   readonly steps: readonly EscalationStep[];
 }
 
-/** One step of an escalation. Its channels get no other events. */
+/** One step of an escalation. Its channels only get the escalated alerts and their ends. */
 interface EscalationStep {
   readonly afterMs: number;
   readonly channels: readonly ChannelSettings[];

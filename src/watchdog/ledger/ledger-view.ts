@@ -5,7 +5,7 @@ import type { MissRange } from "./miss-ranges.ts";
 
 /**
  * Joins memory with older stored data. Memory contains every month, and all rollups since its oldest one. Memory is never behind;
- * the state file is while its disk fails. `stored` is read only for a range that starts before memory does.
+ * the state file is while its disk fails. Rollups are read from `stored` only for a range that starts before memory does.
  */
 export function joinedView(memory: LedgerView, stored: LedgerView): LedgerView {
   const { validator, chainId, months } = memory;

@@ -29,7 +29,7 @@ export interface DeadManDeps {
 }
 
 /**
- * Sends a request to the monitor every interval, until the signal fires. Sends none while the watchdog is not doing its work: a
+ * Sends a request to the monitor every interval, until the signal fires. While the watchdog is not doing its work, it sends none, or one to `failureUrl`: a
  * process that runs but reads nothing must raise the alarm too. A failed request is not repeated; the next one follows anyway.
  */
 export async function runDeadMan(

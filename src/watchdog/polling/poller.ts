@@ -68,10 +68,7 @@ export interface StoredNodeOptions {
   readonly consensusAddress: string | undefined;
 }
 
-/**
- * Reads the node and sidecar metrics stored by Prometheus. All functions throw `SourceError`, including for samples that are too
- * old.
- */
+/** Reads the node and sidecar metrics stored by Prometheus. All functions throw `SourceError`, also for too old samples. */
 export interface StoredPages {
   readonly node: (labels: Labels, options: StoredNodeOptions, signal: AbortSignal) => Promise<NodePage>;
   readonly sidecar: (labels: Labels, signal: AbortSignal) => Promise<SidecarPage>;

@@ -201,7 +201,7 @@ interface DueReport {
 /** Maximum wait for a month to be finalized. After that, the reports say that the month is open. */
 const FINALIZE_WAIT_MS = 6 * HOUR_MS;
 
-/** Returns the reports for a schedule that was due at a given time; none until the last month is finalized. */
+/** Returns the reports for a schedule that was due at a given time; no monthly ones until the month is finalized, for six hours at most. */
 export function dueReports(
   kind: ScheduleKind,
   dueAtMs: number,

@@ -129,7 +129,7 @@ export interface NodePage {
   readonly extendVotes?: ReadonlyMap<string, bigint>;
   /** Duration of the node's calls to its sidecar, ms. A call that timed out appears only in `count`. */
   readonly oracleLatency?: Histogram;
-  /** Counts of every validator's vote extensions in the blocks, by consensus address. */
+  /** Counts of the watched validator's vote extensions in the blocks, by consensus address. */
   readonly reports?: ReadonlyMap<string, VoteReports>;
   /** All validators' counts of votes with a price for one pair. Only for a scraped page. */
   readonly votes?: VotesOfPair;
@@ -217,7 +217,7 @@ export interface ProviderPage {
   readonly lastUpdateMs?: number;
 }
 
-/** One poll of the chain, read over REST. Each part can fail independently. */
+/** One poll of the chain, read over REST, or the head over RPC. Each part can fail independently. */
 export interface ChainObservation {
   readonly head: Seen<ChainHead>;
   readonly validator: Seen<ValidatorView>;

@@ -57,7 +57,7 @@ export interface UnjailTerms {
   readonly program: string;
   /** Bech32 account of the operator. Absent if not known. */
   readonly from?: string;
-  /** "0.0053untrn". Absent if the chain has no fee market. */
+  /** "0.0053untrn". Absent if the chain has no fee market, or could not be read. */
   readonly gasPrice?: string;
 }
 

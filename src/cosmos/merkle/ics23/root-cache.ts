@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { HashText, InnerOp } from "./proof-types.ts";
 
-/** Copies of paths are written to blocks of memory. Each block is twice as large as the previous one. */
+/** Copies of paths are written to blocks of memory. Each block is twice as large as the previous one, up to a maximum, unless a path needs more. */
 const MIN_BLOCK_BYTES = 2 * 1024;
 const MAX_BLOCK_BYTES = 64 * 1024;
 

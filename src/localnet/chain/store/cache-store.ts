@@ -25,8 +25,8 @@ export interface CacheStore extends KVStore {
 const MAX_CHANGES = 64;
 
 /**
- * Creates an empty cache layer above `parent`. A read costs one more map look-up per layer. The first iteration after a new key
- * is written sorts the pending keys.
+ * Creates an empty cache layer above `parent`. A read costs one more map look-up per layer. The first iteration after many
+ * new keys sorts the pending keys.
  */
 export function createCacheStore(parent: KVStore): CacheStore {
   return new Layer(parent);

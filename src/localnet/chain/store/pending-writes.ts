@@ -40,7 +40,7 @@ interface Place {
   readonly index: number;
 }
 
-/** Returns the place of the first write at or above `text`, in the last part that starts below it. */
+/** Returns the place of the first write at or above `text`, in the last part that starts at or below it. */
 function placeOf(sorted: Sorted, text: KeyText): Place {
   const part = Math.max(0, lowerBound(sorted, (writes) => (writes[0]?.text ?? "") <= text) - 1);
   return { part, index: lowerBound(sorted[part] ?? [], (write) => write.text < text) };

@@ -219,7 +219,7 @@ function readSet(row: Row | undefined): { readonly height: bigint; readonly set:
 
 /**
  * Maximum number of heights that one block removes. More than one, so that a home catches up after its limit is lowered. A home
- * with 90,000 blocks too many needs about 5,600 blocks to do so.
+ * with 90,000 blocks too many needs about 6,000 blocks to do so.
  */
 const MAX_REMOVED_PER_BLOCK = 16;
 

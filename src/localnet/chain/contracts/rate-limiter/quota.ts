@@ -10,7 +10,7 @@ export interface Quota {
   readonly maxPercentageRecv: number;
   /** Window length in seconds. */
   readonly duration: bigint;
-  /** Supply of the denomination at the window's first transfer; undefined before the first transfer. */
+  /** Supply of the denomination at the window's first transfer, kept after a reset; undefined before the first transfer. */
   readonly channelValue: bigint | undefined;
 }
 

@@ -32,7 +32,7 @@ export interface Parties {
   readonly receiver: string;
 }
 
-/** One position of a deposit. `in` is what the creator pays, `deposited` what the reserves gain. */
+/** One position of a deposit. `amountsIn` is what the creator pays, `deposited` what the reserves gain. */
 export interface DepositFacts {
   readonly pairId: PairId;
   readonly tick: bigint;

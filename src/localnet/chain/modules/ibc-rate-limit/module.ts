@@ -33,7 +33,7 @@ const SCHEMA: GenesisSchema<GenesisState> = {
   type: GenesisState,
 };
 
-/** Creates the `ibc-rate-limit` module: a contract decides which transfers pass. */
+/** Creates the `rate-limited-ibc` module: a contract decides which transfers pass. */
 export function createRateLimitModule(options: RateLimitOptions, deps: RateLimitDeps): RateLimitModule {
   const keepers: Keepers = { ...options, ...deps };
   const { chainName, bech32Prefix, authority } = options;

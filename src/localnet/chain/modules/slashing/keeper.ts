@@ -18,7 +18,7 @@ interface SigningInfo {
   /** Consensus address, bech32. */
   readonly address: string;
   readonly startHeight: bigint;
-  /** Number of blocks since the start; modulo the window, it is the next index. */
+  /** Number of blocks counted since the start or the last downtime slash; modulo the window, it is the next index. */
   readonly indexOffset: bigint;
   readonly jailedUntilNs: bigint;
   readonly tombstoned: boolean;

@@ -50,7 +50,7 @@ import {
 /** Where a delegation's tokens come from: the delegator's account, or the pool for a status. */
 export type TokenSource = "account" | { readonly pool: "bonded" | "notBonded" };
 
-/** Delegates an amount to a validator. Returns the new shares. Throws staking/34 for a validator without tokens. */
+/** Delegates an amount to a validator. Returns the new shares. Throws staking/34 for a validator with shares and no tokens. */
 export function delegate(
   context: Context,
   keepers: Keepers,

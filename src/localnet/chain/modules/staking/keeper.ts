@@ -159,7 +159,7 @@ interface Infraction {
 
 /**
  * Burns part of the stake that backed an infraction: first from undelegations and redelegations since then, the rest from the
- * validator. Returns what the validator lost; nothing for an unknown validator. Throws for a validator that is no longer bonded.
+ * validator. Returns what the validator lost; nothing for an unknown validator. Throws for an unbonded validator.
  */
 function slash(context: Context, keepers: Keepers, infraction: Infraction): bigint {
   const { consensus, height, power, fraction } = infraction;

@@ -90,7 +90,7 @@ export interface Instantiation {
   readonly funds: readonly Coin[];
   /** The authority may instantiate any code. */
   readonly isAuthority?: boolean;
-  /** Makes the address predictable. `fixed` means that the message is part of the address. */
+  /** Makes the address predictable. `isMessageFixed`: the message is part of the address. */
   readonly salt?: { readonly bytes: Uint8Array; readonly isMessageFixed: boolean };
 }
 
