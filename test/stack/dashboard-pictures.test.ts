@@ -3,7 +3,8 @@ import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { DASHBOARD_SPECS, dashboardFiles } from "../../src/cli/generate/dashboard-files.ts";
+import { dashboardFiles } from "../../src/cli/generate/dashboard-files.ts";
+import { DASHBOARD_SPECS } from "../../src/cli/generate/dashboards.ts";
 import { ALERTS } from "../../src/cli/generate/rules.ts";
 import { buildDashboardPage, type SeenPanel } from "../support/dashboards/dashboard-page.ts";
 import { alertView, type Job, type Rendered, renderAll, SCREEN } from "../support/dashboards/rendered.ts";
@@ -85,6 +86,12 @@ const ALERT_OF: Readonly<Record<string, string>> = {
   "remote-chain-halted": "relayer-remote-chain-halted",
   "market-full": "relayer-demand-above-market",
 };
+
+/** What the lists show of an alert. */
+function titleOf(alert: string): string {
+  const { summary } = ALERTS.find(({ name }) => name === alert) ?? expect.unreachable(`no alert ${alert}`);
+  return summary.replace(/\.$/, "");
+}
 
 /** The panel with an alert's cause, and the dashboard that has it. */
 function causeOf(situation: string): { readonly dashboard: string; readonly panel: string } {
@@ -284,6 +291,9 @@ describe("colours", () => {
       },
     ],
     ["sidecar-down", "oracle-am-i-paid", "Burn, 1 h", { "full 33.3": "red", "none 13.3": "yellow" }],
+    ["node-down", "oracle-am-i-paid", "Burn, 1 h", { "not seen": "grey" }],
+    ["node-down", "oracle-am-i-paid", "Node seen", { "40 mins": "red" }],
+    ["healthy", "oracle-am-i-paid", "Node seen", { "2 s": "green" }],
     ["sidecar-down", "overview", "Targets down", { 1: "red" }],
     ["sidecar-down", "overview", "Relayers ready", { ready: "green" }],
     [
@@ -325,27 +335,32 @@ describe("colours", () => {
 
 describe("what a person reads first", () => {
   it.each<[situation: string, dashboard: string, panel: string, row: readonly string[]]>([
-    ["sidecar-down", "oracle-am-i-paid", "Alerts", ["firing", "critical", "sidecar-down"]],
-    ["sidecar-down", "overview", "Alerts", ["firing", "critical", "relaywatch-target-down"]],
-    ["sidecar-slow", "oracle-am-i-paid", "Alerts", ["firing", "warning", "sidecar-slow"]],
-    ["prices-frozen", "oracle-am-i-paid", "Alerts", ["firing", "critical", "stale-price-timestamp"]],
-    ["node-down", "oracle-am-i-paid", "Alerts", ["firing", "critical", "cannot-see-votes"]],
-    ["prices-missing", "oracle-am-i-paid", "Alerts", ["firing", "critical", "all-prices-missing"]],
-    ["relayer-out-of-funds", "icq-relayer", "Alerts", ["firing", "critical", "relayer-account-empty"]],
+    ["sidecar-down", "oracle-am-i-paid", "Alerts", ["firing", "critical", titleOf("sidecar-down")]],
+    ["sidecar-down", "overview", "Alerts", ["firing", "critical", titleOf("relaywatch-target-down")]],
+    ["sidecar-slow", "oracle-am-i-paid", "Alerts", ["firing", "warning", titleOf("sidecar-slow")]],
+    ["prices-frozen", "oracle-am-i-paid", "Alerts", ["firing", "critical", "Prices are frozen"]],
+    ["node-down", "oracle-am-i-paid", "Alerts", ["firing", "critical", titleOf("cannot-see-votes")]],
+    ["prices-missing", "oracle-am-i-paid", "Alerts", ["firing", "critical", titleOf("all-prices-missing")]],
+    [
+      "relayer-out-of-funds",
+      "icq-relayer",
+      "Alerts",
+      ["firing", "critical", titleOf("relayer-account-empty")],
+    ],
     ["relayer-out-of-funds", "icq-relayer", "Problems", ["account-cannot-pay"]],
     [
       "endpoint-down",
       "icq-relayer",
       "Alerts",
-      ["firing", "warning", "relayer-endpoint-down", "rpc.cosmos.example"],
+      ["firing", "warning", titleOf("relayer-endpoint-down"), "rpc.cosmos.example"],
     ],
     [
       "remote-chain-halted",
       "icq-relayer",
       "Alerts",
-      ["firing", "warning", "relayer-remote-chain-halted", "connection-9"],
+      ["firing", "warning", titleOf("relayer-remote-chain-halted"), "connection-9"],
     ],
-    ["market-full", "overview", "Alerts", ["firing", "warning", "relayer-demand-above-market"]],
+    ["market-full", "overview", "Alerts", ["firing", "warning", titleOf("relayer-demand-above-market")]],
     ["two-relayers-three-validators", "oracle-fleet", "Validators", ["val-singapore", "neutron-1", "none"]],
   ])("%s, %s: the first line of %s", (situation, dashboard, title, row) => {
     const [, first = []] = panelOf(view(situation, dashboard), title).rows;
@@ -357,8 +372,13 @@ describe("what a person reads first", () => {
     const states = rows.slice(1).map(([state]) => state?.text);
     expect(states.slice(0, 4)).toEqual(["firing", "muted", "muted", "muted"]);
     const shown = panelOf(view("sidecar-down", "overview"), "Alerts").rows.flat();
-    expect(shown.map(({ text }) => text)).toContain("sidecar-down");
-    expect(shown.map(({ text }) => text)).not.toContain("oracle-calls-failing");
+    expect(shown.map(({ text }) => text)).toContain(titleOf("sidecar-down"));
+    expect(shown.map(({ text }) => text)).not.toContain(titleOf("oracle-calls-failing"));
+  });
+
+  it("an alert's title leads to its runbook", () => {
+    const [, first = []] = panelOf(view("sidecar-down", "oracle-am-i-paid"), "Alerts").rows;
+    expect(first[2]?.link).toMatch(/\/sidecar-down\.md$/);
   });
 
   it.each(Object.keys(ALERT_OF))(

@@ -7,7 +7,7 @@ import { inhibitRules } from "../../src/cli/generate/alert-config-examples.ts";
 import { ruleFile } from "../../src/platform/monitoring/alerts/rule-files.ts";
 import { ALERTS, RULE_FILES } from "../../src/cli/generate/rules.ts";
 import { SHORT_TIMES } from "../../src/platform/monitoring/alerts/times.ts";
-import { DASHBOARD_SPECS } from "../../src/cli/generate/dashboard-files.ts";
+import { DASHBOARD_SPECS } from "../../src/cli/generate/dashboards.ts";
 import { portsAt } from "../../src/platform/base/localnet-defaults.ts";
 import { dashboardExpressions, withoutVariables } from "../support/dashboard-queries.ts";
 import { type CliProcess, openCliHome } from "../support/e2e/cli-process.ts";

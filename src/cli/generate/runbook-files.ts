@@ -9,7 +9,7 @@ import {
 } from "../../platform/monitoring/alerts/runbook-route.ts";
 import type { Condition } from "../../watchdog/conditions/condition.ts";
 import { CONDITIONS } from "../../watchdog/conditions/conditions.ts";
-import { DASHBOARD_SPECS } from "./dashboard-files.ts";
+import { DASHBOARD_SPECS } from "./dashboards.ts";
 import { withSection } from "./marked-sections.ts";
 import { ALERTS } from "./rules.ts";
 

@@ -69,8 +69,10 @@ export const RELAYER: DashboardSpec = {
         table("Problems", [`max by (instance, code, connection_id) (${M}_problems{${PROCESSES}}) > 0`], {
           description: "Present problems, the reasons of GET /readyz.",
           unit: "none",
-          width: 8,
-          emptyText: "No problem",
+          width: 24,
+          height: 3,
+          isList: true,
+          emptyText: "GET /readyz reports no problem",
           columns: [
             { label: "code", title: "Problem" },
             {
@@ -82,14 +84,11 @@ export const RELAYER: DashboardSpec = {
             { label: "instance", title: "Instance", width: 110 },
           ],
         }),
-        {
-          ...ruleAlerts('component="icq-relayer",job=~"$job"', [
-            { label: "connection_id", title: "Connection", width: 110 },
-            { label: "endpoint", title: "Endpoint" },
-            { label: "instance", title: "Instance", width: 110 },
-          ]),
-          width: 16,
-        },
+        ruleAlerts('component="icq-relayer",job=~"$job"', [
+          { label: "connection_id", title: "Connection", width: 110 },
+          { label: "endpoint", title: "Endpoint", width: 200 },
+          { label: "instance", title: "Instance", width: 110 },
+        ]),
       ],
     },
     ...ACTIVE_ROWS,

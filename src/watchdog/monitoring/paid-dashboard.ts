@@ -116,11 +116,17 @@ const MONTH_RESULT: readonly PanelSpec[] = [
   ),
   stat(
     "Burn, 1 h",
-    [query(`max by (boundary) (oracle_watchdog_burn_rate{${PLACE},window="1h"})`, "{{boundary}}")],
+    [
+      query(
+        `max by (boundary) (oracle_watchdog_burn_rate{${PLACE},window="1h"} unless on (instance, chain_id, validator) (oracle_watchdog_alert_firing{${PLACE},alert="cannot-see-votes"} == 1))`,
+        "{{boundary}}",
+      ),
+    ],
     {
       description:
-        "Above 1, the last hour lost more than the boundary allows. 14.4 uses 2 % of a month's allowance in an hour.",
+        "Above 1, the last hour lost more than the boundary allows. 14.4 uses 2 % of a month's allowance in an hour. Not shown while the watchdog cannot see the votes.",
       unit: "none",
+      emptyText: "not seen",
       decimals: 1,
       colors: [
         ["green", undefined],
@@ -130,13 +136,27 @@ const MONTH_RESULT: readonly PanelSpec[] = [
       width: 3,
     },
   ),
-  stat("Rotation", [query(oneOf("rotation_state", "state", ROTATION_STATES), "{{validator}}")], {
-    description:
-      "none: no risk. next: this month would meet a rule. due: a rule is met, and the validator may be rotated out.",
-    unit: "none",
-    states: ROTATION_STATES,
-    width: 3,
-  }),
+  stat(
+    "Node seen",
+    [
+      query(
+        `time() - max by (validator) (oracle_watchdog_source_last_success_timestamp_seconds{${VALIDATOR},source="node"})`,
+        "{{validator}}",
+      ),
+    ],
+    {
+      description:
+        "Time since the watchdog last read the node's metrics. Blocks since then are not in the other numbers.",
+      unit: "s",
+      decimals: 0,
+      colors: [
+        ["green", undefined],
+        ["yellow", 60],
+        ["red", 120],
+      ],
+      width: 3,
+    },
+  ),
   ALERTS_TABLE,
 ];
 
@@ -292,6 +312,11 @@ export const PAID: DashboardSpec = {
             states: BOUNDARY_STATES,
           },
         ),
+        timeline("Rotation", [query(oneOf("rotation_state", "state", ROTATION_STATES), "{{validator}}")], {
+          description:
+            "None: no risk. Next: this month would meet a rule. Due: a rule is met, and the validator may be rotated out.",
+          states: ROTATION_STATES,
+        }),
       ],
     },
   ],

@@ -8,7 +8,7 @@ import { SEVERITIES } from "../../../src/platform/monitoring/severity.ts";
 import { CONDITIONS } from "../../../src/watchdog/conditions/conditions.ts";
 import { knownMetrics } from "../../support/known-metrics.ts";
 import { causeUrl, DASHBOARDS, panelId } from "../../../src/platform/monitoring/alerts/links.ts";
-import { DASHBOARD_SPECS } from "../../../src/cli/generate/dashboard-files.ts";
+import { DASHBOARD_SPECS } from "../../../src/cli/generate/dashboards.ts";
 import { withoutVariables } from "../../support/dashboard-queries.ts";
 import { promqlSelectors } from "../../../src/cli/generate/runbook-code-errors.ts";
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { DASHBOARD_SPECS, dashboardFiles } from "../../../src/cli/generate/dashboard-files.ts";
+import { dashboardFiles } from "../../../src/cli/generate/dashboard-files.ts";
+import { DASHBOARD_SPECS } from "../../../src/cli/generate/dashboards.ts";
 import { ALERTS, RULE_FILES } from "../../../src/cli/generate/rules.ts";
 import { promqlSelectors } from "../../../src/cli/generate/runbook-code-errors.ts";
 import type { AlertSpec } from "../../../src/platform/monitoring/alerts/alert-spec.ts";

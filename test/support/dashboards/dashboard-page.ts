@@ -23,7 +23,7 @@ export interface View {
   readonly isOpen?: boolean;
 }
 
-const cell = z.object({ text: z.string(), color: z.string() });
+const cell = z.object({ text: z.string(), color: z.string(), link: z.string().optional() });
 const panels = z.array(
   z.object({
     id: z.number(),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { DASHBOARD_SPECS } from "../../../src/cli/generate/dashboard-files.ts";
+import { DASHBOARD_SPECS } from "../../../src/cli/generate/dashboards.ts";
 import { RULE_FILES } from "../../../src/cli/generate/rules.ts";
 import { promqlSelectors } from "../../../src/cli/generate/runbook-code-errors.ts";
 import { MINUTE_MS } from "../../../src/platform/base/time.ts";

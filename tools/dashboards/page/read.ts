@@ -113,6 +113,7 @@ function readRows(panel: HTMLElement): SeenPanel["rows"] {
     [...row.querySelectorAll<HTMLElement>("[role=gridcell], [role=columnheader]")].map((cell) => ({
       text: cell.innerText.trim(),
       color: nameOf(getComputedStyle(cell).color),
+      link: cell.querySelector("a")?.href,
     })),
   );
 }

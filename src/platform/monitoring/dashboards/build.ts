@@ -238,9 +238,9 @@ function table({ columns = [], queries, isList }: PanelSpec): TableBuilder {
 
 /** Without "–", an empty cell would show the text for an empty table. */
 function columnProperties(column: ColumnSpec): ValueProperty[] {
-  const { label, colors, states, steps, decimals, leadsTo, width } = column;
+  const { label, words, colors, states, steps, decimals, leadsTo, width } = column;
   const { unit = label.startsWith("Value") ? undefined : "string" } = column;
-  const mapping = states === undefined ? textColors(colors ?? {}) : stateWords(states);
+  const mapping = states === undefined ? textColors(colors ?? {}, words) : stateWords(states);
   return [
     { id: "noValue", value: "–" },
     ...(Object.keys(mapping).length === 0
@@ -266,9 +266,16 @@ function columnProperties(column: ColumnSpec): ValueProperty[] {
   ];
 }
 
-function textColors(colors: Readonly<Record<string, string>>): Readonly<Record<string, unknown>> {
+function textColors(
+  colors: Readonly<Record<string, string>>,
+  words: Readonly<Record<string, string>> = {},
+): Readonly<Record<string, unknown>> {
+  const texts = [...new Set([...Object.keys(colors), ...Object.keys(words)])];
   return Object.fromEntries(
-    Object.entries(colors).map(([text, color], index) => [text, { text, color, index }]),
+    texts.map((text, index) => {
+      const color = colors[text];
+      return [text, { text: words[text] ?? text, ...(color === undefined ? {} : { color }), index }];
+    }),
   );
 }
 
@@ -280,7 +287,7 @@ function stateWords(
 
 function cellLink(leadsTo: NonNullable<ColumnSpec["leadsTo"]>): dashboards.DashboardLinkBuilder {
   return leadsTo === "runbook"
-    ? link("Runbook", `${runbooksUrl()}\${__value.text}.md`).targetBlank(true)
+    ? link("Runbook", `${runbooksUrl()}\${__value.raw}.md`).targetBlank(true)
     : link(
         "Details",
         `/d/${leadsTo.dashboard}?var-${leadsTo.variable}=\${__value.text}&\${__url_time_range}`,

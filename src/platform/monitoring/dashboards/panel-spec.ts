@@ -40,6 +40,8 @@ export interface ColumnSpec {
   readonly title: string;
   /** Colours for its texts. */
   readonly colors?: Readonly<Record<string, string>>;
+  /** Words for its texts. A link still gets the original text. */
+  readonly words?: Readonly<Record<string, string>>;
   /** Words and colours for its numbers. */
   readonly states?: readonly StateSpec[];
   /** Colours for its numbers. */
@@ -236,6 +238,18 @@ export const SINCE_WIDTH = 145;
 
 /** Severity colours in tables. */
 export const SEVERITY_COLORS = { critical: "red", warning: "orange", info: "blue" } as const;
+
+/** Returns the dashboard with a title in place of each alert's name. `titles` has them by name. */
+export function withAlertTitles(
+  { rows, ...spec }: DashboardSpec,
+  titles: Readonly<Record<string, string>>,
+): DashboardSpec {
+  const titled = (column: ColumnSpec): ColumnSpec =>
+    column.leadsTo === "runbook" ? { ...column, words: titles } : column;
+  const panelOf = (panel: PanelSpec): PanelSpec =>
+    panel.columns === undefined ? panel : { ...panel, columns: panel.columns.map(titled) };
+  return { ...spec, rows: rows.map((row) => ({ ...row, panels: row.panels.map(panelOf) })) };
+}
 
 /**
  * Returns a list of alerts, sorted by state, then by severity, then oldest first, which is often the cause. `times` selects, for
