@@ -2,9 +2,10 @@ import type { DescField, DescMessage } from "@bufbuild/protobuf";
 import { ScalarType } from "@bufbuild/protobuf";
 import { Argument, type Command, InvalidArgumentError, Option } from "commander";
 import { decodeBech32 } from "../../platform/base/bytes.ts";
-import { errorText, unreachable } from "../../platform/base/errors.ts";
+import { errorText, EXIT, unreachable } from "../../platform/base/errors.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../../platform/base/json.ts";
 import { ascending } from "../../platform/base/order.ts";
+import { CliError } from "../../platform/cli/cli-error.ts";
 import { parseUint64 } from "../../platform/cli/options.ts";
 
 /** Converts a word from the command line. Throws `InvalidArgumentError`. */
@@ -185,6 +186,24 @@ export function parseAddress(text: string): string {
     throw new InvalidArgumentError("a bech32 address was expected; a letter may be wrong");
   }
   return text;
+}
+
+/**
+ * Throws `CliError` for an address that belongs to another chain than the sender: a message's addresses are all on the chain
+ * that it is sent to.
+ */
+export function requireOwnAddresses({ fields }: DescMessage, given: JsonObject, sender: string): void {
+  const { prefix } = decodeBech32(sender);
+  for (const { name } of fields.filter((field) => ADDRESS.test(field.name))) {
+    const text = given[name];
+    const other = typeof text === "string" ? /^(.+)1/.exec(text)?.[1] : undefined;
+    if (other === undefined) continue;
+    if (![prefix, `${prefix}valoper`, `${prefix}valcons`].includes(other))
+      throw new CliError(
+        EXIT.usage,
+        `${name}: ${other}1… is an address on another chain; one that begins with ${prefix} was expected`,
+      );
+  }
 }
 
 /** Parses "1000000untrn". */

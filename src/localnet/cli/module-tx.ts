@@ -14,6 +14,7 @@ import {
   type FieldTable,
   type Inputs,
   nestFields,
+  requireOwnAddresses,
   textOf,
 } from "./command-inputs.ts";
 import { addConnectionOptions } from "./connection-options.ts";
@@ -81,9 +82,13 @@ export function messageCommand(group: MessageGroup, words: string, context: CliC
     const given = read();
     const fields = nestFields((await more.complete?.(given, options)) ?? given);
     const { sendMessage } = await import("./send-message.ts");
-    const outgoing = signer === AUTHORITY ? proposal : signed;
     const ready = { type: input.typeName, fields, signer, more };
-    await sendMessage({ ...group.sending, ...outgoing(ready, options) }, options, context);
+    const outgoing = (signer === AUTHORITY ? proposal : signed)(ready, options);
+    const encode = (sender: string): Uint8Array => {
+      requireOwnAddresses(input, fields, sender);
+      return outgoing.encode(sender);
+    };
+    await sendMessage({ ...group.sending, ...outgoing, encode }, options, context);
   });
 }
 

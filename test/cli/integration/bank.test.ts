@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { accountNamed, CHAINS } from "../../../src/localnet/accounts/chains.ts";
-import { encodeBech32, fromHex } from "../../../src/platform/base/bytes.ts";
+import { encodeBech32, fromHex, toHex, utf8 } from "../../../src/platform/base/bytes.ts";
 import { isRecord } from "../../../src/platform/base/json.ts";
 import { startFaultProxy } from "../../support/fault-proxy.ts";
 import { fixtureFile } from "../../support/fixture-file.ts";
@@ -62,6 +62,30 @@ describe("relaywatch tx bank send", () => {
       },
     });
     expect((await untrnOf(BOB)) - before).toBe(1000n);
+  });
+
+  it("refuses an address on another chain, which never reaches the chain", async () => {
+    const proxy = await startFaultProxy(chain.url.replace("tcp:", "http:"));
+    const sent: string[] = [];
+    proxy.set({
+      kind: "rewrite",
+      result: ({ params }, result) => {
+        sent.push(`${String(params["data"])} ${String(params["tx"])}`);
+        return result;
+      },
+    });
+    const foreign = encodeBech32("cosmos", new Uint8Array(20));
+    const sendTo = (address: string): Promise<CliResult> =>
+      chain.run("tx", "bank", "send", address, "1untrn", "--from", "alice", "--node", proxy.url);
+    const { exitCode, message } = await sendTo(foreign);
+    expect({ exitCode, message }).toEqual({
+      exitCode: 2,
+      message: expect.stringContaining("begins with neutron"),
+    });
+    await sendTo(BOB);
+    await proxy.close();
+    expect(sent.join().toLowerCase()).toContain(toHex(utf8(BOB)));
+    expect(sent.join().toLowerCase()).not.toContain(toHex(utf8(foreign)));
   });
 
   it("pays the fee, or the price of gas, that the options fix", async () => {

@@ -2,7 +2,13 @@ import { Command } from "commander";
 import { describe, expect, it } from "vitest";
 import { requireService } from "../../../src/cosmos/proto/registry.ts";
 import { encodeBech32 } from "../../../src/platform/base/bytes.ts";
-import { addInputs, type Fields, type Inputs, nestFields } from "../../../src/localnet/cli/command-inputs.ts";
+import {
+  addInputs,
+  type Fields,
+  type Inputs,
+  nestFields,
+  requireOwnAddresses,
+} from "../../../src/localnet/cli/command-inputs.ts";
 
 /** Parses words for a message of a service. */
 function parse(service: string, rpc: string, inputs: Inputs, ...words: readonly string[]): Fields {
@@ -17,6 +23,33 @@ function parse(service: string, rpc: string, inputs: Inputs, ...words: readonly 
 const VALIDATOR = encodeBech32("neutronvaloper", new Uint8Array(20));
 const STAKING = "cosmos.staking.v1beta1.Msg";
 const HEIGHT = { fields: { creation_height: "<height> height of the undelegation" } };
+
+describe("the addresses of a message", () => {
+  const message = (rpc: string, service: string) =>
+    requireService(service).methods.find(({ name }) => name === rpc)?.input ??
+    expect.unreachable(`no ${rpc}`);
+  const sender = encodeBech32("neutron", new Uint8Array(20));
+  const foreign = encodeBech32("cosmos", new Uint8Array(20));
+
+  it("are on the sender's chain", () => {
+    const send = message("Send", "cosmos.bank.v1beta1.Msg");
+    expect(() => requireOwnAddresses(send, { to_address: sender }, sender)).not.toThrow();
+    expect(() => requireOwnAddresses(send, { to_address: foreign }, sender)).toThrow(
+      "to_address: cosmos1… is an address on another chain; one that begins with neutron was expected",
+    );
+    const delegate = message("Delegate", STAKING);
+    expect(() => requireOwnAddresses(delegate, { validator_address: VALIDATOR }, sender)).not.toThrow();
+    const other = encodeBech32("cosmosvaloper", new Uint8Array(20));
+    expect(() => requireOwnAddresses(delegate, { validator_address: other }, sender)).toThrow(
+      "cosmosvaloper1…",
+    );
+  });
+
+  it("may be on another chain where they receive a transfer to it", () => {
+    const transfer = message("Transfer", "ibc.applications.transfer.v1.Msg");
+    expect(() => requireOwnAddresses(transfer, { receiver: foreign }, sender)).not.toThrow();
+  });
+});
 
 describe("the inputs of a command", () => {
   it("are the message's fields without the signer, with parsers by their types", () => {
