@@ -16,10 +16,7 @@ import { openStore, type RelayerStore } from "../../src/relayer/state/store.ts";
 /** Called when the HTTP server listens, and again after each reload that restarts the services. */
 export type RelayerReady = (relayer: Relayer, endpoints: readonly DaemonEndpoint[]) => void;
 
-/**
- * Runs the relayer until the context's signal aborts. Throws the first service error. Without `reloads`, the configuration is
- * fixed.
- */
+/** Runs the relayer until the signal aborts. Throws the first service error. Without `reloads`, the configuration is fixed. */
 export async function runIcqRelayer(
   config: RelayerConfig,
   context: DaemonContext,

@@ -40,12 +40,12 @@ const COMMANDS: readonly LazyCommand[] = [
   },
   {
     name: "forecast",
-    description: "how the month will end, and how far each boundary is",
+    description: "how the month will end, and how far away each boundary is",
     load: async () => (await import("../watchdog/cli/oracle-status.ts")).forecastCommand,
   },
   {
     name: "what-if",
-    description: "cost of an outage or a sidecar restart that begins now",
+    description: "cost of an outage or a sidecar restart that starts now",
     load: async () => (await import("../watchdog/cli/what-if.ts")).whatIfCommand,
   },
   {

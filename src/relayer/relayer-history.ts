@@ -102,7 +102,7 @@ export async function createHistory(config: RelayerConfig, deps: HistoryDeps): P
     recover: () => {
       // From now on: a process that is killed before the end finds the same gap again.
       waiting ??= [];
-      deps.recordIncomplete("the payments of earlier processes were not read yet");
+      deps.recordIncomplete("the payments of earlier processes have not been read yet");
       started.wake();
     },
     service: {

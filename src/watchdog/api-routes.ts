@@ -61,7 +61,11 @@ export function createWatchdogRoutes({
       const index = statuses().findIndex(({ validator }) => validator === params["name"]);
       const text = statusTexts()[index];
       return text === undefined
-        ? errorReply(404, "no-such-validator", "no validator here has this name; GET /api/status lists them")
+        ? errorReply(
+            404,
+            "no-such-validator",
+            "no validator has this name; GET /api/status lists the validators",
+          )
         : jsonTextReply(text);
     }),
     serveRoute(WATCHDOG_API.metrics, async () => ({
@@ -102,10 +106,7 @@ interface AlertRoutesDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly alerting: () => AlertingState;
-  /**
-   * Stores a changed state. If it cannot be stored, returns the reason and leaves the state unchanged; otherwise returns
-   * undefined.
-   */
+  /** Stores a changed state. If that fails, returns the reason and leaves the state unchanged; otherwise returns undefined. */
   readonly change: (alerting: AlertingState) => string | undefined;
   readonly rules: readonly AlertRule[];
   /** Names of all validators. */
@@ -215,7 +216,7 @@ function changeDeadLetters(
   const state = alerting();
   const { outbox, count } = reviveDeadLetters(state.outbox, choice.data, what);
   const problem = change({ ...state, outbox });
-  if (problem !== undefined) return notStored(`the dead letters are not changed`, problem);
+  if (problem !== undefined) return notStored(`the dead letters were not changed`, problem);
   logger.info(`dead letters: ${what}`, { count });
   return jsonReply(200, { [what === "resend" ? "resent" : "discarded"]: count });
 }
@@ -235,7 +236,7 @@ function createSilence({ body }: RouteRequest, deps: AlertRoutesDeps): HttpReply
   const silence = parseSilence(parseBody(body), known, { id: randomUUID(), nowMs });
   if ("refused" in silence) return errorReply(400, "bad-silence", silence.refused);
   const problem = change({ ...state, silences: [...open, silence] });
-  if (problem !== undefined) return notStored("the silence is not created", problem);
+  if (problem !== undefined) return notStored("the silence was not created", problem);
   logger.info("silence created", silenceJson(silence));
   return jsonReply(201, silenceJson(silence));
 }
@@ -247,7 +248,7 @@ function changeAcknowledged(
 ): HttpReply {
   if ("refused" in result) return errorReply(400, "not-acknowledged", result.refused);
   const problem = change({ ...alerting(), alerts: result.alerts });
-  if (problem !== undefined) return notStored("nothing is acknowledged", problem);
+  if (problem !== undefined) return notStored("nothing was acknowledged", problem);
   const alerts = result.changed.map(({ validator, alert, acknowledged }) => ({
     validator,
     name: alert,
@@ -268,14 +269,14 @@ function deleteSilence(id: string, { alerting, change, logger }: AlertRoutesDeps
       "there is no silence with this id; GET /api/silences lists them",
     );
   const problem = change({ ...state, silences });
-  if (problem !== undefined) return notStored("the silence is not deleted", problem);
+  if (problem !== undefined) return notStored("the silence was not deleted", problem);
   logger.info("silence deleted", { id });
   return jsonReply(200, { deleted: id });
 }
 
 /** A change that is confirmed survives a restart; any other is refused. */
 function notStored(what: string, problem: string): HttpReply {
-  const text = `${what}: a restart would undo it, since ${problem}; repair the disk of state_dir, and try again`;
+  const text = `${what}: a restart would undo it, since ${problem}; repair the disk that holds state_dir and try again`;
   return errorReply(503, "not-stored", text);
 }
 

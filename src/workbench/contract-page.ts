@@ -51,7 +51,7 @@ export function contractPage(
       {
         id: "summary",
         label: "Summary",
-        content: statusBanner(tone, headline, html`<p>Of the last blocks of local-1, newest first.</p>`),
+        content: statusBanner(tone, headline, html`<p>From the last blocks of local-1, newest first.</p>`),
       },
       { id: "calls", label: "Calls", content: callSection(calls) },
       { id: "profile", label: "Profile", content: profileSection(hash, view.get("at") ?? "", profile) },
@@ -106,7 +106,7 @@ function profileSection(hash: string | undefined, at: string, profile: ContractP
     html` Shown is ${shown.name}, ${chainGasText(totalGas(shown))} gas. <a data-view href="${href("")}">Show all</a>.`
   }</p>
 ${failureList(report)}
-<figure><figcaption>Each place is as wide as its gas, with the places that it called below it. A click shows one place alone. ${colourKey()}</figcaption>
+<figure><figcaption>Each place is as wide as its gas, with the places that it called below it. Click a place to show it alone. ${colourKey()}</figcaption>
 ${flameGraph(report.root, path, href)}</figure>
 ${placeTable(shown)}
 <p>Download: ${PROFILE_FORMATS.map((format) => html`<a href="/profiles/${hash}?format=${format}">${format}</a> `)}</p>`;

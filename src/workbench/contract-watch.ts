@@ -47,10 +47,7 @@ interface ContractWatchDeps {
   readonly clock: Clock;
 }
 
-/**
- * Time between two checks of the files. A changed file is used only once two checks find it the same, so that a compiler can
- * finish writing it.
- */
+/** Time between file checks. A changed file is used only once two checks agree, so that a compiler can finish writing it. */
 const POLL_MS = 300;
 /** Deadline for a transaction to be included in a block. */
 const TX_DEADLINE_MS = 60_000;
@@ -191,7 +188,7 @@ function findContract(
   if (found?.contractInfo !== undefined) return { address: found.address, codeId: found.contractInfo.codeId };
   throw new WatchError(
     { code: "watch-refused" },
-    "the chain has no contract with this label: it was started without it, and its --home has the state of then",
+    "the chain has no contract with this label: it was started without it, and its --home still has that state",
   );
 }
 

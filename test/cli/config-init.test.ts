@@ -132,7 +132,7 @@ describe("config init relayer", () => {
     const wrong = await run("relayer", ...endpoints(), "--connection", "connection-1");
     expect(wrong).toMatchObject({
       exitCode: 78,
-      message: "connection-1 is not an open connection to remote-1; those are connection-0",
+      message: "connection-1 is not an open connection to remote-1; the open ones are connection-0",
     });
     const other = await serve([status("other-1", "0")]);
     const several = await run("relayer", "--rpc", local, "--rest", local, "--remote-rpc", other);
@@ -157,7 +157,9 @@ describe("config init relayer", () => {
       lonely,
     );
     expect(exitCode).toBe(78);
-    expect(message).toContain("local-1 has no open connection to lonely-1. An IBC relayer makes one: hermes");
+    expect(message).toContain(
+      "local-1 has no open connection to lonely-1. An IBC relayer creates one: hermes",
+    );
   });
 
   it("refuses what a chain calls itself when it is not such a name", async () => {
@@ -175,7 +177,7 @@ describe("config init relayer", () => {
       "the address prefix of --rest does not look like a Cosmos node's response: bech32_prefix",
     );
     const other = await run("relayer", "--rpc", local, "--rest", remote, "--remote-rpc", remote);
-    expect([other.exitCode, other.message]).toEqual([78, "--rest is a node of remote-1, and not of local-1"]);
+    expect([other.exitCode, other.message]).toEqual([78, "--rest is a node of remote-1, not of local-1"]);
   });
 
   it("says which endpoint does not respond, and writes no file", async () => {
@@ -183,11 +185,11 @@ describe("config init relayer", () => {
     const down = ["relayer", "--rpc", "http://127.0.0.1:1", "--remote-rpc", remote, "--output", file];
     const { exitCode, message } = await run(...down);
     expect([exitCode, existsSync(file)]).toEqual([75, false]);
-    expect(message).toMatch(/^--rpc: 127\.0\.0\.1:1 gives no usable response to \/status: .*--offline/);
+    expect(message).toMatch(/^--rpc: 127\.0\.0\.1:1 returned no usable response to \/status: .*--offline/);
     // The RPC has no such path: not every URL is REST.
     const bare = await serve([status("local-1", "0")]);
     const rest = await run("relayer", "--rpc", local, "--rest", bare, "--remote-rpc", remote);
-    expect(rest.message).toMatch(/^--rest: .* gives no usable response/);
+    expect(rest.message).toMatch(/^--rest: .* returned no usable response/);
   });
 
   it("sends nothing with --offline", async () => {
@@ -253,7 +255,7 @@ describe("config init watchdog", () => {
       ["--runbooks", "https://a.example/\nx", "folder with the runbooks"],
       ["--currency", "US DOLLAR!", "currency of the month's pay"],
       ["--notify", "pager", "channel of notifications (alertmanager, pagerduty, slack"],
-      ["--set", "nonsense", "setting of the channel"],
+      ["--set", "nonsense", "channel setting"],
     ] as const) {
       const { exitCode, message } = await run("watchdog", ...endpoints(), "--notify", "slack", option, value);
       expect([exitCode, message]).toEqual([2, expect.stringContaining(`${option}: `)]);
@@ -271,7 +273,7 @@ describe("config init watchdog", () => {
       notify: { runbooks: "https://a.example/runbooks" },
     });
     const other = await run("watchdog", ...endpoints(), "--second-rest", remote);
-    expect(other.message).toBe("--second-rest is a node of remote-1, and not of local-1");
+    expect(other.message).toBe("--second-rest is a node of remote-1, not of local-1");
   });
 
   it("reads the pay from a chain that has the module, and only there", async () => {
@@ -347,9 +349,7 @@ describe("config init watchdog", () => {
     expect(parse(out)).toMatchObject({ notify: { channels: [{ to: ["a@a.example", "b@a.example"] }] } });
     expect(out).not.toContain("password");
     const odd = await run("watchdog", ...endpoints(), "--chain-id", "local-1", ...mail, ...set, "hots=x");
-    expect(odd.message).toMatch(
-      /^--set: setting of the channel.*; email has no setting hots, it has .*\bhost\b/,
-    );
+    expect(odd.message).toMatch(/^--set: channel setting.*; email has no setting hots, it has .*\bhost\b/);
   });
 
   it("writes a file without requests", async () => {

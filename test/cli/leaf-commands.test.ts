@@ -76,7 +76,7 @@ describe("every command", () => {
     const run = (...words: readonly string[]) => runCommand(words, new AbortController().signal);
     for (const command of [["version"], ["localnet", "accounts"], ["localnet", "profile"]]) {
       const { out: json, usage } = await run(...command, "--json");
-      expect(usage).toBe("warning: --json goes in version 2; write -o json\n");
+      expect(usage).toBe("warning: --json will be removed in version 2; use -o json\n");
       expect(await run(...command, "-o", "json")).toMatchObject({ out: json, usage: "" });
       const { out: yaml } = await run(...command, "-o", "yaml");
       expect(yaml).not.toBe(json);

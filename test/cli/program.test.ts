@@ -161,7 +161,7 @@ describe("localnet start --traffic", () => {
 
 describe("localnet start --contract", () => {
   it.each([
-    [["--init", "{}", "--contract", "x.wasm"], "It belongs behind the --contract that it is for."],
+    [["--init", "{}", "--contract", "x.wasm"], "Put it after the --contract to which it belongs."],
     [["--contract", "x.wasm", "--init", "{"], "JSON was expected"],
   ])("refuses %j", async (options, text) => {
     const { stderr, error } = await run("localnet", "start", ...options);

@@ -145,13 +145,13 @@ describe("SIGHUP of a relayer whose state is in memory", () => {
     expect([code, stderr]).toEqual([
       1,
       expect.stringMatching(
-        /refused \/-\/reload: the daemon has another token; that of \S+control-token is for the localnet; name the configuration with --config/,
+        /refused \/-\/reload: the daemon has another token; the token in \S+control-token is for the localnet; name the configuration with --config/,
       ),
     ]);
     writeRelayer({ gas: { max_price: `0.${RELOADS}` } });
     expect(await home.run("relayer", "reload", "--config", file)).toMatchObject({
       code: 0,
-      stdout: "loaded; no key that is applied has changed\n",
+      stdout: "loaded; no applicable key has changed\n",
     });
   });
 
@@ -177,7 +177,7 @@ describe("SIGHUP of a relayer whose state is in memory", () => {
       writeFileSync(secret, "no mnemonic");
       const { code, stderr } = await home.run("relayer", "reload", "--config", file);
       expect(code).toBe(1);
-      expect(stderr).toContain("the settings are as before");
+      expect(stderr).toContain("the settings are unchanged");
       writeFileSync(secret, LOCALNET_RELAYER_MNEMONIC);
       expect(await home.run("relayer", "reload", "--config", file)).toMatchObject({ code: 0 });
       await until("the relayer is ready", async () =>
@@ -222,7 +222,7 @@ describe("reload of a watchdog whose state is in memory", () => {
       writeWatchdog({ chain_id: "other-1" });
       const from = watchdog.stderr().length;
       watchdog.kill("SIGHUP");
-      await logged(watchdog, from, /those before hold again/);
+      await logged(watchdog, from, /the previous ones apply again/);
       await until("the watchdog is ready", async () =>
         (await fetch(`${watchdogUrl}/readyz`)).status === 200 ? true : undefined,
       );
@@ -256,12 +256,12 @@ describe("the answer to a reload of a watchdog", () => {
       const busy = `127.0.0.1:${ports.localMetrics}`;
       writeWatchdog({ notify: { channels }, status_page: { listen: busy, validators: ["default"] } });
       const inUse = await reload();
-      expect([inUse.code, inUse.stderr]).toEqual([1, expect.stringContaining("the settings are as before")]);
+      expect([inUse.code, inUse.stderr]).toEqual([1, expect.stringContaining("the settings are unchanged")]);
       writeFileSync(watchdogFile, "");
       expect(await reload()).toMatchObject({
         code: 1,
         stderr: expect.stringContaining(
-          "the configuration is empty, and the running one is not; if that is meant",
+          "the configuration is empty, but the running one is not; if that is intended",
         ),
       });
       writeWatchdog({});

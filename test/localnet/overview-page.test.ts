@@ -32,7 +32,9 @@ describe("the overview of a localnet", () => {
 
   it("says first what is not well", async () => {
     const whole = { ...localnetScene({}), ibcRelayer: undefined };
-    expect((await pageContent([localnetOverview(whole)], "/")).title).toBe("Every part is well – localnet");
+    expect((await pageContent([localnetOverview(whole)], "/")).title).toBe(
+      "All parts are working – localnet",
+    );
     const starting = { ...localnetScene({}), chains: () => [] };
     expect((await pageContent([localnetOverview(starting)], "/")).title).toBe("chains: starting – localnet");
     expect((await textOf({ halted: true })).title).toBe("Look at chain remote-1: halted – localnet");

@@ -174,7 +174,7 @@ spending: { budget: "${budget}" }`;
       expect(found).not.toContain("hunter2");
     }
     expect(errors(`${example}\nstore: postgres://icq@db/state\n`).join("\n")).toMatch(
-      /store: is given beside state_dir/,
+      /store: is set together with state_dir/,
     );
   });
 

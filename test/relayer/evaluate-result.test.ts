@@ -74,7 +74,7 @@ describe("evaluateResult", () => {
   it("sends no TX result behind one that was not sent", () => {
     const { sample, judge } = setUp();
     sample.state.queries.withdrawn.add(1n);
-    expect(judge()).toMatchObject({ kind: "unsent", reason: "a result before it was not sent" });
+    expect(judge()).toMatchObject({ kind: "unsent", reason: "an earlier result was not sent" });
   });
 });
 

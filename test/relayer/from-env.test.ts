@@ -217,7 +217,7 @@ describe("an environment that cannot be used", () => {
       "RELAYER_NEUTRON_CHAIN_CONNECTION_ID: is missing (expected a value)",
       "RELAYER_NEUTRON_CHAIN_SIGN_KEY_NAME: is missing (expected a value)",
       "RELAYER_NEUTRON_CHAIN_GAS_ADJUSTMENT: is not a positive number (expected a number such as 0.0053)",
-      "RELAYER_NEUTRON_CHAIN_GAS_PRICES: has no price of untrn (expected coins such as 0.0053untrn)",
+      "RELAYER_NEUTRON_CHAIN_GAS_PRICES: has no price in untrn (expected coins such as 0.0053untrn)",
       "RELAYER_ALLOW_TX_QUERIES: is not a boolean (expected true or false)",
       "RELAYER_NEUTRON_CHAIN_TIMEOUT: is not a duration (expected a number with a unit, such as 10s)",
       "RELAYER_STORAGE_PATH: is missing (expected a value)",

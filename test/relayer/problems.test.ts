@@ -211,7 +211,7 @@ describe("findProblems", () => {
     expect(noticeOf(14 * 24 * HOUR_MS, { withinMs: 72 * HOUR_MS })).toBe(72 * HOUR_MS);
     const text = found(withClient({ expiresAtMs: NOW_MS + 6 * HOUR_MS }));
     expect(text).toEqual([
-      "client-expires-soon: connection-0: client 07-tendermint-0 expires at 2026-01-02T06:00:00.000Z, in 6 h, unless it is updated before; it should have been refreshed when a third of its trusting period was left",
+      "client-expires-soon: connection-0: client 07-tendermint-0 expires at 2026-01-02T06:00:00.000Z, in 6 h, unless it is updated before then; it should have been refreshed when a third of its trusting period was left",
     ]);
   });
 
@@ -337,7 +337,7 @@ describe("findProblems", () => {
   it("is not ready while this process has the lease and cannot send yet", () => {
     const gate = { role: "starting", storeError: undefined, refusal: undefined } as const;
     expect(found({ gate })).toEqual(["starting: nothing is sent yet: reading what the previous process did"]);
-    const progress = "waiting for the block of 3 transactions of the previous process, at most 17 s more";
+    const progress = "waiting for 3 transactions of the previous process to be included, at most 17 s more";
     expect(found({ gate: { ...gate, progress } })).toEqual([`starting: nothing is sent yet: ${progress}`]);
     expect(found({ gate: { ...gate, roleError: "the search was refused" } })).toEqual([
       "not-sending: nothing is sent: this process cannot submit yet: the search was refused",
@@ -346,7 +346,7 @@ describe("findProblems", () => {
 
   it("says that nobody knows whether results are sent, while the lease cannot be read", () => {
     const gate = { role: "unknown", storeError: undefined, refusal: "this process is a standby" } as const;
-    expect(found({ gate })).toEqual(["starting: the lease was not read yet"]);
+    expect(found({ gate })).toEqual(["starting: the lease has not been read yet"]);
     // The database responded before, and hangs now.
     expect(found({ gate: { ...gate, holder: "other-host/7" } })[0]).toMatch(
       /^lease-unknown: .*: the lease cannot be read: no response; repair/,

@@ -415,7 +415,7 @@ describe("queueing results again", () => {
     expect([withdrawn, done].map(({ stage }) => stage.kind)).toEqual(["resolved", "resolved"]);
     expect(sample.attempts).toMatchObject([
       { queryId: 2n },
-      { queryId: 1n, outcome: "not-broadcast", reason: "a result before it was not sent" },
+      { queryId: 1n, outcome: "not-broadcast", reason: "an earlier result was not sent" },
     ]);
     expect(sample.state.pipeline.queuedCount()).toBe(0);
   });

@@ -306,7 +306,7 @@ describe("colours", () => {
     [
       "market-full",
       "icq-costs",
-      "Phase of the budget",
+      "Budget phase",
       { "demand relayer:9999: more demand than the market bears": "orange" },
     ],
     ["two-relayers-three-validators", "overview", "Below full pay so far", { 2: "red" }],

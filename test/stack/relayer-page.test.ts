@@ -135,7 +135,7 @@ describe("the relayer's page", () => {
     await nav.getByRole("link", { name: "Attempts" }).click();
     await untilLive(page);
     expect(await nav.locator("[aria-current=page]").allTextContents()).toEqual(["Attempts"]);
-    expect(await page.getByRole("img", { name: /Results a minute: .* included/ }).count()).toBe(1);
+    expect(await page.getByRole("img", { name: /Results per minute: .* included/ }).count()).toBe(1);
     await page.getByRole("link", { name: "7", exact: true }).click();
     await page.getByText("What it asks").waitFor();
     expect(new URL(page.url()).pathname).toBe("/queries/7");
@@ -146,7 +146,7 @@ describe("the relayer's page", () => {
     const { page } = await open(server);
     await untilLive(page);
     expect(await tabOrder(page, 12)).toEqual([
-      "Skip to the content",
+      "Skip to content",
       "Overview",
       "Costs",
       "Attempts",
@@ -190,7 +190,7 @@ describe("the relayer's page", () => {
     const { page } = await open(server);
     await untilLive(page);
     await server.close();
-    await page.getByText("Not live: no update arrives from the daemon").waitFor({ timeout: 3_000 });
+    await page.getByText("Not live: no updates are arriving from the daemon").waitFor({ timeout: 3_000 });
     expect(await page.title()).toMatch(/^\(old\) /);
     expect(await page.locator("#stream-time").textContent()).toMatch(/^As of 20.* UTC, \d+ s ago$/);
     await page.getByText(/UTC, [3-9] s ago/).waitFor();
@@ -244,7 +244,7 @@ describe("the relayer's page", () => {
     await page.locator("#search").fill("rejected");
     await page.getByRole("button", { name: "Show" }).click();
     expect(await page.locator("#queries tbody tr").count()).toBe(12);
-    expect(await page.locator("#stream").textContent()).toContain("Loads again every 10 s");
+    expect(await page.locator("#stream").textContent()).toContain("Reloads every 10 s");
     await page.getByRole("link", { name: "Dead letters", exact: true }).click();
     expect(await page.getByText("relaywatch relayer dead-letters resubmit 7/").isVisible()).toBe(true);
     expect(await page.getByRole("button", { name: "Send again" }).count()).toBe(0);

@@ -152,7 +152,7 @@ describe("two running shards on one PostgreSQL", () => {
     const once = await home.run("relayer", "once", "--config", await configOf(1), "--timeout", "60s");
     expect(once).toMatchObject({ code: 75 });
     expect(once.stderr).toMatch(
-      /another process has the lease of this signer and submits its results: \S+\/\d+\/\w+/,
+      /another process has this signer's lease and submits its results: \S+\/\d+\/\w+/,
     );
     shards[1]?.cli.kill("SIGKILL");
     await until("the standby to lead", async () => {

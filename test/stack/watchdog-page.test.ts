@@ -145,7 +145,7 @@ describe("the watchdog's page", () => {
     const { page } = await show(fleet());
     await untilLive(page);
     expect(await tabOrder(page, 6)).toEqual([
-      "Skip to the content",
+      "Skip to content",
       "Validators",
       "Notifications",
       "gamma",

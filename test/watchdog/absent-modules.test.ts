@@ -107,7 +107,7 @@ describe("a chain without modules", () => {
     await start();
     await clock.advance(600_000);
     expect(reasonOf("cannot-see-chain")).toMatch(
-      /^the chain queries cannot be read: prices: the endpoint says .* no such module, which it had/,
+      /^the chain queries cannot be read: prices: the endpoint says .* no such module, although it had one/,
     );
     expect(await page()).toContain(
       "The chain has no revenue module and no upgrade module and no slashing module",

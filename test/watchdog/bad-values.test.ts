@@ -174,7 +174,7 @@ describe("two nodes behind one URL", () => {
     }
     expect(nodeSource()).toMatchObject({
       up: false,
-      error: expect.stringMatching(/two nodes .*sources\.node/),
+      error: expect.stringMatching(/between two nodes, .*sources\.node/),
     });
     expect(rig.watchdog.status().current.counts).toEqual({ good: 20n, bad: 0n, unknown: 0n });
     expect(

@@ -255,10 +255,10 @@ describe("watchdog configuration", () => {
       steps.map((step) => ({ afterMs: step.afterMs, channels: step.channels.map(({ name }) => name) })),
     ).toEqual([{ afterMs: 900_000, channels: ["hook"] }]);
     expect(() => escalationOf("[{after: 15m, channels: [phone]}]")).toThrow(
-      "notify.escalation.steps.0.channels.0: is no channel that can be escalated to",
+      "notify.escalation.steps.0.channels.0: is not a channel that can be escalated to",
     );
     expect(() => escalationOf("[{after: 15m, channels: [am]}]")).toThrow(
-      "of another kind than alertmanager: hook",
+      "of a kind other than alertmanager: hook",
     );
     expect(() => escalationOf("[{after: 1h, channels: [hook]}, {after: 1h, channels: [hook]}]")).toThrow(
       "notify.escalation.steps.1.after: is not later than the step before",
@@ -328,9 +328,7 @@ describe("watchdog configuration", () => {
       fullRewardCents: 1000n,
       source: "configuration",
     });
-    expect(() => parse("policy: {currency: 'U S D'}")).toThrow(
-      "policy.currency: is not the name of a currency",
-    );
+    expect(() => parse("policy: {currency: 'U S D'}")).toThrow("policy.currency: is not a currency name");
   });
 
   it("has no status page without its section, and with it all validators without amounts", () => {
@@ -382,8 +380,8 @@ describe("watchdog configuration", () => {
     ].join("\n");
     expect(() => parse(text)).toThrow(
       [
-        "w.yaml:1:11: chain_id: is used beside validators (expected this key within each validator)",
-        "w.yaml:2:11: sources.prices: is used beside validators (expected this key within each validator)",
+        "w.yaml:1:11: chain_id: is used together with validators (expected this key within each validator)",
+        "w.yaml:2:11: sources.prices: is used together with validators (expected this key within each validator)",
         "w.yaml:4:43: validators.0.nodes.1.name: is used twice (expected a unique name)",
         "w.yaml:5:12: validators.1.name: is used twice (expected a unique name)",
       ].join("\n"),
@@ -433,7 +431,7 @@ describe("watchdog configuration", () => {
     [
       "source: prometheus",
       [
-        "source: is prometheus, and there is none (expected a section prometheus with its url)",
+        "source: is prometheus, but there is none (expected a section prometheus with its url)",
         "sources: has no labels, and source: prometheus selects series by them (expected labels such as {instance: 10.0.0.1:26660})",
       ],
     ],
@@ -444,7 +442,7 @@ describe("watchdog configuration", () => {
     [
       "backfill: {}",
       [
-        "backfill: needs Prometheus, and there is none (expected a section prometheus with its url)",
+        "backfill: needs Prometheus, but there is none (expected a section prometheus with its url)",
         "sources: has no labels, and backfill selects series by them (expected labels such as {instance: 10.0.0.1:26660})",
       ],
     ],
@@ -468,7 +466,9 @@ describe("watchdog configuration", () => {
     ],
     [
       "source: prometheus\nprometheus: {url: 'http://p', token: {env: ORACLE_WATCHDOG_TOKEN}, username: u, password: {env: ORACLE_WATCHDOG_TOKEN}}\nsources: {labels: {job: n}}",
-      ["prometheus.token: is used beside username (expected either a token, or username and password)"],
+      [
+        "prometheus.token: is used together with username (expected either a token, or username and password)",
+      ],
     ],
     [
       "source: prometheus\nprometheus: {url: 'http://user:pass@p', deadline: 5m, token: secret, max_points: 999, max_series: 1.5}\nsources: {labels: {}}",
@@ -514,7 +514,7 @@ describe("watchdog configuration", () => {
         "w.yaml:3:9: sources.node: is not a usable URL (expected http:// or https://, without user name, password or fragment; credentials go into headers)",
         'w.yaml:6:10: alerts.all_prices_missing.for: is not a usable duration (expected a duration such as "30s", at least 0ms)',
         "w.yaml:11:7: notify.channels.0.url: does not hold a usable URL (expected http:// or https://)",
-        `w.yaml:12:13: notify.channels.1.kind: is not a kind of channel (expected ${kinds.slice(0, -1).join(", ")} or ${kinds.at(-1)})`,
+        `w.yaml:12:13: notify.channels.1.kind: is not a channel kind (expected ${kinds.slice(0, -1).join(", ")} or ${kinds.at(-1)})`,
         "w.yaml:14:27: notify.channels.2.name: is not a usable name (expected lower-case letters, digits and hyphens)",
         "w.yaml:14:38: notify.channels.2.url: is text (expected a reference, {file: path} or {env: NAME}, not the secret itself)",
       ].join("\n"),

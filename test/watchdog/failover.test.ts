@@ -181,7 +181,7 @@ describe("the counts of a node that is read by two URLs", () => {
     isDown = false;
     await clock.advance(10_000);
     expect(rig.watchdog.status().sources.find(({ name }) => name === "node")?.error).toContain(
-      "two nodes answer",
+      "alternates between two nodes",
     );
     await clock.advance(700_000);
     const last = countOf();

@@ -34,12 +34,12 @@ describe("the text of changed parameters", () => {
     expect(
       textOf(viewOf(), viewOf({ votesRequired: 955_000_000_000_000_000n, baseCompensation: 3000n })),
     ).toBe(
-      "the reward parameters of the chain changed: votes required for any pay from 90 % to 95.5 %, pay of a full month from 2500 to 3000",
+      "the chain's reward parameters changed: votes required for any pay from 90 % to 95.5 %, pay of a full month from 2500 to 3000",
     );
   });
 
   it("says that there is a programme now, or none any more", () => {
-    expect(textOf(NONE, viewOf())).toBe("the chain has a reward programme now");
-    expect(textOf(viewOf(), NONE)).toBe("the chain has no reward programme any more");
+    expect(textOf(NONE, viewOf())).toBe("the chain now has a reward programme");
+    expect(textOf(viewOf(), NONE)).toBe("the chain no longer has a reward programme");
   });
 });

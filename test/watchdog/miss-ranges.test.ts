@@ -1,7 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { NO_BLOCKS } from "../../src/watchdog/ledger/block-counts.ts";
 import { countObservation, EMPTY_LEDGER, memoryView } from "../../src/watchdog/ledger/ledger.ts";
-import { addMisses, MAX_RECENT_RANGES, type MissRange } from "../../src/watchdog/ledger/miss-ranges.ts";
+import {
+  addMisses,
+  correctMisses,
+  MAX_RECENT_RANGES,
+  type MissRange,
+} from "../../src/watchdog/ledger/miss-ranges.ts";
 import { observationOf, up } from "../support/watchdog/observations.ts";
 
 const MINUTE = Date.UTC(2026, 10, 21, 12);
@@ -51,6 +56,24 @@ describe("addMisses", () => {
         at(index * 10 + 2, BigInt(index * 2 + 2)),
       );
     expect([ranges.length, ranges[0]?.blocks?.from]).toEqual([MAX_RECENT_RANGES, 11n]);
+  });
+});
+
+describe("correctMisses", () => {
+  it("moves what a wrong clock dated later to the right time, with distinct and earlier start times", () => {
+    const range = (seconds: number): MissRange => ({
+      fromMs: at(seconds).timeMs,
+      toMs: at(seconds + 5).timeMs,
+      good: 1n,
+      bad: 1n,
+    });
+    const earlier = [0, 10, 20, 30].map(range);
+    const nowMs = at(40).timeMs;
+    expect(correctMisses([...earlier, range(3_600), range(3_610)], nowMs)).toEqual([
+      ...earlier,
+      { fromMs: nowMs - 2, toMs: nowMs, good: 1n, bad: 1n },
+      { fromMs: nowMs - 1, toMs: nowMs, good: 1n, bad: 1n },
+    ]);
   });
 });
 

@@ -70,13 +70,13 @@ describe("the processes of a node and its sidecar", () => {
   it("another version is an event, also one that only the prices show", () => {
     const page = (version: string) => ({ sidecar: sidecar(NOON, version) });
     expect(play([page("v1.2.2"), {}, page("v1.3.1")])).toEqual([
-      "2 version-change node 120-120: the version of the sidecar changed from v1.2.2 to v1.3.1",
+      "2 version-change node 120-120: the sidecar's version changed from v1.2.2 to v1.3.1",
     ]);
     expect(play([{ prices: "v1" }, { prices: "" }, { ...page(""), prices: "v2" }])).toEqual([
-      "2 version-change node 120-120: the version of the sidecar changed from v1 to v2",
+      "2 version-change node 120-120: the sidecar's version changed from v1 to v2",
     ]);
     expect(play([{ node: "go1.23" }, {}, { node: "go1.24" }])).toEqual([
-      "2 version-change node 120-120: the version of the node changed from go1.23 to go1.24",
+      "2 version-change node 120-120: the node's version changed from go1.23 to go1.24",
     ]);
   });
 
@@ -84,7 +84,7 @@ describe("the processes of a node and its sidecar", () => {
     const both = { node: "0.50.9, go1.24" };
     expect(play([both, { node: "go1.24" }, { node: "go1.24" }, both, { node: "0.50.9" }])).toEqual([]);
     expect(play([both, { node: "go1.24" }, { node: "0.50.10, go1.24" }])).toEqual([
-      "2 version-change node 120-120: the version of the node changed from 0.50.9, go1.24 to 0.50.10, go1.24",
+      "2 version-change node 120-120: the node's version changed from 0.50.9, go1.24 to 0.50.10, go1.24",
     ]);
     expect(play([both, { node: "go1.25" }])).toHaveLength(1);
     const long = "v".repeat(17_000);

@@ -69,7 +69,7 @@ describe("a state file whose disk fails", () => {
     disk.set("full");
     keeper.replace(stateOf(2));
     expect(keeper.problem()).toBe(
-      "the state is not stored since 2026-11-21T12:00:00.000Z: database or disk is full",
+      "the state has not been stored since 2026-11-21T12:00:00.000Z: database or disk is full",
     );
     expect([storedChain(), keeper.current()]).toEqual(["c-1", stateOf(2)]);
     disk.set("works");
@@ -88,7 +88,7 @@ describe("a state file whose disk fails", () => {
     await clock.advance(RETRY_MS);
     keeper.replace(stateOf(3));
     expect(keeper.problem()).toContain(
-      `the state is not stored since 2026-11-21T12:00:00.000Z: the state in ${folder} cannot be used: disk I/O error`,
+      `the state has not been stored since 2026-11-21T12:00:00.000Z: the state in ${folder} cannot be used: disk I/O error`,
     );
     disk.set("works");
     await clock.advance(RETRY_MS);
@@ -121,7 +121,7 @@ describe("a state file whose disk fails", () => {
     const keeper = openKeeper();
     expect([keeper.replaceStored(stateOf(1)), storedChain()]).toEqual([undefined, "c-1"]);
     disk.set("full");
-    const problem = "the state is not stored since 2026-11-21T12:00:00.000Z: database or disk is full";
+    const problem = "the state has not been stored since 2026-11-21T12:00:00.000Z: database or disk is full";
     expect([keeper.replaceStored(stateOf(2)), keeper.current()]).toEqual([problem, stateOf(1)]);
     expect([keeper.replaceStored(stateOf(3)), keeper.current()]).toEqual([problem, stateOf(1)]);
     // Somebody asks again: the next attempt is not waited for.
@@ -257,10 +257,10 @@ describe("a watchdog whose disk fails for ten minutes", () => {
     expect(await (await fetch(`${rig.url}/metrics`)).text()).toContain("oracle_watchdog_state_stored 0");
     expect(await (await fetch(rig.url)).text()).toContain("disk I/O error");
     expect(await (await fetch(`${rig.url}/api/status`)).text()).toMatch(
-      /"store_error":"the state is not stored/,
+      /"store_error":"the state has not been stored/,
     );
     expect(rig.watchdog.status().current.counts.good).toBe(660n);
-    expect(rig.log.join("\n")).toMatch(/no dead-man request.*the state is not stored since/);
+    expect(rig.log.join("\n")).toMatch(/no dead-man request.*the state has not been stored since/);
     // Reports have the counts of now too, not those that the file had last.
     const reports = createWatchdogReports(() => rig.watchdog, folder, clock.nowMs);
     const counted = () =>
@@ -298,15 +298,15 @@ describe("a watchdog whose disk fails for ten minutes", () => {
       {
         error: "not-stored",
         message: expect.stringMatching(
-          `${what}: a restart would undo it, since the state is not stored since .*: .*; repair the disk`,
+          `${what}: a restart would undo it, since the state has not been stored since .*: .*; repair the disk`,
         ),
       },
     ];
     const [, kept] = await call("POST", "/api/silences", silence);
     disk.set("error");
-    expect(await call("POST", "/api/silences", silence)).toEqual(refusal("the silence is not created"));
+    expect(await call("POST", "/api/silences", silence)).toEqual(refusal("the silence was not created"));
     const { id } = z.object({ id: z.string() }).parse(kept);
-    expect(await call("DELETE", `/api/silences/${id}`)).toEqual(refusal("the silence is not deleted"));
+    expect(await call("DELETE", `/api/silences/${id}`)).toEqual(refusal("the silence was not deleted"));
     expect(await call("GET", "/api/silences")).toEqual([200, { silences: [kept] }]);
     disk.set("works");
     expect(await call("DELETE", `/api/silences/${id}`)).toEqual([200, { deleted: id }]);

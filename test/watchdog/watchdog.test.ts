@@ -122,7 +122,7 @@ describe("a test at the start", () => {
     await rigs.pop()?.stop();
     receiver.status = 403;
     const failing = await start({ notify: { ...notify, testsAtStart: true } });
-    expect(failing.log.join("\n")).toContain("channel failed its test at the start");
+    expect(failing.log.join("\n")).toContain("channel failed its startup test");
     expect(failing.log.join("\n")).not.toContain("secret-path");
   });
 

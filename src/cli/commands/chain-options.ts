@@ -31,7 +31,7 @@ export function chainConfigOptions(): readonly Option[] {
     ),
     new Option(
       "--chain-dir <dir>",
-      "folder of the files that --chain-config names; default: the folder of that file",
+      "folder of the files named in --chain-config; default: that file's folder",
     ),
   ];
 }
@@ -51,10 +51,10 @@ export async function chosenLocalnet(options: ChainOptions): Promise<ChosenLocal
   if (localValidators !== undefined || remoteValidators !== undefined)
     throw new CliError(
       EXIT.usage,
-      "--local-validators and --remote-validators exclude --chain-config, which has the validators",
+      "--local-validators and --remote-validators cannot be combined with --chain-config, which has the validators",
     );
   if (profile !== undefined)
-    throw new CliError(EXIT.usage, "--profile excludes --chain-config, which has the profile");
+    throw new CliError(EXIT.usage, "--profile cannot be combined with --chain-config, which has the profile");
   // The schema takes longer to load than the options of a localnet without a file need.
   const { loadChainConfig } = await import("../../localnet/cli/load-chain-config.ts");
   const { blockTimeMs, ...net } = await loadChainConfig({ ...options, chainConfig }, portOffset);

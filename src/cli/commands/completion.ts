@@ -37,10 +37,7 @@ export function completionCommand(context: CliContext): Command {
     .action((shell: string) => context.print(SCRIPTS[shell] ?? ""));
 }
 
-/**
- * `relaywatch __complete WORD…`: prints the words that may come next, each followed by a tab and its description. The last word
- * is still being typed.
- */
+/** `relaywatch __complete WORD…`: prints each possible next word, a tab and its description. The last WORD is being typed. */
 export function completeCommand(context: CliContext, createProgram: CreateProgram): Command {
   return new Command()
     .argument("[words...]", "the command line so far, without the name of the program")

@@ -27,9 +27,9 @@ export function showCommand(context: CliContext): Command {
     .argument("[file]", "YAML file; default: the environment variables alone")
     .addOption(new Option("--config <file>", "the same as the argument"))
     .addOption(kindOption())
-    .option("--origin", "say where each value comes from: file and line, environment variable, or default")
+    .option("--origin", "show where each value comes from: file and line, environment variable, or default")
     .addOption(new Option("--redacted", "print secrets as [redacted]").default(true))
-    .option("--no-redacted", "print the references of secrets, so that the output can be used as a file")
+    .option("--no-redacted", "print references to secrets, so that the output can be used as a file")
     .addHelpText(
       "after",
       `

@@ -28,7 +28,7 @@ const COMMANDS: readonly LazyCommand[] = [
   },
   {
     name: "init",
-    description: "write a new configuration from what the endpoints of a chain say",
+    description: "write a new configuration from what a chain's endpoints report",
     load: async () => (await import("../init/config-init.ts")).initCommand,
   },
   {

@@ -26,7 +26,7 @@ export function addContractOptions(command: Command, contracts: ContractOption[]
     (text: string): string => {
       const last = contracts.at(-1);
       if (last === undefined)
-        throw new InvalidArgumentError("It belongs behind the --contract that it is for.");
+        throw new InvalidArgumentError("Put it after the --contract to which it belongs.");
       set(last, text);
       return text;
     };
@@ -59,7 +59,10 @@ export function addContractOptions(command: Command, contracts: ContractOption[]
         contract.migrate = text;
       }),
     ),
-    new Option("--watch", "when the file of a contract changes, upload it and migrate the contract to it"),
+    new Option(
+      "--watch",
+      "when a contract's file changes, upload it and migrate the contract to the new code",
+    ),
   ];
   for (const option of options) command.addOption(option);
 }
@@ -82,7 +85,7 @@ export async function readContracts(
   const { readContract } = await import("../../localnet/cli/contract-code.ts");
   const names = accountsOf(chain).map(({ name }) => name);
   if (!names.includes("operator"))
-    throw new CliError(EXIT.usage, `--contract needs an account with the name operator on ${chain.chainId}`);
+    throw new CliError(EXIT.usage, `--contract needs an account named operator on ${chain.chainId}`);
   return contracts.map(({ file, init, label, admin }) => {
     if (!names.includes(admin))
       throw new CliError(EXIT.usage, `--admin ${admin}: one of ${names.join(", ")} was expected`);

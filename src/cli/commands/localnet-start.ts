@@ -71,7 +71,7 @@ export function startCommand(context: CliContext): Command {
     .addOption(powersOption("--remote-validators", "voting powers on remote-1"))
     .addOption(profileOption())
     .addOption(
-      new Option("--scenario <name>", "more state in the genesis of a new local-1").choices(
+      new Option("--scenario <name>", "additional state in the genesis of a new local-1").choices(
         LOCALNET_SCENARIOS,
       ),
     )

@@ -11,12 +11,12 @@ const COMMANDS: readonly LazyCommand[] = [
   },
   {
     name: "fault",
-    description: "list the failures that can be injected into sidecar and node, or switch one",
+    description: "list the failures that can be injected into sidecar and node, or switch one on or off",
     load: async () => (await import("../../localnet/cli/localnet-fault.ts")).faultCommand,
   },
   {
     name: "time",
-    description: "show the time of both chains, move it ahead or make it faster",
+    description: "show the time of both chains, move it ahead or speed it up",
     load: async () => (await import("../../localnet/cli/localnet-time.ts")).timeCommand,
   },
   {
@@ -26,22 +26,22 @@ const COMMANDS: readonly LazyCommand[] = [
   },
   {
     name: "halt",
-    description: "make no more blocks until resumed",
+    description: "stop making blocks until resumed",
     load: async () => (await import("../../localnet/cli/localnet-time.ts")).haltCommand,
   },
   {
     name: "resume",
-    description: "make blocks again",
+    description: "resume making blocks",
     load: async () => (await import("../../localnet/cli/localnet-time.ts")).resumeCommand,
   },
   {
     name: "snapshot",
-    description: "keep the present state of both chains, to go back to it",
+    description: "save the present state of both chains, to return to it later",
     load: async () => (await import("../../localnet/cli/localnet-snapshot.ts")).snapshotCommand,
   },
   {
     name: "revert",
-    description: "take both chains back to a snapshot; what came after it is gone",
+    description: "return both chains to a snapshot; everything after it is lost",
     load: async () => (await import("../../localnet/cli/localnet-snapshot.ts")).revertCommand,
   },
   {
@@ -51,7 +51,8 @@ const COMMANDS: readonly LazyCommand[] = [
   },
   {
     name: "rehearse",
-    description: "play what takes weeks on a running localnet: the end of a month, a client that expires, …",
+    description:
+      "play on a running localnet what normally takes weeks: the end of a month, an expiring client, …",
     load: async () => (await import("../../localnet/cli/localnet-rehearse.ts")).rehearseCommand,
   },
   {
@@ -66,13 +67,13 @@ const COMMANDS: readonly LazyCommand[] = [
   },
   {
     name: "keplr",
-    description: "print both chains as the wallet Keplr takes them",
+    description: "print both chains in the format of the Keplr wallet",
     load: async () => (await import("../../localnet/cli/localnet-keplr.ts")).keplrCommand,
   },
   {
     name: "profile",
     description:
-      "list where specification and deployed chain differ, and what the profile of a chain decides",
+      "list where the specification and the deployed chain differ, and what a chain's profile decides",
     load: async () => (await import("../../localnet/cli/localnet-profile.ts")).profileCommand,
   },
   {
@@ -86,7 +87,8 @@ const COMMANDS: readonly LazyCommand[] = [
   },
   {
     name: "import",
-    description: "prepare an empty home to start with a genesis document, such as `localnet export` prints",
+    description:
+      "prepare an empty home to start from a genesis document, such as one that `localnet export` prints",
     load: async () => {
       const { importCommand } = await import("../../localnet/cli/localnet-export.ts");
       const set = await modules();

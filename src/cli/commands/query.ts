@@ -19,9 +19,9 @@ const MODULES: readonly LazyCommand[] = [
     description: "decentralized exchange: pools, limit orders, deposits, ticks",
     load: async () => (await import("../../localnet/cli/query/dex.ts")).queryDexCommand,
   },
-  { name: "bank", description: "balances, supply, what denominations are called", load: rows("bank") },
-  { name: "auth", description: "accounts: numbers and sequences, accounts of modules", load: rows("auth") },
-  { name: "feemarket", description: "price of gas, and the market that makes it", load: rows("feemarket") },
+  { name: "bank", description: "balances, supply, denomination metadata", load: rows("bank") },
+  { name: "auth", description: "accounts: numbers and sequences, module accounts", load: rows("auth") },
+  { name: "feemarket", description: "gas price, and the market that sets it", load: rows("feemarket") },
   {
     name: "tx",
     description: "print a transaction",
@@ -45,7 +45,7 @@ const MODULES: readonly LazyCommand[] = [
   { name: "slashing", description: "validators' missed blocks and jail times", load: rows("slashing") },
   {
     name: "wasm",
-    description: "codes and contracts: infos, state, history, smart queries",
+    description: "codes and contracts: info, state, history, smart queries",
     load: async () => (await import("../../localnet/cli/query/wasm.ts")).queryWasmCommand,
   },
   { name: "harpoon", description: "contracts called when stake changes", load: rows("harpoon") },
@@ -79,7 +79,7 @@ const MODULES: readonly LazyCommand[] = [
     description: "fees that contracts pay to the relayers of their packets",
     load: bench("feerefunder"),
   },
-  { name: "feeburner", description: "fees that were burned, and the treasury", load: bench("feeburner") },
+  { name: "feeburner", description: "burned fees, and the treasury", load: bench("feeburner") },
   { name: "globalfee", description: "fees of a chain without a fee market", load: bench("globalfee") },
   { name: "dynamicfees", description: "prices of other denominations", load: bench("dynamicfees") },
   {
@@ -98,7 +98,7 @@ const MODULES: readonly LazyCommand[] = [
     description: "admins of the chain's authority, and their proposals",
     load: rows("adminmodule"),
   },
-  { name: "upgrade", description: "planned and done upgrades", load: rows("upgrade") },
+  { name: "upgrade", description: "planned and applied upgrades", load: rows("upgrade") },
   {
     name: "gov",
     description: "governance of the remote chain: proposals, votes, deposits",

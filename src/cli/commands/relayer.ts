@@ -55,7 +55,7 @@ const COMMANDS: readonly LazyCommand[] = [
   },
   {
     name: "dead-letters",
-    description: "transactions that a running relayer does not send again",
+    description: "transactions that a running relayer does not retry",
     load: async () => (await import("../../relayer/cli/api-commands.ts")).deadLettersCommand,
   },
 ];

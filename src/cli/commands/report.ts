@@ -17,7 +17,7 @@ type Options = OracleOptions & ReportFormatOptions;
 export function reportCommand(context: CliContext): Command {
   return new Command()
     .addCommand(
-      monthCommand("oracle", "one month of all validators: rate, tier, pay, course", monthReport, context),
+      monthCommand("oracle", "one month for all validators: rate, tier, pay, course", monthReport, context),
     )
     .addCommand(
       monthCommand(
@@ -40,7 +40,7 @@ function monthCommand(
 ): Command {
   return withOptions(
     new Command(name)
-      .description(`${description}; a closed month gives the same bytes each time`)
+      .description(`${description}; a closed month always gives the same bytes`)
       .addOption(monthOption()),
   ).action(async (options: Options & { readonly month?: string }) => {
     const month = options.month ?? lastMonth();

@@ -71,7 +71,7 @@ const MODULES: readonly LazyCommand[] = [
     description: "create accounts whose coins vest",
     load: async () => (await import("../../localnet/cli/tx/vesting.ts")).txVestingCommand,
   },
-  { name: "upgrade", description: "plan an upgrade, or drop the plan", load: rows("upgrade") },
+  { name: "upgrade", description: "plan an upgrade, or cancel the plan", load: rows("upgrade") },
   {
     name: "gov",
     description: "governance of the remote chain: propose, deposit, vote",

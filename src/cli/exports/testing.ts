@@ -42,10 +42,7 @@ export interface TestChain {
   readonly grpc: string;
 }
 
-/**
- * Two chains, `local-1` and `remote-1`, with relayer and watchdog, in this process. Time and height advance only through the
- * functions below.
- */
+/** Chains `local-1` and `remote-1`, relayer and watchdog, in this process. Only the functions below advance time and height. */
 export interface TestLocalnet {
   readonly local: TestChain;
   readonly remote: TestChain;

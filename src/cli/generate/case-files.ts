@@ -22,10 +22,7 @@ const SAMPLINGS: readonly Sampling[] = [
 ];
 const LONG_MINUTES = 120;
 
-/**
- * Returns files with promtool test cases for the alerts in a rule file, by file name. Each alert is tested before, during and
- * after its situation.
- */
+/** Returns promtool test files for a rule file's alerts, by name. Each alert is tested before, during and after its situation. */
 export function caseFiles(file: string): ReadonlyMap<string, string> {
   const cases = (RULE_FILES.get(file) ?? [])
     .flatMap((group) => group.alerts)

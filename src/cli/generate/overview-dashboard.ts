@@ -46,7 +46,7 @@ export const OVERVIEW: DashboardSpec = {
       panels: [
         stat("Below full pay so far", [query(belowFullPay(PROCESSES), "validators")], {
           description:
-            "Validators whose month would not be paid in full if it ended now. Early in a month an hour is enough, and the allowance says whether it can still be paid in full.",
+            "Validators whose month would not be paid in full if it ended now. Early in a month, one hour is enough; the allowance shows whether full pay is still possible.",
           unit: "none",
           leadsTo: DASHBOARDS.fleet,
           colors: BAD_ABOVE_ZERO,
@@ -55,7 +55,7 @@ export const OVERVIEW: DashboardSpec = {
         }),
         stat("Least allowance left", [query(`min(${allowanceLeft("full", PROCESSES)})`, "full pay")], {
           description:
-            "Of the validator that has least left: the share of the misses that full pay allows in the month.",
+            "For the validator with the least left: the share of the misses that full pay allows in the month.",
           unit: "percentunit",
           leadsTo: DASHBOARDS.fleet,
           decimals: 0,
@@ -64,7 +64,7 @@ export const OVERVIEW: DashboardSpec = {
           width: 5,
         }),
         stat("Lowest rate", [query(`min(${W}_month_success_ratio{${PROCESSES}})`, "of the month")], {
-          description: "The lowest success rate of all validators in this month.",
+          description: "The lowest success rate of any validator this month.",
           unit: "percentunit",
           leadsTo: DASHBOARDS.fleet,
           decimals: 3,
@@ -84,7 +84,8 @@ export const OVERVIEW: DashboardSpec = {
           },
         ),
         stat("Firing alerts", [query(FIRING_ALERTS, "firing")], {
-          description: "Firing alerts of the rules, without those that the watchdog mutes for their cause.",
+          description:
+            "Firing alerts from the rules, except those that the watchdog mutes because of their cause.",
           unit: "none",
           leadsTo: DASHBOARDS.overview,
           colors: BAD_ABOVE_ZERO,
@@ -100,7 +101,7 @@ export const OVERVIEW: DashboardSpec = {
           width: 5,
         }),
         stat("Overdue queries", [query(`sum(${R}_overdue_queries{${PROCESSES}})`, "overdue")], {
-          description: "Queries that are later than health.overdue_blocks although a result is possible.",
+          description: "Queries later than health.overdue_blocks although a result is possible.",
           unit: "none",
           leadsTo: DASHBOARDS.relayer,
           colors: BAD_ABOVE_ZERO,
@@ -108,7 +109,7 @@ export const OVERVIEW: DashboardSpec = {
           width: 5,
         }),
         stat("Latest query", [query(`max(${R}_most_late_seconds{${PROCESSES}})`, "late")], {
-          description: "Time since the result of the latest query was due.",
+          description: "Time since the result of the most late query was due.",
           unit: "s",
           leadsTo: DASHBOARDS.query,
           emptyText: NO_RELAYER,
@@ -132,13 +133,15 @@ export const OVERVIEW: DashboardSpec = {
           ...ruleAlerts(
             OURS,
             [
-              { label: "validator", title: "Validator", leadsTo: TO_PAID },
+              { label: "validator", title: "Validator", leadsTo: TO_PAID, width: 120 },
               {
                 label: "connection_id",
                 title: "Connection",
                 leadsTo: { dashboard: DASHBOARDS.relayer, variable: "connection" },
+                width: 110,
               },
-              { label: "instance", title: "Instance" },
+              { label: "job", title: "Job", width: 130 },
+              { label: "instance", title: "Instance", width: 120 },
             ],
             NOT_MUTED,
           ),

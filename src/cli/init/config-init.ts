@@ -25,8 +25,8 @@ import { ASKED_WATCHDOG, planWatchdog } from "./init-watchdog.ts";
 export function initCommand(context: CliContext): Command {
   return new Command()
     .addArgument(new Argument("<daemon>", "the daemon").choices(["relayer", "watchdog"]))
-    .option("--rpc <url>", "CometBFT RPC of a node: of the chain with the queries, or of the validator")
-    .option("--rest <url>", `${ASKED.rest.meaning}, the same as of --rpc`)
+    .option("--rpc <url>", "CometBFT RPC: a node of the chain with the queries, or the validator's node")
+    .option("--rest <url>", `${ASKED.rest.meaning}, the same chain as for --rpc`)
     .option("--chain-id <id>", "with --offline: id of the chain")
     .option("--remote-rpc <url...>", "relayer: CometBFT RPC of each remote chain")
     .option("--connection <id...>", "relayer: connection to each remote chain, in the order of --remote-rpc")
@@ -39,7 +39,7 @@ export function initCommand(context: CliContext): Command {
     .option("--second-rest <url>", watchdogText("secondRest"))
     .option("--currency <name>", watchdogText("currency"))
     .option("--runbooks <url>", watchdogText("runbooks"))
-    .option("--notify <kind>", `${watchdogText("notify")}; it gets a test message`)
+    .option("--notify <kind>", `${watchdogText("notify")}; it receives a test message`)
     .option("--set <key=value...>", watchdogText("set"))
     .option("--state-dir <dir>", "directory of the daemon's state")
     .option("--offline", "send no requests")
@@ -66,7 +66,7 @@ async function init(
   context: CliContext,
 ): Promise<void> {
   if (options.output !== undefined && existsSync(options.output))
-    throw new CliError(EXIT.usage, `${options.output} exists; name a new file with --output`);
+    throw new CliError(EXIT.usage, `${options.output} already exists; name a new file with --output`);
   const { ask, close } = createQuestions(options);
   try {
     const deps = { ask, signal: context.signal };

@@ -37,10 +37,7 @@ const DEADLINE_MS = 10_000;
 /** Enough for all light clients of a chain with a thousand connections. */
 const MAX_BYTES = 32 * 1024 * 1024;
 
-/**
- * Reads JSON. Throws `CliError` that names the endpoint's option. With `mayLack`, returns undefined if the chain lacks the
- * module.
- */
+/** Reads JSON. Throws `CliError` naming the endpoint option. With `mayLack`, returns undefined if the chain lacks the module. */
 async function readJson(url: URL, option: string, signal: AbortSignal, mayLack = false): Promise<unknown> {
   const { host, pathname } = url;
   const connections = createRemoteConnections({});
@@ -55,7 +52,7 @@ async function readJson(url: URL, option: string, signal: AbortSignal, mayLack =
     });
   } catch (cause) {
     signal.throwIfAborted();
-    const text = `${option}: ${host} gives no usable response to ${pathname}: ${errorText(cause)}; correct the URL, or write the file without requests with --offline`;
+    const text = `${option}: ${host} returned no usable response to ${pathname}: ${errorText(cause)}; correct the URL, or write the file without requests with --offline`;
     throw new CliError(EXIT.tryAgain, text, { cause });
   } finally {
     await connections.close();
@@ -131,7 +128,7 @@ export async function requireSameChain(
   );
   const found = parseReply(blockReply, reply, `the latest block of ${option}`).block.header.chain_id;
   if (found !== chainId)
-    throw new CliError(EXIT.badConfig, `${option} is a node of ${found}, and not of ${chainId}`);
+    throw new CliError(EXIT.badConfig, `${option} is a node of ${found}, not of ${chainId}`);
 }
 
 /** What a chain's REST API says about it. */
@@ -212,10 +209,7 @@ const validatorsReply = z.object({
   ),
 });
 
-/**
- * Returns the addresses of a node's validator. The operator address is undefined if the chain does not list the validator. Throws
- * `CliError`.
- */
+/** Returns the addresses of a node's validator. `operator` is undefined if the chain does not list it. Throws `CliError`. */
 export async function readValidator(
   rest: string,
   prefix: string,

@@ -88,10 +88,7 @@ export async function chainIdOf(
   if (offline === true) return required(chainId, ASKED.chainId, deps);
   const node = await readNode(rpc, "--rpc", deps.signal);
   if (chainId === undefined || chainId === node.chainId) return node.chainId;
-  throw new CliError(
-    EXIT.badConfig,
-    `--rpc is a node of ${node.chainId}, and not of ${chainId} (--chain-id)`,
-  );
+  throw new CliError(EXIT.badConfig, `--rpc is a node of ${node.chainId}, not of ${chainId} (--chain-id)`);
 }
 
 /**

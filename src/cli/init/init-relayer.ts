@@ -123,7 +123,7 @@ async function connectionAmong(
   if (first === undefined)
     throw new CliError(
       EXIT.badConfig,
-      `${local} has no open connection to ${remote}${given === undefined ? "" : `, so ${given} is none`}. An IBC relayer makes one: hermes create connection --a-chain ${local} --b-chain ${remote}. On a localnet, relaywatch up makes connection-0 (docs/ibc-relayers.md)`,
+      `${local} has no open connection to ${remote}${given === undefined ? "" : `, so ${given} is not one`}. An IBC relayer creates one: hermes create connection --a-chain ${local} --b-chain ${remote}. On a localnet, relaywatch up creates connection-0 (docs/ibc-relayers.md)`,
     );
   const list = fitting.slice(0, 20).join(", ");
   const chosen =
@@ -140,7 +140,7 @@ async function connectionAmong(
   const text =
     chosen === undefined
       ? `several connections lead to ${remote}: name one of ${list} with --connection`
-      : `${chosen} is not an open connection to ${remote}; those are ${list}`;
+      : `${chosen} is not an open connection to ${remote}; the open ones are ${list}`;
   throw new CliError(EXIT.badConfig, text);
 }
 
@@ -161,7 +161,7 @@ function accountLines(chainId: string, { prefix, denom, minPrice }: ChainFacts):
       ? ["  # The chain's fee market was not read: relayer doctor compares this limit with it."]
       : [`  # The lowest price of the chain's fee market is ${minPrice}. Above this limit, nothing is sent.`];
   return [
-    "# The account that pays the fees. The variable has its mnemonic; {file: PATH} reads a file instead.",
+    "# The account that pays the fees. The variable holds its mnemonic; {file: PATH} reads a file instead.",
     "signer:",
     "  mnemonic: {env: RELAYER_MNEMONIC}",
     `  prefix: ${JSON.stringify(prefix)}`,

@@ -41,7 +41,7 @@ export const ASKED_WATCHDOG = {
   currency: { option: "--currency", meaning: "currency of the month's pay", example: "USD" },
   runbooks: {
     option: "--runbooks",
-    meaning: "URL of the folder with the runbooks, to which notifications lead",
+    meaning: "URL of the folder with the runbooks, to which notifications link",
     example: "https://validator.example/runbooks/",
   },
   notify: {
@@ -51,7 +51,7 @@ export const ASKED_WATCHDOG = {
   },
   set: {
     option: "--set",
-    meaning: "setting of the channel, for a secret the name of the variable that holds it",
+    meaning: "channel setting; for a secret, the name of the variable that holds it",
     example: "url=ORACLE_WATCHDOG_SLACK_URL",
   },
 } as const satisfies Readonly<Record<string, Asked>>;
@@ -161,7 +161,7 @@ async function chainLines(
   if (second !== undefined && chainId !== undefined && options.offline !== true)
     await requireSameChain(second, asked.option, chainId, deps.signal);
   return [
-    "# The time of the chain's blocks decides in which month a block is counted.",
+    "# A block's time decides in which month it is counted.",
     "chain:",
     `  rest: ${JSON.stringify(rest)}`,
     ...(second === undefined
@@ -186,10 +186,10 @@ async function policyLines(
   const { currency: asked } = ASKED_WATCHDOG;
   const currency = fromChain ? options.currency : await optional(options.currency, asked, deps);
   if (currency !== undefined && !CURRENCY.test(currency))
-    throw usage(asked, `; ${JSON.stringify(currency)} is no name of a currency`);
+    throw usage(asked, `; ${JSON.stringify(currency)} is not the name of a currency`);
   if (!fromChain && currency === undefined) return [];
   return [
-    ...(fromChain ? ["# The chain's revenue module says what a month pays, and for which rate."] : []),
+    ...(fromChain ? ["# The chain's revenue module says what a month pays at which rate."] : []),
     "policy:",
     ...(fromChain ? ["  from_chain: true"] : []),
     ...(currency === undefined ? [] : [`  currency: ${JSON.stringify(currency)}`]),
@@ -214,14 +214,11 @@ async function notifyLines(options: InitOptions, deps: InitDeps): Promise<readon
   ];
 }
 
-/**
- * Returns a channel as it is written in the file. Its example lists the possible settings, and the schema says which of them are
- * required.
- */
+/** Returns a channel as written in the file. Its example lists the possible settings, and the schema says which are required. */
 async function channelText(kind: string, options: InitOptions, deps: InitDeps): Promise<string> {
   const definition = CHANNEL_KINDS.find((one) => one.kind === kind);
   if (definition === undefined)
-    throw usage(ASKED_WATCHDOG.notify, `; ${JSON.stringify(kind)} is no such channel`);
+    throw usage(ASKED_WATCHDOG.notify, `; ${JSON.stringify(kind)} is not such a channel`);
   const given = settingsOf(options.set ?? []);
   const { example, schema } = definition;
   const unknown = [...given.keys()].find((key) => !Object.hasOwn(example, key));
@@ -266,7 +263,7 @@ function settingsOf(words: readonly string[]): ReadonlyMap<string, string> {
     words.map((word) => {
       const [, key, value] = /^([a-z_]+)=(.+)$/.exec(word) ?? [];
       if (key === undefined || value === undefined)
-        throw usage(ASKED_WATCHDOG.set, `; ${JSON.stringify(word)} is none`);
+        throw usage(ASKED_WATCHDOG.set, `; ${JSON.stringify(word)} is not one`);
       return [key, value];
     }),
   );

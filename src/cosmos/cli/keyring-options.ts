@@ -27,7 +27,7 @@ export function addKeyringFolderOptions(command: Command): Command {
         "home of the SDK program with the keyring, or its folder keyring-test or keyring-file",
       ).default(join(homedir(), ".neutrond"), "~/.neutrond"),
     )
-    .option("--keyring-password-file <file>", "password of the backend file; without it, it is asked for");
+    .option("--keyring-password-file <file>", "password of the backend file; asked for if not given");
 }
 
 /** Reads a one-line secret from a file. Throws `CliError`. */

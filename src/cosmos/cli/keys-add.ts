@@ -33,8 +33,8 @@ interface AddOptions extends KeyOptions {
 export function addCommand(context: CliContext): Command {
   return keyCommand("add", "create a key, or recover one from its mnemonic")
     .argument("<name>", "name of the new key")
-    .option("--recover", "take the mnemonic from the terminal, or from the first line of stdin")
-    .option("--source <file>", "take the mnemonic from this file; implies --recover")
+    .option("--recover", "read the mnemonic from the terminal, or from the first line of stdin")
+    .option("--source <file>", "read the mnemonic from this file; implies --recover")
     .option("--backup-file <file>", "write the new mnemonic into this new file, and do not print it")
     .option("--no-backup", "neither print nor write the new mnemonic: the key is in the keyring only")
     .option("--dry-run", "show the key and store nothing")

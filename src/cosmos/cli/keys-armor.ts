@@ -57,7 +57,7 @@ export function importCommand(context: CliContext): Command {
 }
 
 function passphraseOption(command: Command): Command {
-  return command.option("--passphrase-file <file>", "passphrase of the armor; without it, it is asked for");
+  return command.option("--passphrase-file <file>", "passphrase of the armor; asked for if not given");
 }
 
 function passphraseOf({ passphraseFile }: ArmorOptions, prompt: Prompt, question: string): Promise<Secret> {

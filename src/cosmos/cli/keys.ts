@@ -85,7 +85,7 @@ function showCommand(context: CliContext): Command {
 
 function pubkeyOf({ name, publicKey }: KeyRecord): string {
   if (publicKey !== undefined) return publicKeyText(publicKey);
-  throw badKeyring(`${name} has no public key of secp256k1`);
+  throw badKeyring(`${name} has no secp256k1 public key`);
 }
 
 function deleteCommand(context: CliContext): Command {

@@ -144,10 +144,7 @@ function perhapsDone(text: RegExp): Row {
   return { class: "perhaps-done", methods: BROADCAST, text };
 }
 
-/**
- * Decides by the HTTP status if the response's text says nothing. 200 and 500 say nothing either: nodes send 500 with every
- * error.
- */
+/** Decides by HTTP status if the response text says nothing. 200 and 500 say nothing either: nodes send 500 with every error. */
 const STATUSES: readonly (Meaning & { readonly status: RegExp })[] = [
   { status: /^(?:200|500)$/, class: "not-here", mayBeDone: true },
   { status: /^(?:425|429)$/, class: "not-now" },
@@ -182,10 +179,7 @@ export function answerOf(error: unknown): AnswerClass {
   return readAnswer(error).class;
 }
 
-/**
- * Returns whether a broadcast that ended with this error may have arrived. It has not if the error comes from the status call
- * that precedes it.
- */
+/** Returns whether a broadcast that ended with this error may have arrived. It has not if the preceding status call failed. */
 export function mayHaveArrived(error: ClientError): boolean {
   const { facts } = error;
   const { class: plain, mayBeDone } = rowOf(facts);
@@ -193,10 +187,7 @@ export function mayHaveArrived(error: ClientError): boolean {
   return mayBeDone === true && !/^status\b/.test(methodOf(facts)) && !wasNeverSent(facts);
 }
 
-/**
- * Returns an error's text with what the operator of the node or relayer can do about it. `other` applies if nothing specific is
- * known.
- */
+/** Returns an error's text and what a node or relayer operator can do about it. `other` applies if nothing specific is known. */
 export function lackText(error: unknown, other?: string): string {
   const { lack } = readAnswer(error);
   const remedy = (lack && REMEDIES[lack]) ?? other;

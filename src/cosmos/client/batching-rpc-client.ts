@@ -201,10 +201,7 @@ function toClientError(
   );
 }
 
-/**
- * Returns a socket error's code, such as ECONNREFUSED. A host name with several addresses yields an AggregateError with one error
- * per address.
- */
+/** Returns a socket error's code, e.g. ECONNREFUSED. A multi-address host yields an AggregateError with one error per address. */
 function errorCode(error: unknown): string {
   if (error instanceof AggregateError) {
     const [first] = error.errors;

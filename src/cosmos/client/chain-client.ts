@@ -85,10 +85,7 @@ export interface TxSearcher {
   readonly txSearch: (params: TxSearchParams) => Promise<SearchPage>;
 }
 
-/**
- * Reads through CosmJS's client, plus block and transaction readers that tolerate fields that they do not need. They take no
- * signals.
- */
+/** Reads through CosmJS, plus block and transaction readers that tolerate fields that they do not need. They take no signals. */
 export type CometReads = Pick<Comet38Client, "commit" | "blockSearch"> &
   TxSearcher & {
     readonly blockResults: (height: number) => Promise<BlockResults & Pick<SearchPage, "endpoint">>;
@@ -97,10 +94,7 @@ export type CometReads = Pick<Comet38Client, "commit" | "blockSearch"> &
     ) => Promise<{ readonly block: { readonly txs: readonly Uint8Array[] } } & Pick<SearchPage, "endpoint">>;
   };
 
-/**
- * Reads from one chain over CometBFT RPC. Each call has a deadline. Calls reject with `ClientError`, and with the signal's reason
- * on abort.
- */
+/** Reads one chain over CometBFT RPC. Calls have a deadline and reject with `ClientError`, or the signal's reason on abort. */
 export interface ChainClient {
   readonly comet: CometReads;
   /**

@@ -28,10 +28,7 @@ export interface EndpointPool extends RpcCaller {
 
 /** An endpoint's current state, compared with the chain's other endpoints. */
 export interface PoolEndpointHealth extends EndpointHealth {
-  /**
-   * Blocks behind the best endpoint at the last check of all endpoints; undefined before that, or if this endpoint did not
-   * respond.
-   */
+  /** Blocks behind the best endpoint at the last check of all endpoints; undefined before that or if this one did not respond. */
   readonly lagBlocks: bigint | undefined;
 }
 

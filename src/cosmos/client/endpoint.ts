@@ -17,10 +17,7 @@ export interface ParsedEndpoint {
   readonly network: NetworkOptions;
 }
 
-/**
- * Splits the URLs of a chain's endpoints and gives the endpoints distinct names. Throws `bad-endpoint` for a URL that is not
- * http(s).
- */
+/** Splits a chain's endpoint URLs and gives the endpoints distinct names. Throws `bad-endpoint` for a URL that is not http(s). */
 export function parseEndpoints(
   endpoints: readonly Endpoint[],
   network: NetworkOptions = {},

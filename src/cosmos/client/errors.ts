@@ -22,10 +22,7 @@ export type ClientErrorFacts =
   | At<"height-unavailable", { height: bigint }>
   /** Too many pending calls. */
   | At<"overloaded", { limit: number }>
-  /**
-   * The node or a gateway responded with a JSON-RPC error; `data` is its detail text. An absent `status` means 200 or a WebSocket
-   * frame.
-   */
+  /** The node or a gateway returned a JSON-RPC error; `data` is its detail text. No `status` means 200 or a WebSocket frame. */
   | At<"rpc", RpcFacts>
   /** The application refused an `abci_query`. */
   | Of<"abci", { path: string; abciCode: number; codespace: string; log: string }>

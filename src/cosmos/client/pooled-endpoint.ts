@@ -146,7 +146,7 @@ export function createPooledEndpoint(
       const what = lack === "response-size" ? "response size" : method;
       const reason = lackText(error, "add an endpoint that can");
       if (!lacks.has(what))
-        deps.logger.warn("endpoint cannot do this, others are preferred", {
+        deps.logger.warn("endpoint cannot do this, other endpoints are preferred", {
           endpoint: options.name,
           what,
           reason,

@@ -24,10 +24,7 @@ export interface RpcRead<T> {
   readonly params: JsonObject;
   /** Receives the name of the endpoint that responded, for use in errors. */
   readonly decode: (result: unknown, endpoint: string) => T;
-  /**
-   * Blocks that an endpoint must have in order to respond; absent if none. Costs a status call, which is read together with the
-   * call.
-   */
+  /** Blocks that an endpoint must have to respond; absent if none. Costs a status call, which is read together with the call. */
   readonly blocks?: BlockRange | undefined;
   /** Receives each tried endpoint's error. Returning a value ends the read. */
   readonly onFailed?: (error: unknown) => T | undefined;

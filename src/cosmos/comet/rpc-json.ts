@@ -154,10 +154,7 @@ function hex(field: JsonField): Uint8Array {
   }
 }
 
-/**
- * Converts a header to CometBFT's RPC JSON. Hashes are upper-case hex, and 64-bit integers are strings. An `app` version of zero
- * is omitted.
- */
+/** Converts a header to CometBFT's RPC JSON. Hashes are upper-case hex; 64-bit integers are strings. A zero `app` is omitted. */
 export function headerToJson(header: Header): JsonObject {
   const { block, app } = header.version;
   return {

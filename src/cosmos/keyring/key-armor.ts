@@ -27,10 +27,7 @@ const BCRYPT_COST = 12;
 /** Amino prefix of `tendermint/PrivKeySecp256k1`, and the key's length. */
 const AMINO_PREFIX = Uint8Array.of(0xe1, 0xb0, 0xf7, 0x9b, 32);
 
-/**
- * Encrypts a secp256k1 private key (32 bytes) like `keys export` in SDK 0.50 and newer: Argon2id and ChaCha20-Poly1305 in ASCII
- * armor (RFC 4880, 6.2).
- */
+/** Encrypts a 32-byte secp256k1 key like `keys export` in SDK 0.50+: Argon2id, ChaCha20-Poly1305, ASCII armor (RFC 4880, 6.2). */
 export async function encryptArmor(privateKey: Uint8Array, passphrase: Secret): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
   const cipher = createCipheriv("chacha20-poly1305", await argonKey(passphrase, salt), NONCE, {
@@ -57,7 +54,7 @@ export async function decryptArmor(armor: string, passphrase: Secret): Promise<U
   if (plain === undefined) throw badKeyring("the passphrase does not open the armor");
   const key = plain.subarray(AMINO_PREFIX.length);
   if (key.length === 32 && equalBytes(plain.subarray(0, AMINO_PREFIX.length), AMINO_PREFIX)) return key;
-  throw badArmor("its content is not a private key of secp256k1");
+  throw badArmor("its content is not a secp256k1 private key");
 }
 
 /** Undefined if the passphrase is wrong. */

@@ -35,7 +35,7 @@ export async function checkPassword(password: Secret, hash: string, folder: stri
   const isRight = await bcryptVerify({ password: password.reveal(), hash }).catch((cause: unknown) => {
     throw badKeyring(`${join(folder, KEY_HASH_FILE)} is not a bcrypt hash: ${errorText(cause)}`);
   });
-  if (!isRight) throw badKeyring(`the password is not the one of ${folder}`);
+  if (!isRight) throw badKeyring(`the password is not the one for ${folder}`);
 }
 
 /** Writes the hash of a new keyring's password. Throws `bad-key` if the password is too short or too long. */

@@ -22,7 +22,7 @@ const PRIVATE_KEY_URL = "/cosmos.crypto.secp256k1.PrivKey";
 /** Creates the record for a secp256k1 private key. Throws `bad-key` if the key is invalid. */
 export function localKey(name: string, privateKey: Uint8Array): KeyRecord {
   if (!secp256k1.utils.isValidSecretKey(privateKey))
-    throw badKeyring(`${name} is not a private key of secp256k1`);
+    throw badKeyring(`${name} is not a secp256k1 private key`);
   const publicKey = secp256k1.getPublicKey(privateKey, true);
   return { name, type: "local", publicKey, privateKey: new Secret(toHex(privateKey)) };
 }
@@ -71,6 +71,6 @@ function decodeRecord(
     // The error below reports it.
   }
   throw badKeyring(
-    `${name} is not a record of an SDK since 0.46: run "neutrond keys list" once, which migrates older records`,
+    `${name} is not a record from SDK 0.46 or newer: run "neutrond keys list" once, which migrates older records`,
   );
 }

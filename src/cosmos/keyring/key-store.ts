@@ -118,7 +118,7 @@ function decryptItem(token: string, key: string, place: KeyringPlace): Uint8Arra
   throw badKeyring(
     place.backend === "file"
       ? `the password does not open ${name}`
-      : `${name} is not of the backend test: the public password does not open it`,
+      : `${name} does not belong to the backend test: the public password does not open it`,
   );
 }
 

@@ -101,13 +101,13 @@ function bech32Bytes(text: string): Uint8Array | undefined {
 function addRecord(store: KeyStore, record: KeyRecord): void {
   const { name, publicKey } = record;
   requireName(name);
-  if (publicKey === undefined) throw badKeyring(`${name} has no public key of secp256k1`);
+  if (publicKey === undefined) throw badKeyring(`${name} has no secp256k1 public key`);
   if (store.read(`${name}.info`) !== undefined)
-    throw badKeyring(`${store.name} has a key ${name} already: delete it first, or take another name`);
+    throw badKeyring(`${store.name} already has a key ${name}: delete it first, or choose another name`);
   const target = store.read(addressKey(publicKey));
   const owner = target === undefined ? undefined : new TextDecoder().decode(target);
   if (owner !== undefined && store.read(owner) !== undefined)
-    throw badKeyring(`${store.name} has this key already: ${owner.replace(/\.info$/, "")}`);
+    throw badKeyring(`${store.name} already has this key: ${owner.replace(/\.info$/, "")}`);
   // Left by an interrupted deletion.
   if (owner !== undefined) store.remove(addressKey(publicKey));
   store.write(`${name}.info`, encodeKeyRecord(record));

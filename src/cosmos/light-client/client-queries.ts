@@ -39,10 +39,7 @@ interface TrustedConsensus {
   readonly nextValidatorsHash: Uint8Array;
 }
 
-/**
- * gRPC queries about a chain's light clients. All methods reject with `ClientError`, and with `LightClientError` where
- * documented.
- */
+/** gRPC queries about a chain's light clients. All reject with `ClientError`, and with `LightClientError` where documented. */
 export interface LightClientQueries {
   /** Returns the client id. Rejects with `LightClientError` "no-client". */
   readonly clientOfConnection: (connectionId: string, signal: AbortSignal) => Promise<string>;

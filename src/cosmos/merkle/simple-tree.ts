@@ -113,10 +113,7 @@ export function checkSimpleProof(proof: SimpleProof): Result<void, SimpleProofFa
   return good(undefined);
 }
 
-/**
- * Returns, for each step from the leaf up to the root, whether the path comes from the left child. A tree with fewer than two
- * leaves has no steps.
- */
+/** Returns, for each step from leaf to root, whether the path comes from the left child. Empty for fewer than two leaves. */
 export function simplePath(index: bigint, total: bigint): readonly boolean[] {
   const path: boolean[] = [];
   let at = index;

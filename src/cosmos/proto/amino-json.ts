@@ -190,10 +190,7 @@ function noAminoJson(typeName: string, reason: string): ProtoError {
   return new ProtoError({ code: "no-amino-json", typeName }, `${typeName} has no amino JSON: ${reason}`);
 }
 
-/**
- * Prints JSON like Go's encoder after amino has sorted it: names in byte order, no white space, and `<`, `>`, `&`, U+2028 and
- * U+2029 escaped.
- */
+/** Prints amino-sorted JSON like Go: names in byte order, no white space, and `<`, `>`, `&`, U+2028 and U+2029 escaped. */
 export function stringifyAminoJson(value: JsonValue): string {
   return stringify(value).replaceAll(
     /[<>&\u2028\u2029]/g,

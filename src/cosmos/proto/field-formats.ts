@@ -177,10 +177,7 @@ export function timestampFromText(text: string): SecondsAndNanos {
   return { seconds: BigInt(epochMs / 1000), nanos: Number((match[3] ?? "").padEnd(9, "0")) };
 }
 
-/**
- * Formats like Go's proto JSON: seconds with 0, 3, 6 or 9 fractional digits, then "s". Throws beyond ±10,000 years and on mixed
- * signs.
- */
+/** Formats like Go's proto JSON: seconds with 0, 3, 6 or 9 decimals, then "s". Throws beyond ±10,000 years and on mixed signs. */
 export function durationToText(duration: SecondsAndNanos): string {
   const { seconds, nanos } = duration;
   const negative = seconds < 0n || nanos < 0;

@@ -85,10 +85,7 @@ export function toCanonicalTypeUrl(own: string, chainName: string): string | und
   return swapRoot(own, ".", chainName, CANONICAL_CHAIN_NAME);
 }
 
-/**
- * Translates a canonical REST path, path template or file path (`/neutron/…`) to the chain's own name. Paths from other modules
- * pass unchanged.
- */
+/** Translates a canonical REST path, path template or file path (`/neutron/…`) to the chain's name. Other paths are unchanged. */
 export function toChainRestPath(canonical: string, chainName: string): string {
   return swapRoot(canonical, "/", CANONICAL_CHAIN_NAME, chainName);
 }
@@ -191,10 +188,7 @@ export function requireService(name: string): DescService {
   return registryOf(name)?.getService(name) ?? unreachable(`no service ${name}`);
 }
 
-/**
- * Returns the fields that contain a message's signers, from its option `cosmos.msg.v1.signer`. Empty if the message has no
- * signers.
- */
+/** Returns the fields that contain a message's signers, from its option `cosmos.msg.v1.signer`. Empty if the message has none. */
 export function signerFields(message: DescMessage): readonly string[] {
   const names = getOption(message, extensionOf("cosmos.msg.v1.signer"));
   return Array.isArray(names) ? names.map(String) : [];

@@ -16,17 +16,11 @@ import { checkNumber, formatOf } from "./field-formats.ts";
 import { goTypeName } from "./go-names.ts";
 
 export interface UnknownFieldRules {
-  /**
-   * Accepts unknown non-critical fields, whose numbers have bit 11 set (1024 to 2047, 3072 to 4095, …). The SDK accepts them in a
-   * TxBody.
-   */
+  /** Accepts unknown non-critical fields: numbers with bit 11 set (1024 to 2047, 3072 to 4095, …), as the SDK does in TxBody. */
   readonly allowNonCritical?: boolean;
   /** The chain name used in type URLs. Default: the canonical name. */
   readonly chainName?: string;
-  /**
-   * Returns whether an Any may contain this type URL, as written in the transaction. By default, every message in the definitions
-   * is allowed.
-   */
+  /** Returns whether an Any may contain this type URL as written in the transaction. Default: all messages in the definitions. */
   readonly isRegistered?: (typeUrl: string) => boolean;
 }
 

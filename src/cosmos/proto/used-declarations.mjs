@@ -73,9 +73,11 @@ function splitNames(names, isType) {
     });
 }
 
-/** The declarations that a file of the program names. */
+const COMMENT = /^\s*\/\*\*[\s\S]*?\*\/$/gm;
+
+/** The declarations that a file of the program names, except in its docstrings. */
 function usesOf(file, modules, locate) {
-  const text = readFileSync(file, "utf8");
+  const text = readFileSync(file, "utf8").replaceAll(COMMENT, "");
   const uses = [...namedImports(text, file).values()].map((use) => ({ ...use, file: locate(use.file) }));
   for (const [statement, isType, , namespace, path] of text.matchAll(IMPORT)) {
     if (namespace === undefined) continue;

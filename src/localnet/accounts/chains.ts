@@ -151,6 +151,6 @@ export function accountNamed(chain: ChainProfile, name: string): LocalnetAccount
   const { chainId } = chain;
   throw new UnknownAccountError(
     { code: "no-such-account", name, chainId },
-    `${chainId} has no account with the name ${name}`,
+    `${chainId} has no account named ${name}`,
   );
 }

@@ -57,10 +57,7 @@ export const CONTRACT_QUERIES = [
   ...rpcs("neutron.harpoon", "SubscribedContracts"),
 ];
 
-/**
- * Additional queries for contracts: on a chain that follows the specification for all contracts, on every chain for contracts in
- * TypeScript.
- */
+/** Additional contract queries: for contracts in TypeScript, and on chains that follow the specification, for all contracts. */
 export const MORE_CONTRACT_QUERIES = [
   ...rpcs("neutron.contractmanager", "AddressFailures Failures"),
   ...rpcs("cosmos.staking.v1beta1", "ValidatorDelegations"),
@@ -70,10 +67,7 @@ function rpcs(service: string, names: string): readonly string[] {
   return names.split(" ").map((name) => `/${service}.Query/${name}`);
 }
 
-/**
- * Modules with bindings, in the order in which they are asked: if a message has members for several modules, the first module
- * wins, as in Go.
- */
+/** Modules with bindings, in the order they are asked: if a message has members for several modules, the first wins, as in Go. */
 const ORDER = [
   "interchainqueries",
   "interchaintxs",

@@ -41,7 +41,7 @@ export function askLocalnet(
       path,
       deadlineMs: DEADLINE_MS,
       hint: "start relaywatch up or relaywatch localnet start, or select one with --port-offset",
-      tokenHint: `the one in ${controlTokenFile(portOffset)} was ${body === undefined ? "not " : ""}sent`,
+      tokenHint: `the token in ${controlTokenFile(portOffset)} was ${body === undefined ? "not " : ""}sent`,
       ...(body === undefined ? {} : { body, token: controlToken(portOffset) }),
     },
     signal,

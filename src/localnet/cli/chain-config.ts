@@ -71,7 +71,7 @@ const account = z.strictObject({
     .string()
     .regex(/^[\w-]{1,50}$/)
     .describe("name of the account in this file and for --from"),
-  mnemonic: z.string().min(1).describe("words of the key, of which everybody who reads the file can spend"),
+  mnemonic: z.string().min(1).describe("words of the key; everybody who reads the file can spend from it"),
   balances: z
     .array(coinField())
     .optional()
@@ -119,50 +119,52 @@ function chainFields(part: ChainPart) {
       .array(z.record(z.string(), z.unknown()))
       .max(1_000)
       .default([])
-      .describe("metadata of denominations, as the module bank has them"),
+      .describe("denomination metadata, as in the module bank"),
     min_gas_prices: z
       .array(priceField())
       .max(100)
       .prefault([])
       .meta({ initial: [] })
       .describe(
-        'gas prices that the mempool asks for while the fee market is disabled (modules.feemarket.params.enabled: false), such as "0.0025untrn"; one of them is enough',
+        'gas prices that the mempool requires while the fee market is disabled (modules.feemarket.params.enabled: false), such as "0.0025untrn"; paying one of them is enough',
       ),
     simulation_gas: z
       .string()
       .regex(/^[1-9]\d{0,17}$/)
       .transform((text) => BigInt(text))
       .optional()
-      .describe("most gas of a simulation; default: what the fee market lets a block use")
+      .describe("maximum gas of a simulation; default: what the fee market allows in a block")
       .meta({ commentedOut: true, example: "30000000" }),
     query_time: durationField(10)
       .prefault(`${DEFAULT_QUERY_TIME_MS}ms`)
       .describe(
-        "processor time after which a query or a simulation ends with an error; the node answers nothing else and makes no block until then",
+        "processor time after which a query or a simulation ends with an error; until then, the node answers nothing else and makes no block",
       ),
     validators: z
       .array(validator)
       .min(1)
       .max(200)
       .default([{ power: 10, operator: first }])
-      .describe("validators at genesis, in the order of their creation"),
+      .describe("validators at genesis, in creation order"),
     genesis_transactions: z
       .boolean()
       .default(false)
       .describe(
-        "the operators create the validators with transactions after the genesis of all modules, so that contracts get the hooks of staking; false: they are in the genesis of staking",
+        "the operators create the validators with transactions after the genesis of all modules, so that contracts receive the staking hooks; false: they are in the staking genesis",
       ),
     consensus: z
       .strictObject({
-        max_bytes: whole(chain.settings.consensusParams.maxBytes).describe("most bytes of a block"),
-        max_gas: whole(chain.settings.consensusParams.maxGas).describe('most gas of a block; "-1": no limit'),
+        max_bytes: whole(chain.settings.consensusParams.maxBytes).describe("maximum bytes per block"),
+        max_gas: whole(chain.settings.consensusParams.maxGas).describe(
+          'maximum gas per block; "-1": no limit',
+        ),
       })
       .prefault({})
-      .describe("parameters of the consensus"),
+      .describe("consensus parameters"),
     modules: moduleState
       .default({})
       .describe(
-        "genesis of modules, merged into what the other keys say; members of params that are missing keep the module's default. In wasm.gen_msgs, a wasm_byte_code of file:NAME is the content of that file",
+        "genesis of modules, merged into what the other keys say; missing members of params keep the module's default. In wasm.gen_msgs, a wasm_byte_code of file:NAME is the content of that file",
       ),
     modules_from: z
       .strictObject({
@@ -191,7 +193,7 @@ const fileSchema = z.strictObject({
     .enum(PROFILE_NAMES)
     .default("specification")
     .describe(
-      "what both chains do where specification and deployed chain differ: relaywatch localnet profile lists it",
+      "what both chains do where specification and deployed chain differ: relaywatch localnet profile lists the differences",
     ),
   block_time: durationField(50).prefault("1s").describe("time between two blocks"),
   code_dir: z
@@ -199,7 +201,7 @@ const fileSchema = z.strictObject({
     .min(1)
     .default(".")
     .describe(
-      "folder of the code that file:NAME names; relative to the folder of this file, or to --chain-dir",
+      "folder of the code to which file:NAME refers; relative to the folder of this file, or to --chain-dir",
     ),
   ports: ports.prefault({}).describe("ports on this machine, to which --port-offset is added"),
   relayers: z
@@ -223,13 +225,13 @@ const fileSchema = z.strictObject({
         .array(name)
         .default([...CHAINS.local.settings.admins])
         .describe(
-          "who submits proposals of the module adminmodule: accounts by name, or addresses, also of contracts",
+          "who may submit proposals of the module adminmodule: accounts by name, or addresses, including contracts",
         ),
       built_in_contracts: z
         .boolean()
         .default(true)
         .describe(
-          "the contracts icq-consumer, echo, rate-limiter and gas-burner are there, with the first code ids",
+          "the contracts icq-consumer, echo, rate-limiter and gas-burner are included, with the first code ids",
         ),
       more_clients: z
         .array(
@@ -243,7 +245,7 @@ const fileSchema = z.strictObject({
         .prefault([])
         .meta({ initial: [] })
         .describe(
-          "further light clients of the remote chain, without a connection: 07-tendermint-1, and so on",
+          "additional light clients of the remote chain, without a connection: 07-tendermint-1, and so on",
         ),
       first_query: z
         .boolean()
@@ -270,7 +272,7 @@ export const chainConfigKind: ConfigKind<ChainFile> = {
       context.addIssue({
         code: "custom",
         path: ["remote", "chain_id"],
-        message: issueText("is that of the local chain", "another chain id"),
+        message: issueText("is also the local chain's", "a different chain id"),
       });
     const roles: readonly (readonly [ChainPart, keyof ChainFile["relayers"]])[] = [
       ["local", "icq"],
@@ -311,7 +313,7 @@ function checkChain(part: ChainPart, section: ChainSection, context: z.Refinemen
       context.addIssue({
         code: "custom",
         path: [part, "accounts", index, "name"],
-        message: issueText("is the name of another account", "a name of its own"),
+        message: issueText("is the name of another account", "a unique name"),
       });
   });
   section.validators.forEach(({ operator }, index) => {
@@ -330,7 +332,7 @@ function checkName(
   if (accounts.some((one) => one.name === value)) return;
   const known = accounts.map((one) => one.name).join(", ");
   const message = issueText(
-    `needs an account with the name ${JSON.stringify(value)} on the ${part} chain`,
+    `needs an account named ${JSON.stringify(value)} on the ${part} chain`,
     `one of ${known}`,
   );
   context.addIssue({ code: "custom", path: [...path], message });

@@ -188,10 +188,7 @@ export function parseAddress(text: string): string {
   return text;
 }
 
-/**
- * Throws `CliError` for an address that belongs to another chain than the sender: a message's addresses are all on the chain
- * that it is sent to.
- */
+/** Throws `CliError` unless addresses are on the sender's chain: a message's addresses are all on the chain it is sent to. */
 export function requireOwnAddresses({ fields }: DescMessage, given: JsonObject, sender: string): void {
   const { prefix } = decodeBech32(sender);
   for (const { name } of fields.filter((field) => ADDRESS.test(field.name))) {

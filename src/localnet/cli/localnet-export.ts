@@ -32,10 +32,7 @@ interface Options {
   readonly portOffset: number;
 }
 
-/**
- * `relaywatch localnet export`: prints a chain's state as a genesis document. A chain that starts from it continues at the next
- * height.
- */
+/** `relaywatch localnet export`: prints a chain's state as a genesis document from which a chain continues at the next height. */
 export function exportCommand(context: CliContext, modules?: ModuleSet): Command {
   return withHome(new Command())
     .addHelpText(
@@ -150,7 +147,7 @@ export function importHomeGenesis(home: string, genesis: GenesisDoc, openApp: Cr
     if (store.genesis() !== undefined) {
       throw new NodeError(
         { code: "other-genesis", chainId: genesis.chainId },
-        `the home directory ${home} holds a chain already; choose another --home`,
+        `the home directory ${home} already holds a chain; choose another --home`,
       );
     }
     loadChainState(store, openApp(store.state, genesis), genesis);

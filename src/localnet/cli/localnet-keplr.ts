@@ -25,7 +25,7 @@ export function keplrCommand(context: CliContext): Command {
 
 const KEPLR_HELP = `
 The output is a list. A page adds each chain to the wallet with window.keplr.experimentalSuggestChain(chain); Leap and Cosmostation
-take the same description.`;
+accept the same description.`;
 
 async function localnetOf(file: string | undefined, portOffset: number) {
   if (file === undefined) return { chains: CHAINS, ports: portsAt(portOffset) };

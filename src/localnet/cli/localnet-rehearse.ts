@@ -47,17 +47,14 @@ const REHEARSALS = {
   "relayer-runs-dry": relayerRunsDry,
 } as const satisfies Readonly<Record<string, (stage: Stage) => Promise<void>>>;
 
-/**
- * `relaywatch localnet rehearse NAME`: plays on a running localnet what would take weeks, prints each step, and reverts the
- * chains.
- */
+/** `relaywatch localnet rehearse NAME`: plays on a running localnet what takes weeks, prints each step and reverts the chains. */
 export function rehearseCommand(context: CliContext): Command {
   const command = new Command()
     .addArgument(new Argument("<name>", "the rehearsal").choices(Object.keys(REHEARSALS)))
-    .option("--keep", "leave the chains as they are at the end, and the snapshot of the beginning")
+    .option("--keep", "keep the chains as they are at the end, and the snapshot from the beginning")
     .addHelpText(
       "after",
-      "\ndocs/rehearsals.md says what each shows, and what to look at while it runs. Both chains must run in one process (relaywatch up).",
+      "\ndocs/rehearsals.md says what each shows, and what to watch while it runs. Both chains must run in one process (relaywatch up).",
     );
   return withLocalnetOptions(command).action((name: keyof typeof REHEARSALS, options: Options) =>
     rehearse(REHEARSALS[name], options, context),
@@ -206,7 +203,7 @@ async function clientExpiry(stage: Stage): Promise<void> {
     signer: AUTHORITY,
   });
   print(
-    `3. A proposal has recovered ${CLIENT}: it is ${await statusOf(CLIENT)}. The relayers go on by themselves.`,
+    `3. A proposal has recovered ${CLIENT}: it is ${await statusOf(CLIENT)}. The relayers continue by themselves.`,
   );
 }
 
@@ -269,7 +266,7 @@ async function dispensable(stage: Stage): Promise<Operated> {
   if (weakest !== undefined) return weakest;
   throw new CliError(
     EXIT.usage,
-    "no validator of a test account can be spared: start the localnet with more, by local.validators in its --chain-config, or by relaywatch localnet start --local-validators 10,2",
+    "no validator of a test account can be spared: start the localnet with more, with local.validators in its --chain-config, or with relaywatch localnet start --local-validators 10,2",
   );
 }
 
@@ -300,7 +297,7 @@ async function jailAndRelease(stage: Stage): Promise<void> {
   if (early.confirmation.kind === "included")
     throw new CliError(EXIT.fatal, "the jail ended before its time");
   const wait = textAt(params, "downtime_jail_duration");
-  print(`2. It signs again, but stays in jail for ${wait}: an unjail is refused before.`);
+  print(`2. It signs again, but stays in jail for ${wait}: an earlier unjail is refused.`);
   await order("/time", { add: `${Number.parseInt(wait, 10) + 10}s` });
   await order("/blocks", { count: 2, interval: "1s" });
   requireDone(await release());
@@ -333,7 +330,7 @@ async function relayerRunsDry(stage: Stage): Promise<void> {
   await order("/blocks", { count: 2, interval: "1s" });
   const filled = await balanceOf(stage, address);
   if (filled <= left) throw new CliError(EXIT.fatal, "the faucet's coins did not arrive");
-  print(`2. The faucet has sent coins: ${filled}${denom}. The relayer goes on by itself.`);
+  print(`2. The faucet has sent coins: ${filled}${denom}. The relayer continues by itself.`);
 }
 
 /** Sends the relayer's coins to alice. If the running relayer uses the same sequence, the next attempt succeeds. */

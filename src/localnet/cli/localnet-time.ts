@@ -24,7 +24,7 @@ export function timeCommand(context: CliContext): Command {
     .description("move the time ahead to an instant")
     .argument("<time>", 'in UTC, such as "2027-01-31T23:59:00Z"');
   const add = new Command("add")
-    .description("move the time ahead; a light client expires when that is longer than its trusting period")
+    .description("move the time ahead; a light client expires if that is longer than its trusting period")
     .argument("<duration>", 'such as "21d" or "5m30s", at most 366 days', parseDuration);
   const rate = new Command("rate")
     .description("let the time pass faster or slower")
@@ -126,7 +126,7 @@ function switchCommand(name: "halt" | "resume", context: CliContext): Command {
 /** `relaywatch localnet faucet ADDRESS AMOUNT`. */
 export function faucetCommand(context: CliContext): Command {
   const command = new Command()
-    .argument("<address>", "account of one of the chains, which its prefix tells", parseRecipient)
+    .argument("<address>", "account on one of the chains, identified by its prefix", parseRecipient)
     .argument("<amount>", "in the chain's base unit, such as 1000000");
   return withLocalnetOptions(command).action(
     async ({ address, prefix }: Recipient, amount: string, options: LocalnetOptions) => {

@@ -56,10 +56,7 @@ export interface OutgoingMessage {
   };
 }
 
-/**
- * Signs and sends one message, waits until it is included, and prints the result. Throws `CliError` unless the transaction
- * succeeds.
- */
+/** Signs and sends one message, waits for inclusion, and prints the result. Throws `CliError` unless the transaction succeeds. */
 export function sendMessage(
   message: OutgoingMessage,
   options: TxOptions,

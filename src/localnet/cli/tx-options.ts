@@ -44,10 +44,7 @@ export function addTxOptions(command: Command): Command {
     )
     .addOption(decimal("--gas-adjustment <factor>", "gas limit as a multiple of the expected gas", "1.3"))
     .addOption(
-      new Option(
-        "--gas-prices <price>",
-        "price per unit of gas: 0.01untrn; default: the chain's, and 10 % more",
-      )
+      new Option("--gas-prices <price>", "price per unit of gas: 0.01untrn; default: the chain's plus 10 %")
         .argParser(parseGasPrice)
         .conflicts("fees"),
     )
@@ -62,7 +59,7 @@ export function addTxOptions(command: Command): Command {
     .addOption(
       new Option(
         "-b, --broadcast-mode <mode>",
-        "block: until a block has the transaction; sync: until the node accepts it",
+        "block: wait until a block has the transaction; sync: wait until the node accepts it",
       )
         .choices(["block", "sync"])
         .default("block"),
@@ -114,7 +111,7 @@ function addAccountOptions(command: Command): Command {
     .addOption(
       source(
         "--from <name>",
-        "sign with this key of the keyring, or without one with this public localnet test account",
+        "sign with this key of the keyring or, without a keyring, with this public localnet test account",
         "from",
       ),
     )
@@ -130,7 +127,7 @@ function addAccountOptions(command: Command): Command {
       ),
     )
     .addOption(repeated("--signer-arg <text>", "argument of the program; can be repeated"))
-    .addOption(repeated("--signer-env <name>", "variable that the program gets; can be repeated"))
+    .addOption(repeated("--signer-env <name>", "variable that the program receives; can be repeated"))
     .addOption(
       new Option("--address-prefix <prefix>", "bech32 prefix of account addresses; default: neutron"),
     )

@@ -44,7 +44,7 @@ export function createChainClock(machine: Clock): ChainClock {
     set: (timeMs) => {
       const presentMs = nowMs();
       if (timeMs < presentMs)
-        throw badTime(`${isoTime(timeMs)} is in the past of the chains, whose time is ${isoTime(presentMs)}`);
+        throw badTime(`${isoTime(timeMs)} is before the chains' time, ${isoTime(presentMs)}`);
       if (timeMs > machine.nowMs() + MAX_AHEAD_MS)
         throw badTime("the time can be at most 100 years ahead of this machine's");
       moveTo(timeMs, anchor.rate);

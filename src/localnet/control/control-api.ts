@@ -70,7 +70,7 @@ export const CHAIN_API = {
   ),
   faucet: chainCommand(
     "faucet",
-    'sends coins of the account `faucet`: `{"address": "…", "amount": "1000000"}`',
+    'sends coins from the account `faucet`: `{"address": "…", "amount": "1000000"}`',
     z.strictObject({ hash: z.string(), amount: z.string() }),
     z.object({ address: z.string(), amount: digits }),
   ),
@@ -90,7 +90,7 @@ export const CHAIN_API = {
   snapshots: getJson("/snapshots", "all snapshots", snapshots),
   takeSnapshot: command("/snapshots", "makes the last blocks of both chains a snapshot", snapshot),
   revert: command("/snapshots/revert", 'goes back to a snapshot: `{"id": 1}`', snapshot, snapshotId),
-  removeSnapshot: command("/snapshots/remove", 'drops a snapshot: `{"id": 1}`', snapshots, snapshotId),
+  removeSnapshot: command("/snapshots/remove", 'removes a snapshot: `{"id": 1}`', snapshots, snapshotId),
 };
 
 export const LOCALNET_METRICS_ROUTE = getText(

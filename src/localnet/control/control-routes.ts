@@ -298,7 +298,7 @@ export function createFaucet(chain: ChainProfile): Faucet {
       if (check.code !== 0) {
         throw new FaucetError(
           { code: "faucet-refused", abciCode: check.code, codespace: check.codespace },
-          `the chain rejected the transaction of the faucet: ${check.log}`,
+          `the chain rejected the faucet's transaction: ${check.log}`,
         );
       }
       return { hash: upperHex(hash), amount: `${amount}${chain.denom}` };

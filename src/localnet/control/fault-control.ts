@@ -154,7 +154,7 @@ export const FAULT_API = {
       replies: {
         400: errorOf("an invalid body"),
         404: errorOf("no such fault"),
-        502: errorOf("the process of the sidecar does not respond"),
+        502: errorOf("the sidecar's process does not respond"),
       },
     },
   ),

@@ -67,7 +67,7 @@ export function createSnapshots(
     if (found !== undefined) return found;
     const ids = list().map((one) => one.id);
     throw badSnapshot(
-      `there is no snapshot ${id}; ${ids.length === 0 ? "there is none" : `the snapshots are ${ids.join(", ")}`}. A snapshot ends when its block is pruned, and when the chains go back behind it`,
+      `there is no snapshot ${id}; ${ids.length === 0 ? "there is none" : `the snapshots are ${ids.join(", ")}`}. A snapshot is lost when its block is pruned, or when the chains go back to before it`,
     );
   };
   return {
@@ -114,10 +114,7 @@ function writeRevert(home: string, heights: LocalnetSnapshot["heights"]): void {
   }
 }
 
-/**
- * Finishes reverting the chains in a home if a process ended after reverting the first one. Throws like `openBlockStore` and
- * `BlockStore.truncate`.
- */
+/** Finishes reverting the chains in a home if a process ended midway. Throws like `openBlockStore` and `BlockStore.truncate`. */
 export function finishRevert(home: string): void {
   const path = join(home, REVERT_FILE);
   if (!existsSync(path)) return;

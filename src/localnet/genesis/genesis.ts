@@ -42,10 +42,7 @@ export interface LocalnetGenesisOptions {
   readonly onContract?: (contract: PlacedContract) => void;
 }
 
-/**
- * Names of additional genesis state for the local chain: `dex-demo` has pools and limit orders, `hooks-demo` has contracts that
- * receive staking hooks.
- */
+/** Extra genesis state for the local chain: `dex-demo` has pools and limit orders, `hooks-demo` contracts with staking hooks. */
 export const LOCALNET_SCENARIOS = ["dex-demo", "hooks-demo"] as const;
 
 export type LocalnetScenario = (typeof LOCALNET_SCENARIOS)[number];

@@ -58,10 +58,7 @@ export async function deliver(
   return sendLoads({ chain, backoff }, update === undefined ? [] : [update], withinBytes(loads), signal);
 }
 
-/**
- * Builds the message that updates the light client for `from` on `chain` to the newest header. Resolves with undefined if the
- * client already has it.
- */
+/** Builds the message that updates `chain`'s light client for `from` to the newest header; undefined if the client has it. */
 async function clientUpdate(
   chain: IbcChain,
   from: Snapshot,

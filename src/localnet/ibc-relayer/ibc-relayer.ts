@@ -155,10 +155,7 @@ interface CycleDeps extends IbcRelayerDeps {
   readonly refreshClients: ClientRefresh;
 }
 
-/**
- * Reads both chains once and sends the messages that they need. Returns the heights that it read, or undefined if it sent a
- * transaction.
- */
+/** Reads both chains once and sends the messages they need. Returns the heights read, or undefined if it sent a transaction. */
 async function runCycle(sides: Sides, deps: CycleDeps, signal: AbortSignal): Promise<Heights | undefined> {
   const [first, second] = sides;
   const [one, other] = await Promise.all([snapshotOf(first, signal), snapshotOf(second, signal)]);

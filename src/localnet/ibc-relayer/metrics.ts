@@ -28,7 +28,7 @@ const METRICS: readonly StatusMetric<Seen>[] = [
   },
   {
     name: "relaywatch_ibc_relayer_last_cycle_timestamp_seconds",
-    help: "Time of the end of the last cycle without an error. Absent before the first one.",
+    help: "Time at which the last cycle without an error ended. Absent before the first one.",
     labelNames: [],
     values: ({ status: { lastCycleMs } }) => secondsSeries(lastCycleMs),
   },

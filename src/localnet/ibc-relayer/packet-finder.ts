@@ -63,10 +63,7 @@ export function createPacketFinder(comet: BlockSearches): PacketFinder {
     sequences.filter((sequence) => cached(type, end, sequence) === undefined);
   const cached = (type: PacketEventType, end: ChannelEnd, sequence: bigint): PacketRecord | undefined =>
     cache.get(keyOf(type, end, { packet: { sequence } }), () => undefined);
-  /**
-   * Number of unsuccessful searches per packet. Packets with the fewest are searched first, so that packets in pruned blocks do
-   * not starve the others.
-   */
+  /** Failed searches per packet. Packets with the fewest are searched first, so that pruned packets do not starve the others. */
   const misses = createRecentCache<string, number>(CACHED_PACKETS);
   const missesOf = ({ type, end }: PacketSearch, sequence: bigint): number =>
     misses.get(keyOf(type, end, { packet: { sequence } }), () => undefined) ?? 0;

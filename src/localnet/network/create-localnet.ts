@@ -66,10 +66,7 @@ export interface LocalnetOptions {
   readonly keepBlocks?: number;
   /** Time between the starts of two blocks. */
   readonly blockTimeMs: number;
-  /**
-   * The remote chain's RPC URL if it runs in another process. On its first start, the local chain reads a header and the genesis
-   * time there.
-   */
+  /** The remote chain's RPC URL if it runs in another process. A new local chain reads a header and the genesis time there. */
   readonly remoteRpcUrl: string;
   /** The local chain's price sidecar. */
   readonly oracle?: OracleOptions;
@@ -241,11 +238,11 @@ function createLocal(
         const document = existingGenesis(chains.local, chain, stored);
         if (document !== undefined) {
           if (chain.scenario !== undefined)
-            deps.logger.warn("the chain has its state already; the scenario is ignored", {
+            deps.logger.warn("the chain already has its state; the scenario is ignored", {
               scenario: chain.scenario,
             });
           if (chain.contracts !== undefined && chain.contracts.length > 0)
-            deps.logger.warn("the chain has its state already; the contracts are ignored", {
+            deps.logger.warn("the chain already has its state; the contracts are ignored", {
               contracts: chain.contracts.map(({ label }) => label).join(", "),
             });
           return document;

@@ -101,10 +101,7 @@ function checkChain(signed: SignedHeader, expected: string): SignedHeader {
   );
 }
 
-/**
- * A node serves proofs from height 2 on, and the header of block 3 contains the root of height 2, so the first proof takes three
- * blocks.
- */
+/** Nodes serve proofs from height 2 on. Height 2's root is in block 3's header, so the first proof takes three blocks. */
 const FIRST_PROVING_BLOCK = 3n;
 
 /** Makes a new chain's first blocks without a pause, so that relayers can prove its state immediately. */

@@ -175,7 +175,7 @@ export function localnetOverview(deps: OverviewDeps): LivePage {
 }
 
 function headlineOf(worst: PartRow | undefined): string {
-  if (worst === undefined || worst.tone === "good") return "Every part is well";
+  if (worst === undefined || worst.tone === "good") return "All parts are working";
   const what = `${worst.name}: ${worst.verdict}`;
   // Nobody can do anything about what is only not known yet.
   return worst.tone === "unknown" ? what : `Look at ${what}`;

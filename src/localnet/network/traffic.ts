@@ -39,19 +39,16 @@ class TrafficError extends CodedError<TrafficErrorFacts> {}
 /** Faults in other users' transactions, with their visible effects. */
 export const TRAFFIC_FAULTS = {
   "busy-market":
-    "others use the fee market's target in each block of local-1: the price stays, and nothing is left for the relayer",
+    "others use the fee market's target in each block of local-1: the price does not change, and nothing is left for the relayer",
   "upgrade-planned":
-    "the admin of local-1 plans an upgrade 7,200 blocks ahead; switched off, the plan is cancelled",
+    "the admin of local-1 plans an upgrade 7,200 blocks ahead; switching it off cancels the plan",
 } as const;
 
 /** A name in {@link TRAFFIC_FAULTS}. */
 export type TrafficFaultName = keyof typeof TRAFFIC_FAULTS;
 
 export interface TrafficOptions {
-  /**
-   * Gas that the fee market counts for the traffic in each block; at most `max_block_utilization`. 0: no traffic, unless a fault
-   * is on.
-   */
+  /** Traffic gas that the fee market counts per block; at most `max_block_utilization`. 0: no traffic unless a fault is on. */
   readonly gasPerBlock: bigint;
   readonly faults?: Pick<FaultSwitches<TrafficFaultName>, "has">;
   /** Default: the default localnet's local chain. */
@@ -75,10 +72,7 @@ export interface Traffic extends Service {
 export const TRAFFIC_ACCOUNT = "traffic";
 /** Maximum number of pending transactions. With a second one, the block after a full block makes up for it. */
 const MAX_PENDING = 2;
-/**
- * The price may rise by an eighth twice before a pending transaction becomes too cheap. The rest of the fee is the proposer's
- * tip.
- */
+/** The price may rise by an eighth twice before a pending transaction is too cheap. The rest of the fee is the proposer's tip. */
 const PRICE_MARGIN = parseDec18("1.3");
 /** Maximum price that the traffic pays, as a multiple of the minimum price. */
 const MAX_PRICE_RATIO = 1_000n;
@@ -134,7 +128,7 @@ export function createTraffic(options: TrafficOptions, deps: TrafficDeps): Traff
 export function registerTrafficMetrics(registry: Registry, traffic: Pick<Traffic, "gas">): void {
   const counter: Counter = new Counter({
     name: "relaywatch_localnet_traffic_gas_total",
-    help: "Gas of the traffic's transactions in blocks of the local chain, as the fee market counts it.",
+    help: "Gas of the traffic's transactions in the local chain's blocks, as the fee market counts it.",
     registers: [registry],
     collect: () => {
       counter.reset();

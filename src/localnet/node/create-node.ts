@@ -166,7 +166,7 @@ async function chooseGenesis(store: BlockStore, deps: NodeDeps, signal: AbortSig
   if (stored !== undefined && !equalBytes(stored, encodeGenesis(genesis))) {
     throw new NodeError(
       { code: "other-genesis", chainId: genesis.chainId },
-      `the home directory holds a chain with another genesis document than the one for ${genesis.chainId}; choose another --home or empty it`,
+      `the home directory holds a chain with a genesis document other than the one for ${genesis.chainId}; choose another --home or empty it`,
     );
   }
   return genesis;

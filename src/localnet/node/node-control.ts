@@ -90,7 +90,7 @@ function evidenceAgainst(
     throw new NodeError({ code: "bad-evidence", height }, text);
   }
   if (nextValidators.validators.every((one) => equalBytes(one.address, address) || isAccused(one.address))) {
-    const text = `${toHex(address)} is the only validator that nobody accused; without it, the chain could make no block`;
+    const text = `${toHex(address)} is the only validator that has not been accused; without it, the chain could make no block`;
     throw new NodeError({ code: "bad-evidence", height }, text);
   }
   return { address: found.address, height, timeNs: lastTimeNs, power: found.power };

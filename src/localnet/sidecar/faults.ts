@@ -17,15 +17,15 @@ export const SIDECAR_FAULTS = {
   "http-500": "the prices response is HTTP 500, oracle is not running",
   "websocket-providers-down":
     "every WebSocket provider fails; prices disappear when they exceed the maximum age of 2 min",
-  "websocket-flap": "binance_ws loses its connection every 15 s and connects again 15 s later",
+  "websocket-flap": "binance_ws loses its connection every 15 s and reconnects 15 s later",
   "provider-rate-limited": "kraken_api responds with HTTP 429: code 1",
   "provider-blocked": "kraken_api responds with HTTP 451: code 451",
   "provider-no-response": "kraken_api does not respond: code 7",
   "provider-invalid-response": "kraken_api responds with an invalid body: code 8",
   "provider-decode-error": "messages of okx_ws cannot be decoded: code 12",
   "timestamp-stale": "the price loop hangs: timestamp, prices and counters do not change",
-  "v1-only": "paths of version 2 respond with 404",
-  "v2-only": "paths of version 1 respond with 404",
+  "v1-only": "version 2 paths respond with 404",
+  "v2-only": "version 1 paths respond with 404",
 } as const;
 
 /** Name of a fault in the sidecar. */

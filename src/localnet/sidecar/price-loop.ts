@@ -23,10 +23,7 @@ export interface PriceSnapshot {
 
 /** A sidecar's price aggregation. */
 export interface PriceLoop {
-  /**
-   * Moves the prices, queries every provider, and aggregates. Does nothing during the faults `timestamp-stale` and
-   * `startup`.
-   */
+  /** Moves the prices, queries every provider, and aggregates. Does nothing during the faults `timestamp-stale` and `startup`. */
   readonly tick: (nowMs: number, faults: FaultSet) => void;
   readonly snapshot: () => PriceSnapshot;
 }

@@ -231,10 +231,7 @@ export function createSidecarProcess(
   };
 }
 
-/**
- * Returns the next stage, or the same one. A stopped process drains until it ends, even if its fault is switched off in the
- * meantime.
- */
+/** Returns the next stage, or the same one. A stopped process drains until it ends, even if its fault is switched off. */
 function nextStage(stage: Stage, faults: FaultSet, nowMs: number, drainMs: number): Stage {
   const isKilled = faults.has("sidecar-killed");
   if (isKilled) return stage.kind === "down" ? stage : { kind: "down" };

@@ -128,10 +128,7 @@ type G2Point = typeof G2.Point.BASE;
 const COMPRESSED = 0x80;
 const INFINITY = 0x40;
 
-/**
- * Decodes a compressed point. If the infinity flag is set, the other bytes do not matter. Undefined if it is not a point in the
- * subgroup.
- */
+/** Decodes a compressed point. With the infinity flag, other bytes do not matter. Undefined if not a point in the subgroup. */
 function decodePoint<P extends { assertValidity(): void }>(
   bytes: Uint8Array,
   length: number,

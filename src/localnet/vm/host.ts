@@ -45,10 +45,7 @@ export interface Host {
   set(key: Uint8Array, value: Uint8Array): bigint;
   /** Returns the VM gas used. */
   remove(key: Uint8Array): bigint;
-  /**
-   * Returns a new iterator over the keys from `start` up to but not including `end`. Ids, which contracts see, count from 0 in
-   * each call.
-   */
+  /** Returns a new iterator over keys from `start` to `end` (exclusive). Ids, which contracts see, count from 0 in each call. */
   scan(start: Uint8Array | undefined, end: Uint8Array | undefined, isDescending: boolean): Metered<number>;
   /** Moves an iterator and returns the entry that it leaves, or undefined after the last one. */
   next(iterator: number): Metered<StorageEntry | undefined>;

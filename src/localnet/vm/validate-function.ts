@@ -145,10 +145,7 @@ class FunctionValidator {
     return frame;
   }
 
-  /**
-   * Pops an operand of type `expected`, or of any type if that is `UNKNOWN`. Returns its type, or `UNKNOWN` in code that is never
-   * reached.
-   */
+  /** Pops an operand of type `expected`, or any type if that is `UNKNOWN`. Returns its type, or `UNKNOWN` in unreachable code. */
   private pop(expected: number): number {
     const { operands } = this;
     const frame = this.frame();

@@ -83,10 +83,7 @@ export interface VmOptions {
   readonly costs?: GasCosts;
 }
 
-/**
- * Creates a virtual machine for contracts: synchronous, deterministic, and stateless except for its caches of compiled modules
- * and of instances.
- */
+/** Creates a virtual machine for contracts: synchronous, deterministic, and stateless except for module and instance caches. */
 export function createVm(options: VmOptions = {}): Vm {
   const { cacheBytes = CACHE_BYTES, instanceBytes = INSTANCE_BYTES, costs = GAS_COSTS } = options;
   const running: Execution[] = [];

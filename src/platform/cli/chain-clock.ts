@@ -18,7 +18,7 @@ export interface ChainClockOptions {
 export function chainClockOption(): Option {
   return new Option(
     "--chain-clock [url]",
-    "follow the time of a localnet, which may be ahead; default: that of the control API at --port-offset",
+    "follow a localnet's time, which may be ahead; default: the control API at --port-offset",
   );
 }
 
@@ -63,7 +63,7 @@ export async function followChainClock<Context extends DaemonContext>(
     );
     const [timeMs, rate] = isRecord(reply) ? [Date.parse(String(reply["time"])), Number(reply["rate"])] : [];
     if (timeMs === undefined || rate === undefined || !Number.isFinite(timeMs + rate))
-      throw new CliError(EXIT.fatal, `${url}/time does not answer with a time and a rate`);
+      throw new CliError(EXIT.fatal, `${url}/time does not return a time and a rate`);
     return { timeMs, rate, atMs: clock.nowMs() };
   };
   let last = await read();

@@ -4,7 +4,7 @@ import { LOG_LEVELS } from "../base/logger.ts";
 
 /** `[LEVEL]` for commands that print or set a daemon's log level. */
 export function levelArgument(): Argument {
-  return new Argument("[level]", "the new level; without it, the present one is printed").choices(LOG_LEVELS);
+  return new Argument("[level]", "new level; if omitted, the present one is printed").choices(LOG_LEVELS);
 }
 
 /** Formats the reply from `/-/log-level`. */
@@ -23,7 +23,7 @@ export function reloadRequest({ force }: { readonly force?: true }) {
 export function forceOption(): Option {
   return new Option(
     "--force",
-    "also a configuration that is empty, or has no channels or validators any more",
+    "also accept a configuration that is empty, or no longer has channels or validators",
   );
 }
 
@@ -31,11 +31,11 @@ export function forceOption(): Option {
 export function reloadText(reply: unknown): string {
   const { applied, need_restart: waiting } = reloadReply.parse(reply);
   const first =
-    applied.length === 0 ? "loaded; no key that is applied has changed" : `applied: ${applied.join(", ")}`;
+    applied.length === 0 ? "loaded; no applicable key has changed" : `applied: ${applied.join(", ")}`;
   return waiting.length === 0 ? first : `${first}\nneeds a restart of the process: ${waiting.join(", ")}`;
 }
 
 /** Help for commands that reload a daemon's configuration. */
 export const RELOAD_HELP = `
-Waits until the daemon has worked with the new settings once. Prints the changed keys that are applied, and those that need a restart
-of the process. Exits 1 when the configuration cannot be used: the settings are then as before.`;
+Waits until the daemon has run once with the new settings. Prints the changed keys that are applied, and those that need a restart
+of the process. Exits 1 when the configuration cannot be used: the settings are then unchanged.`;

@@ -35,7 +35,7 @@ export function allowHostOption(): Option {
   return new Option(
     "--allow-host <name...>",
     'names that HTTP clients may use besides the loopback names; "*" for all',
-  ).argParser(collect(isHostName, "a host name without scheme and port was expected"));
+  ).argParser(collect(isHostName, "a host name without scheme or port was expected"));
 }
 
 /** Collects a repeated option's values. */
@@ -90,10 +90,7 @@ const MAX_UINT64 = 2n ** 64n - 1n;
 
 const GAS_UNITS: Readonly<Record<string, bigint>> = { "": 1n, k: 1_000n, M: 1_000_000n };
 
-/**
- * Parses an amount of gas with an optional unit: "28500", "93k" or "5M". Throws `InvalidArgumentError` on other text or below
- * `least`.
- */
+/** Parses gas with an optional unit: "28500", "93k" or "5M". Throws `InvalidArgumentError` on other text or below `least`. */
 export function parseGas(text: string, least: bigint): bigint {
   const [, digits, unit] = /^(\d{1,12})([kM]?)$/.exec(text) ?? [];
   const gas = digits === undefined ? -1n : BigInt(digits) * (GAS_UNITS[unit ?? ""] ?? 1n);
@@ -137,7 +134,7 @@ export function blockTimeOption(): Option {
 export function keepBlocksOption(): Option {
   return new Option(
     "--keep-blocks <n>",
-    "recent blocks that a chain stores, 0 for all (default: 100000 on disk, 10000 in memory); of its states it stores the last 1000",
+    "recent blocks that a chain stores, 0 for all (default: 100000 on disk, 10000 in memory); it stores its last 1000 states",
   ).argParser((text) => parseWhole(text, 0, 1_000_000_000));
 }
 

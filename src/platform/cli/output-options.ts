@@ -37,7 +37,7 @@ function addOutputOption(command: Command): Command {
           given
             .configureOutput()
             .writeErr?.(
-              `warning: --${name} goes in version 2; write -o ${name === "json" ? name : given.getOptionValue(name)}\n`,
+              `warning: --${name} will be removed in version 2; use -o ${name === "json" ? name : given.getOptionValue(name)}\n`,
             );
     });
 }

@@ -76,10 +76,7 @@ export function listenField() {
 /** Field for the host names that a server's clients may use besides the loopback names; "*" allows every name. */
 export function hostNamesField() {
   const name = textField('a host name such as "relayer.example"').refine((text) => isHostName(text), {
-    error: issueText(
-      "is not a host name",
-      'a name such as "relayer.example" without scheme and port, or "*"',
-    ),
+    error: issueText("is not a host name", 'a name such as "relayer.example" without scheme or port, or "*"'),
   });
   return z.array(name).max(100);
 }
@@ -94,10 +91,7 @@ export function parseListenAddress(text: string): ListenAddress | undefined {
   return { host, port };
 }
 
-/**
- * Field for an http or https URL without user name, password or fragment. Returns the normalized URL. `note`: where credentials
- * go.
- */
+/** Field for an http(s) URL without user name, password or fragment. Returns the normalized URL. `note`: where credentials go. */
 export function httpUrlField(note = "") {
   return textField("a URL such as http://127.0.0.1:26660/metrics").transform((text, context) => {
     if (isPlainHttpUrl(text)) return new URL(text).href;
@@ -222,7 +216,7 @@ export function logSchema() {
       .min(1)
       .max(8)
       .default(["stderr"])
-      .describe("where lines go: stderr, stdout, or paths of files, to which they are appended"),
+      .describe("where lines go: stderr, stdout, or paths of files to append to"),
     keys: z
       .strictObject({
         time: z.string().min(1).default("time").describe("name of the field with the time"),

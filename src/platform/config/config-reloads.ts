@@ -60,7 +60,7 @@ export function createConfigReloads<Config>(
     const lost = isForced
       ? undefined
       : (emptinessOf(present.input, given.parsed.input) ?? lossOf(present.config, given.parsed.config));
-    if (lost !== undefined) throw new Error(`${lost}; if that is meant, reload with --force`);
+    if (lost !== undefined) throw new Error(`${lost}; if that is intended, reload with --force`);
     // Now, and not when the services run: until then, a file with a secret can change again.
     const read = toPresent(given);
     const changed = changedLeaves(present, read, given.kind);
@@ -86,7 +86,7 @@ export function createConfigReloads<Config>(
 
 function emptinessOf(before: object, after: object): string | undefined {
   const isLost = Object.keys(after).length === 0 && Object.keys(before).length > 0;
-  return isLost ? "the configuration is empty, and the running one is not" : undefined;
+  return isLost ? "the configuration is empty, but the running one is not" : undefined;
 }
 
 function toPresent<Config>({ kind, parsed }: ReadConfig<Config>): Present<Config> {
@@ -122,7 +122,7 @@ function withPresent<Config>(
   } catch (cause) {
     const names = fixed.map(nameOf).join(", ");
     throw new Error(
-      `the new settings do not go with the present ${names}; restart the process: ${errorText(cause)}`,
+      `the new settings are not compatible with the present ${names}; restart the process: ${errorText(cause)}`,
       {
         cause,
       },

@@ -85,7 +85,7 @@ export function givesVariables(
   if (first === undefined) return false;
   if (localnet.portOffset === 0 && localnet.stateDir === undefined) return true;
   const text = issueText(
-    "is a variable of the configuration, and --port-offset and --state-dir are for the localnet on this machine",
+    "is a configuration variable, but --port-offset and --state-dir are for the localnet on this machine",
     "one of the two",
   );
   throw new ConfigError([issueOf(first[0], "", text)]);
@@ -165,7 +165,7 @@ function readVariable(
   if (found === undefined) {
     const nearest = nearestText(name, [...known.keys()]);
     const path = known.get(nearest)?.leaf.path.join(".") ?? "";
-    return { name, text: issueText("is the variable of no key", `for example ${nearest}, for ${path}`) };
+    return { name, text: issueText("is not the variable of any key", `for example ${nearest}, for ${path}`) };
   }
   const { leaf, namesFile } = found;
   const value = isSecret(leaf.schema) ? secretReference(name, text, namesFile) : readValue(text, leaf.schema);
@@ -194,7 +194,7 @@ function doubledIssues(variables: readonly ConfigVariable[]): readonly ConfigIss
     const isDoubled =
       name.endsWith(FILE_SUFFIX) && variables.some((one) => one.name === name.slice(0, -FILE_SUFFIX.length));
     if (!isDoubled) return [];
-    const text = issueText(`is set beside ${name.slice(0, -FILE_SUFFIX.length)}`, "one of the two");
+    const text = issueText(`is set together with ${name.slice(0, -FILE_SUFFIX.length)}`, "one of the two");
     return [issueOf(name, path.join("."), text)];
   });
 }

@@ -27,7 +27,7 @@ function endpointSection(secrets: typeof processSecretSource, hasKey: boolean) {
       .regex(/^[\w.:-]{1,60}$/)
       .optional()
       .describe(
-        "name in log, page and metrics; default: host and port, with a number where several endpoints share them",
+        "name in log, page and metrics; default: host and port, with a number if several endpoints share them",
       ),
     headers: z
       .record(z.string().regex(/^[\w-]{1,60}$/), secretField(secrets))

@@ -83,10 +83,7 @@ export interface KeyLeaf {
   readonly reload: KeyReload | "services";
 }
 
-/**
- * Returns a schema's keys in schema order. A list is one key, and so are a secret, an endpoint, and a section for which `given`
- * has the short form.
- */
+/** Returns a schema's keys in schema order. Lists, secrets, endpoints and sections in short form in `given` are one key each. */
 export function keyLeaves(schema: KeySchema, given: unknown = {}): readonly KeyLeaf[] {
   return leavesOf({ path: [], schema, reload: "services" }, given);
 }

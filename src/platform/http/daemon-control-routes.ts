@@ -22,11 +22,11 @@ const level = z.strictObject({ level: z.enum(LOG_LEVELS) });
 export const CONTROL_API = {
   reload: postJson(
     "/-/reload",
-    "reads the configuration again",
+    "reloads the configuration",
     z.strictObject({ applied: z.array(z.string()), need_restart: z.array(z.string()) }),
     {
       query: { force: "`1`: also what removes a validator" },
-      replies: { 500: errorOf("the configuration is invalid, and the settings are as before") },
+      replies: { 500: errorOf("the configuration is invalid; the settings are unchanged") },
     },
   ),
   logLevel: getJson("/-/log-level", "the log level", level),
@@ -53,7 +53,7 @@ export function controlRoutes({ reloader, logLevel }: ControlDeps): readonly Api
 
 async function reload(reloader: Reloader, isForced: boolean): Promise<HttpReply> {
   const result = await reloader.reload("POST /-/reload", isForced);
-  if (!result.ok) return errorReply(500, "reload-failed", `the settings are as before: ${result.error}`);
+  if (!result.ok) return errorReply(500, "reload-failed", `the settings are unchanged: ${result.error}`);
   const { services, live, needRestart } = result;
   return jsonReply(200, { applied: [...services, ...live], need_restart: needRestart });
 }
@@ -63,7 +63,11 @@ function setLevel(logLevel: LogLevelControl, body: Uint8Array): HttpReply {
   const wanted = isRecord(given) ? given["level"] : undefined;
   const found = LOG_LEVELS.find((one) => one === wanted);
   if (found === undefined)
-    return errorReply(400, "bad-level", `the body is {"level": L}, and L one of ${LOG_LEVELS.join(", ")}`);
+    return errorReply(
+      400,
+      "bad-level",
+      `the body must be {"level": L}, with L one of ${LOG_LEVELS.join(", ")}`,
+    );
   logLevel.set(found);
   return jsonReply(200, { level: found });
 }

@@ -51,7 +51,7 @@ export function createAccessCheck(
   return ({ host, origin }) => {
     // A request of HTTP/1.0 may have no host. No browser sends one.
     if (host !== undefined && !checkHost(host)) {
-      return refused(`the host name ${quote(host)} is not one of this server`);
+      return refused(`the host name ${quote(host)} is not a name of this server`);
     }
     if (origin === undefined) return ACCEPTED;
     const match = origins.find((pattern) => matchesOrigin(pattern, origin));

@@ -28,15 +28,9 @@ import { listen, type ListenOptions } from "./listen.ts";
 /** Limits of an HTTP server. */
 export interface HttpLimits {
   readonly maxBodyBytes: number;
-  /**
-   * Total bytes of bodies above 64 KiB in unanswered requests. Beyond this, the server refuses such bodies with 503. Default: 64
-   * MiB.
-   */
+  /** Total bytes of bodies above 64 KiB in unanswered requests. Beyond it, such bodies are refused with 503. Default: 64 MiB. */
   readonly maxLargeBodiesBytes?: number;
-  /**
-   * Maximum number of open connections. A further connection replaces the one that has gone longest without a complete request,
-   * or is closed.
-   */
+  /** Maximum open connections. Another replaces the one that has gone longest without a complete request, or is closed. */
   readonly maxConnections: number;
   /** Time allowed for a request's head to arrive. */
   readonly headersTimeoutMs: number;

@@ -25,7 +25,7 @@ const RESTING: readonly HttpRoute[] = [
 ];
 
 function restingReply(): HttpReply {
-  const reply = errorReply(503, "restarting", "the services start again with other settings; try again");
+  const reply = errorReply(503, "restarting", "the services are restarting with other settings; try again");
   return { ...reply, headers: { ...reply.headers, "Retry-After": "1" } };
 }
 

@@ -5,10 +5,7 @@ import type { ListenAddress } from "../config/config-fields.ts";
 
 /** Thrown when a server cannot bind its address. */
 class ListenError extends CodedError<{
-  /**
-   * `port-in-use`: another process listens on the port. `cannot-listen`: the address does not belong to this machine or is not
-   * allowed.
-   */
+  /** `port-in-use`: another process listens on the port. `cannot-listen`: the address is not this machine's or is not allowed. */
   readonly code: "port-in-use" | "cannot-listen";
   readonly host: string;
   readonly port: number;

@@ -93,10 +93,7 @@ export function createRemoteConnections(
   };
 }
 
-/**
- * The environment's proxy for a URL, following Go's rules: never for this machine, nor for hosts in NO_PROXY. Throws if the proxy
- * is not an HTTP proxy.
- */
+/** A URL's proxy from the environment, by Go's rules: not for this machine or hosts in NO_PROXY. Throws if it is not HTTP. */
 export function proxyOf(
   { protocol, hostname, port }: URL,
   { environment = process.env }: NetworkOptions,

@@ -40,10 +40,7 @@ export function tokenFileIn(stateDir: string): string {
   return join(stateDir, TOKEN_FILE);
 }
 
-/**
- * The daemon's token: the configured token, or the token from its state directory; undefined without either. Throws like {@link
- * readOrCreateToken}.
- */
+/** The daemon's token, configured or from its state directory, else undefined. Throws like {@link readOrCreateToken}. */
 export function controlTokenOf(
   configured: Secret | undefined,
   stateDir: string | undefined,
@@ -64,6 +61,6 @@ export function readOrCreateToken(file: string): Secret {
     if (!existsSync(file)) throw error;
   }
   const text = readFileSync(file, "utf8").trim();
-  if (text === "") throw new Error(`${file} is empty; delete it, and a new token is written`);
+  if (text === "") throw new Error(`${file} is empty; delete it to get a new token`);
   return new Secret(text);
 }

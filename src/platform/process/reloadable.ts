@@ -81,7 +81,7 @@ export async function runReloadable<Config>(
   let undo: { readonly config: Config; readonly untilMs: number } | undefined;
   const restart = (config: Config): Promise<void> => {
     next = toSettings(config);
-    stop.abort(new Error("the services start again with other settings"));
+    stop.abort(new Error("the services restart with other settings"));
     return next.applied.promise;
   };
   const reloader = options.reloads && createReloader(options.reloads, restart, context);
@@ -105,7 +105,7 @@ export async function runReloadable<Config>(
         continue;
       }
       if (undo === undefined || clock.monotonicMs() >= undo.untilMs) throw failed?.error;
-      logger.error("the services failed with the new settings; those before hold again", { ...failed });
+      logger.error("the services failed with the new settings; the previous ones apply again", { ...failed });
       // Whoever waits for the reload reports the error.
       if (running.isApplied) reloader?.undone(failed?.error);
       else running.applied.reject(failed?.error);
@@ -171,7 +171,7 @@ function createReloader<Config>(
   const fail = (error: unknown): ReloadResult => {
     const text = errorText(error);
     status = { ...status, error: text, failedAtMs: clock.nowMs() };
-    logger.error("the configuration is not loaded; the settings are as before", { reason: text });
+    logger.error("the configuration is not loaded; the settings are unchanged", { reason: text });
     return { ok: false, error: text };
   };
   const reloadOnce = async (by: string, isForced: boolean): Promise<ReloadResult> => {
@@ -229,13 +229,13 @@ function reloadGauges(
     {
       question: "Is it active?",
       name: `${prefix}_config_last_reload_successful`,
-      help: "1 if the last reload of the configuration succeeded, also before the first one, 0 if the settings before it hold.",
+      help: "1 if the last configuration reload succeeded or there was none, 0 if the previous settings apply.",
       value: ({ error }) => (error === undefined ? 1 : 0),
     },
     {
       question: "Is it active?",
       name: `${prefix}_config_last_reload_success_timestamp_seconds`,
-      help: "Time of the start or of the last successful reload of the configuration.",
+      help: "Time of the start or the last successful configuration reload.",
       value: ({ successAtMs }) => successAtMs / 1000,
     },
   ];

@@ -26,40 +26,6 @@ export type ReportBlock =
       readonly rows: readonly (readonly string[])[];
     };
 
-/** A heading. */
-export function heading(text: string): readonly ReportBlock[] {
-  return [{ kind: "heading", text }];
-}
-
-/** A paragraph, or nothing if there is no text. */
-export function paragraph(text: string | undefined): readonly ReportBlock[] {
-  return text === undefined ? [] : [{ kind: "text", text }];
-}
-
-/** A list, or nothing if there are no items. */
-export function list(items: readonly string[]): readonly ReportBlock[] {
-  return items.length === 0 ? [] : [{ kind: "list", items }];
-}
-
-/** A table. A plain string is the title of a left-aligned column. */
-export function table(
-  columns: readonly (string | ReportColumn)[],
-  rows: readonly (readonly string[])[],
-): readonly ReportBlock[] {
-  const titled = columns.map((column) => (typeof column === "string" ? { title: column } : column));
-  return [{ kind: "table", columns: titled, rows }];
-}
-
-/** Bars. */
-export function sparks(lines: readonly Spark[]): readonly ReportBlock[] {
-  return [{ kind: "sparks", lines }];
-}
-
-/** A column of numbers. */
-export function right(title: string): ReportColumn {
-  return { title, align: "right" };
-}
-
 /** Outcome of a report. "unseen": the data does not show it. */
 export type ReportOutcome = "fine" | "problem" | "unseen";
 

@@ -22,7 +22,7 @@ export function isDiskFull(error: unknown): boolean {
 }
 
 /** What to do about a full disk. */
-export const MAKE_ROOM = "make room on its disk, and start again";
+export const MAKE_ROOM = "free space on its disk, and start again";
 
 function isCausedBy(error: unknown, matches: (error: Error) => boolean): boolean {
   return error instanceof Error && (matches(error) || isCausedBy(error.cause, matches));

@@ -28,10 +28,7 @@ export interface WriteQueue {
   readonly push: (write: Write) => void;
   /** Appends a write that may be lost: while the queue is full, it is dropped and counted. */
   readonly offer: (write: Write) => void;
-  /**
-   * Resolves once all earlier writes are durable. Rejects if one of them was discarded, and with the signal's reason if the
-   * signal aborts first.
-   */
+  /** Resolves once all earlier writes are durable. Rejects if one was discarded, and with the signal's reason on abort. */
   readonly flushed: (signal: AbortSignal) => Promise<void>;
   /** Discards all writes that are not durable. */
   readonly discard: () => void;

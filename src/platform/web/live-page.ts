@@ -54,10 +54,7 @@ function streamDefinition({ path, about }: LivePlace): RouteDefinition {
   );
 }
 
-/**
- * Creates two routes per page: `GET PATH`, which is complete without a script, and `GET /livePATH`, its changes as server-sent
- * events.
- */
+/** Creates two routes per page: `GET PATH`, complete without a script, and `GET /livePATH`, its changes as server-sent events. */
 export function livePageRoutes({ frame, pages }: LivePageOptions, clock: Clock): readonly ApiRoute[] {
   let subscribers = 0;
   const nav = pages.flatMap(({ path, name }) => (name === undefined ? [] : [{ path, name }]));

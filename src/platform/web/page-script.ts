@@ -47,7 +47,7 @@ const setText = (id, text) => { const node = byId(id); if (node.textContent !== 
 const tell = () => {
   const time = asOf.slice(0, 19).replace("T", " ") + " UTC";
   root.classList.toggle("stale", wasLost);
-  setText("stream-state", wasLost ? "\\u2715 Not live: no update arrives from the daemon. This page shows the past." : isLive ? "\\u25cf Live." : "Connecting\\u2026");
+  setText("stream-state", wasLost ? "\\u2715 Not live: no updates are arriving from the daemon. This page shows the past." : isLive ? "\\u25cf Live." : "Connecting\\u2026");
   setText("stream-time", "As of " + time + ", " + duration(seconds()) + " ago");
   if (wasLost && !document.title.startsWith("(old)")) document.title = "(old) " + document.title;
 };

@@ -110,10 +110,10 @@ function document(
 ${rawElement("style", PAGE_STYLE)}
 </head>
 <body data-every="${everyMs}" data-as-of="${isoTime(asOfMs)}" data-age="${age}">
-<a class="skip" href="#main">Skip to the content</a>
+<a class="skip" href="#main">Skip to content</a>
 <header>
 <h1>${heading}</h1>
-<p id="stream"><span id="stream-state" role="status"><span class="no-js">Loads again every ${RELOAD_SECONDS} s.</span></span>
+<p id="stream"><span id="stream-state" role="status"><span class="no-js">Reloads every ${RELOAD_SECONDS} s.</span></span>
 <span id="stream-time">As of ${timeText(asOfMs)}, ${age} s ago</span></p>
 ${
   nav.length > 1 &&
@@ -147,7 +147,7 @@ const tokenDialog = (
   where: Html,
 ): Html => html`<dialog id="token" aria-labelledby="token-title"><form method="dialog">
 <h2 id="token-title">This needs the token</h2>
-<p>${where} This page keeps it until it is closed or loaded again, and stores it nowhere.</p>
+<p>${where} This page keeps it until it is closed or reloaded, and stores it nowhere.</p>
 <p><label for="token-value">Token</label><input id="token-value" type="password" autocomplete="off" required></p>
 <p><button value="send">Send</button> <button value="cancel" formnovalidate>Cancel</button></p>
 </form></dialog>`;

@@ -27,7 +27,7 @@ export function reloadNotice(status: Pick<ReloadStatus, "error" | "needRestart">
   const { error, needRestart = [] } = status ?? {};
   return html`${
     error !== undefined &&
-    html`<p>${badge("bad", "configuration not loaded")} The settings are as before. ${error}</p>`
+    html`<p>${badge("bad", "configuration not loaded")} The settings are unchanged. ${error}</p>`
   }${
     needRestart.length > 0 &&
     html`<p>${badge("warn", "restart needed")} Changed in the configuration and not applied: ${needRestart.join(", ")}.</p>`

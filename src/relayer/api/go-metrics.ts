@@ -36,16 +36,16 @@ export function createGoMetrics(registry: Registry, lasting?: LastingMetrics): G
   const counter = (name: string, help: string) =>
     factory.counter({ name, help, labelNames: ["type"], zeros: { type: ["success", "failed"] } });
   const requests = counter("relayer_requests", "Attempts to answer a query.");
-  const proofs = counter("relayer_proofs", "Proven results that were included in a block, or not.");
-  const submitted = counter("submitted_txs", "Results of TX queries that were included in a block, or not.");
+  const proofs = counter("relayer_proofs", "Proven results, included in a block or not.");
+  const submitted = counter("submitted_txs", "Results of TX queries, included in a block or not.");
   const histogram = (name: string, help: string) =>
     factory.histogram({ name, help, labelNames: ["method", "type"], buckets: BUCKETS });
   const requestTime = histogram(
     "request_time",
-    "Time from the read of the remote chain to the end of an attempt.",
+    "Time from reading the remote chain to the end of an attempt.",
   );
-  const proofTime = histogram("proof_neutron_time", "Time of a broadcast to the local chain.");
-  const actions = histogram("action_durations", "Time of a read of a remote block, for an update header.");
+  const proofTime = histogram("proof_neutron_time", "Duration of a broadcast to the local chain.");
+  const actions = histogram("action_durations", "Duration of reading a remote block for an update header.");
   const record = (attempt: EndedAttempt): void => {
     if (NOT_NEEDED.has(attempt.outcome)) return;
     const type = attempt.outcome === "included" ? "success" : "failed";
@@ -81,14 +81,10 @@ export function createGoMetrics(registry: Registry, lasting?: LastingMetrics): G
 function registerGauges(registry: Registry, source: GoGaugeSource): void {
   const rows = [
     goGauge("queries_to_process", "Served queries.", source.queries),
-    goGauge(
-      "subscriber_task_queue_num_elements",
-      "Proven results that are not in a transaction yet.",
-      source.queued,
-    ),
+    goGauge("subscriber_task_queue_num_elements", "Proven results not yet in a transaction.", source.queued),
     goGauge(
       "unsuccessful_txs",
-      "Dead letters: remote transactions that are not sent again.",
+      "Dead letters: remote transactions that are not retried.",
       source.deadLetters,
     ),
   ];

@@ -219,16 +219,16 @@ const since = { since: "a time such as 2026-01-31T12:00:00Z", until: "a time, ex
 
 /** The routes of the relayer's HTTP API. */
 export const RELAYER_API = {
-  livez: getText("/livez", "200 while the process makes progress, regardless of its chains", {
+  livez: getText("/livez", "200 while the process makes progress, whatever the state of its chains", {
     replies: { 503: textOf("a loop has hung for five minutes") },
   }),
-  readyz: getText("/readyz", "200 without a problem, else a line `code: reason` for each problem", {
-    replies: { 503: textOf("a line for each problem") },
+  readyz: getText("/readyz", "200 if there is no problem, else one line `code: reason` per problem", {
+    replies: { 503: textOf("one line per problem") },
   }),
   metrics: getText("/metrics", "[metrics](metrics.md) for Prometheus"),
   status: getJson(
     "/api/status",
-    "problems with their beginning, account, spending, fee market, chains, connections, queries, endpoints, and how the configuration was loaded (`config`)",
+    "problems with their start times, account, spending, fee market, chains, connections, queries, endpoints, and how the configuration was loaded (`config`)",
     status,
   ),
   connections: getJson(
@@ -246,7 +246,12 @@ export const RELAYER_API = {
       keys: z.array(z.strictObject({ path: words, key: z.base64() })),
       transactions_filter: words,
     }),
-    { replies: { 400: errorOf("not the id of a query"), 404: errorOf("this relayer serves no such query") } },
+    {
+      replies: {
+        400: errorOf("not the id of a query"),
+        404: errorOf("this relayer does not serve the query"),
+      },
+    },
   ),
   attempts: getJson("/api/attempts", "the newest attempts", z.array(attempt), {
     query: {
@@ -261,7 +266,7 @@ export const RELAYER_API = {
   }),
   attemptSummary: getJson(
     "/api/attempts/summary",
-    "number of stored attempts by outcome and part of the time, and by lateness",
+    "number of stored attempts by outcome and interval, and by lateness",
     z.strictObject({
       outcomes: z.array(
         z.strictObject({ outcome: z.enum(ATTEMPT_OUTCOMES), part: z.int(), attempts: z.int() }),
@@ -298,7 +303,7 @@ export const RELAYER_API = {
   ),
   resubmit: goPost(
     "/resubmit-txs",
-    "sends dead letters again, with the Go relayer's path, statuses and texts; [without a token](relayer.md#transactions) where `http.open_resubmit` is true",
+    "sends dead letters again, with the Go relayer's path, statuses and texts; [without a token](relayer.md#transactions) if `http.open_resubmit` is true",
   ),
   acknowledge: goPost("/api/dead-letters/acknowledge", "removes dead letters from the list"),
 };
@@ -309,7 +314,7 @@ export const RELAYER_PAGES = {
     path: "/",
     name: "Overview",
     about:
-      "verdict, four numbers, queries, connections; `search`, `state`, `sort` (`late`, `id`, `connection`, `age`, `owner`, with `-` reversed) and `page` choose the queries",
+      "verdict, four numbers, queries, connections; `search`, `state`, `sort` (`late`, `id`, `connection`, `age`, `owner`, reversed with `-`) and `page` select the queries",
   },
   costs: { path: "/costs", name: "Costs", about: "who pays, what results cost, the fee market" },
   attempts: { path: "/attempts", name: "Attempts", about: "the last hour, and the newest attempts" },
@@ -317,11 +322,11 @@ export const RELAYER_PAGES = {
   deadLetters: {
     path: "/dead-letters",
     name: "Dead letters",
-    about: "transactions that their contract rejected, with a button that sends them again",
+    about: "transactions that their contract rejected, with a button to send them again",
   },
   endpoints: { path: "/endpoints", name: "Endpoints", about: "every endpoint with state and latency" },
   query: {
     path: "/queries/:id",
-    about: "one query: whether it is current, why not, its last attempts, what it asks",
+    about: "one query: whether it is current and, if not, why; its last attempts; what it asks for",
   },
 };

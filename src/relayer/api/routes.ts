@@ -114,8 +114,7 @@ function problemLines(found: readonly { readonly code: string; readonly text: st
 
 /** One query as in `/api/queries`, plus its keys and filter. */
 function oneQuery(deps: ApiDeps, id: string): HttpReply {
-  if (!isQueryId(id))
-    return errorReply(400, "bad-id", "the id of a query is a whole number, as in /api/queries/1");
+  if (!isQueryId(id)) return errorReply(400, "bad-id", "a query id is a whole number, as in /api/queries/1");
   const found = findQuery(deps.status(), deps.registry, BigInt(id));
   if (found === undefined)
     return errorReply(404, "no-such-query", `this relayer does not serve a query ${id}; see /api/queries`);

@@ -23,7 +23,7 @@ const STATUS_GAUGES = [
   ...answering<RelayerStatus>("Is it current?", [
     {
       name: "relaywatch_relayer_ready",
-      help: "1 when the relayer has no problem, as GET /readyz, else 0.",
+      help: "1 if the relayer has no problem, like GET /readyz, else 0.",
       labelNames: [],
       values: ({ problems }) => [series(problems.length === 0 ? 1 : 0)],
     },
@@ -46,7 +46,7 @@ const STATUS_GAUGES = [
     },
     {
       name: "relaywatch_relayer_overdue_queries",
-      help: "Queries that are later than health.overdue_blocks, without those that have a failure of their own. Without a newer remote block, when the remote chain has stopped.",
+      help: "Queries later than health.overdue_blocks, excluding queries with a failure of their own. A query without a newer remote block counts only if the remote chain has stopped.",
       labelNames: ["connection_id"],
       values: (status) =>
         perConnection(status, (_connection, queries) => [
@@ -55,7 +55,7 @@ const STATUS_GAUGES = [
     },
     {
       name: "relaywatch_relayer_unanswerable_queries",
-      help: "Due queries without a possible result, by reason: a failure of their own, or no newer remote block.",
+      help: "Due queries that cannot have a result, by reason: a failure of their own, or no newer remote block.",
       labelNames: ["connection_id", "reason"],
       values: (status) =>
         perConnection(status, (_connection, queries) =>
@@ -70,7 +70,7 @@ const STATUS_GAUGES = [
     },
     {
       name: "relaywatch_relayer_most_late_blocks",
-      help: "Local blocks since the result of the connection's latest query was due, without queries that have a failure of their own. 0 when none is late.",
+      help: "Local blocks since the result of the connection's most late query was due, excluding queries with a failure of their own. 0 when none is late.",
       labelNames: ["connection_id"],
       values: (status) =>
         perConnection(status, (_connection, queries) => [
@@ -79,7 +79,7 @@ const STATUS_GAUGES = [
     },
     {
       name: "relaywatch_relayer_most_late_seconds",
-      help: "Time of the local blocks in relaywatch_relayer_most_late_blocks, by the chain's block time where this process did not see them. Absent until that is known.",
+      help: "Time covered by the local blocks in relaywatch_relayer_most_late_blocks, estimated from the block time for blocks that this process did not see. Absent until that is known.",
       labelNames: ["connection_id"],
       values: (status) =>
         perConnection(status, (_connection, queries) =>
@@ -88,7 +88,7 @@ const STATUS_GAUGES = [
     },
     {
       name: "relaywatch_relayer_query_late_blocks",
-      help: `Local blocks since the query's result was due, or since its registration while it has none, for the first ${MAX_QUERY_SERIES} queries.`,
+      help: `Local blocks since the query's result was due, or since its registration if it has none, for the first ${MAX_QUERY_SERIES} queries.`,
       labelNames: ["query_id"],
       values: ({ queries }) =>
         queries
@@ -161,7 +161,7 @@ const STATUS_GAUGES = [
     },
     {
       name: "relaywatch_relayer_account_left_seconds",
-      help: "Time until the balance is spent at the rate of this process's fees of the last day. Absent while it paid none.",
+      help: "Time until the balance is spent at the rate of this process's fees over the last day. Absent if it paid none.",
       labelNames: [],
       values: ({ account: { daysLeft } }) => (daysLeft === undefined ? [] : [series(daysLeft * 86_400)]),
     },
@@ -174,7 +174,7 @@ const STATUS_GAUGES = [
     },
     {
       name: "relaywatch_relayer_client_trusting_period_seconds",
-      help: "Time after its last update at which the connection's client expires. Absent before the first read.",
+      help: "How long after its last update the connection's client expires. Absent before the first read.",
       labelNames: ["connection_id"],
       values: (status) =>
         perConnection(status, ({ client: { reading } }) =>
@@ -183,7 +183,7 @@ const STATUS_GAUGES = [
     },
     {
       name: "relaywatch_relayer_client_active",
-      help: "1 while the connection's client is active, 0 when it is expired or frozen. Absent before the first read.",
+      help: "1 while the connection's client is active, 0 if it is expired or frozen. Absent before the first read.",
       labelNames: ["connection_id"],
       values: (status) =>
         perConnection(status, ({ client: { reading } }) =>
@@ -203,7 +203,7 @@ const STATUS_GAUGES = [
     },
     {
       name: "relaywatch_relayer_dead_letters",
-      help: "Stored remote transactions that are not sent again, as GET /unsuccessful-txs lists them.",
+      help: "Stored remote transactions that are not retried, as listed by GET /unsuccessful-txs.",
       labelNames: [],
       values: ({ deadLetters }) => [series(deadLetters)],
     },
@@ -220,7 +220,7 @@ const STATUS_GAUGES = [
     },
     {
       name: "relaywatch_relayer_endpoint_distrusted",
-      help: "1 while other endpoints are preferred since a response was proven to be wrong, else 0.",
+      help: "1 while other endpoints are preferred because a response was proven wrong, else 0.",
       labelNames: ["chain_id", "endpoint"],
       values: ({ endpoints }) =>
         endpoints.map(({ chainId, name, distrusted }) =>
@@ -229,7 +229,7 @@ const STATUS_GAUGES = [
     },
     {
       name: "relaywatch_relayer_endpoint_lacks",
-      help: "Number of RPC methods that the endpoint could not do recently, and 1 more after too large responses. Page and status name them.",
+      help: "Number of RPC methods that the endpoint recently could not serve, plus 1 after oversized responses. The page and the status name them.",
       labelNames: ["chain_id", "endpoint"],
       values: ({ endpoints }) =>
         endpoints.map(({ chainId, name, lacks }) =>
@@ -238,7 +238,7 @@ const STATUS_GAUGES = [
     },
     {
       name: "relaywatch_relayer_endpoint_batch_size",
-      help: "Largest number of calls in one request to the endpoint: the setting, or what the endpoint takes.",
+      help: "Maximum number of calls in one request to the endpoint: the setting, or what the endpoint accepts.",
       labelNames: ["chain_id", "endpoint"],
       values: ({ endpoints }) =>
         endpoints.flatMap(({ chainId, name, batchSize }) =>
@@ -247,7 +247,7 @@ const STATUS_GAUGES = [
     },
     {
       name: "relaywatch_relayer_endpoint_lag_blocks",
-      help: "Blocks that the endpoint was behind the best endpoint of its chain at the last comparison.",
+      help: "Blocks by which the endpoint was behind the best endpoint of its chain at the last comparison.",
       labelNames: ["chain_id", "endpoint"],
       values: ({ endpoints }) =>
         endpoints.flatMap(({ chainId, name, lagBlocks }) =>
@@ -256,7 +256,7 @@ const STATUS_GAUGES = [
     },
     {
       name: "relaywatch_relayer_endpoint_latency_seconds",
-      help: "Time that the last status of the endpoint took. Absent before the first one.",
+      help: "Time taken by the endpoint's last status request. Absent before the first one.",
       labelNames: ["chain_id", "endpoint"],
       values: ({ endpoints }) =>
         endpoints.flatMap(({ chainId, name, latencyMs }) =>

@@ -25,10 +25,7 @@ import { fromWireQuery, type RegisteredQuery } from "./registered-query.ts";
 
 /** gRPC queries to the local chain. All methods reject with `ClientError`. */
 export interface LocalQueries extends LightClientQueries {
-  /**
-   * Returns all queries registered for the connection, at `height` (default: the latest). Rejects with `LightClientError`
-   * "too-many-pages".
-   */
+  /** Returns all queries for the connection at `height` (default: latest). Rejects with `LightClientError` "too-many-pages". */
   readonly registeredQueries: (
     connectionId: string,
     signal: AbortSignal,

@@ -34,10 +34,7 @@ export type RelayErrorFacts =
   | { readonly code: "transaction-refused"; readonly connectionId: string }
   | { readonly code: "transaction-lost"; readonly connectionId: string };
 
-/**
- * Ends one cycle of a connection, which is retried after a backoff. "state-unusable" and "state-in-use" end the daemon at
- * startup.
- */
+/** Ends one connection cycle, which is retried after a backoff. "state-unusable" and "state-in-use" end the daemon at startup. */
 export class RelayError extends CodedError<RelayErrorFacts> {}
 
 /** Backoff after a local chain or connection error. */

@@ -121,7 +121,7 @@ export function deadLettersCommand(context: CliContext): Command {
     .option("--token-file <file>", "file with the relayer's bearer token")
     .action((txs: readonly string[], options: ResubmitOptions) => resubmitLetters(txs, options, context));
   const acknowledge = addRelayerApiOptions(new Command("acknowledge"))
-    .description("end dead letters that are not to be sent again")
+    .description("remove dead letters that need not be sent again")
     .argument("[tx...]", "transactions: <query-id>/<hash>")
     .option("--all", "all dead letters")
     .option("--token-file <file>", "file with the relayer's bearer token")
@@ -259,6 +259,6 @@ async function postLetters(
 function refusalText(status: number, text: string, tokenFile: string | undefined): string {
   if (status !== 401 && status !== 403) return text;
   return tokenFile === undefined
-    ? "icq-relayer refused /resubmit-txs: it needs its token; name its file, control-token in its state_dir or that of http.token, with --token-file"
+    ? "icq-relayer refused /resubmit-txs: it needs its token; pass the token's file with --token-file: control-token in state_dir, or the file of http.token"
     : `icq-relayer refused /resubmit-txs: the token in ${tokenFile} is not the daemon's`;
 }

@@ -29,8 +29,8 @@ export function importLevelDbCommand(context: CliContext): Command {
       "after",
       `
 Stop both relayers first. Imports the progress of transaction searches, transactions in flight, and unsuccessful transactions
-as dead letters. Does not change the directory, nor a query that state_dir or store already knows, so repeating it changes
-nothing. "relayer start --from-env" does this at its first start.`,
+as dead letters. Changes neither the directory nor a query that state_dir or store already knows, so repeating it
+changes nothing. "relayer start --from-env" does this at its first start.`,
     )
     .action((directory: string, options: ImportOptions) => runImport(directory, options, context));
 }
@@ -71,12 +71,12 @@ const WAIT_MS = 10_000;
 /** `relaywatch config from-env [FILE]`: prints the Go relayer's settings as YAML. */
 export function fromEnvCommand(context: CliContext): Command {
   return new Command()
-    .argument("[file]", "file with the variables, as an .env file; default: the environment alone")
+    .argument("[file]", ".env file with the variables; default: the environment alone")
     .addHelpText(
       "after",
       `
-Reads the chain ids from the endpoints. Secrets remain references. Reports unknown variables with the prefixes RELAYER_
-and LOGGER_ on stderr. Exits 78 when a variable is wrong or missing, and 75 when an endpoint does not respond.`,
+Reads the chain ids from the endpoints. Secrets remain references. Reports unknown variables with the prefix RELAYER_
+or LOGGER_ on stderr. Exits 78 when a variable is wrong or missing, and 75 when an endpoint does not respond.`,
     )
     .action((file: string | undefined) => printYaml(file, context));
 }

@@ -54,17 +54,17 @@ export function planCommand(context: CliContext): Command {
         "the relayer's configuration: market and blocks are read from its local chain",
       ).conflicts(["fromEnv"]),
     )
-    .option("--from-env [file]", "the same from the Go relayer's variables, also from an .env file")
+    .option("--from-env [file]", "the same from the Go relayer's variables, which may be in an .env file")
     .addOption(
       urlOption(
         "--url <url>",
-        "HTTP API of the running relayer: what its results use and pay, instead of estimates",
+        "HTTP API of the running relayer: use its measured gas and fees instead of estimates",
       ),
     )
     .addOption(
       new Option(
         "--queries <n>",
-        "number of KV queries; default: the registered ones that the configuration serves",
+        "number of KV queries; default: the registered queries that the configuration serves",
       ).argParser(parseQueries),
     )
     .addOption(
@@ -102,12 +102,12 @@ export function planCommand(context: CliContext): Command {
     .addHelpText(
       "after",
       `
-Computes what a set of queries costs and how late its results are in the steady state, before anybody registers the queries.
+Computes what a set of queries costs and how late its results are in the steady state, before anybody registers them.
 Sends nothing. Without a configuration it uses the fee market of the deployed chain.
 
-A result with one key uses 28,500 gas: 28,200 are the chain's for the message, the rest is its share of a transaction with many
-results. Each block with results adds ${formatCount(GAS_PER_TRANSACTION + GAS_PER_CLIENT_UPDATE)} gas for a transaction and a client update, so few queries cost more each.
-A callback to a small contract uses 65,000 gas more. Registered queries are estimated from their keys and callbacks,
+A result with one key uses 28,500 gas: the chain charges 28,200 for the message, and the rest is its share of a
+transaction with many results. Each block with results adds ${formatCount(GAS_PER_TRANSACTION + GAS_PER_CLIENT_UPDATE)} gas for a transaction and a client update, so a few queries cost more each.
+A callback to a small contract adds 65,000 gas. Registered queries are estimated from their keys and callbacks,
 or measured with --url.`,
     )
     .action((options: PlanOptions) => plan(options, context));
@@ -138,12 +138,12 @@ function planWithDefaults(options: PlanOptions): Plan {
   if (options.url !== undefined)
     throw new CliError(
       EXIT.usage,
-      "--url needs --config or --from-env: the relayer does not tell its market's parameters",
+      "--url needs --config or --from-env: the relayer does not report its market's parameters",
     );
   if (options.queries === undefined)
     throw new CliError(
       EXIT.usage,
-      "name a number of queries with --queries, or a relayer with --config or --from-env",
+      "give a number of queries with --queries, or a relayer with --config or --from-env",
     );
   const config = localnetRelayerConfig(portsAt(0), undefined).config;
   return toPlan(options, config, {
@@ -294,12 +294,12 @@ function planText(made: Plan): readonly string[] {
     [
       "the market bears",
       decimalText(found.sustainableResults),
-      `results a block: ${formatCount(found.sustainableGas)} gas of the target ${formatCount(targetOf(params))}, less others ${formatCount(othersGas)}`,
+      `results per block: ${formatCount(found.sustainableGas)} gas of the target ${formatCount(targetOf(params))}, less others ${formatCount(othersGas)}`,
     ],
     [
       "demand",
       decimalText(found.demandResults),
-      `results a block: ${formatCount(found.demandGas)} gas for ${formatCount(made.queries)} ${made.queries === 1 ? "query" : "queries"}`,
+      `results per block: ${formatCount(found.demandGas)} gas for ${formatCount(made.queries)} ${made.queries === 1 ? "query" : "queries"}`,
     ],
     ["late", late.figure, late.text],
     ["fresh", ...freshTexts(made)],
@@ -316,9 +316,9 @@ function planText(made: Plan): readonly string[] {
     marketText(made),
     ...(made.isOthersGasKnown
       ? []
-      : ["Others' gas is unknown: the node does not store the results of blocks. Name it with --others."]),
+      : ["Others' gas is unknown: the node does not store block results. Set it with --others."]),
     source === "chain"
-      ? "Market, blocks and others' gas are read from the chain, unless an option replaces them."
+      ? "Market, blocks and others' gas are read from the chain, unless an option overrides them."
       : "Without --config: the fee market of the deployed chain at its minimum.",
   ];
 }
@@ -339,7 +339,7 @@ function freshTexts({
 
 function marketText({ denom, price, cap, input: { params, ceiling, feeFactor, blockMs } }: Plan): string {
   const unlimited =
-    ceiling < cap ? "" : "; the ceiling is not below the cap, so that the price may rise to the cap";
+    ceiling < cap ? "" : "; the ceiling is not below the cap, so the price may rise to the cap";
   const prices = `price ${priceText(price)} ${denom}, minimum ${priceText(params.minBaseGasPrice)}, ceiling ${priceText(ceiling)}, cap ${priceText(cap)}`;
   return `${prices}; fees are ${priceText(feeFactor)} × gas × minimum; one block in ${formatCount(Math.round(blockMs))} ms${unlimited}`;
 }

@@ -155,7 +155,7 @@ function inspectText(output: JsonValue): string {
           : []),
         `late: ${at("state.late_blocks")} blocks of at most ${at("state.overdue_limit_blocks")}, ${at("state.late_seconds")} s`,
         `last result: local height ${at("state.last_local_height")}, remote height ${at("state.last_remote_height")}, ${at("state.result_age_blocks")} blocks ago`,
-        `query: ${at("state.type")} over ${at("state.connection_id")}, every ${at("state.update_period")} blocks, of ${at("state.owner")}`,
+        `query: ${at("state.type")} over ${at("state.connection_id")}, every ${at("state.update_period")} blocks, owner ${at("state.owner")}`,
         `since the start: ${at("state.results")} results, ${at("state.gas")} gas, fee ${at("state.fee")}`,
       ]
     : [`query ${at("id")}: its state is unknown: ${at("state.error")}`];
@@ -210,7 +210,7 @@ async function previewOne(id: bigint, options: InspectOptions, context: CliConte
       const [kv] = query === undefined ? [] : await previewKv(preview, connection, [query], context.signal);
       if (kv !== undefined) return kvPreviewJson(kv);
     }
-    return { error: "the configuration does not serve this query: see its connections, owners and ids" };
+    return { error: "the configuration does not serve this query: check its connections, owners and ids" };
   } finally {
     preview.close();
   }
@@ -245,7 +245,7 @@ function kvPreviewJson({ query, at, outcome, other }: KvPreview) {
 function comparisonText(other: Comparison): string | null {
   if (other.kind === "unreadable") return `the last result cannot be compared: ${other.reason}`;
   if (other.kind !== "differs") return null;
-  return `the last result, from remote height ${other.at.height}, has other values for ${other.keys} keys`;
+  return `the last result, from remote height ${other.at.height}, has different values for ${other.keys} keys`;
 }
 
 /** Like {@link kvPreviewJson}, for a TX query. */
@@ -291,7 +291,7 @@ export function doctorCommand(context: CliContext): Command {
     .addOption(jsonOption())
     .addHelpText(
       "after",
-      "\nSends nothing. Exits 0 without a problem, 1 with one, 3 when something cannot be read.",
+      "\nSends nothing. Exits 0 if there is no problem, 1 if there is one, 3 if something cannot be read.",
     )
     .action((options: DoctorOptions) => printFindings(options, context));
 }

@@ -29,7 +29,7 @@ export function addRelayerApiOptions(command: Command): Command {
 /** An option for the API's base URL. */
 export function urlOption(
   flags: string,
-  description = "the relayer's HTTP API; default: that on this machine",
+  description = "the relayer's HTTP API; default: the one on this machine",
 ): Option {
   return daemonUrlOption(flags, description);
 }
@@ -51,7 +51,7 @@ export interface RelayerControlOptions extends RelayerApiOptions {
 /** Adds the options of {@link RelayerControlOptions} to a command. */
 export function addRelayerControlOptions(command: Command): Command {
   return addRelayerApiOptions(command)
-    .option("--config <file>", "configuration of the relayer: its address, and where its token is")
+    .option("--config <file>", "the relayer's configuration, for its address and the location of its token")
     .option("--token-file <file>", "file with the relayer's bearer token; default: the file in --config");
 }
 
@@ -83,7 +83,7 @@ function placeOf(options: RelayerControlOptions, needsToken: boolean): Place {
     return { url, token: readTokenFile(tokenFile), tokenHint: `--token-file is ${tokenFile}` };
   if (configured !== undefined) return { url, ...configured.token() };
   if (options.url !== undefined) return { url, tokenHint: "name its file with --token-file" };
-  const tokenHint = `that of ${controlTokenFile(portOffset)} is for the localnet; name the configuration with --config`;
+  const tokenHint = `the token in ${controlTokenFile(portOffset)} is for the localnet; name the configuration with --config`;
   return { url, token: controlToken(portOffset), tokenHint };
 }
 
@@ -110,7 +110,7 @@ function readPlace(file: string): { readonly url: string; readonly token: () => 
     if (config.state_dir === undefined)
       return { tokenHint: `${file} has neither http.token nor state_dir: send SIGHUP to reload` };
     const path = tokenFileIn(config.state_dir);
-    return { token: readTokenFile(path), tokenHint: `that of ${path} was sent` };
+    return { token: readTokenFile(path), tokenHint: `the token in ${path} was sent` };
   };
   return { url: httpUrl(isEverywhere ? { ...listen, host: "127.0.0.1" } : listen), token };
 }

@@ -45,12 +45,12 @@ export function addRelayerConfigOptions(command: Command): Command {
     .addOption(
       new Option(
         "--config <file>",
-        "YAML configuration; default: for the localnet on this machine",
+        "YAML configuration; default: one for the localnet on this machine",
       ).conflicts(["fromEnv"]),
     )
     .option(
       "--from-env [file]",
-      "configuration from the Go relayer's RELAYER_* and LOGGER_* variables, also from an .env file",
+      "configuration from the Go relayer's RELAYER_* and LOGGER_* variables, which may be in an .env file",
     )
     .option("--state-dir <dir>", "without --config: directory for the relayer's state")
     .addOption(portOffsetOption());
@@ -155,7 +155,7 @@ export async function relayerContext(
 
 /** `--query IDS`: query ids, separated by commas. Default: all queries. */
 export function queryIdsOption(): Option {
-  return new Option("--query <ids>", "only these queries, separated by commas").argParser((text) =>
+  return new Option("--query <ids>", "only these queries, comma-separated").argParser((text) =>
     text.split(",").map((part) => parseUint64(part.trim())),
   );
 }

@@ -140,7 +140,7 @@ function report(relayer: Relayer, options: Options, context: CliContext): void {
   if (open > 0 && isStandby(relayer))
     throw new CliError(
       EXIT.tryAgain,
-      `another process has the lease of this signer and submits its results: ${relayer.status().gate.holder ?? "its name was not read"}; stop it first, or leave the queries to it`,
+      `another process has this signer's lease and submits its results: ${relayer.status().gate.holder ?? "its name is unknown"}; stop it first, or leave the queries to it`,
     );
   if (open > 0 || !relayer.status().loaded)
     throw new CliError(EXIT.tryAgain, `${open} of ${queries.length} queries had no result in time`);

@@ -43,7 +43,7 @@ export function relayerReportCommand(context: CliContext): Command {
   command.addOption(
     new Option(
       "--by <group>",
-      "instead: who pays, what each owner or query costs in the last hour, day, week, 30 days and month, and the forecast",
+      "report spending instead: who pays, what each owner or query cost in the last hour, day, week, 30 days and month, and the forecast",
     ).choices(COST_GROUPS),
   );
   for (const option of formatOptions()) command.addOption(option);

@@ -32,13 +32,13 @@ export function requestsSchema() {
         .min(1)
         .max(100)
         .default(10)
-        .describe("calls in one request; halved for an endpoint that refuses so many, down to single calls"),
+        .describe("calls per request; halved for an endpoint that refuses this many, down to single calls"),
       max_response_bytes: z
         .int()
         .min(1_000_000)
         .max(512 * 1024 * 1024)
         .default(64 * 1024 * 1024)
-        .describe("a longer response is not read, and the next endpoint is asked"),
+        .describe("a longer response is not read, and the next endpoint is tried"),
     })
     .prefault({})
     .describe("requests to all endpoints");

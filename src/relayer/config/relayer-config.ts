@@ -67,18 +67,18 @@ export function relayerConfigSchema(secrets: SecretSource = processSecretSource)
   return fieldsSchema(secrets)
     .refine(({ state_dir, store }) => state_dir === undefined || store === undefined, {
       path: ["store"],
-      error: issueText("is given beside state_dir", "one of the two"),
+      error: issueText("is set together with state_dir", "one of the two"),
     })
     .refine((config) => config.spending.budget === undefined || budgetOf(config) !== undefined, {
       path: ["spending", "budget"],
       error: issueText(
         "is not an amount of gas.denom",
-        'base units in quotes such as "50000000", or display units such as "50 NTRN" beside gas.display with that unit',
+        'base units in quotes such as "50000000", or, if gas.display has that unit, display units such as "50 NTRN"',
       ),
     })
     .refine(({ shards, connections }) => shards === undefined || shards.count <= connections.length, {
       path: ["shards", "count"],
-      error: issueText("is greater than the number of connections", "at most one shard for each connection"),
+      error: issueText("is greater than the number of connections", "at most one shard per connection"),
     });
 }
 
@@ -101,7 +101,7 @@ function fieldsSchema(secrets: SecretSource) {
           .meta({ example: ["http://127.0.0.1:26657"] }),
       })
       .readonly()
-      .describe("the local chain: the one with the interchain queries"),
+      .describe("the local chain, on which the interchain queries are registered"),
     signer: signerSchema(secrets),
     gas: z
       .strictObject({
@@ -109,35 +109,35 @@ function fieldsSchema(secrets: SecretSource) {
         display: displaySchema()
           .optional()
           .describe(
-            "unit in which people read amounts, beside base units; default: the one in the chain's bank metadata, and none without them",
+            "unit in which people read amounts, in addition to base units; default: the unit in the chain's bank metadata, if there is one",
           )
           .meta({ commentedOut: true }),
         value: valueSchema()
           .optional()
           .describe(
-            "what one display unit is worth: the page and the reports then show the value of amounts too",
+            "value of one display unit; with it, the page and the reports also show what amounts are worth",
           )
           .meta({ commentedOut: true }),
         adjustment: decimalField()
           .prefault("1.3")
           .describe(
-            "highest gas limit: simulated gas × this; it starts there and follows what transactions really use",
+            "highest gas limit: simulated gas × this; the limit starts there and follows what transactions actually use",
           ),
         price_multiplier: decimalField()
           .prefault("1.1")
           .describe(
-            "offered gas price: the price that was read × this; of a fee market whose state can be read, the relayer offers what it can charge until the block after the next one instead",
+            "offered gas price: the price read from the chain × this; if the fee market's state can be read, the relayer instead offers what the market can charge until the block after next",
           ),
         price: z
           .strictObject({
             comfortable: decimalField()
               .describe(
-                "price of the fee market above which only urgent results are sent; below it, results use what the market bears, and a backlog may raise the price up to here; default: 2 × the market's minimum",
+                "fee market price above which only urgent results are sent; below it, results use what the market bears, and a backlog may raise the price up to here; default: 2 × the market's minimum",
               )
               .meta({ example: "0.005" }),
           })
           .optional()
-          .describe("the price that the relayer aims at")
+          .describe("the price that the relayer aims for")
           .meta({ commentedOut: true }),
         max_price: decimalField().prefault("1").describe("highest gas price: above it nothing is sent"),
         fallback_price: decimalField()
@@ -162,11 +162,11 @@ function fieldsSchema(secrets: SecretSource) {
       .strictObject({
         first: durationField()
           .prefault("2s")
-          .describe("backoff after the first failure of a query; it doubles with each further one"),
+          .describe("backoff after a query's first failure; it doubles with each further failure"),
         most: durationField().prefault("5m").describe("longest backoff"),
       })
       .prefault({})
-      .describe("backoff of a query after failures"),
+      .describe("a query's backoff after failures"),
     deadlines: z
       .strictObject({
         call: durationField().prefault("10s").describe("deadline of one RPC call"),
@@ -183,27 +183,27 @@ function fieldsSchema(secrets: SecretSource) {
       .min(1)
       .optional()
       .describe(
-        "folder of the SQLite file with the progress of TX searches, dead letters and attempts; without it or store, they are lost at a restart: every TX search then starts tx_lookback_blocks before the tip, and submits again what it finds, which costs its fee",
+        "folder of the SQLite file with the progress of TX searches, dead letters and attempts; without state_dir or store, they are lost on restart: every TX search then starts tx_lookback_blocks before the tip, and resubmits what it finds, which costs fees",
       )
       .meta({ example: "./relayer-state", reload: "process" }),
     health: healthSchema(),
     store: storeField(secrets)
       .optional()
       .describe(
-        "PostgreSQL instead of state_dir, shared by several instances: one of those with the same signer submits",
+        "PostgreSQL instead of state_dir, shared by several instances: of those with the same signer, one submits",
       )
       .meta({ commentedOut: true, reload: "process" }),
-    lease: leaseSchema().describe("with store: leadership of the instances with the same signer"),
+    lease: leaseSchema().describe("with store: leadership among the instances with the same signer"),
     shards: shardsSchema()
       .optional()
-      .describe("instances with different signers share the connections; each one serves a part of them")
+      .describe("instances with different signers share the connections; each serves some of them")
       .meta({ commentedOut: true }),
-    history: historySchema().describe("attempts that the state stores").meta({ reload: "process" }),
+    history: historySchema().describe("retention of stored attempts").meta({ reload: "process" }),
     urgency: urgencySchema()
       .describe("rules for queries that are worth a higher price than gas.price.comfortable; default: none")
       .meta({ commentedOut: true }),
     spending: spendingSchema().describe(
-      "limits of one UTC day and signer, and the budget of a month, in units of gas.denom",
+      "limits per UTC day and signer, and the monthly budget, in units of gas.denom",
     ),
     http: httpSchema(secrets),
     metrics: z
@@ -211,7 +211,7 @@ function fieldsSchema(secrets: SecretSource) {
         go_relayer_names: z
           .boolean()
           .default(false)
-          .describe("/metrics also has the metrics of the Go relayer, under their old names"),
+          .describe("/metrics also serves the Go relayer's metrics, under their old names"),
       })
       .prefault({})
       .describe("the metrics page"),
@@ -242,7 +242,7 @@ function queriesSchema() {
       min_kv_update_period: amountField()
         .prefault("0")
         .describe(
-          "least number of remote blocks between two results of a KV query, whatever its update period is",
+          "minimum number of remote blocks between two results of a KV query, whatever its update period",
         ),
       skip_unchanged: z
         .int()
@@ -250,14 +250,14 @@ function queriesSchema() {
         .max(1_000_000)
         .default(0)
         .describe(
-          "a KV result with the values of the last one is not sent until that one is this many local blocks old; 0: every result is sent. Contracts that check the height of a result see an older one",
+          "a KV result with unchanged values is not sent until the last result is this many local blocks old; 0: every result is sent. Contracts that check a result's height see an older one",
         ),
       tx_lookback_blocks: amountField()
         .prefault("100")
         .describe("the first search of a TX query starts this many remote blocks before the tip"),
       reload_every: durationField(1_000)
         .prefault("1m")
-        .describe("interval of the complete reads of the query list; events announce changes in between"),
+        .describe("interval between complete reads of the query list; events announce changes in between"),
       tx_skip_pruned: z
         .boolean()
         .default(true)
@@ -291,7 +291,7 @@ function batchSchema() {
         .min(10_000)
         .max(MAX_BATCH_BYTES, {
           error: issueText(
-            "is too large for a node: a simulation is hex in a request of at most 1,000,000 bytes, and a transaction has at most 1,048,576",
+            "is too large for a node: a simulation is hex in a request of at most 1,000,000 bytes, and a transaction may have at most 1,048,576",
             `${MAX_BATCH_BYTES} or less`,
           ),
         })
@@ -305,7 +305,7 @@ function batchSchema() {
         ),
     })
     .prefault({})
-    .describe("limits of one transaction");
+    .describe("limits per transaction");
 }
 
 function healthSchema() {
@@ -323,7 +323,7 @@ function healthSchema() {
         .max(1_000_000)
         .optional()
         .describe(
-          "local blocks that a result may be late; default: 3 × the update period of the query + 5, and what the fee market delays every result",
+          "how many local blocks late a result may be; default: 3 × the query's update period + 5, plus the delay that the fee market causes every result",
         )
         .meta({ example: 8, commentedOut: true }),
       client_expires_soon: z
@@ -336,10 +336,10 @@ function healthSchema() {
             .describe("time before the expiry, limited to a quarter of the trusting period"),
         })
         .prefault({})
-        .describe("a light client with less left than either of these is a problem"),
+        .describe("a light client with less time left than either of these is a problem"),
     })
     .prefault({})
-    .describe("when GET /readyz is 503, the page is red and a line is logged");
+    .describe("when GET /readyz returns 503, the page turns red and a line is logged");
 }
 
 function httpSchema(secrets: SecretSource) {
@@ -352,13 +352,13 @@ function httpSchema(secrets: SecretSource) {
       hosts: hostNamesField()
         .optional()
         .describe(
-          "names that clients may use, besides the loopback names; default: none on a loopback address, else every name",
+          "host names that clients may use, besides the loopback names; default: none on a loopback address, else every name",
         )
         .meta({ example: ["relayer.example"], commentedOut: true, reload: "process" }),
       token: secretField(secrets)
         .optional()
         .describe(
-          "bearer token of the requests that change something; default: that in state_dir, control-token; a secret",
+          "bearer token for requests that change something; default: control-token in state_dir; a secret",
         )
         .meta({ example: { env: "RELAYER_HTTP_TOKEN" }, commentedOut: true }),
       open_resubmit: z

@@ -35,7 +35,7 @@ export function signerSchema(secrets: SecretSource) {
             .describe("backend of the keyring; file needs a password"),
           password: secretField(secrets)
             .optional()
-            .describe("password of the backend file; a secret")
+            .describe("password for the backend file; a secret")
             .meta({ example: { file: "/run/secrets/keyring" } }),
         })
         .optional()
@@ -43,7 +43,9 @@ export function signerSchema(secrets: SecretSource) {
         .meta({ commentedOut: true }),
       external: externalSchema()
         .optional()
-        .describe("a program that holds the key, instead of mnemonic; docs/operations.md has its protocol")
+        .describe(
+          "a program that holds the key, instead of mnemonic; docs/operations.md describes its protocol",
+        )
         .meta({ commentedOut: true }),
       prefix: z.string().min(1).max(83).default("neutron").describe("address prefix of the local chain"),
       hd_path: z
@@ -53,7 +55,7 @@ export function signerSchema(secrets: SecretSource) {
         .describe("HD derivation path of the mnemonic's key"),
       fee_granter: addressField()
         .optional()
-        .describe("account that pays the fees by a fee grant; without it, the signer pays")
+        .describe("account that pays the fees through a fee grant; without it, the signer pays")
         .meta({ example: "neutron18zawa74y4xv6xg3zv0cstmfl9y38ecurjkvqct", commentedOut: true }),
       memo: z.string().max(MAX_MEMO).default("").describe("memo of every transaction"),
     })
@@ -82,22 +84,22 @@ function externalSchema() {
       .array(z.string().min(1).max(4096))
       .min(1)
       .max(64)
-      .describe("the program and its arguments; no shell reads them")
+      .describe("the program and its arguments; run without a shell")
       .meta({ example: ["/usr/local/bin/signer", "--slot", "0"] }),
     deadline: durationField(10)
       .prefault("10s")
-      .describe("time for one response, with the start of the program"),
+      .describe("deadline for one response, including the start of the program"),
     concurrency: z
       .int()
       .min(1)
       .max(64)
       .default(4)
-      .describe("requests that are sent before the first of them has its response"),
+      .describe("requests that may be sent before the first of them has a response"),
     environment: z
       .array(z.string().min(1).max(200))
       .max(64)
       .default([])
-      .describe("names of environment variables that the program gets besides PATH, HOME and the locale")
+      .describe("names of environment variables that the program receives besides PATH, HOME and the locale")
       .meta({ example: ["SOFTHSM2_CONF"] }),
   });
 }

@@ -26,10 +26,7 @@ import { createDryIntermediateHeaders } from "./intermediate-headers.ts";
 
 /** Keeps light clients from expiring, and updates them through intermediate headers that results need. */
 export interface ClientRefresh extends Upkeep {
-  /**
-   * Puts updates into blocks ahead of all results. Resolves once they are included. Throws `RelayError` if they are not included,
-   * or not in time.
-   */
+  /** Puts updates into blocks ahead of all results. Resolves once included; throws `RelayError` if not, or not in time. */
   readonly send: (chain: UpdateChain, signal: AbortSignal) => Promise<void>;
 }
 
@@ -53,10 +50,7 @@ const RETRY_MS = 60_000;
 /** Maximum wait in {@link ClientRefresh.send}. */
 const SEND_MS = 180_000;
 
-/**
- * Whether a client needs an update even though no result needs one: two thirds of its trusting period have passed. `nowMs`: local
- * chain time.
- */
+/** Whether a client needs an update regardless of results: 2/3 of its trusting period has passed. `nowMs`: local chain time. */
 export function isRefreshDue(reading: ClientReading | undefined, nowMs: number): boolean {
   if (reading === undefined || reading.status !== "Active" || nowMs >= reading.expiresAtMs) return false;
   return (nowMs - reading.consensusTimeMs) * 3 >= (reading.expiresAtMs - reading.consensusTimeMs) * 2;
@@ -150,10 +144,7 @@ async function refresh(
   return reach;
 }
 
-/**
- * Returns the updates that lead to the newest remote block, or part of them if there are many; none if the client already has the
- * block.
- */
+/** Returns the updates to the newest remote block, or part of them if there are many; none if the client already has it. */
 async function newestUpdates(
   { local, window, clock, localTimeMs }: ClientRefreshDeps,
   { connectionId, remote }: RefreshedConnection,

@@ -23,10 +23,7 @@ import { type IntermediateHeaders, createIntermediateHeaders } from "./intermedi
 import type { ClientRefresh } from "./client-refresh.ts";
 import type { ClientOfConnection, ViewDeps } from "./connection-view.ts";
 
-/**
- * A worker of one connection: everything that its cycles use. Each connection has one worker for KV queries and one for TX
- * queries.
- */
+/** A worker of one connection: everything that its cycles use. Each connection has one for KV queries and one for TX queries. */
 export interface ConnectionWorker {
   readonly connectionId: string;
   readonly remote: ChainClient;
@@ -76,7 +73,7 @@ export function intermediateHeadersOf(
       signer: submitter.address,
       send: async (updates, inner) => {
         await clients.send({ connectionId, updates }, inner);
-        logger.info("client updated through headers on the way: the remote validators have changed", {
+        logger.info("client updated through intermediate headers: the remote validators have changed", {
           connectionId,
           headers: updates.length,
         });

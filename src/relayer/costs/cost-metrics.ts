@@ -19,19 +19,19 @@ const FRESH_MS = 300_000;
 const COST_GAUGES = answering<CostsView>("What does it cost?", [
   {
     name: "relaywatch_relayer_window_fees",
-    help: "Fees that were paid in the last hour, 24 hours, 7 days, 30 days, and this calendar month (UTC), in units of the fee denom.",
+    help: "Fees paid in the last hour, 24 hours, 7 days, 30 days, and this calendar month (UTC), in units of the fee denom.",
     labelNames: ["window"],
     values: ({ windows }) => windows.map(({ name, fee }) => series(Number(fee), { window: name })),
   },
   {
     name: "relaywatch_relayer_owner_month_fees",
-    help: `Fees of this calendar month (UTC) by owner of the queries: the ${MAX_OWNERS} with the greatest, and the sum of the others as other. Empty: light clients that no query uses.`,
+    help: `Fees of this calendar month (UTC) by query owner: the ${MAX_OWNERS} owners with the highest, and the sum of the others as other. Empty: light clients that no query uses.`,
     labelNames: ["owner"],
     values: ownerSeries,
   },
   {
     name: "relaywatch_relayer_month_forecast_fees",
-    help: "Forecast of the fees of this calendar month (UTC), with those so far: low, expected and high, at the present gas price (now) and at gas.max_price (cap). Absent before ten minutes of running.",
+    help: "Forecast of this calendar month's fees (UTC), including those paid so far: low, expected and high, at the present gas price (now) and at gas.max_price (cap). Absent until the process has run for ten minutes.",
     labelNames: ["price", "bound"],
     values: ({ forecast }) =>
       forecast === undefined
@@ -50,7 +50,7 @@ const COST_GAUGES = answering<CostsView>("What does it cost?", [
   },
   {
     name: "relaywatch_relayer_empty_seconds",
-    help: "Forecast of the time until the account or its fee grant is used up: soonest, expected and latest, at the present gas price (now) and at gas.max_price (cap). Absent while it is not known or never.",
+    help: "Forecast of the time until the account or its fee grant is used up: soonest, expected and latest, at the present gas price (now) and at gas.max_price (cap). Absent if unknown or never.",
     labelNames: ["price", "bound"],
     values: ({ forecast }) =>
       FORECAST_PRICES.flatMap((price) => {
@@ -67,19 +67,19 @@ const COST_GAUGES = answering<CostsView>("What does it cost?", [
   },
   {
     name: "relaywatch_relayer_fee_grant_left",
-    help: "Coins of the fee denom that the fee grant still pays in all. Absent without a grant or without a limit.",
+    help: "Coins of the fee denom that the fee grant can still pay in total. Absent without a grant or a limit.",
     labelNames: [],
     values: ({ payer: { grant } }) => knownSeries(grant?.allowance?.left),
   },
   {
     name: "relaywatch_relayer_fee_grant_expiry_timestamp_seconds",
-    help: "Time at which the fee grant ends. Absent when it does not end.",
+    help: "Time at which the fee grant ends. Absent if it does not end.",
     labelNames: [],
     values: ({ payer: { grant } }) => secondsSeries(grant?.allowance?.expiresAtMs),
   },
   {
     name: "relaywatch_relayer_costs_complete",
-    help: "1 when every payment since the costs were first recorded is in them, 0 when some may be missing or they cannot be read.",
+    help: "1 if the costs include every payment since they were first recorded, 0 if some may be missing or the costs cannot be read.",
     labelNames: [],
     values: ({ incomplete }) => [series(incomplete === undefined ? 1 : 0)],
   },

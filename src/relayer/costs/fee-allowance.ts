@@ -40,10 +40,7 @@ export interface FeeAllowance {
 /** Maximum depth of nested allowances: an `AllowedMsgAllowance` contains another allowance. */
 const MAX_DEPTH = 4;
 
-/**
- * Decodes an x/feegrant allowance. Only the fee denom counts: 0 is left of a limit that does not include it. Throws if the bytes
- * are not an allowance.
- */
+/** Decodes an x/feegrant allowance. Only the fee denom counts: 0 is left of a limit without it. Throws for other bytes. */
 export function decodeAllowance({ typeUrl, value }: Any, denom: string, depth = 0): FeeAllowance {
   const type = typeUrl.replace(/^.*\./, "").slice(0, 60);
   const none = { type, left: undefined, expiresAtMs: undefined, period: undefined };

@@ -117,7 +117,7 @@ function createProgress({ clock, onProgress }: RecoverDeps): (from: unknown, pag
     const total = [...totals.values()].reduce((sum, count) => sum + count, 0);
     const leftMs = ((clock.monotonicMs() - startedMs) / Math.max(1, read)) * Math.max(0, total - read);
     onProgress(
-      `${read} of ${total} transactions of earlier processes were read, the others take about ${formatDuration(leftMs)}`,
+      `${read} of ${total} transactions from earlier processes were read, the rest take about ${formatDuration(leftMs)}`,
     );
   };
 }

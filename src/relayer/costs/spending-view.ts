@@ -166,10 +166,7 @@ export function spendingView(costs: CostsView, by: CostGroup): SpendingView {
   };
 }
 
-/**
- * Whether the month exceeds its budget: "spent" if it already does, "forecast" if it is expected to. Undefined without a budget,
- * or within it.
- */
+/** Whether the month exceeds its budget: "spent" if it does, "forecast" if expected to; undefined if not, or without a budget. */
 function overBudget({ budget, windows, forecast }: CostsView): "spent" | "forecast" | undefined {
   if (budget === undefined) return undefined;
   const month = windows.find((window) => window.name === "month");

@@ -118,7 +118,7 @@ async function checkFeeGrant(preview: Preview, granter: string, signal: AbortSig
     const { type, left, isKnown, expiresAtMs } = allowance;
     const unit = await previewUnit(preview, signal);
     const amount =
-      left === undefined ? (isKnown ? ", no limit in all" : "") : `, ${formatAmount(left, denom, unit)} left`;
+      left === undefined ? (isKnown ? ", no total limit" : "") : `, ${formatAmount(left, denom, unit)} left`;
     const text = `${granter} grants ${type}${amount}${expiresAtMs === undefined ? "" : `, until ${isoTime(expiresAtMs)}`}`;
     const isUsedUp =
       left === 0n || (expiresAtMs !== undefined && expiresAtMs <= preview.context.clock.nowMs());
@@ -145,7 +145,7 @@ export async function checkMarket(preview: Preview, signal: AbortSignal): Promis
     if (market === undefined) return [good(subject, "the chain has none: its price is constant")];
     const { params, price, othersGas } = market;
     const unit = await previewUnit(preview, signal);
-    const text = `price ${priceText(price)}, minimum ${priceText(params.minBaseGasPrice)}, target ${targetOf(params)} gas a block, of which others use ${othersGas ?? "an unknown part: the node does not store the results of blocks"}`;
+    const text = `price ${priceText(price)}, minimum ${priceText(params.minBaseGasPrice)}, target ${targetOf(params)} gas per block, of which others use ${othersGas ?? "an unknown part: the node does not store block results"}`;
     const { max_price: cap } = preview.config.gas;
     const advised = adviseOnPrices({ cap, ceiling: ceilingOf(preview.config, params) }, params);
     return [
@@ -162,7 +162,7 @@ export async function checkMarket(preview: Preview, signal: AbortSignal): Promis
 
 function checkDemand(found: Forecast, amountText: (fee: bigint) => string): Finding {
   const { demandGas, sustainableGas, lateBlocks, costPerDay } = found;
-  const demand = `the KV queries ask for ${found.demandResults.toFixed(1)} results a block (${demandGas} gas)`;
+  const demand = `the KV queries need ${found.demandResults.toFixed(1)} results per block (${demandGas} gas)`;
   const cost = `${amountText(costPerDay)} a day`;
   if (lateBlocks === 0)
     return good("demand", `${demand}, the market bears ${found.sustainableResults.toFixed(1)}; ${cost}`);
@@ -170,7 +170,7 @@ function checkDemand(found: Forecast, amountText: (fee: bigint) => string): Find
   return advise(
     "demand",
     `${demand}, the market bears ${found.sustainableResults.toFixed(1)} (${sustainableGas} gas): each will ${late}, for ${cost}`,
-    'register longer update periods, or fewer queries: "relaywatch relayer plan" has the cost of each remedy',
+    'register queries with longer update periods, or fewer queries: "relaywatch relayer plan" shows what each remedy costs',
   );
 }
 

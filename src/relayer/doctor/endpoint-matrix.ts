@@ -156,7 +156,7 @@ async function probe(
         : { text: `${height}` },
       clock:
         ahead > MAX_AHEAD_MS
-          ? { text: `${Math.round(ahead / 1_000)} s ahead`, gap: "set the clock of this machine" }
+          ? { text: `${Math.round(ahead / 1_000)} s ahead`, gap: "set this machine's clock" }
           : { text: `${Math.max(0, Math.round(-ahead / 1_000))} s ago` },
       "oldest block": { text: `${status.earliestHeight}` },
       "block results": results,
@@ -243,10 +243,10 @@ export function matrixFindings(rows: readonly EndpointRow[], localId: string): r
       if (gaps.length < own.length)
         return [good(subject, `another endpoint is used instead of ${gaps.join("; ")}`)];
       if (name === "index")
-        return [good(subject, `off: blocks are read instead, one call for each (${first})`)];
+        return [good(subject, `off: blocks are read instead, one call per block (${first})`)];
       if (name === "WebSocket") return [good(subject, `no: the chain is polled instead (${first})`)];
       const isNeeded = NEEDED[name] === role || NEEDED[name] === "both";
-      return isNeeded ? [problem(subject, first, "mend the node, or add an endpoint that can")] : [];
+      return isNeeded ? [problem(subject, first, "repair the node, or add an endpoint that can")] : [];
     });
   });
 }

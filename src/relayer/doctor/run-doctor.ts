@@ -83,13 +83,13 @@ function checkEndpoint({ chainId, nowMs }: CheckedChain, check: EndpointCheck, b
     return problem(
       subject,
       `its newest block, ${latestHeight}, is ${Math.round(ageMs / 1_000)} s old`,
-      "the chain has stopped, the node does not follow it, or the clock of this machine is ahead",
+      "the chain has stopped, the node does not follow it, or this machine's clock is ahead",
     );
   if (ageMs < -MAX_AHEAD_MS)
     return problem(
       subject,
       `its newest block is ${Math.round(-ageMs / 1_000)} s in the future`,
-      "set the clock of this machine: client updates fail when it is behind",
+      "set this machine's clock: client updates fail when it is behind",
     );
   return good(subject, `height ${latestHeight}, blocks from ${earliestHeight}`);
 }
@@ -136,7 +136,7 @@ async function checkClient(
   if (client.chainId !== chainId)
     return problem(
       subject,
-      `${clientId} follows ${client.chainId}, and the configuration says ${chainId}`,
+      `${clientId} follows ${client.chainId}, but the configuration says ${chainId}`,
       "correct the connection id or the remote chain in the configuration",
     );
   if (status !== "Active")
@@ -173,7 +173,7 @@ async function checkQueries(
           text,
           owners.length + ids.length > 0
             ? "compare queries.owners and queries.ids with the registered queries"
-            : "register a query over this connection, or correct its id",
+            : "register a query over this connection, or correct the connection id",
         ),
       ];
     const [kv] = served.filter(({ type }) => type === "kv");

@@ -257,10 +257,7 @@ function widthOf(hours: SpendingInput["hours"]): number {
   return Math.min(1, Math.max(MIN_WIDTH, (2 * Math.sqrt(variance / fees.length)) / mean));
 }
 
-/**
- * Fees from the lowest to the highest gas, widened, with the fees for the mean in between; the fees already spent are added to
- * each.
- */
+/** Fees from the lowest to the highest gas, widened, with fees for the mean in between; fees already spent are added to each. */
 function feeRange(
   gas: readonly Dec18[],
   price: Dec18,

@@ -146,10 +146,7 @@ interface MarketViewDeps {
   readonly clock: { readonly monotonicMs: () => number };
 }
 
-/**
- * Returns the fee market with a forecast for the served KV queries; undefined before the first reading and on a chain without a
- * fee market.
- */
+/** Returns the fee market with a forecast for served KV queries; undefined before the first reading or without a fee market. */
 export function createMarketView(config: FeeConfig, deps: MarketViewDeps): () => MarketStatus | undefined {
   // Several readers ask for the status of one block.
   let last: Pick<MarketStatus, "readAtHeight" | "othersGas" | "feeFactor" | "forecast"> | undefined;

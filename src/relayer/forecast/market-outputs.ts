@@ -82,7 +82,7 @@ const OWN_BLOCKS = 10;
 const MARKET_GAUGES = answering<MarketStatus>("What does it cost?", [
   {
     name: "relaywatch_relayer_gas_price",
-    help: "Price of one unit of gas in the fee denom: the price of the next block, the minimum of the chain, the ceiling (gas.price.comfortable), and the cap (gas.max_price).",
+    help: "Price per unit of gas in the fee denom: the price of the next block, the minimum of the chain, the ceiling (gas.price.comfortable), and the cap (gas.max_price).",
     labelNames: ["kind"],
     values: ({ price, minimum, ceiling, cap }) =>
       seriesBy("kind", {
@@ -94,7 +94,7 @@ const MARKET_GAUGES = answering<MarketStatus>("What does it cost?", [
   },
   {
     name: "relaywatch_relayer_market_gas",
-    help: `Gas of a block: target at which the price stays, others (smoothed), own (mean of the last ${OWN_BLOCKS} blocks), budget of the relayer for the next block, sustainable (target less others), and demand (if every result were on time).`,
+    help: `Gas per block: target at which the price does not change, others (smoothed), own (mean of the last ${OWN_BLOCKS} blocks), the relayer's budget for the next block, sustainable (target less others), and demand (if every result were on time).`,
     labelNames: ["kind"],
     values: (market) =>
       seriesBy("kind", {
@@ -108,7 +108,7 @@ const MARKET_GAUGES = answering<MarketStatus>("What does it cost?", [
   },
   {
     name: "relaywatch_relayer_market_results",
-    help: "Results of a block: sustainable (those that the fee market bears at its present price), and demand (if every result were on time).",
+    help: "Results per block: sustainable (what the fee market bears at its present price), and demand (if every result were on time).",
     labelNames: ["kind"],
     values: ({ forecast }) =>
       seriesBy("kind", { sustainable: forecast.sustainableResults, demand: forecast.demandResults }),
@@ -133,16 +133,13 @@ const MARKET_GAUGES = answering<MarketStatus>("What does it cost?", [
   },
   {
     name: "relaywatch_relayer_forecast_daily_fees",
-    help: "Fees that the served queries will cost in a day at the present fee market, in units of the fee denom.",
+    help: "Fees that the served queries will cost per day in the present fee market, in units of the fee denom.",
     labelNames: [],
     values: ({ forecast }) => knownSeries(forecast.costPerDay),
   },
 ]);
 
-/**
- * Registers the fee market gauges. All are absent on a chain without a fee market, and while the newest reading is more than a
- * minute old.
- */
+/** Registers the fee market gauges. All are absent without a fee market, and while the newest reading is over a minute old. */
 export function registerMarketGauges(registry: Registry, market: () => MarketStatus | undefined): void {
   registerStatusMetrics(registry, MARKET_GAUGES, () => {
     const present = market();

@@ -27,10 +27,7 @@ export type Remedy =
   /** no result calls its contract; absent if that saves nothing */
   | { readonly kind: "fewer-callbacks"; readonly lateBlocks: number; readonly costPerDay: bigint };
 
-/**
- * Returns what would reduce the lateness of `steady`. `quiet`: the steady state without callbacks; undefined if that saves
- * nothing.
- */
+/** Returns what would reduce `steady`'s lateness. `quiet`: steady state without callbacks; undefined if that saves nothing. */
 export function remediesFor(
   demand: Demand,
   steady: SteadyState,

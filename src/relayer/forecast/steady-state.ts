@@ -32,10 +32,7 @@ export interface MarketFacts {
   /** Price paid per unit of gas used, divided by the block's price: fees are paid for gas limits, which include a margin. */
   readonly feeFactor: Dec18;
   readonly batch: {
-    /**
-     * Gas per block with results, apart from the results: transaction and client updates. 0 if `QueryLoad.gas` includes a share
-     * of it.
-     */
+    /** Gas per block with results, besides them: transaction and client updates. 0 if `QueryLoad.gas` includes a share of it. */
     readonly fixedGas: bigint;
     /** Share of a block that a burst may use, per mille. */
     readonly blockSharePermille: bigint;
@@ -52,10 +49,7 @@ export interface SteadyState {
   readonly sustainableResults: number;
   /** Results per block if every result were on time. */
   readonly demandResults: number;
-  /**
-   * Number of blocks by which each result is late in the steady state; 0 if the market bears the demand, `Infinity` if others
-   * leave no gas.
-   */
+  /** Blocks by which each result is late in steady state; 0 if the market bears the demand, `Infinity` if others leave no gas. */
   readonly lateBlocks: number;
   readonly resultsPerDay: number;
   /** Fees per day, in units of the fee denom, rounded up. */
@@ -77,10 +71,7 @@ export interface Demand extends MarketFacts {
   readonly groups: readonly Group[];
 }
 
-/**
- * Groups the queries by period: results with the same period are equally late, so only the sum of their gas matters. TX queries
- * are left out.
- */
+/** Groups KV queries by period: results with the same period are equally late, so only the sum of their gas matters. */
 export function demandOf(
   loads: readonly QueryLoad[],
   facts: MarketFacts,

@@ -140,7 +140,7 @@ function gasPrices(values: EnvValues): readonly GasPrice[] {
 function fallbackPrice(values: EnvValues, prices: readonly GasPrice[], denom: string): string | undefined {
   if (prices.length === 0) return undefined;
   const price = prices.find((one) => one.denom === denom)?.price;
-  return price ?? values.problem(GAS_PRICES, `has no price of ${denom}`, `coins such as 0.0053${denom}`);
+  return price ?? values.problem(GAS_PRICES, `has no price in ${denom}`, `coins such as 0.0053${denom}`);
 }
 
 function queries(values: EnvValues): ConfigTree {

@@ -14,7 +14,7 @@ const GO_VARIABLES: readonly EnvVariable[] = [
   {
     name: "RELAYER_NEUTRON_CHAIN_RPC_ADDR",
     key: "chain.rpc",
-    note: "required; commas separate several endpoints; tcp:// is http://",
+    note: "required; commas separate several endpoints; tcp:// is read as http://",
   },
   { name: "RELAYER_NEUTRON_CHAIN_REST_ADDR", key: "", note: "not needed: everything is read over RPC" },
   {
@@ -30,13 +30,13 @@ const GO_VARIABLES: readonly EnvVariable[] = [
   {
     name: "RELAYER_NEUTRON_CHAIN_TIMEOUT",
     key: "deadlines.call",
-    note: "the greater one of both chains counts",
+    note: "the greater of the two chains' values is used",
   },
   { name: "RELAYER_NEUTRON_CHAIN_GAS_PRICES", key: "gas.fallback_price", note: "the price of the fee denom" },
   {
     name: "RELAYER_NEUTRON_CHAIN_GAS_LIMIT",
     key: "batch.gas",
-    note: "greatest gas of one transaction; 0: the default",
+    note: "maximum gas of one transaction; 0: the default",
   },
   { name: "RELAYER_NEUTRON_CHAIN_GAS_ADJUSTMENT", key: "gas.adjustment", note: "" },
   { name: "RELAYER_NEUTRON_CHAIN_DENOM", key: "gas.denom", note: "" },
@@ -59,7 +59,7 @@ const GO_VARIABLES: readonly EnvVariable[] = [
   {
     name: "RELAYER_TARGET_CHAIN_TIMEOUT",
     key: "deadlines.call",
-    note: "the greater one of both chains counts",
+    note: "the greater of the two chains' values is used",
   },
   { name: "RELAYER_TARGET_CHAIN_DEBUG", key: "", note: "no effect, as in the Go relayer" },
   { name: "RELAYER_TARGET_CHAIN_OUTPUT_FORMAT", key: "", note: "no effect, as in the Go relayer" },
@@ -71,7 +71,7 @@ const GO_VARIABLES: readonly EnvVariable[] = [
   {
     name: "RELAYER_STORAGE_PATH",
     key: "state_dir",
-    note: "required; the first start takes over the storage of the Go relayer in it",
+    note: "required; the first start imports the Go relayer's storage from it",
   },
   {
     name: "RELAYER_CHECK_SUBMITTED_TX_STATUS_DELAY",
@@ -88,13 +88,13 @@ const GO_VARIABLES: readonly EnvVariable[] = [
   {
     name: "RELAYER_IGNORE_ERRORS_REGEX",
     key: "queries.tx_dead_letter_errors",
-    note: "other errors are sent again instead of stopping the process; absent: every rejection is a dead letter",
+    note: "other errors are retried instead of stopping the process; absent: every rejection becomes a dead letter",
   },
 ];
 
 const LOGGER_VARIABLES: readonly EnvVariable[] = [
-  { name: "LOGGER_LEVEL", key: "log.level", note: "dpanic, panic and fatal are error" },
-  { name: "LOGGER_ENCODING", key: "log.format", note: "console is text" },
+  { name: "LOGGER_LEVEL", key: "log.level", note: "dpanic, panic and fatal mean error" },
+  { name: "LOGGER_ENCODING", key: "log.format", note: "console means text" },
   { name: "LOGGER_OUTPUTPATHS", key: "log.outputs", note: "" },
   { name: "LOGGER_ENCODERCONFIG_TIMEKEY", key: "log.keys.time", note: "default ts, as in the Go relayer" },
   { name: "LOGGER_ENCODERCONFIG_LEVELKEY", key: "log.keys.level", note: "default level" },

@@ -148,10 +148,7 @@ const SUDDEN_PERCENT = 30n;
 /** A burst ends with the second block that uses less than this percentage of its budget. */
 const UNFILLED_PERCENT = 75n;
 const MAX_UNFILLED = 2;
-/**
- * Number of blocks without a backlog after which the next one may start a burst: a demand close to the budget is not a series of
- * backlogs.
- */
+/** Blocks without a backlog after which the next one may start a burst: demand near the budget is not a series of backlogs. */
 const CALM_BLOCKS = 20;
 /** Change in the steady price per block while others leave less than a tenth of the target. */
 const CREEP_UP = (DEC18_ONE * 101n) / 100n;

@@ -10,7 +10,7 @@ export function urgencySchema() {
     .array(ruleSchema())
     .max(100)
     .refine((rules) => new Set(rules.map(({ name }) => name)).size === rules.length, {
-      error: issueText("has a name twice", "a name for each rule"),
+      error: issueText("has the same name twice", "a different name for each rule"),
     })
     .default([]);
 }
@@ -27,21 +27,21 @@ function ruleSchema() {
         .array(z.string().min(1))
         .max(1_000)
         .default([])
-        .describe("addresses of the contracts whose queries the rule is for"),
+        .describe("addresses of the contracts to whose queries the rule applies"),
       ids: z
         .array(amountField())
         .max(10_000)
         .default([])
-        .describe("ids of the queries that the rule is for, in quotes"),
+        .describe("ids of the queries to which the rule applies, in quotes"),
       priority: z
         .int()
         .min(0)
         .max(1_000)
         .default(0)
-        .describe("urgent results of a higher priority leave first"),
+        .describe("urgent results with a higher priority are sent first"),
       max_price: decimalField()
         .optional()
-        .describe("price of the fee market up to which the rule is applied; default: gas.max_price")
+        .describe("fee market price up to which the rule applies; default: gas.max_price")
         .meta({ example: "0.05", commentedOut: true }),
       max_age: z
         .int()
@@ -49,19 +49,22 @@ function ruleSchema() {
         .max(1_000_000)
         .optional()
         .describe(
-          "local blocks: a result is urgent when the last one is this old, whatever the price is; default: when it is due and the price is above gas.price.comfortable",
+          "local blocks: a result is urgent once the last one is this old, whatever the price; default: once it is due and the price is above gas.price.comfortable",
         )
         .meta({ example: 20, commentedOut: true }),
       daily_fee: amountField()
         .optional()
         .describe(
-          "fees of one UTC day for urgent results of the rule, which do not count for spending.daily_fee then; default: no limit of its own",
+          "fees per UTC day for the rule's urgent results, which then do not count toward spending.daily_fee; default: no limit of its own",
         )
         .meta({ example: "5000000", commentedOut: true }),
     })
     .refine(({ owners, ids }) => owners.length + ids.length > 0, {
       path: ["owners"],
-      error: issueText("and ids are empty", "an owner or an id: otherwise the rule is for no query"),
+      error: issueText(
+        "is empty, and so is ids",
+        "an owner or an id: otherwise the rule applies to no query",
+      ),
     });
 }
 

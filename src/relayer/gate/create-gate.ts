@@ -148,7 +148,7 @@ function standbyText({ role, holder, error, progress }: LeadershipStatus): strin
   if (role === "starting")
     return `this process does not submit yet: ${error ?? progress ?? "it is reading what the previous process did"}`;
   if (role === "unknown")
-    return `it is not known which process submits: ${error ?? "the lease was not read yet"}`;
+    return `it is not known which process submits: ${error ?? "the lease has not been read yet"}`;
   return `this process is a standby: ${error ?? `${holder} has the lease`}`;
 }
 

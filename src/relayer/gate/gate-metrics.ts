@@ -25,14 +25,14 @@ const GATE_GAUGES: readonly GateGauge[] = [
   {
     question: "Is it safe?",
     name: "relaywatch_relayer_store_pending_writes",
-    help: "Writes of the store that are not durable yet.",
+    help: "Store writes that are not durable yet.",
     labelNames: [],
     values: ({ store }) => [series(store.pendingWrites)],
   },
   {
     question: "Is it safe?",
     name: "relaywatch_relayer_store_dropped_writes",
-    help: "Attempts that the store could not take since the start.",
+    help: "Attempts that the store could not accept since the start.",
     labelNames: [],
     values: ({ store }) => [series(store.droppedWrites)],
   },
@@ -46,21 +46,21 @@ const GATE_GAUGES: readonly GateGauge[] = [
   {
     question: "Is it safe?",
     name: "relaywatch_relayer_admitted",
-    help: "1 after the gate admitted the last transaction, 0 after it refused one.",
+    help: "1 if the gate admitted the last transaction, 0 if it refused it.",
     labelNames: [],
     values: ({ refusal }) => [series(refusal === undefined ? 1 : 0)],
   },
   {
     question: "What does it cost?",
     name: "relaywatch_relayer_spent_today_fees",
-    help: "Fees of the transactions of this UTC day, in units of the fee denom.",
+    help: "Fees of this UTC day's transactions, in units of the fee denom.",
     labelNames: [],
     values: ({ spending }) => knownSeries(spending.fee),
   },
   {
     question: "Is it safe?",
     name: "relaywatch_relayer_daily_fee_limit",
-    help: "Limit of the fees of one UTC day. Absent without a limit.",
+    help: "Fee limit per UTC day. Absent without a limit.",
     labelNames: [],
     limit: "dailyFee",
     values: ({ spending: { limits } }) => knownSeries(limits.dailyFee),
@@ -68,7 +68,7 @@ const GATE_GAUGES: readonly GateGauge[] = [
   {
     question: "Is it safe?",
     name: "relaywatch_relayer_daily_gas_per_owner_limit",
-    help: "Limit of the gas of one UTC day for each owner. Absent without a limit.",
+    help: "Gas limit per UTC day and owner. Absent without a limit.",
     labelNames: [],
     limit: "dailyGasPerOwner",
     values: ({ spending: { limits } }) => knownSeries(limits.dailyGasPerOwner),
@@ -83,7 +83,7 @@ const GATE_GAUGES: readonly GateGauge[] = [
   {
     question: "What does it cost?",
     name: "relaywatch_relayer_spent_today_urgent_fees",
-    help: "Fees of this UTC day for urgent results, by rule of urgency with a daily_fee, in units of the fee denom.",
+    help: "Fees of this UTC day for urgent results, by urgency rule with a daily_fee, in units of the fee denom.",
     labelNames: ["rule"],
     values: ({ spending }) =>
       [...(spending.limits.dailyFeeByRule?.keys() ?? [])].map((rule) =>
@@ -93,7 +93,7 @@ const GATE_GAUGES: readonly GateGauge[] = [
   {
     question: "What does it cost?",
     name: "relaywatch_relayer_spent_today_gas",
-    help: "Gas limits of the transactions of this UTC day by owner of the queries: the 100 with the most, and the sum of the others.",
+    help: "Gas limits of this UTC day's transactions by query owner: the 100 with the most, and the sum of the others.",
     labelNames: ["owner"],
     values: ({ spending }) =>
       namedOwners(spending.gasByOwner).map(([owner, gas]) => series(Number(gas), { owner })),

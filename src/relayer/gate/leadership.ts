@@ -26,10 +26,7 @@ export interface LeadershipStatus {
   readonly holder: string | undefined;
   /** The last lease or startup error, or why this process gave up the lease; undefined if there is none. */
   readonly error: string | undefined;
-  /**
-   * What a starting process is waiting for, with a count and the remaining time; undefined if it is waiting for nothing in
-   * particular.
-   */
+  /** What a starting process is waiting for, with a count and the remaining time; undefined if nothing in particular. */
   readonly progress: string | undefined;
 }
 
@@ -191,7 +188,7 @@ function whyUnfit(
 ): string | undefined {
   const mostMs = UNFIT_LIFETIMES * ttlMs;
   const blindMs = sinceBlockMs();
-  if (blindMs === undefined) return "no block of the local chain was read yet";
+  if (blindMs === undefined) return "no block of the local chain has been read yet";
   if (blindMs > Math.max(mostMs, UNFIT_BLOCKS * (blockMs() ?? 0)))
     return `it has seen no block of the local chain for ${formatDuration(blindMs)}`;
   if (state.term === undefined) return nowMs < state.retryAtMs ? state.leaseError : undefined;
@@ -217,7 +214,7 @@ async function giveUp(
   ];
   state.leaseError = reason;
   if (!had) return;
-  deps.logger.warn("this process cannot lead and gives the lease up", { reason });
+  deps.logger.warn("this process cannot lead and gives up the lease", { reason });
   deps.onLoss();
   await deps.lease?.lease.release();
 }
@@ -235,7 +232,7 @@ function recordAttempt(
   state.leaseError =
     attempt.acquired || attempt.isOwnName
       ? undefined
-      : `the lease ${attempt.name} has a connection of this one: two instances with different signers serve it`;
+      : `the lease ${attempt.name} covers a connection of this process: two instances with different signers serve it`;
   if (before !== undefined && before !== state.term) {
     state.preparedTerm = undefined;
     deps.onLoss();

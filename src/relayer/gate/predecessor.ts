@@ -83,7 +83,7 @@ async function waitForPending(
   while (pending > 0n && clock.monotonicMs() < untilMs) {
     const left = formatDuration(untilMs - clock.monotonicMs());
     onProgress(
-      `waiting for the block of ${counted(Number(pending), "transaction")} of the previous process, at most ${left} more`,
+      `waiting for ${counted(Number(pending), "transaction")} of the previous process to be included, at most ${left} more`,
     );
     await clock.sleep(POLL_MS, signal);
     pending = await countPending(signal);

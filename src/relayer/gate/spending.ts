@@ -178,7 +178,7 @@ function check(day: Day, limits: SpendingLimits, request: AdmissionRequest): Spe
     .filter(([rule, part]) => (day.feeByRule.get(rule) ?? 0n) + part > (dailyFeeByRule.get(rule) ?? 0n))
     .map(([rule]) => rule);
   if (rules.length > 0)
-    return { rules, reason: `the daily_fee of ${rules.join(", ")} in urgency is used up today (UTC)` };
+    return { rules, reason: `the daily_fee of ${rules.join(", ")} in urgency is used up for today (UTC)` };
   const [spent, cost] = [day.fee - totalOf(day.feeByRule), request.fee - totalOf(feeByRule)];
   if (dailyFee !== undefined && spent + cost > dailyFee)
     return {
@@ -192,7 +192,7 @@ function check(day: Day, limits: SpendingLimits, request: AdmissionRequest): Spe
   const used = owners.map((owner) => `${owner} used ${day.gas.get(owner) ?? 0n}`).join(", ");
   return {
     owners,
-    reason: `spending.daily_gas_per_owner of ${dailyGasPerOwner} is used up today (UTC): ${used}`,
+    reason: `spending.daily_gas_per_owner of ${dailyGasPerOwner} is used up for today (UTC): ${used}`,
   };
 }
 

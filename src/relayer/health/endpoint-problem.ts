@@ -36,5 +36,5 @@ function doubtText(own: readonly EndpointFacts[]): string | undefined {
   const { name, lagBlocks: blocks = 0n } = best;
   return blocks <= MAX_LAG
     ? undefined
-    : `${name} is ${blocks} blocks behind, and ${doubted.name}, which is not, returned a wrong response: ${doubted.distrusted}; mend one of the nodes, or add an endpoint`;
+    : `${name} is ${blocks} blocks behind, and ${doubted.name}, which is not, returned a wrong response: ${doubted.distrusted}; repair one of the nodes, or add an endpoint`;
 }

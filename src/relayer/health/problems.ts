@@ -161,7 +161,7 @@ export function findProblems(facts: HealthFacts): readonly Problem[] {
 }
 
 function starting({ list: { isLoaded } }: HealthFacts): readonly Problem[] {
-  return isLoaded ? [] : [general("starting", "the list of queries was not read yet")];
+  return isLoaded ? [] : [general("starting", "the list of queries has not been read yet")];
 }
 
 function localProblems({ local, list: { failure }, limits }: HealthFacts): readonly Problem[] {
@@ -176,7 +176,7 @@ function localProblems({ local, list: { failure }, limits }: HealthFacts): reado
   if (isUnread(local)) return notFollowed(unread(local));
   if (local.catchingUp) return notFollowed(`its node is catching up and at height ${local.height}`);
   if (local.sinceBlockMs === undefined)
-    return [general("starting", "no block of the local chain was read yet")];
+    return [general("starting", "no block of the local chain has been read yet")];
   if (!hasNoNewBlock(local, limits)) return [];
   return [
     general(
@@ -195,7 +195,7 @@ function accountProblems({ account }: HealthFacts): readonly Problem[] {
   if (balance !== undefined && balance < maxInt(fee, 1n))
     return cannotPay(`has ${balance} ${denom}, and a transaction costs about ${fee}`);
   if (balance !== undefined && sinceReadMs <= UNREAD_STATE_MS) return [];
-  if (sinceReadMs <= UNREAD_HEAD_MS) return [general("starting", "the balance was not read yet")];
+  if (sinceReadMs <= UNREAD_HEAD_MS) return [general("starting", "the balance has not been read yet")];
   return [general("account-unknown", `the balance of ${address} is unknown: ${unread(account)}`)];
 }
 
@@ -205,7 +205,7 @@ function gateProblems({ gate }: HealthFacts): readonly Problem[] {
   if (role === "standby" && (roleError === undefined || holder !== undefined)) return [];
   if (role === "standby") return [general("not-sending", `this process does not submit: ${roleError}`)];
   if (role === "unknown" && holder === undefined && roleError === undefined)
-    return [general("starting", "the lease was not read yet")];
+    return [general("starting", "the lease has not been read yet")];
   if (role === "starting" && roleError === undefined)
     return [
       general("starting", `nothing is sent yet: ${progress ?? "reading what the previous process did"}`),
@@ -253,7 +253,7 @@ function remoteProblem({ limits }: HealthFacts, { chainId, remote }: ConnectionF
       text: `the remote chain ${chainId} cannot be reached: ${unread(remote)}; check the endpoints of the connection`,
     };
   if (remote.sinceBlockMs === undefined)
-    return { code: "starting", text: `no block of ${chainId} was read yet` };
+    return { code: "starting", text: `no block of ${chainId} has been read yet` };
   if (remote.catchingUp)
     return {
       code: "remote-catching-up",
@@ -274,7 +274,7 @@ function refusalProblem({ endpoints = [] }: HealthFacts, { chainId, remote }: Co
 function clientProblem(facts: HealthFacts, { client }: ConnectionFacts): Found {
   const { reading, sinceReadMs } = client;
   if (reading === undefined && sinceReadMs <= UNREAD_HEAD_MS)
-    return { code: "starting", text: "the light client was not read yet" };
+    return { code: "starting", text: "the light client has not been read yet" };
   if (reading === undefined || sinceReadMs > UNREAD_STATE_MS)
     return { code: "client-unknown", text: `the light client is unknown: ${unread(client)}` };
   const { clientId, status, expiresAtMs } = reading;
@@ -293,7 +293,7 @@ function clientProblem(facts: HealthFacts, { client }: ConnectionFacts): Found {
   if (leftMs > expiryNoticeMs(reading, facts.limits.expiryNotice)) return undefined;
   return {
     code: "client-expires-soon",
-    text: `client ${clientId} expires at ${expiry}, in ${formatDuration(leftMs)}, unless it is updated before; it should have been refreshed when a third of its trusting period was left`,
+    text: `client ${clientId} expires at ${expiry}, in ${formatDuration(leftMs)}, unless it is updated before then; it should have been refreshed when a third of its trusting period was left`,
   };
 }
 

@@ -43,7 +43,7 @@ export const COSTS: DashboardSpec = {
   pages: ["relayer"],
   file: "icq-costs.json",
   title: "ICQ costs",
-  description: "What do results cost, who causes it, and how long does the balance last?",
+  description: "What do results cost, who causes the cost, and how long does the balance last?",
   variables: [...RELAYERS, CONNECTIONS, CHAINS],
   range: "hours",
   ...ANNOTATIONS,
@@ -58,7 +58,7 @@ export const COSTS: DashboardSpec = {
             query(`sum(${M}_window_fees{${PROCESSES},window="${window}"}) / 1e6`, window),
           ),
           {
-            description: "Fees of the last hour, day, week and 30 days.",
+            description: "Fees over the last hour, day, week and 30 days.",
             unit: "NTRN",
             show: "name and value",
             width: 8,
@@ -79,8 +79,8 @@ export const COSTS: DashboardSpec = {
             width: 5,
           },
         ),
-        stat("Cost of a thousand results", [query(COST_OF_1000, "of the last hour")], {
-          description: "Fees of the last hour divided by its results, for a thousand results.",
+        stat("Cost per thousand results", [query(COST_OF_1000, "of the last hour")], {
+          description: "Fees of the last hour per thousand results.",
           unit: "NTRN",
           emptyText: "No result in the last hour",
           width: 6,
@@ -98,7 +98,7 @@ export const COSTS: DashboardSpec = {
           ],
           {
             description:
-              "Fees of this UTC day, those for urgent results with a budget of their own, the forecast of a day at the present fee market, and the limit when there is one.",
+              "Fees for this UTC day, fees for urgent results with their own budget, the forecast for a day at the present fee market, and the limit, if any.",
             unit: "NTRN",
             limits: /^limit/,
           },
@@ -118,7 +118,7 @@ export const COSTS: DashboardSpec = {
           ],
           {
             description:
-              "Fees of this calendar month (UTC), the forecast of the whole month at the present gas price, and spending.budget when there is one.",
+              "Fees for this calendar month (UTC), the forecast for the whole month at the present gas price, and spending.budget, if set.",
             unit: "NTRN",
             limits: /^limit/,
           },
@@ -137,7 +137,7 @@ export const COSTS: DashboardSpec = {
             ),
           ],
           {
-            description: "Fees of transactions in blocks per hour.",
+            description: "Fees per hour of transactions in blocks.",
             unit: "NTRN",
           },
         ),
@@ -150,7 +150,7 @@ export const COSTS: DashboardSpec = {
           ],
           {
             description:
-              "Coins of the account in millions of the base unit (NTRN for untrn), what the fee grant still pays, and the reserve that is never spent.",
+              "The account's coins in millions of the base unit (NTRN for untrn), what is left of the fee grant, and the reserve that is never spent.",
             unit: "short",
             limits: /^limit/,
           },
@@ -174,7 +174,7 @@ export const COSTS: DashboardSpec = {
           ],
           {
             description:
-              "Forecast at the present gas price and at gas.max_price, from the last hours, the last days and the month.",
+              "Forecast at the present gas price and at gas.max_price, from the last few hours, the last few days and the month.",
             width: 24,
             unit: "days",
             enough: YEAR,
@@ -190,7 +190,7 @@ export const COSTS: DashboardSpec = {
           ],
           {
             description:
-              "Owners of the queries: fees of this calendar month (UTC) with failed transactions and light clients, gas limits of this UTC day, and their share of the limit when there is one.",
+              "Query owners: fees for this calendar month (UTC), including failed transactions and light clients, gas limits for this UTC day, and their share of the limit, if any.",
             unit: "none",
             height: 6,
             emptyText: "Nothing was paid this month",
@@ -218,7 +218,7 @@ export const COSTS: DashboardSpec = {
           ],
           {
             description:
-              "Fee coins for one unit of gas, on a logarithmic axis. The ceiling is gas.price.comfortable: above it only urgent results are sent. The cap is gas.max_price: above it nothing is sent.",
+              "Fee coins for one unit of gas, on a logarithmic axis. The ceiling is gas.price.comfortable: above it, only urgent results are sent. The cap is gas.max_price: above it, nothing is sent.",
             unit: "short",
             decimals: 4,
             limits: /^limit/,
@@ -226,7 +226,7 @@ export const COSTS: DashboardSpec = {
           },
         ),
         graph(
-          "Gas of a block",
+          "Gas per block",
           [
             query(`sum(${M}_market_gas{${PROCESSES},kind="own"})`, "own"),
             query(`max(${M}_market_gas{${PROCESSES},kind="others"})`, "others"),
@@ -236,7 +236,7 @@ export const COSTS: DashboardSpec = {
           ],
           {
             description:
-              "The price rises while own and others' gas together are above the target. Demand is the own gas if every result were on time.",
+              "The price rises while the relayer's gas and others' gas together exceed the target. Demand is the relayer's gas if every result were on time.",
             unit: "gas",
             limits: /^limit/,
           },
@@ -244,21 +244,21 @@ export const COSTS: DashboardSpec = {
         graph(
           "Demand and market",
           [
-            query(`sum(${M}_market_results{${PROCESSES},kind="demand"})`, "results of a block on time"),
+            query(`sum(${M}_market_results{${PROCESSES},kind="demand"})`, "results per block on time"),
             query(
               `sum(${M}_market_results{${PROCESSES},kind="sustainable"})`,
-              "results of a block at this price",
+              "results per block at this price",
             ),
             query(`max(${M}_expected_late_blocks{${PROCESSES}})`, "blocks late in the steady state"),
           ],
           {
             description:
-              "Results of a block that the demand needs, and those that the fee market bears at its present price. The lateness is 0 while the market bears the demand.",
+              "Results per block that the demand needs, and that the fee market bears at its present price. The lateness is 0 while the market bears the demand.",
             unit: "none",
           },
         ),
         timeline(
-          "Phase of the budget",
+          "Budget phase",
           [
             query(
               stateCode({
@@ -275,19 +275,19 @@ export const COSTS: DashboardSpec = {
           ],
           {
             description:
-              "Steady: the price stays. Burst: a backlog is sent. Recovering: the price returns. Above-ceiling: only urgent results are sent. Unlimited: only batch.block_share limits a block. Unpriced: the price in the fee denom is not known. Also whether every payment is in the costs by owner.",
+              "Steady: the price stays. Burst: a backlog is sent. Recovering: the price returns. Above-ceiling: only urgent results are sent. Unlimited: only batch.block_share limits a block. Unpriced: the price in the fee denom is not known. Also shows whether every payment is in the costs by owner.",
             states: PHASES,
           },
         ),
         graph(
-          "Gas for one result",
+          "Gas per result",
           [
             query(
               `sum by (connection_id) (rate(${M}_gas_used_total{${PLACE}}[$__rate_interval])) / sum by (connection_id) (rate(${M}_results_total{${PLACE},outcome="included"}[$__rate_interval]))`,
               "{{connection_id}}",
             ),
           ],
-          { description: "Less when more results share one client update.", unit: "gas" },
+          { description: "Falls when more results share one client update.", unit: "gas" },
         ),
       ],
     },
@@ -295,14 +295,14 @@ export const COSTS: DashboardSpec = {
       title: "How is it sent?",
       panels: [
         graph(
-          "Results in a transaction",
+          "Results per transaction",
           [
             query(
               `histogram_quantile(0.5, sum by (connection_id, le) (rate(${M}_batch_results_bucket{${PLACE}}[$__rate_interval]))) >= 0`,
               "median {{connection_id}}",
             ),
           ],
-          { description: "Results of a connection in one included transaction.", unit: "none" },
+          { description: "A connection's results in one included transaction.", unit: "none" },
         ),
         graph(
           "Client updates and simulations",

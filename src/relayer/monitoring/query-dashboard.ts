@@ -16,7 +16,7 @@ export const QUERY: DashboardSpec = {
   file: "icq-query.json",
   title: "ICQ query detail",
   description:
-    "One query, and the connection that it is read over. relaywatch relayer inspect has its attempts and costs.",
+    "One query, and the connection it is read over. relaywatch relayer inspect shows its attempts and costs.",
   variables: [
     ...RELAYERS,
     {
@@ -54,13 +54,13 @@ export const QUERY: DashboardSpec = {
             ),
           ],
           {
-            description: "When others are late too, the cause is the connection and not the query.",
+            description: "If others are late too, the cause is the connection, not the query.",
             unit: "none",
             width: 12,
           },
         ),
         table("Latest queries", [`topk(20, max by (query_id) (${M}_query_late_blocks{${PROCESSES}}))`], {
-          description: "The latest of all queries. The number selects one.",
+          description: "The queries that are most late. Click a number to select its query.",
           unit: "blocks",
           width: 6,
           height: 8,
@@ -88,7 +88,7 @@ export const QUERY: DashboardSpec = {
           ],
           {
             description:
-              "Local blocks since the query's result was due, and the median of all others: when they are late too, the cause is the connection.",
+              "Local blocks since the query's result was due, and the median of all others: if they are late too, the cause is the connection.",
             unit: "blocks",
             width: 18,
           },
@@ -114,7 +114,7 @@ export const QUERY: DashboardSpec = {
         ),
         BACKING_OFF,
         graph("Remote height", [query(`${M}_remote_height{${PLACE}}`, "{{connection_id}} {{instance}}")], {
-          description: "A flat line is a remote chain without a newer value.",
+          description: "A flat line means that the remote chain has no newer value.",
           unit: "none",
         }),
         graph(
@@ -127,7 +127,7 @@ export const QUERY: DashboardSpec = {
           ],
           {
             description:
-              "Remote blocks of the last hour that TX queries skipped, because every endpoint has pruned them.",
+              "Remote blocks that TX queries skipped in the last hour because every endpoint has pruned them.",
             unit: "blocks",
           },
         ),

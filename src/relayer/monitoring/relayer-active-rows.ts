@@ -28,7 +28,7 @@ const CONNECTION_TABLE: PanelSpec = table(
   ],
   {
     description:
-      "Overdue queries, lateness of the latest one, last result, light client, and how many remote blocks its newest consensus state is behind. The name leads to the queries.",
+      "Overdue queries, how late the latest one is, last result, light client, and how many remote blocks its newest consensus state lags behind. The name links to the queries.",
     unit: "none",
     height: 6,
     emptyText: "No connection is served",
@@ -69,7 +69,7 @@ export const ACTIVE_ROWS: readonly RowSpec[] = [
           ),
         ],
         {
-          description: "Results per second: proven ones, and each by its outcome.",
+          description: "Results per second: proven results, and results by outcome.",
           unit: "results/s",
           emptyText: "No result",
         },
@@ -92,7 +92,7 @@ export const ACTIVE_ROWS: readonly RowSpec[] = [
         ],
         {
           description:
-            "Transactions, cycles over the due queries, and reads of the query list per second. A failed cycle is an error of the connection. More than one read a minute (0.017) means that events are missed.",
+            "Transactions, cycles over the due queries, and reads of the query list per second. A failed cycle means a connection error. More than one read a minute (0.017) means that events are missed.",
           unit: "ops",
         },
       ),
@@ -134,7 +134,7 @@ export const ACTIVE_ROWS: readonly RowSpec[] = [
         ],
         {
           description:
-            "Served queries by state, due ones that are late, and those for which no result is possible now.",
+            "Served queries by state, due queries that are late, and queries for which no result is possible now.",
           unit: "none",
           emptyText: "No query is served",
         },

@@ -7,7 +7,7 @@ export const CHAIN_CONDITIONS: readonly RelayerCondition[] = [
     severity: "critical",
     title: "The relayer does not follow the local chain",
     description:
-      "No endpoint of chain.rpc responds, its node is catching up, or the list of queries cannot be read, so the relayer does not see which results are due.",
+      "No endpoint of chain.rpc responds, its node is catching up, or the list of queries cannot be read, so the relayer cannot see which results are due.",
     impact: `No result is submitted. ${STALE} Nothing is spent.`,
     problems: ["local-not-followed"],
     for: "1m",
@@ -17,7 +17,7 @@ export const CHAIN_CONDITIONS: readonly RelayerCondition[] = [
     name: "relayer-local-chain-halted",
     severity: "critical",
     title: "The local chain has no new block",
-    description: "The relayer's node responds, and its height does not change.",
+    description: "The relayer's node responds, but its height does not change.",
     impact: "No result can be included. Nothing is lost: queries become due again with the next blocks.",
     problems: ["local-no-new-block"],
     for: "2m",
@@ -28,8 +28,8 @@ export const CHAIN_CONDITIONS: readonly RelayerCondition[] = [
     severity: "critical",
     title: "The relayer cannot reach a remote chain",
     description:
-      "No endpoint of a connection responds, or each refuses what is asked of it, so the relayer cannot prove any value of that chain.",
-    impact: `No query of the connection gets a result. Other connections are not affected. ${STALE}`,
+      "No endpoint of a connection responds, or every endpoint refuses the requests, so the relayer cannot prove any value from that chain.",
+    impact: `No query on the connection gets a result. Other connections are not affected. ${STALE}`,
     problems: ["remote-unreachable", "endpoints-refuse"],
     for: "1m",
     inhibits: [...LATE, "relayer-endpoint-down"],
@@ -38,7 +38,7 @@ export const CHAIN_CONDITIONS: readonly RelayerCondition[] = [
     name: "relayer-remote-chain-halted",
     severity: "warning",
     title: "A remote chain has no new block",
-    description: "The connection's endpoints respond, and the remote height does not change.",
+    description: "The connection's endpoints respond, but the remote height does not change.",
     impact:
       "No result is missing, because no newer value exists. A halt longer than the trusting period expires the light client.",
     problems: ["remote-no-new-block"],
@@ -49,7 +49,7 @@ export const CHAIN_CONDITIONS: readonly RelayerCondition[] = [
     name: "relayer-remote-node-catching-up",
     severity: "warning",
     title: "A remote node is catching up",
-    description: "The best endpoint of a connection is still synchronising.",
+    description: "A connection's best endpoint is still synchronising.",
     impact: `The relayer proves results at old heights or not at all. ${STALE}`,
     problems: ["remote-catching-up"],
     for: "2m",
@@ -61,7 +61,7 @@ export const CHAIN_CONDITIONS: readonly RelayerCondition[] = [
     title: "A light client has expired",
     description: "Nobody updated a connection's light client within its trusting period, so it has expired.",
     impact:
-      "No query of the connection can get a result until governance of the local chain replaces the client.",
+      "No query on the connection can get a result until the local chain's governance replaces the client.",
     problems: ["client-expired"],
     for: "0s",
     inhibits: [...LATE, "relayer-client-nearly-expired", "relayer-client-expiring"],
@@ -73,7 +73,7 @@ export const CHAIN_CONDITIONS: readonly RelayerCondition[] = [
     description:
       "A connection's light client is frozen: somebody submitted two conflicting headers of the remote chain to it.",
     impact:
-      "No query of the connection can get a result until governance of the local chain replaces the client.",
+      "No query on the connection can get a result until the local chain's governance replaces the client.",
     problems: ["client-frozen"],
     for: "0s",
     inhibits: [...LATE, "relayer-client-nearly-expired", "relayer-client-expiring"],
@@ -85,7 +85,7 @@ export const CHAIN_CONDITIONS: readonly RelayerCondition[] = [
     description:
       "Only {{ $value | humanizePercentage }} of the light client's trusting period is left. The relayer normally updates it when a third is left.",
     impact:
-      "When it expires, no query of the connection gets a result until governance replaces the client, which takes weeks.",
+      "When it expires, no query on the connection gets a result until governance replaces the client, which takes weeks.",
     expr: () =>
       `max ${BY_CONNECTION} ((relaywatch_relayer_client_expiry_timestamp_seconds - time()) / relaywatch_relayer_client_trusting_period_seconds) < 0.05`,
     for: "1m",
@@ -117,9 +117,9 @@ export const CHAIN_CONDITIONS: readonly RelayerCondition[] = [
     severity: "warning",
     title: "A light client expires soon",
     description:
-      "Less than health.client_expires_soon of the light client's trusting period is left. The relayer tries to update it from a third on, and has failed so far.",
+      "Less than health.client_expires_soon of the light client's trusting period is left. The relayer tries to update it once a third is left, and has failed so far.",
     impact:
-      "None yet. When it expires, no query of the connection gets a result until governance replaces the client, which takes weeks.",
+      "None yet. When it expires, no query on the connection gets a result until governance replaces the client, which takes weeks.",
     problems: ["client-expires-soon"],
     for: "5m",
   },
@@ -132,7 +132,7 @@ export const ENDPOINT_CONDITIONS: readonly RelayerCondition[] = [
     severity: "warning",
     title: "An endpoint does not respond",
     description:
-      "{{ $labels.endpoint }} of {{ $labels.chain_id }} fails. The relayer uses the others, if there are any.",
+      "{{ $labels.endpoint }} of {{ $labels.chain_id }} is failing. The relayer uses the others, if there are any.",
     impact: "None while another endpoint of the chain responds.",
     expr: () => "max by (job, instance, chain_id, endpoint) (relaywatch_relayer_endpoint_up) == 0",
     for: "5m",
@@ -187,9 +187,9 @@ export const ENDPOINT_CONDITIONS: readonly RelayerCondition[] = [
   {
     name: "relayer-starting",
     severity: "warning",
-    title: "The relayer does not finish its start",
+    title: "The relayer does not finish starting",
     description: "The relayer is still starting: its initial reads have not finished.",
-    impact: `The relayer submits no result for the queries and chains that it has not read. ${STALE}`,
+    impact: `The relayer submits no results for the queries and chains that it has not read yet. ${STALE}`,
     problems: ["starting"],
     for: "5m",
   },

@@ -19,7 +19,7 @@ export const RELAYER: DashboardSpec = {
   pages: ["relayer"],
   file: "icq-relayer.json",
   title: "ICQ relayer",
-  description: "Is it active? Is it current? Is it safe? The dashboard ICQ costs has the fees.",
+  description: "Is it active? Is it current? Is it safe? The ICQ costs dashboard has the fees.",
   variables: [...RELAYERS, CONNECTIONS, CHAINS],
   range: "hours",
   ...ANNOTATIONS,
@@ -28,7 +28,7 @@ export const RELAYER: DashboardSpec = {
       title: "Is anything wrong?",
       panels: [
         stat("Ready", [query(`min by (instance) (${M}_ready{${PROCESSES}})`, "{{instance}}")], {
-          description: "Whether GET /readyz has no problem.",
+          description: "Whether GET /readyz reports no problem.",
           unit: "none",
           states: upOrDown("ready", "not ready"),
         }),
@@ -51,7 +51,7 @@ export const RELAYER: DashboardSpec = {
           ],
           {
             description:
-              "Share of its trusting period after which the first light client expires without an update. The relayer updates it at a third; alerts fire at a fifth (health.client_expires_soon) and at a twentieth.",
+              "Share of the trusting period left before the first light client expires without an update. The relayer updates it at a third; alerts fire at a fifth (health.client_expires_soon) and at a twentieth.",
             unit: "percentunit",
             colors: [
               ["red", undefined],
@@ -62,12 +62,12 @@ export const RELAYER: DashboardSpec = {
         ),
         { ...BALANCE_LASTS, width: 4 },
         stat("Dead letters", [query(`max(${M}_dead_letters{${PROCESSES}})`, "dead letters")], {
-          description: "Remote transactions that are not sent again by themselves.",
+          description: "Remote transactions that are not resent automatically.",
           unit: "none",
           colors: BAD_ABOVE_ZERO,
         }),
         table("Problems", [`max by (instance, code, connection_id) (${M}_problems{${PROCESSES}}) > 0`], {
-          description: "Present problems, the reasons of GET /readyz.",
+          description: "Present problems, as reported by GET /readyz.",
           unit: "none",
           width: 24,
           height: 3,

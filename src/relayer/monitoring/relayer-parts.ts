@@ -47,7 +47,7 @@ export const BALANCE_LASTS: PanelSpec = stat(
   "Balance lasts for",
   [query(`min(${M}_account_left_seconds{${PROCESSES}}) / 86400`, "left")],
   {
-    description: "Time until the balance is spent at the rate of the last day.",
+    description: "Time until the balance is spent at the last day's rate.",
     unit: "days",
     decimals: 1,
     enough: YEAR,
@@ -56,19 +56,19 @@ export const BALANCE_LASTS: PanelSpec = stat(
       ["yellow", 1],
       ["green", 7],
     ],
-    emptyText: "Nothing was spent yet",
+    emptyText: "Nothing has been spent yet",
     width: 6,
   },
 );
 
 /** Why queries wait. */
 export const BACKING_OFF: PanelSpec = graph(
-  "Queries that back off",
+  "Queries backing off",
   [
     query(
       `sum by (instance, connection_id, code) (${M}_backing_off_queries{${PLACE}}) > 0`,
       "{{code}} {{connection_id}} {{instance}}",
     ),
   ],
-  { description: "By the code of their last failure.", unit: "none", emptyText: "No query backs off" },
+  { description: "By the code of their last failure.", unit: "none", emptyText: "No query is backing off" },
 );

@@ -30,7 +30,7 @@ export const RESULT_CONDITIONS: readonly RelayerCondition[] = [
     severity: "critical",
     title: "A connection has stopped",
     description: "{{ $value }} results are overdue, and no result was included for ten minutes.",
-    impact: `No query of the connection gets a result. ${STALE}`,
+    impact: `No query on the connection gets a result. ${STALE}`,
     expr: (times) =>
       `sum ${BY_CONNECTION} (relaywatch_relayer_overdue_queries) > 0 ${NO_STANDBY}\nunless sum ${BY_CONNECTION} (increase(relaywatch_relayer_results_total{outcome="included"}[${times("10m")}])) > 0`,
     for: "2m",
@@ -56,8 +56,8 @@ export const RESULT_CONDITIONS: readonly RelayerCondition[] = [
     name: "relayer-cycle-failed",
     severity: "warning",
     title: "The cycles of a connection fail",
-    description: "An error of a connection ends its cycles before they produce results.",
-    impact: `No query of the connection gets a result. ${STALE}`,
+    description: "A connection error ends the connection's cycles before they produce results.",
+    impact: `No query on the connection gets a result. ${STALE}`,
     problems: ["cycle-failed"],
     for: "5m",
   },
@@ -66,7 +66,7 @@ export const RESULT_CONDITIONS: readonly RelayerCondition[] = [
     severity: "warning",
     title: "Some queries fail and back off",
     description: "{{ $value }} queries fail with {{ $labels.code }} and are backing off.",
-    impact: "These queries get no result. All other queries are not affected.",
+    impact: "These queries get no result. Other queries are not affected.",
     expr: () => "max by (job, instance, connection_id, code) (relaywatch_relayer_backing_off_queries) > 0",
     for: "30m",
     scope: CONNECTION_SCOPE,
@@ -125,7 +125,7 @@ export const RESULT_CONDITIONS: readonly RelayerCondition[] = [
     severity: "warning",
     title: "The relayer's transactions fail",
     description:
-      "{{ $value | humanizePercentage }} of the transactions of the last 10 minutes failed, were refused or were lost.",
+      "{{ $value | humanizePercentage }} of the transactions in the last 10 minutes failed, were refused or were lost.",
     impact: "Each failed transaction in a block costs its fee and delivers nothing.",
     expr: (times) => {
       const sent = (matcher: string): string =>
@@ -149,7 +149,7 @@ export const RESULT_CONDITIONS: readonly RelayerCondition[] = [
     severity: "warning",
     title: "The daily fee limit is nearly reached",
     description: "{{ $value | humanizePercentage }} of spending.daily_fee is spent today.",
-    impact: "None yet. At the limit the relayer sends nothing until 00:00 UTC.",
+    impact: "None yet. At the limit, the relayer sends nothing until 00:00 UTC.",
     expr: () =>
       "max by (job, instance) (relaywatch_relayer_spent_today_fees / relaywatch_relayer_daily_fee_limit) > 0.8",
     for: "5m",

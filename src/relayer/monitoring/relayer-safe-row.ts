@@ -57,7 +57,7 @@ export const SAFE_ROW: RowSpec = {
       ],
       {
         description:
-          "Below the upper line the relayer updates the client by itself, below the lower one a critical alert fires. At zero only governance can replace it.",
+          "Below the upper line, the relayer updates the client by itself; below the lower line, a critical alert fires. At zero, only governance can replace the client.",
         unit: "days",
         limits: /limit/,
       },
@@ -82,7 +82,7 @@ export const SAFE_ROW: RowSpec = {
       ],
       {
         description:
-          "Which process submits, whether the gate admitted the last transaction, the subscription is connected, each light client is active (an expired or frozen one needs governance), and the store can be written (otherwise nothing is sent).",
+          "Which process submits, and whether the gate admitted the last transaction, the subscription is connected, each light client is active (an expired or frozen one needs governance) and the store can be written (otherwise nothing is sent).",
         states: PART_STATES,
       },
     ),
@@ -96,7 +96,7 @@ export const SAFE_ROW: RowSpec = {
       ],
       {
         description:
-          "Whether the last call succeeded, and whether an endpoint is distrusted for what it returned.",
+          "Whether each endpoint's last call succeeded, and whether it is distrusted for what it returned.",
         states: ENDPOINT_STATES,
       },
     ),
@@ -110,7 +110,7 @@ export const SAFE_ROW: RowSpec = {
       ],
       {
         description:
-          "Time of the last status call, blocks behind the chain's best endpoint, methods that it could not do recently, and the calls that it takes in one request.",
+          "Duration of the last status call, blocks behind the chain's best endpoint, methods that it could not serve recently, and how many calls it takes in one request.",
         unit: "none",
         width: 12,
         height: 8,
@@ -140,11 +140,11 @@ export const SAFE_ROW: RowSpec = {
           "{{method}} {{outcome}} {{chain_id}} {{instance}}",
         ),
       ],
-      { description: "Per second, by code of the error.", unit: "ops", emptyText: "No call failed" },
+      { description: "Per second, by error code.", unit: "ops", emptyText: "No call failed" },
     ),
     BACKING_OFF,
     graph(
-      "Writes of the store, and dead letters",
+      "Store writes and dead letters",
       [
         query(`${M}_store_pending_writes{${PROCESSES}}`, "pending writes {{instance}}"),
         query(`${M}_store_dropped_writes{${PROCESSES}}`, "dropped writes {{instance}}"),
@@ -152,7 +152,7 @@ export const SAFE_ROW: RowSpec = {
       ],
       {
         description:
-          "Writes that are not durable yet or were given up, and remote transactions that are not sent again by themselves.",
+          "Writes that are not durable yet or were given up, and remote transactions that are not resent automatically.",
         unit: "none",
       },
     ),

@@ -24,17 +24,17 @@ export function activitySection(samples: readonly (ActivitySample | undefined)[]
     });
   const gas = known.reduce((total, sample) => total + sample.gas, 0n);
   return html`<h2>Last hour</h2><div class="plots">${plot(
-    "Results a minute",
+    "Results per minute",
     `${grouped(sum(({ included }) => included))} included, ${failedText(sum(({ failed }) => failed))}`,
     ({ included, failed }) => [
       { style: "good", value: included },
       { style: "bad", value: failed },
     ],
   )}${plot(
-    "Transactions a minute",
+    "Transactions per minute",
     `${grouped(sum(({ transactions }) => transactions))} in blocks`,
     ({ transactions }) => [{ style: "plain", value: transactions }],
-  )}${plot("Gas a minute", `${grouped(gas)} used`, (sample) => [{ style: "plain", value: Number(sample.gas) }])}</div>`;
+  )}${plot("Gas per minute", `${grouped(gas)} used`, (sample) => [{ style: "plain", value: Number(sample.gas) }])}</div>`;
 }
 
 function failedText(failed: number): string {
@@ -122,7 +122,7 @@ export function deadLetterSection(letters: readonly DeadLetter[], access: Resubm
   const shown = letters.slice(0, SHOWN);
   const rest = letters.length - shown.length;
   return html`<h2>Dead letters</h2>
-<p>${counted(letters.length, "transaction")} will not be sent again on ${letters.length === 1 ? "its" : "their"} own. Sending one again costs its fee, also when the contract rejects it again.</p>
+<p>${counted(letters.length, "transaction")} will not be sent again on ${letters.length === 1 ? "its" : "their"} own. Sending one again costs its fee, even if the contract rejects it again.</p>
 ${dataTable({ caption: "Newest first", columns, rows: shown, rowId: (letter) => `letter-${keyOf(letter)}` })}
 ${rest > 0 && html`<p>${counted(rest, "more dead letter")} in <a href="/unsuccessful-txs">JSON</a>.</p>`}`;
 }

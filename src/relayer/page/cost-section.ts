@@ -41,7 +41,7 @@ import {
 export function costSection(status: RelayerStatus, samples: readonly (ActivitySample | undefined)[]): Html {
   const { market } = status;
   if (market === undefined)
-    return html`<h2>Cost</h2><p>The chain has no fee market, or it was not read yet.</p>${factGrid(
+    return html`<h2>Cost</h2><p>The chain has no fee market, or it has not been read yet.</p>${factGrid(
       resultFacts(status),
     )}${ownerTable(status, samples)}`;
   return html`<h2>Cost</h2>${isFresh(market) ? demandText(market, status.local.blockMs) : staleText(market)}${factGrid(
@@ -203,7 +203,7 @@ function ownerTable(
   ];
   const rest = owners.length - SHOWN_OWNERS;
   return html`<h3>Owners</h3>${dataTable({
-    caption: `${counted(owners.length, "owner")} with gas today, ${over === 0 ? "no budget" : counted(over, "budget")} used up; the greatest first, a result since the start`,
+    caption: `${counted(owners.length, "owner")} with gas today, ${over === 0 ? "no budget" : counted(over, "budget")} used up; highest first; per result, since the start`,
     columns,
     rows: owners.slice(0, SHOWN_OWNERS),
   })}${rest > 0 && html`<p>${counted(rest, "more owner")} in <a href="/api/status">JSON</a>.</p>`}`;
@@ -216,7 +216,7 @@ function gasPlot(market: MarketStatus): Html {
   const others = meanOthersGas(market);
   const means =
     own === undefined
-      ? "no block was read yet"
+      ? "no block has been read yet"
       : `own ${gasText(own)} (blue), others ${others === undefined ? "unknown" : gasText(others)} (grey, on top) on average`;
   return barPlot({
     title: `Gas of the last ${counted(blocks.length, "block")}`,
@@ -257,7 +257,7 @@ export function spendingSection(costs: CostsView, nowMs: number): Html {
   const queries = spendingText(spendingView(costs, "query"), "\u202f");
   return html`<h2>Spending</h2>${noticesOf(view, nowMs)}<p>${grantBadge(view, nowMs)}${words.payer}</p>${dataTable(
     {
-      caption: "Fees that were paid",
+      caption: "Fees paid",
       columns: columnsOf(words.windows),
       rows: view.windows,
     },
@@ -271,12 +271,12 @@ export function spendingSection(costs: CostsView, nowMs: number): Html {
   }<h3>Who it is paid for</h3>${rowTable(words, "owner")}${
     queries.rows.length > 0 &&
     html`<details id="query-costs"><summary>Fees by query</summary>${rowTable(queries, "query")}</details>`
-  }<p>Nothing comes back: ${words.returns} A light-client update is shared by the results that it was sent with, in proportion to their gas; one without results by all queries of its connection equally. A transaction that fails in its block costs its fee too.</p>`;
+  }<p>Nothing comes back: ${words.returns} A light-client update's fee is shared by the results sent with it, in proportion to their gas; without results, all queries of its connection share it equally. A transaction that fails in its block also costs its fee.</p>`;
 }
 
 function noticesOf({ read_at: readAtMs, incomplete, since }: SpendingView, nowMs: number): HtmlPart {
   if (readAtMs === null)
-    return html`<p>${badge("unknown", "not known yet")} ${incomplete ?? "The costs were not read yet."}</p>`;
+    return html`<p>${badge("unknown", "not known yet")} ${incomplete ?? "The costs have not been read yet."}</p>`;
   const complete = since === null ? "" : ` Complete since ${formatTime(since)} UTC.`;
   return html`<p>${
     incomplete === null
@@ -324,7 +324,7 @@ function rowTable({ rows, columns, details, unit }: SpendingText, by: CostGroup)
   const rest = rows.length - MAX_ROWS;
   const more = by === "owner" ? counted(rest, "more owner") : counted(rest, "more query", "more queries");
   return html`${dataTable({
-    caption: `Fees in ${unit}, the most expensive of 30 days first${by === "owner" ? "" : "; from results on those of 24 hours"}`,
+    caption: `Fees in ${unit}, the most expensive over 30 days first${by === "owner" ? "" : "; from results on, the columns cover 24 hours"}`,
     columns: shown.map((column) => (column.name === "owner" ? { ...column, cell: ownerName } : column)),
     rows: rows.slice(0, MAX_ROWS),
   })}${rest > 0 && html`<p>${more} in <a href="/api/spending?by=${by}">JSON</a>.</p>`}`;

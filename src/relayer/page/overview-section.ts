@@ -41,7 +41,7 @@ const HEADLINES: readonly { readonly codes: readonly ProblemCode[]; readonly hea
   { codes: ["local-no-new-block"], headline: "The local chain has no new block" },
   { codes: ["client-expired", "client-frozen"], headline: "A light client cannot prove anything" },
   { codes: ["remote-unreachable"], headline: "A remote chain cannot be reached" },
-  { codes: ["endpoints-refuse"], headline: "No endpoint of a remote chain does what is asked" },
+  { codes: ["endpoints-refuse"], headline: "No endpoint of a remote chain can do what is needed" },
   { codes: ["remote-no-new-block", "remote-catching-up"], headline: "A remote chain has no new block" },
   { codes: ["queries-overdue"], headline: "Results are overdue" },
   { codes: ["client-expires-soon"], headline: "A light client expires soon" },
@@ -69,7 +69,7 @@ export function summarize({ problems, queries, gate, market, deadLetters }: Rela
     const code = mostSevere(problems)?.code;
     const found = HEADLINES.find(({ codes }) => code !== undefined && codes.includes(code));
     return found === undefined
-      ? { tone: "unknown", headline: "Starting: not everything was read yet" }
+      ? { tone: "unknown", headline: "Starting: not everything has been read yet" }
       : { tone: "bad", headline: found.headline };
   }
   if (gate.role === "standby") return { tone: "good", headline: "Standby: another process has the lease" };
@@ -136,8 +136,7 @@ function queriesFact(status: RelayerStatus): Fact {
   const { queries, gate, loaded, market } = status;
   if (!loaded) return queryFact("not read yet", "the list of queries", "unknown");
   const all = counted(queries.length, "query", "queries");
-  if (isBlind(status))
-    return queryFact(all, "how late they are is not known without the local chain", "unknown");
+  if (isBlind(status)) return queryFact(all, "their lateness is unknown without the local chain", "unknown");
   // A standby reads the results of the other process only now and then.
   if (gate.role === "standby") return queryFact(all, "the process with the lease knows how late they are");
   if (queries.length === 0) return queryFact("none", "no query is registered");
@@ -155,7 +154,7 @@ function queriesFact(status: RelayerStatus): Fact {
   const late =
     latest === undefined
       ? `none late${isAbove ? " at this moment" : ""}`
-      : `query ${latest.id} is due longest, for ${lateText(latest.lateness)}`;
+      : `query ${latest.id} has been due longest, for ${lateText(latest.lateness)}`;
   return queryFact(
     texts.join(", "),
     late,
@@ -182,7 +181,7 @@ function balanceFact(status: RelayerStatus): Fact {
   const { balance, denom, daysLeft, unit } = status.account;
   const days =
     daysLeft === undefined
-      ? "no fee was paid yet"
+      ? "no fee has been paid yet"
       : `enough for ${daysLeft < 365 ? formatDuration(daysLeft * DAY_MS) : "more than a year"} at the present rate`;
   return {
     name: "Balance",
@@ -197,7 +196,12 @@ function balanceFact(status: RelayerStatus): Fact {
 /** The gas price as a multiple of its minimum. */
 export function priceFact(market: MarketStatus | undefined): Fact {
   if (market === undefined)
-    return { name: "Gas price", value: "no fee market", detail: "or it was not read yet", tone: "unknown" };
+    return {
+      name: "Gas price",
+      value: "no fee market",
+      detail: "or it has not been read yet",
+      tone: "unknown",
+    };
   const { price, minimum, ceiling, cap, denom } = market;
   const text = `${priceText(price)} ${denom}`;
   if (!isFresh(market))

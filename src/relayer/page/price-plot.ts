@@ -23,10 +23,7 @@ interface PriceLine {
   readonly style: string;
 }
 
-/**
- * The price over the last day, as the range between the lowest and highest price every five minutes, with minimum, ceiling and
- * cap.
- */
+/** The price over the last day, as the range from lowest to highest every five minutes, with minimum, ceiling and cap. */
 export function pricePlot(market: MarketStatus, nowMs: number): Html {
   const { day, price, minimum, ceiling, cap, denom } = market;
   const highest = day.reduce((most, { high }) => (high > most ? high : most), price);

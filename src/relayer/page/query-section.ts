@@ -133,7 +133,7 @@ function contains({ id, owner, connectionId, type, error }: QueryView, search: s
 
 /** The table of queries with its filter. `total` is undefined until the list of queries has been read. */
 export function querySection(page: QueriesPage, total: number | undefined, view: QueriesView): Html {
-  if (total === undefined) return html`<h2>Queries</h2><p>The list of queries was not read yet.</p>`;
+  if (total === undefined) return html`<h2>Queries</h2><p>The list of queries has not been read yet.</p>`;
   if (total === 0)
     return html`<h2>Queries</h2><p>No query is registered on these connections. The relayer follows the chain and serves the next one immediately.</p>`;
   const caption = captionOf(page, total);

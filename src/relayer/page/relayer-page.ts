@@ -134,7 +134,7 @@ function relayerPart(status: RelayerStatus, samples: ReturnType<Activity["sample
     asOfMs: status.nowMs,
     href: "/",
     trend: {
-      text: `results a minute of the last hour, ${results} in all`,
+      text: `results per minute in the last hour, ${results} in total`,
       bars: samples.map(
         (sample): TrendBar =>
           sample === undefined

@@ -16,10 +16,7 @@ const MAX_ROWS = 12;
 const MAX_LISTED = 20;
 const WEEK_HOURS = 7 * 24;
 
-/**
- * Which problems existed when: the last 24 hours exactly, seven days by the hour. Time without a process is never shown as
- * healthy.
- */
+/** Problems over time: the last 24 hours exactly, seven days by the hour. Time without a process is never shown as healthy. */
 export function timelineSection({ problems, runs }: TimelineView, nowMs: number): Html {
   const day = { fromMs: nowMs - DAY_MS, untilMs: nowMs };
   const present = problems().filter(({ untilMs }) => untilMs >= day.fromMs);
@@ -136,7 +133,7 @@ function weekPlot(
   });
   const inWeek = all.filter(({ untilMs }) => untilMs >= week.fromMs);
   return barPlot({
-    title: "Minutes of each hour of seven days",
+    title: "Minutes per hour over seven days",
     summary: `${summaryOf(inWeek, runs, week)} (red: a problem, grey: not running or starting)`,
     bars,
     from: "7 days ago",
@@ -161,7 +158,7 @@ function problemTable(problems: readonly ProblemSpan[], nowMs: number): Html {
   const shown = newest.slice(0, MAX_LISTED);
   const rest = newest.length - shown.length;
   return html`<details id="problem-list"><summary>${counted(problems.length, "problem")} of the last 24 hours</summary>${dataTable(
-    { caption: `Newest first${rest > 0 ? `; ${rest} older ones are left out` : ""}`, columns, rows: shown },
+    { caption: `Newest first${rest > 0 ? `; ${rest} older ones are not shown` : ""}`, columns, rows: shown },
   )}</details>`;
 }
 

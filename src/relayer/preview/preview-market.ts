@@ -21,10 +21,7 @@ export interface MarketPreview {
   readonly price: Dec18;
   /** Mean time between two recent blocks, ms. */
   readonly blockMs: number;
-  /**
-   * Mean gas used in a recent block by transactions that this relayer's account did not sign; undefined if the node does not
-   * store block results.
-   */
+  /** Mean gas used per recent block by transactions from other accounts; undefined if the node does not store block results. */
   readonly othersGas: bigint | undefined;
 }
 
@@ -140,10 +137,7 @@ export async function presentLoads(
 /** Maximum number of contracts per connection whose callbacks are simulated. For the others, the gas is guessed. */
 const SIMULATED_OWNERS = 5;
 
-/**
- * Returns the gas of each contract's callback, by simulating a result of one of its queries. Omits contracts for which that
- * fails.
- */
+/** Returns each contract's callback gas, by simulating a result of one of its queries. Omits contracts for which that fails. */
 async function callbackGasByOwner(
   preview: Preview,
   connection: PreviewConnection,

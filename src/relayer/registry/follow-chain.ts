@@ -118,10 +118,7 @@ interface ListState {
   height: bigint;
   /** The last block announced by the stream since it was connected. */
   streamHeight: bigint | undefined;
-  /**
-   * Whether the stream's node announced a block again, or a lower one, meaning that its chain went back. True until the next
-   * read.
-   */
+  /** Whether the stream's node announced a block again, or a lower one: its chain went back. True until the next read. */
   hasGoneBack: boolean;
   /** Notices that arrived while the list was being read, in order. */
   readonly waiting: ChainNotice[];
@@ -146,10 +143,7 @@ async function reload(deps: FollowDeps, list: ListState, signal: AbortSignal): P
   deps.height.wake();
 }
 
-/**
- * Waits for `reading` and follows the height until then: reading many queries takes many blocks, and what is sent in that time
- * depends on the height.
- */
+/** Awaits `reading` and follows the height: reading many queries takes many blocks, and what is sent depends on the height. */
 async function besideBlocks<T>(
   deps: FollowDeps,
   { waiting }: ListState,

@@ -31,7 +31,7 @@ export function remedyText(remedy: Remedy, style: ForecastStyle): string {
     case "longer-periods":
       return `longer periods: each × ${(Math.ceil(remedy.factor * 100) / 100).toFixed(2)} is on time, for ${cost} a day`;
     case "higher-ceiling":
-      return `higher ceiling: up to ${pricedText(remedy.ceiling, denom)}, one burst sends ${formatCount(remedy.burstResults, separator)} results for ${cost}; the steady state stays`;
+      return `higher ceiling: up to ${pricedText(remedy.ceiling, denom)}, one burst sends ${formatCount(remedy.burstResults, separator)} results for ${cost}; the steady state does not change`;
     case "fewer-callbacks": {
       const { figure, text } = lateText(remedy.lateBlocks, style);
       return `no callbacks: late by ${figure} ${text}, for ${cost} a day`;

@@ -6,16 +6,8 @@ import {
   formatMinute,
   formatTime,
 } from "../../platform/base/text.ts";
-import {
-  heading,
-  paragraph,
-  type Report,
-  type ReportBlock,
-  type ReportOutcome,
-  right,
-  sparks,
-  table,
-} from "../../platform/report/document.ts";
+import { heading, paragraph, right, sparks, table } from "../../platform/report/blocks.ts";
+import type { Report, ReportBlock, ReportOutcome } from "../../platform/report/document.ts";
 import { isoTime } from "../../platform/base/time.ts";
 import { sparkline } from "../../platform/report/sparkline.ts";
 import type { Attempt, AttemptSummary } from "../state/attempt.ts";
@@ -78,9 +70,7 @@ function outcomeOf({ summary: { outcomes }, deadLetters }: RelayerData): ReportO
 
 function headline({ summary: { outcomes }, isCut, deadLetters }: RelayerData): string {
   const included = outcomes.filter(({ outcome }) => outcome === "included");
-  const cut = isCut
-    ? " Costs are those of whole days, and the part of the callbacks that of the newest attempts."
-    : "";
+  const cut = isCut ? " Costs cover whole days, and the callbacks' share is from the newest attempts." : "";
   return `${counted(attemptsIn(outcomes), "attempt")}, ${counted(attemptsIn(included), "result")}, ${counted(deadLetters.length, "dead letter")}.${cut}`;
 }
 
@@ -134,7 +124,7 @@ function latenessOf({ lateness }: AttemptSummary): (Lateness & Record<string, nu
 }
 
 function latenessText({ p50, p95, max }: Lateness): string {
-  return `Half of the results were in a block within ${counted(p50, "block")} after they were due, 95 % within ${p95}, all within ${max}.`;
+  return `Half of the results were in a block within ${counted(p50, "block")} of being due, 95 % within ${p95}, all within ${max}.`;
 }
 
 /** An amount in base units, and in display units if the relayer names them. */
@@ -179,7 +169,7 @@ function callbackText(owners: readonly OwnerCost[], data: RelayerData): string |
   const all = costs.reduce((sum, one) => sum + one.callbackFee, 0n);
   const [most] = costs.toSorted((a, b) => (a.callbackFee > b.callbackFee ? -1 : 1));
   if (most === undefined || most.callbackFee === 0n) return undefined;
-  return `"Callback" is the estimated gas of a result that its contract uses. All callbacks together cost ${amountText(all, data)} of ${amountText(total, data)}, those of ${most.owner} the most: ${amountText(most.callbackFee, data)}.`;
+  return `"Callback" is the estimated part of a result's gas that its contract uses. All callbacks together cost ${amountText(all, data)} of ${amountText(total, data)}; those of ${most.owner} cost the most: ${amountText(most.callbackFee, data)}.`;
 }
 
 /** Part of the fee spent on an owner's callbacks. */

@@ -1,12 +1,6 @@
 import { formatMinute } from "../../platform/base/text.ts";
-import {
-  heading,
-  paragraph,
-  type Report,
-  type ReportBlock,
-  type ReportOutcome,
-  table,
-} from "../../platform/report/document.ts";
+import { heading, paragraph, table } from "../../platform/report/blocks.ts";
+import type { Report, ReportBlock, ReportOutcome } from "../../platform/report/document.ts";
 import { encodeSpending, type SpendingView } from "../costs/spending-view.ts";
 import { type SpendingText, spendingText, type TextColumn } from "./spending-text.ts";
 
@@ -58,7 +52,7 @@ function tableOf<Row>(columns: readonly TextColumn<Row>[], rows: readonly Row[])
 }
 
 function rowBlocks({ rows, columns, unit }: SpendingText): readonly ReportBlock[] {
-  if (rows.length === 0) return paragraph("Nothing was paid yet.");
+  if (rows.length === 0) return paragraph("Nothing has been paid yet.");
   const more = rows.length > MAX_ROWS ? ` The ${MAX_ROWS} most expensive of ${rows.length}.` : "";
   return [...paragraph(`In ${unit}.${more}`), ...tableOf(columns, rows.slice(0, MAX_ROWS))];
 }

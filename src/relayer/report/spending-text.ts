@@ -106,7 +106,7 @@ function payerText({ payer, read_at: nowMs }: SpendingView, { full }: Amounts): 
       ? `The relayer's own account ${address} pays.`
       : `${address} pays, by a fee grant to ${signer}.`;
   const left = balance === null ? "Its balance is not known." : `It has ${full(balance)}.`;
-  const reserved = reserve > 0n ? ` ${full(reserve)} of it are never spent.` : "";
+  const reserved = reserve > 0n ? ` ${full(reserve)} of it is never spent.` : "";
   return `${who} ${left}${reserved}${grant === null ? "" : ` ${grantText(grant, nowMs ?? 0, full)}`}`;
 }
 
@@ -120,7 +120,7 @@ function grantText(
   if (!read) return `The fee grant is not known${error === null ? "" : `: ${error}`}.`;
   if (type === null) return "There is no such fee grant.";
   if (known !== true) return `What is left of the fee grant is not known: ${type}.`;
-  const rest = left === null ? "has no limit in all" : `has ${full(left)} left`;
+  const rest = left === null ? "has no total limit" : `has ${full(left)} left`;
   const isOver = expiresAtMs !== null && expiresAtMs <= nowMs;
   const end =
     expiresAtMs === null ? "" : `, ${isOver ? "and ended at" : "until"} ${formatMinute(expiresAtMs)} UTC`;
@@ -251,12 +251,12 @@ function budgetText({ budget, over_budget: over }: SpendingView, { full }: Amoun
 }
 
 function basisText({ forecast }: SpendingView, { unit, short }: Amounts): string {
-  if (forecast === null) return "None yet: it needs ten minutes of running.";
+  if (forecast === null) return "None yet: the relayer must run for ten minutes first.";
   const { width, regimes, new_queries: fresh, gone_queries: gone } = forecast;
   const names = regimes
     .map(({ name, fee_per_day: fee }) => `${REGIMES[name] ?? name} (${short(fee)} a day)`)
     .join(", ");
-  return `In ${unit}, from ${names}, and ${Math.round(width * 100)} % on both sides for the spread of the hours. ${counted(fresh, "new query", "new queries")}, ${counted(gone, "query", "queries")} gone.`;
+  return `In ${unit}, from ${names}, ± ${Math.round(width * 100)} % for the spread of the hours. ${counted(fresh, "new query", "new queries")}, ${counted(gone, "query", "queries")} gone.`;
 }
 
 function forecastColumns(

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { counted, formatDuration, formatMinute } from "../../platform/base/text.ts";
 import { withoutTemplates } from "../../platform/monitoring/alerts/runbook-route.ts";
-import { heading, list, paragraph, type Report, type ReportBlock } from "../../platform/report/document.ts";
+import { heading, list, paragraph } from "../../platform/report/blocks.ts";
+import type { Report, ReportBlock } from "../../platform/report/document.ts";
 import { PROBLEM_CODES, type ProblemCode } from "../health/problems.ts";
 import { RELAYER_CONDITIONS } from "../monitoring/relayer-alerts.ts";
 
@@ -14,7 +15,7 @@ const ACTIONS: Readonly<Record<ProblemCode, string>> = {
   "remote-unreachable": "Check the endpoints of the connection, and add another one.",
   "remote-no-new-block": "Find out whether the remote chain has halted or only its endpoints are behind.",
   "remote-catching-up": "Wait until the node has caught up, or add another endpoint of the remote chain.",
-  "endpoints-refuse": "Add an endpoint that does what is asked of it.",
+  "endpoints-refuse": "Add an endpoint that can do what is needed.",
   "client-expired": "Ask governance to replace the light client (MsgRecoverClient).",
   "client-frozen": "Ask governance to replace the light client (MsgRecoverClient).",
   "client-expires-soon": "Find out why no update of the light client is sent: relaywatch relayer doctor.",
@@ -24,7 +25,7 @@ const ACTIONS: Readonly<Record<ProblemCode, string>> = {
   "lease-unknown": "Repair the database.",
   "store-not-writable": "Free the disk of the store, or repair it.",
   "not-sending":
-    "Remove the reason why nothing is sent; limits are in gas and spending of the configuration.",
+    "Remove the reason why nothing is sent; the limits are under gas and spending in the configuration.",
   "cycle-failed": "Read the connection's error; relaywatch relayer doctor checks what it depends on.",
   "queries-overdue":
     "Look for another problem that explains the late queries, then at the fee market: relaywatch relayer plan.",

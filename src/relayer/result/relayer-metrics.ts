@@ -18,7 +18,7 @@ export function createRelayerMetrics(
     results: counter({
       question: "Is it active?",
       name: "relaywatch_relayer_results_total",
-      help: "Query results by outcome: included in a block of the local chain, redundant since another relayer was faster, unchanged and not sent (`queries.skip_unchanged`), or the code of the failure.",
+      help: "Query results by outcome: included in a block of the local chain, redundant because another relayer was faster, unchanged and not sent (`queries.skip_unchanged`), or the code of the failure.",
       labelNames: ["connection_id", "outcome"],
       zeros: { outcome: ["included", "redundant", "unchanged", ...QUERY_FAILURE_CODES] },
     }),
@@ -82,7 +82,7 @@ export function createRelayerMetrics(
     fees: counter({
       question: "What does it cost?",
       name: "relaywatch_relayer_fees_total",
-      help: "Fees of transactions in blocks, also of failed ones, in units of the fee denom.",
+      help: "Fees of transactions in blocks, including failed ones, in units of the fee denom.",
       labelNames: ["connection_id"],
     }),
     txBytes: counter({

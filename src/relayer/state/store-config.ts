@@ -61,7 +61,7 @@ export function leaseSchema() {
       ttl: durationField(2_000)
         .prefault("5s")
         .describe(
-          "lifetime of the lease without a renewal; another instance takes over within it, plus a second",
+          "how long the lease lasts without renewal; another instance takes over within this time plus a second",
         ),
     })
     .prefault({});
@@ -86,18 +86,18 @@ export function spendingSchema() {
       reserve: amountField().prefault("0").describe("balance that is never spent"),
       daily_fee: amountField()
         .optional()
-        .describe("fees of one day; default: no limit")
+        .describe("fees per day; default: no limit")
         .meta({ example: "50000000", commentedOut: true }),
       daily_gas_per_owner: amountField()
         .optional()
-        .describe("gas of one day for the queries of one owner; default: no limit")
+        .describe("gas per day for one owner's queries; default: no limit")
         .meta({ example: "2000000000", commentedOut: true }),
       budget: z
         .string()
         .max(100)
         .optional()
         .describe(
-          "fees that a calendar month (UTC) may cost, in base units or with gas.display in display units; nothing is refused, a warning fires when the month's fees or their forecast exceed it",
+          "fees that a calendar month (UTC) may cost, in base units or, with gas.display, in display units; nothing is refused, but a warning fires when the month's fees or their forecast exceed it",
         )
         .meta({ example: "1500000000", commentedOut: true }),
     })

@@ -187,7 +187,7 @@ function journalError(stateDir: string, cause: unknown): RelayError {
     if (cause instanceof NewerSchemaError) return "use that relaywatch, or another state_dir";
     if (isDiskFull(cause)) return MAKE_ROOM;
     if (isDamaged(cause))
-      return `${STORE_FILE} is damaged: put a backup in its place, or move it away; without it the searches for transactions begin again, and the contracts refuse what they have`;
+      return `${STORE_FILE} is damaged: put a backup in its place, or move it away; without it the searches for transactions begin again, and the contracts refuse what they already have`;
     return "state_dir must be a directory that this user can write to";
   };
   return unusable(
@@ -212,7 +212,7 @@ function openSqlite(path: string, release: () => void): OpenDatabases {
 function inUse(stateDir: string, { facts: { pid, holder } }: FolderInUseError): RelayError {
   return new RelayError(
     { code: "state-in-use", stateDir, pid },
-    `state_dir ${stateDir} is in use by ${holder}: stop that relayer first. Another relayer beside it needs a state_dir and a signer of its own`,
+    `state_dir ${stateDir} is in use by ${holder}: stop that relayer first. A second relayer needs its own state_dir and signer`,
   );
 }
 

@@ -41,7 +41,7 @@ export function applyFailure(
   switch (found.kind) {
     case "block-full":
       state.block.shrink();
-      state.deps.logger.info("no room in the block, the next ones get less", { reason });
+      state.deps.logger.info("no room in the block, the next transactions use less", { reason });
       return requeue(state, entries);
     case "price":
       state.pace.price = undefined;
@@ -49,7 +49,9 @@ export function applyFailure(
       return requeue(state, entries);
     case "too-large":
       state.batch.shrink();
-      state.deps.logger.info("transaction too large for the node, the next ones are smaller", { reason });
+      state.deps.logger.info("transaction too large for the node, the next transactions are smaller", {
+        reason,
+      });
       return entries.length > 1
         ? requeue(state, entries)
         : refuse(state, entries, { code: "too-large", reason });
@@ -218,7 +220,7 @@ export async function rereadQueries(state: SubmitterState, signal: AbortSignal):
     await deps.registry.reread(ids, signal);
   } catch (error) {
     signal.throwIfAborted();
-    return deps.logger.debug("queries cannot be read again", { reason: errorText(error) });
+    return deps.logger.debug("queries could not be read again", { reason: errorText(error) });
   }
   for (const id of ids) unread.delete(id);
   deps.height.wake();

@@ -187,10 +187,7 @@ function inOrder(state: SubmitterState): readonly Prepared[] {
   return prepared.toSorted((a, b) => first(a) - first(b));
 }
 
-/**
- * Splits a prepared transaction into the part that is broadcast now and the part that stays. All other results have been resolved
- * or requeued.
- */
+/** Splits a prepared transaction into what is broadcast now and what stays. All other results have been resolved or requeued. */
 function decide(
   state: SubmitterState,
   prepared: Prepared,

@@ -92,10 +92,7 @@ function stillAhead(
   };
 }
 
-/**
- * The prepared results that are not sent before these: they come after them, or the price is above the ceiling and they are not
- * urgent.
- */
+/** Prepared results not sent before these: the block has no room, or the price is above the ceiling and they are not urgent. */
 function outranked(state: SubmitterState, ready: readonly Entry[]): ReadonlySet<Entry> {
   const { prepared, block, gas } = state;
   const planned = new Set(prepared.flatMap(({ entries }) => entries));

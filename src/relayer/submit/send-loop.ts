@@ -170,10 +170,7 @@ function forgetChain(state: SubmitterState): void {
   [state.pace.heldBelow, state.pace.simulatedFrom, state.pace.firstBlock] = [0n, 0n, undefined];
 }
 
-/**
- * Reads the market after a new block, and for the first time as soon as the limits show that there is one: nothing is sent before
- * that.
- */
+/** Reads the market after a new block, and first as soon as the limits show that there is one: nothing is sent before that. */
 async function followMarket(
   state: SubmitterState,
   {
@@ -279,10 +276,7 @@ function blockTimeMs(first: SeenBlock, now: SeenBlock): number | undefined {
   return blocks < 2 ? undefined : (now.atMs - first.atMs) / blocks;
 }
 
-/**
- * Reads the price before a broadcast needs it. If the previous height's price is good enough for this broadcast, nothing waits
- * for the new one.
- */
+/** Reads the price before a broadcast needs it. If the previous height's price is good enough, nothing waits for the new one. */
 async function readPrice(state: SubmitterState, height: bigint, signal: AbortSignal): Promise<void> {
   const read = async (): Promise<void> => {
     const gasPrice = await state.deps.window.gasPrice(signal);

@@ -111,10 +111,7 @@ function groupOf({ type, updatePeriod }: RegisteredQuery): string {
   return name;
 }
 
-/**
- * Sorts by need: within a group by turns, and between groups by whose next query has been due the longest. O(n log n) for a few
- * groups.
- */
+/** Sorts by need: within a group by turns, between groups by whose next query has been due longest. O(n log n) for few groups. */
 export function sortByNeed<T>(items: readonly T[], needOf: (item: T) => Need): readonly T[] {
   const groups = new Map<string, Waiting<T>[]>();
   for (const item of items) {

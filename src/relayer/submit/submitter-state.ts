@@ -336,7 +336,7 @@ export function recordOutcome(
 /** The outcome of a TX result that follows one that was not sent. */
 export const WITHDRAWN: ResultOutcome = {
   kind: "unsent",
-  reason: "a result before it was not sent",
+  reason: "an earlier result was not sent",
   error: undefined,
 };
 

@@ -48,7 +48,7 @@ export function createTxFinder(chain: SearchedChain, deps: TxFinderDeps): TxFind
       logger.info("the transaction index of the remote node can be used again", { connectionId });
     if (problem !== undefined && scanUntilMs === undefined)
       logger.warn(
-        "the remote node has no transaction index that can be used: blocks are scanned instead, with a call for each",
+        "the remote node has no transaction index that can be used: blocks are scanned instead, one call per block",
         {
           connectionId,
           reason: errorText(problem),
@@ -92,7 +92,7 @@ export function createTxFinder(chain: SearchedChain, deps: TxFinderDeps): TxFind
         if (!isUnusable && !isText) throw error;
         if (isUnusable) noteIndex(error);
         else
-          logger.debug("the remote node refused a search text", { connectionId, reason: errorText(error) });
+          logger.debug("the remote node refused a search query", { connectionId, reason: errorText(error) });
         return scanTxs(chain, search, counts, signal);
       }
     },
@@ -164,7 +164,7 @@ async function requireWholeIndex(
     problem =
       totalCount >= inBlocks
         ? undefined
-        : `has ${totalCount} of the ${inBlocks} transactions of the blocks ${from} to ${to}: the index has holes`;
+        : `has ${totalCount} of the ${inBlocks} transactions in blocks ${from} to ${to}: the index has holes`;
     isWhole &&= problem === undefined;
     return problem;
   };

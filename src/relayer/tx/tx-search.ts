@@ -76,7 +76,7 @@ export function whyRefused({ conditions, range }: TxSearch, page: SearchPage): s
   );
   return refused === undefined
     ? undefined
-    : `found transaction ${viewOf(refused).hash}, whose events do not have what the filter asks for: they are in an unknown format`;
+    : `found transaction ${viewOf(refused).hash}, whose events lack what the filter asks for: they are in an unknown format`;
 }
 
 function isInRange({ height }: { readonly height: number }, { from, to }: BlockRange): boolean {

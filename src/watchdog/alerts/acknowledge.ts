@@ -72,7 +72,7 @@ function changeSelected(
   const known = [...new Set(firing.map(({ alert }) => alert))].join(", ");
   if (unknown !== undefined || firing.length === 0)
     return {
-      refused: `${unknown === undefined ? "no alert" : `no alert ${JSON.stringify(unknown.slice(0, 80))}`} fires${known === "" ? "" : `; firing: ${known}`}`,
+      refused: `${unknown === undefined ? "no alert" : `no alert ${JSON.stringify(unknown.slice(0, 80))}`} is firing${known === "" ? "" : `; firing: ${known}`}`,
     };
   const isSelected = ({ phase, alert, validator }: AlertState): boolean =>
     phase === "firing" &&
@@ -80,6 +80,6 @@ function changeSelected(
     (validators.length === 0 || validators.includes(validator));
   const next = alerts.map((alert) => (isSelected(alert) ? change(alert) : alert));
   const changed = next.filter(isSelected);
-  if (changed.length === 0) return { refused: `no such alert of ${validators.join(", ")} fires` };
+  if (changed.length === 0) return { refused: `no such alert is firing for ${validators.join(", ")}` };
   return { alerts: next, changed };
 }

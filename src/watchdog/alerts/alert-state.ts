@@ -29,10 +29,7 @@ export interface AlertState {
   readonly clearSinceMs?: number;
   /** Present only on a resolved alert. */
   readonly resolvedAtMs?: number;
-  /**
-   * Result of the last evaluation with its values, phrased as the end of a sentence; for a resolved alert, the result that ended
-   * it.
-   */
+  /** Result of the last evaluation with its values, phrased as the end of a sentence; once resolved, the result that ended it. */
   readonly reason: string;
   readonly badness?: number;
   /** End of the grace period after a cause; the alert stays pending until then. Absent if there is none. */
@@ -195,10 +192,7 @@ export interface PastAlert {
   readonly acknowledged?: Acknowledgement;
 }
 
-/**
- * Maximum number of stored alerts, for all validators together: years for a healthy validator, one year for a validator that
- * flaps daily.
- */
+/** Maximum number of stored alerts across all validators: years for a healthy validator, a year for one that flaps daily. */
 const MAX_ALERTS = 5000;
 
 /** Adds one validator's newly firing alerts, and the end time of alerts that have stopped firing. Oldest first. */
@@ -230,10 +224,7 @@ export function recordAlerts(
   return [...closed, ...begun.flatMap((alert) => toPast(alert, nowMs, rules))].slice(-MAX_ALERTS);
 }
 
-/**
- * True if the alert has been acknowledged since it was recorded. A withdrawn acknowledgement stays in the history: it was true
- * then.
- */
+/** True if acknowledged since the alert was recorded. A withdrawn acknowledgement stays in the history: it was true then. */
 function isNewer(
   now: AlertState,
   past: PastAlert,

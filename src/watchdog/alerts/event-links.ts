@@ -25,18 +25,15 @@ const CAUSES: PanelsByAlert = [
   [/-burn$|^oracle-calls-|^sidecar-(?:too-)?slow$|^not-signing$|^node-not-voting$/, paid("Burn rate")],
   [/-reward-/, paid("Headroom")],
   [/^rotation-/, paid("Rotation")],
-  [/^prices-differ-/, onChain("Deviation of the prices")],
-  [/prices?-|pairs-|^websocket-/, paid("Pairs with a price")],
+  [/^prices-differ-/, onChain("Price deviations")],
+  [/prices?-|pairs-|^websocket-/, paid("Pairs with prices")],
   [/^chain-halted$|^node-/, paid("Blocks")],
   [/jail|tombstoned|^not-in-validator-set$/, onChain("Signing window")],
   [/^upgrade-/, onChain("Time until the upgrade")],
-  [/^network-votes-/, onChain("Others that miss too")],
+  [/^network-votes-/, onChain("Others that also miss")],
   [/^payment-/, onChain("Last month's payment")],
-  [/^watchdog-slow$/, { dashboard: DASHBOARDS.fleet, panel: "Duration of scrapes, and lateness of polls" }],
-  [
-    /^clock-not-believed$/,
-    { dashboard: DASHBOARDS.fleet, panel: "Age of the last poll, and of each source" },
-  ],
+  [/^watchdog-slow$/, { dashboard: DASHBOARDS.fleet, panel: "Scrape duration and poll lateness" }],
+  [/^clock-not-believed$/, { dashboard: DASHBOARDS.fleet, panel: "Age of the last poll and of each source" }],
   [/^notifications?-/, { dashboard: DASHBOARDS.process, panel: "Pending and given up" }],
   [/./, paid("Sources")],
 ];
@@ -51,10 +48,7 @@ export function conditionId(validator: string, alert: string): string {
   return `condition-${validator}-${alert}`;
 }
 
-/**
- * Returns a notification's links. The runbook is a URL if the runbook folder or the watchdog's own page is known, and otherwise a
- * file name.
- */
+/** Returns a notification's links. The runbook is a URL if its folder or the watchdog's page is known, otherwise a file name. */
 export function eventLinks(
   { runbooks, watchdog, grafana }: LinkRoots,
   {

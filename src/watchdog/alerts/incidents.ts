@@ -62,10 +62,7 @@ function claim(
   });
 }
 
-/**
- * Joins the incidents before and after a given time: an incident that spans it becomes one, and so do the scattered blocks of a
- * month.
- */
+/** Joins the incidents before and after a time: an incident that spans it becomes one, and so do a month's scattered blocks. */
 export function joinIncidents(
   past: readonly Incident[],
   recent: readonly Incident[],
@@ -156,8 +153,8 @@ function scatteredOf(parts: readonly Incident[]): readonly Incident[] {
 const RESTART_MS = 2 * MINUTE_MS;
 
 const RESTARTS: Readonly<Partial<Record<LedgerEvent["kind"], string>>> = {
-  "sidecar-restart": "restart of the sidecar",
-  "node-restart": "restart of the node",
+  "sidecar-restart": "sidecar restart",
+  "node-restart": "node restart",
 };
 
 function endOf(

@@ -30,16 +30,16 @@ const once = z.strictObject({
   ...common,
   from: z.iso
     .datetime({ error: issueText("is not a time", '"2026-12-01T02:00:00Z"') })
-    .describe("begin of the only window, in UTC"),
+    .describe("start of the single window, in UTC"),
 });
 
 const weekly = z.strictObject({
   ...common,
-  days: z.array(z.enum(DAYS)).min(1).max(7).describe("days on which the window begins"),
+  days: z.array(z.enum(DAYS)).min(1).max(7).describe("days on which the window starts"),
   at: z
     .string()
-    .regex(TIME, { error: issueText("is not a time of the day", '"02:00"') })
-    .describe("time at which it begins, in UTC"),
+    .regex(TIME, { error: issueText("is not a time of day", '"02:00"') })
+    .describe("start time, in UTC"),
 });
 
 /** Field for one maintenance window: `{from, duration}` or `{days, at, duration}`. */

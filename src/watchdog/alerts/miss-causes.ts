@@ -180,10 +180,7 @@ interface CauseRange {
   readonly toMs: number;
 }
 
-/**
- * A poll sees a failure at most this long after it starts. Failing calls are seen once most calls of the last five minutes have
- * failed.
- */
+/** A poll sees a failure at most this long after it starts. Failing calls are seen once most calls in five minutes fail. */
 const SEEN_LATE_MS = 30_000;
 const CALLS_SEEN_LATE_MS = 5 * MINUTE_MS;
 /**

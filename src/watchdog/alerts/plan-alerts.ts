@@ -271,13 +271,10 @@ function createQuietReasons(
   };
 }
 
-/**
- * An alert about the watchdog is the same alert for all validators: after a notification for the first validator, no other is
- * needed.
- */
+/** An alert about the watchdog is the same for all validators: after a notification for the first, no other is needed. */
 function sameOf({ alert }: AlertState, others: readonly AlertState[]): string | undefined {
   const first = others.find((other) => other.alert === alert && other.notified !== undefined);
-  return first && `the same as of ${first.validator}`;
+  return first && `the same alert as for ${first.validator}`;
 }
 
 function heldText({ heldUntilMs }: AlertState, cause: string | undefined): string | undefined {

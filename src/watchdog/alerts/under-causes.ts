@@ -1,7 +1,4 @@
-/**
- * Returns the name of the alert that mutes another alert, taken from the reason why that alert is quiet. Undefined for any other
- * reason.
- */
+/** Returns the name of the alert that mutes another, from the reason why that alert is quiet. Undefined for any other reason. */
 export function mutedBy(quietReason: string | null | undefined): string | undefined {
   return /^muted by (\S+)$/.exec(quietReason ?? "")?.[1];
 }
@@ -23,10 +20,7 @@ function keyOf(validator: string, name: string): string {
   return `${name} ${validator}`;
 }
 
-/**
- * Groups muted alerts under the alert that causes them. An alert whose cause is not in the list forms its own group. Preserves
- * the order.
- */
+/** Groups muted alerts under their causes. An alert whose cause is not in the list forms its own group. Preserves the order. */
 export function underCauses<T>(
   alerts: readonly T[],
   read: (alert: T) => CausedAlert,

@@ -89,7 +89,7 @@ const listReply = z.object({
 function listCommand(context: CliContext): Command {
   return alertCommand(
     "list",
-    "list pending, firing and recently resolved alerts, silences, and notifications that were never delivered; exits 1 if an alert fires",
+    "list pending, firing and recently resolved alerts, silences, and notifications that were never delivered; exits 1 if an alert is firing",
   )
     .option("--all", "list inactive alerts too")
     .action(async (options: Options & { readonly all?: true }) => {
@@ -130,9 +130,9 @@ interface DeadLetterOptions extends Options {
 function deadLettersCommand(context: CliContext): Command {
   return alertCommand(
     "dead-letters",
-    "list notifications that were never delivered, send them again, or drop them; exits 1 when it lists some",
+    "list notifications that were never delivered, send them again, or drop them; exits 1 if it lists any",
   )
-    .argument("[channel...]", "names of channels; without one, all")
+    .argument("[channel...]", "channel names; default: all")
     .addOption(new Option("--resend", "send them again").conflicts("discard"))
     .option("--discard", "drop them, which ends the alert about them")
     .action(async (channels: readonly string[], options: DeadLetterOptions) => {
@@ -146,7 +146,7 @@ function deadLettersCommand(context: CliContext): Command {
         if (options.json) context.print(stringifyJson({ dead_letters: own }, 2));
         else for (const letter of own) context.print(deadLetterLine(letter));
         if (own.length > 0) throw new CheckExit(EXIT.fatal);
-        if (!options.json) context.print("every notification was delivered, or is still tried");
+        if (!options.json) context.print("every notification was delivered or is still being tried");
         return;
       }
       const what = options.resend === undefined ? "discard" : "resend";
@@ -215,7 +215,7 @@ const testReply = z.object({
 function testCommand(context: CliContext): Command {
   return alertCommand(
     "test",
-    "send a test notification to every channel; exits 1 when one does not accept it",
+    "send a test notification to every channel; exits 1 if any channel does not accept it",
   ).action(async (options: Options) => {
     const call = { path: "/api/alerts/test", method: "POST", accepts: [502] } as const;
     const reply = await askWatchdog(call, options, context);
@@ -244,9 +244,9 @@ interface AckOptions extends Options {
 function ackCommand(context: CliContext): Command {
   return alertCommand(
     "ack",
-    "acknowledge firing alerts: no reminder and no escalation until they end; the others on call see who works on them",
+    "acknowledge firing alerts: no reminders or escalation until they end; others on call see who is working on them",
   )
-    .argument("[name...]", "alert names; without one, all that fire")
+    .argument("[name...]", "alert names; default: all that are firing")
     .requiredOption("--note <text>", "what is being done, for the others on call")
     .option("--author <name>", "who", `${userInfo().username}@${hostname()}`)
     .action(async (names: readonly string[], options: AckOptions) => {
@@ -261,8 +261,8 @@ function ackCommand(context: CliContext): Command {
 }
 
 function unackCommand(context: CliContext): Command {
-  return alertCommand("unack", "withdraw acknowledgements: reminders and escalation go on")
-    .argument("[name...]", "alert names; without one, all that fire")
+  return alertCommand("unack", "withdraw acknowledgements: reminders and escalation resume")
+    .argument("[name...]", "alert names; default: all that are firing")
     .action(async (names: readonly string[], options: Options) => {
       await checkAlertNames(names);
       const body = selected(names, options);
@@ -294,7 +294,7 @@ function printAcknowledged(reply: unknown, { json }: Options, context: CliContex
   else
     for (const { validator, name, acknowledged: by } of ackReply.parse(reply).alerts)
       context.print(
-        `${validator}  ${name}  ${by === null ? "not acknowledged any more" : `acknowledged by ${by.author}: ${by.note}`}`,
+        `${validator}  ${name}  ${by === null ? "no longer acknowledged" : `acknowledged by ${by.author}: ${by.note}`}`,
       );
 }
 
@@ -307,9 +307,9 @@ interface SilenceOptions extends Options {
 function silenceCommand(context: CliContext): Command {
   return alertCommand(
     "silence",
-    "mute alerts' notifications for a time; they are still evaluated and counted",
+    "mute notifications from alerts for a while; the alerts are still evaluated and counted",
   )
-    .argument("[name...]", "alert names; without one, all alerts")
+    .argument("[name...]", "alert names; default: all")
     .addOption(
       new Option("--for <duration>", 'how long, such as "2h"').argParser(parseDuration).makeOptionMandatory(),
     )

@@ -4,12 +4,13 @@ import { monthOf, monthsBefore } from "../../platform/base/month.ts";
 
 /** `--month MONTH`. The value is undefined if the option is not given; see {@link lastMonth}. */
 export function monthOption(): Option {
-  return new Option("--month <month>", "the month, such as 2026-10; default: the last closed one").argParser(
-    (text) => {
-      if (/^20\d\d-(?:0[1-9]|1[0-2])$/.test(text)) return text;
-      throw new InvalidArgumentError("a month such as 2026-10 was expected");
-    },
-  );
+  return new Option(
+    "--month <month>",
+    "the month, such as 2026-10; default: the last closed month",
+  ).argParser((text) => {
+    if (/^20\d\d-(?:0[1-9]|1[0-2])$/.test(text)) return text;
+    throw new InvalidArgumentError("expected a month such as 2026-10");
+  });
 }
 
 /** Returns the last closed month. */

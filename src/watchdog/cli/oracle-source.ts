@@ -55,7 +55,7 @@ async function placeOf({ config, url, portOffset }: OracleOptions): Promise<Watc
     return {
       url: `http://127.0.0.1:${portsAt(portOffset).watchdog}`,
       token: () => controlToken(portOffset),
-      tokenHint: `that of ${controlTokenFile(portOffset)} is for the localnet; name the configuration with --config`,
+      tokenHint: `the token in ${controlTokenFile(portOffset)} is for the localnet; name the configuration with --config`,
       hint: "start relaywatch up or relaywatch watchdog start, or name another one with --config or --port-offset",
     };
   // Loading the schema takes longer than the rest of a command.
@@ -72,8 +72,8 @@ async function placeOf({ config, url, portOffset }: OracleOptions): Promise<Watc
 }
 
 function tokenHintOf(file: string, token: Secret | undefined, stateDir: string | undefined): string {
-  if (token !== undefined) return `http.token of ${file} was sent`;
-  if (stateDir !== undefined) return `that of ${tokenFileIn(stateDir)} was sent`;
+  if (token !== undefined) return `http.token from ${file} was sent`;
+  if (stateDir !== undefined) return `the token in ${tokenFileIn(stateDir)} was sent`;
   return `${file} has neither http.token nor state_dir`;
 }
 

@@ -24,7 +24,7 @@ interface Options extends OracleOptions {
 export function statusPageCommand(context: CliContext): Command {
   const command = new Command("status-page")
     .description("the public status page as files for any web server: index.html and status.json")
-    .requiredOption("--out <dir>", "folder of the files; it is created when it does not exist");
+    .requiredOption("--out <dir>", "folder for the files; created if it does not exist");
   for (const option of oracleOptions()) command.addOption(option);
   return command.action(async (options: Options) => {
     const range = { fromMs: firstDayMs(systemClock.nowMs()), toMs: systemClock.nowMs() };
@@ -48,7 +48,7 @@ function configOf({ config }: Options, validators: readonly ValidatorData[]): St
   if (validators.length > MAX_SHOWN)
     throw new CliError(
       EXIT.usage,
-      `a page has at most ${MAX_SHOWN} validators, and the watchdog has ${validators.length}; list those to show in status_page of the configuration, and name it with --config`,
+      `a page has at most ${MAX_SHOWN} validators, and the watchdog has ${validators.length}; list those to show under status_page in the configuration, and name the configuration with --config`,
     );
   return statusPageOf(
     undefined,

@@ -18,12 +18,14 @@ interface Options extends OracleOptions, ReportFormatOptions {
 export function whatIfCommand(context: CliContext): Command {
   const command = new Command()
     .addOption(
-      new Option("--outage <duration>", "no oracle vote for this time from now on").argParser(parseDuration),
+      new Option("--outage <duration>", "no oracle votes for this long, from now on").argParser(
+        parseDuration,
+      ),
     )
     .addOption(
       new Option(
         "--sidecar-restart <duration>",
-        "a sidecar restart that takes this long until it listens again",
+        "a sidecar restart that takes this long before it listens again",
       )
         .argParser(parseDuration)
         .conflicts("outage"),
@@ -49,7 +51,7 @@ function scenarioOf({ outage, sidecarRestart, config }: Options): Scenario {
   // A localnet's local chain has one validator by default, so each block waits for its vote.
   const chainWaits = config === undefined;
   return {
-    name: `a restart of the sidecar of ${formatRoundedDuration(sidecarRestart)}`,
+    name: `a sidecar restart of ${formatRoundedDuration(sidecarRestart)}`,
     misses: ({ assessment: { blockTimeMs } }) =>
       blockTimeMs === undefined
         ? undefined

@@ -33,7 +33,7 @@ const pairDeviations = z
   .refine((all) => Object.keys(all).length <= 150, { error: issueText("is too long", "at most 150 pairs") })
   .default({})
   .describe(
-    "max_deviation of single pairs, in percent, for prices_differ_from_chain and prices_differ_from_sidecars",
+    "max_deviation for individual pairs, in percent, for prices_differ_from_chain and prices_differ_from_sidecars",
   )
   .meta({ example: { "USDT/USD": 0.5 }, commentedOut: true });
 
@@ -48,7 +48,7 @@ function section(condition: Condition) {
         .describe("how long the condition must hold before the alert fires"),
       resolve_for: durationField(0)
         .prefault(condition.resolveFor)
-        .describe("how long the condition must be over before the alert is resolved"),
+        .describe("how long the condition must be clear before the alert is resolved"),
       ...Object.fromEntries(
         Object.entries(condition.thresholds).map(([key, threshold]) => [key, thresholdField(threshold)]),
       ),
@@ -69,14 +69,14 @@ const sections = z.strictObject({
   pair_max_deviation: pairDeviations,
   grace: durationField(0)
     .prefault(durationText(GRACE_MS))
-    .describe("time after the end of a cause in which its consequences do not begin"),
+    .describe("time after a cause ends during which its consequences do not begin"),
   ...Object.fromEntries(CONDITIONS.map((condition) => [sectionKey(condition.name), section(condition)])),
 });
 
 /** Schema of the `alerts` section: one section for each condition in the table. */
 export const alertsSchema = sections
   .prefault({})
-  .describe("the alerts, each with a section of its own")
+  .describe("the alerts, each with its own section")
   .transform((file): AlertsConfig => {
     const { major_pairs, pair_max_deviation, grace, ...rest } = file;
     const values: Readonly<Record<string, unknown>> = rest;

@@ -23,7 +23,7 @@ export const FULL: BoundaryTexts = {
   prefix: "full-reward",
   reward: "the full reward",
   severity: "warning",
-  impact: "Below the upper boundary each missed block lowers the month's pay.",
+  impact: "Below the upper boundary, each missed block lowers the month's pay.",
   least: 0.98,
   misses: 45_500,
   lesser: [],
@@ -35,7 +35,7 @@ export const ANY: BoundaryTexts = {
   reward: "any reward",
   severity: "critical",
   impact:
-    "Below the lower boundary the month pays nothing, and is one of the bad months that lead to rotation out of the validator set.",
+    "Below the lower boundary, the month pays nothing and counts as one of the bad months that lead to rotation out of the validator set.",
   least: 0.95,
   misses: 128_000,
   lesser: [
@@ -53,7 +53,7 @@ const ACTION =
 export const MIN_BLOCKS = {
   unit: "number",
   initial: Number(ENOUGH_BLOCKS),
-  description: "with fewer blocks in the month the alert does not fire",
+  description: "with fewer blocks in the month, the alert does not fire",
 } as const;
 
 /** The parts that all conditions of a boundary share. */

@@ -25,7 +25,7 @@ function burnConditions(texts: BoundaryTexts): readonly Condition[] {
       name: own("fast-burn"),
       severity,
       title: `Missed blocks burn ${reward} fast`,
-      end: "the loss of the last hours has ended",
+      end: "the loss of the last few hours has ended",
       when: "the last hour used the month's allowance `hour_factor` times too fast, or the last six hours `six_hours_factor` times, and the last 5 minutes still do",
       for: "1m",
       resolveFor: "5m",
@@ -42,7 +42,7 @@ function burnConditions(texts: BoundaryTexts): readonly Condition[] {
       raw: {
         expr: () =>
           `(${burns("1h", 14.4)} and ${burns("5m", 14.4)}) or (${burns("6h", 6)} and ${burns("5m", 6)})`,
-        value: "{{ $value | humanizePercentage }} of the calls fail.",
+        value: "{{ $value | humanizePercentage }} of calls fail.",
         example: burnt("20m"),
       },
       evaluate: (input, limit) =>
@@ -66,7 +66,7 @@ function burnConditions(texts: BoundaryTexts): readonly Condition[] {
       past: "counts",
       raw: {
         expr: () => `${burns("3d", 1)} and ${burns("6h", 1)}`,
-        value: "{{ $value | humanizePercentage }} of the calls of the last 3 days failed.",
+        value: "{{ $value | humanizePercentage }} of calls in the last 3 days failed.",
         example: burnt("8h"),
       },
       evaluate: ({ assessment }, limit) => evaluateSlowBurn(assessment, boundary, limit("three_days_factor")),

@@ -66,10 +66,7 @@ export interface Threshold {
  */
 export type PastInput = "counts" | "halts" | "gaps" | { readonly notStored: string };
 
-/**
- * One entry in the table of conditions. Everything said about an alert comes from its entry and from its runbook in
- * `alerts/runbooks`.
- */
+/** An entry in the condition table. Everything said about an alert comes from its entry and its runbook in `alerts/runbooks`. */
 export interface Condition<Key extends string = string> {
   /**
    * Kebab-case. Identifies the alert in the state, the API, the metrics and the notifications, so it must not change. Its
@@ -105,10 +102,7 @@ export interface Condition<Key extends string = string> {
   /** Names of the conditions that this one causes. While it fires, they do not notify. */
   readonly inhibits: readonly string[];
   readonly past: PastInput;
-  /**
-   * If present, the reason says whether other validators have these misses too, as far as is known. Absent if other validators
-   * are irrelevant.
-   */
+  /** If present, the reason says whether other validators have these misses too, if known. Absent if they are irrelevant. */
   readonly others?: SharedKind;
   /** Absent if no metric of the node or sidecar shows the condition. */
   readonly raw?: RawRule;

@@ -22,13 +22,13 @@ import { counted } from "../../platform/base/text.ts";
 const PRICES_NOT_STORED = { notStored: "prices" };
 
 const IMPACT =
-  "The chain pays for a vote with a wrong price too, so no pay is lost. The chain takes the median by stake: with enough stake behind the wrong price, the chain's price is wrong.";
+  "The chain also pays for votes with wrong prices, so no pay is lost. It takes the stake-weighted median: with enough stake behind a wrong price, the chain's price is wrong too.";
 
 const thresholds = {
   max_deviation: {
     unit: "percent",
     initial: 2,
-    description: "largest deviation, in steps of 0.01; pair_max_deviation has that of single pairs",
+    description: "largest deviation, in steps of 0.01; pair_max_deviation sets it for individual pairs",
   },
   max_age: {
     unit: "duration",
@@ -44,19 +44,19 @@ export const DEVIATION_CONDITIONS: readonly Condition[] = [
     severity: "warning",
     title: "Prices differ from the chain's",
     end: "3 prices are at most 0.06 % apart",
-    when: "the sidecar's price of a pair in `chain.pairs` is more than `max_deviation` away from the price that the chain stores, which is not older than `max_age`",
+    when: "the sidecar's price for a pair in `chain.pairs` differs by more than `max_deviation` from the price that the chain stores, which is no older than `max_age`",
     description:
-      "The sidecar's price of a pair has been far from the chain's for minutes. The chain's price is the median of all validators, so this sidecar is probably wrong.",
+      "For minutes, the sidecar's price for a pair has been far from the chain's, which is the median of all validators. This sidecar is probably wrong.",
     impact: IMPACT,
     action:
-      "Compare the pair with an exchange. If the sidecar is wrong, check its providers of the pair, and restart it.",
+      "Compare the price with an exchange's. If the sidecar is wrong, check its providers for the pair and restart it.",
     for: "5m",
     resolveFor: "1m",
     thresholds,
     past: PRICES_NOT_STORED,
     evaluate: (input, limit) => {
       const { prices } = input.observation.chain;
-      if (prices.state === "not-configured") return cannotSee("the prices of no chain are configured");
+      if (prices.state === "not-configured") return cannotSee("no chain prices are configured");
       if (prices.state === "absent") return cannotSee("the chain has no price module");
       if (prices.state === "error") return cannotSee("the chain's prices cannot be read");
       const compared = compareWithChain({ ...comparisonInput(input), maxAgeMs: limit("max_age") });
@@ -66,14 +66,13 @@ export const DEVIATION_CONDITIONS: readonly Condition[] = [
   condition({
     name: "prices-differ-from-sidecars",
     severity: "warning",
-    title: "Prices of sidecars differ",
+    title: "Sidecar prices differ",
     end: "3 prices are at most 0.06 % apart",
-    when: "the sidecar's price of a pair in `chain.pairs` or `alerts.major_pairs` is more than `max_deviation` away from the median of all sidecars that the watchdog reads on this chain",
+    when: "the sidecar's price for a pair in `chain.pairs` or `alerts.major_pairs` differs by more than `max_deviation` from the median of all sidecars that the watchdog reads on this chain",
     description:
-      "For minutes, the sidecar's price of a pair has been far from the other sidecars' prices. With only two sidecars, nothing shows which one is wrong.",
+      "For minutes, the sidecar's price for a pair has been far from the other sidecars' prices. With only two sidecars, there is no telling which one is wrong.",
     impact: IMPACT,
-    action:
-      "Compare the pair with an exchange. Check the providers of the sidecar that is wrong, and restart it.",
+    action: "Compare the price with an exchange's. Check the wrong sidecar's providers and restart it.",
     for: "5m",
     resolveFor: "1m",
     thresholds,
@@ -128,7 +127,7 @@ function comparisonText(one: PriceComparison, withNode: boolean): string {
       ? "on the chain"
       : sidecars === 2
         ? "at the other sidecar"
-        : `is the median of ${sidecars} sidecars`;
+        : `as the median of ${sidecars} sidecars`;
   return `${pair}${withNode ? ` of ${node}` : ""}: ${formatPrice(own, decimals)} here, ${formatPrice(other, decimals)} ${place}, ${formatBps(deviationBps(one))} apart`;
 }
 

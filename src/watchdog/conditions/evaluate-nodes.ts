@@ -34,10 +34,7 @@ export function evaluateNodes(
   return first.result.kind === "active" ? active(reason, badness) : { kind: first.result.kind, reason };
 }
 
-/**
- * Maximum age at which an oracle call still shows how the sidecar responds to the node. Covers several blocks and at least three
- * polls.
- */
+/** Maximum age at which an oracle call still shows how the sidecar responds. Covers several blocks and at least three polls. */
 const CALLS_MS = 30_000;
 
 /** How the node's latest oracle calls ended. "unknown": no recent call. */

@@ -17,7 +17,7 @@ function evaluateHeadroom(
   evaluate: (headroom: Headroom) => ConditionResult | undefined,
 ): ConditionResult {
   const headroom = assessment?.headroom.find((one) => one.boundary === boundary);
-  if (headroom === undefined) return cannotSee("no block of this month is counted yet");
+  if (headroom === undefined) return cannotSee("no block of this month has been counted yet");
   return evaluate(headroom) ?? clear(headroomText(headroom));
 }
 
@@ -30,7 +30,7 @@ export function evaluateLost(assessment: Assessment | undefined, boundary: Bound
     if (headroom.state !== "lost") return undefined;
     return isCertain(headroom, assessment)
       ? active(headroomText(headroom))
-      : cannotSee(`${headroomText(headroom)}, which the expected number of blocks can be wrong by`);
+      : cannotSee(`${headroomText(headroom)}, which is within the error of the expected number of blocks`);
   });
 }
 
@@ -62,10 +62,11 @@ export function evaluateRate(
   minBlocks: number,
 ): ConditionResult {
   const { rate, tier } = assessment ?? {};
-  if (rate === undefined || tier === undefined) return cannotSee("no block of this month is counted yet");
+  if (rate === undefined || tier === undefined)
+    return cannotSee("no block of this month has been counted yet");
   const reason = `the month's rate is ${formatPercent(rate)} %`;
   const isLow = boundary === "full" ? tier !== "full" : tier === "none";
-  if (isLow && rate.total < BigInt(minBlocks)) return cannotSee(`${reason}, of only ${rate.total} blocks`);
+  if (isLow && rate.total < BigInt(minBlocks)) return cannotSee(`${reason}, from only ${rate.total} blocks`);
   return isLow ? active(reason, 100 - Number(formatPercent(rate))) : clear(reason);
 }
 
@@ -98,8 +99,8 @@ export function evaluateRisk(
     if (now >= lasting * GOES_ON_SHARE && now > 0) return active(riskText(lostInMs, headroom));
     // A few minutes can be good by chance.
     return (badShare(recent["30m"]) ?? 0) >= lasting * GOES_ON_SHARE
-      ? cannotSee("hardly a block was missed in the last 5 minutes")
-      : clear("the loss of the last hours has ended");
+      ? cannotSee("hardly any block was missed in the last 5 minutes")
+      : clear("the loss of the last few hours has ended");
   });
 }
 
@@ -107,7 +108,7 @@ export function evaluateRisk(
 const GOES_ON_SHARE = 0.25;
 
 function riskText(lossMs: number, headroom: Headroom): string {
-  return `at the present loss the boundary is crossed in ${hoursText(lossMs)}; ${headroomText(headroom)}`;
+  return `at the present loss, the boundary is crossed in ${hoursText(lossMs)}; ${headroomText(headroom)}`;
 }
 
 function hoursText(timeMs: number): string {
@@ -167,7 +168,7 @@ export function evaluateBurn(
     // Over the last minutes the loss has ended: the window still shows it, but nobody can do anything.
     return now >= Math.min(...burning.map(({ factor }) => factor))
       ? active(reason, first.rate)
-      : clear("the loss of the last hours has ended");
+      : clear("the loss of the last few hours has ended");
   });
 }
 

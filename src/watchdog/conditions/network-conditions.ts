@@ -13,9 +13,9 @@ import { withUpgrade } from "./upgrade-conditions.ts";
 import { NOT_CONFIGURED } from "../sources/page-reader.ts";
 
 const CANNOT_SEE =
-  "The watchdog cannot read this source, and does not know what it would show. It counts the blocks of this time when the source is back.";
+  "The watchdog cannot read this source and does not know what it would show. Once the source is back, it counts the blocks from the gap.";
 
-const PROBES_NOT_STORED = { notStored: "results of probes" };
+const PROBES_NOT_STORED = { notStored: "probe results" };
 
 /** Conditions on connections, clocks and the watchdog's own view. */
 export const NETWORK_CONDITIONS: readonly Condition[] = [
@@ -24,10 +24,10 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
     severity: "warning",
     title: "Node's gRPC port closed",
     end: "the gRPC port accepts connections",
-    when: "the node responds, but its gRPC port accepts no connection",
-    description: "The node's gRPC port accepts no connection, so the sidecar cannot refresh its market map.",
+    when: "the node responds, but its gRPC port accepts no connections",
+    description: "The node's gRPC port accepts no connections, so the sidecar cannot refresh its market map.",
     impact:
-      "None until the sidecar restarts. After that it has no market and no price, and the validator misses every vote.",
+      "None until the sidecar restarts. After that, it has no markets and no prices, and the validator misses every vote.",
     action:
       "Set [grpc] enable = true in the node's app.toml, check the address and the firewall, and restart the node.",
     for: "2m",
@@ -57,16 +57,16 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
     severity: "warning",
     title: "Clocks differ",
     end: "the clocks agree",
-    when: "the clocks of the node's and the watchdog's machines differ by more than `max_skew`",
+    when: "the node's clock and the watchdog's clock differ by more than `max_skew`",
     description:
-      "The clocks of the node's and the watchdog's machines differ. The watchdog assigns blocks to months by time, and the sidecar drops old prices. Both need correct clocks.",
+      "The node's clock and the watchdog's clock disagree. The watchdog assigns blocks to months by time, and the sidecar drops old prices. Both need correct clocks.",
     impact:
-      "The watchdog can count blocks near a month's end in the wrong month. With a large difference the sidecar drops current prices.",
-    action: "Check the time service of both machines.",
+      "Blocks near the end of a month can be counted in the wrong month. With a large difference, the sidecar drops current prices.",
+    action: "Check the time service on both machines.",
     for: "2m",
     resolveFor: "2m",
     thresholds: {
-      max_skew: { unit: "duration", initial: 2000, description: "difference of the clocks" },
+      max_skew: { unit: "duration", initial: 2000, description: "clock difference" },
     },
     past: { notStored: "clocks" },
     evaluate: (input, limit) =>
@@ -77,11 +77,11 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
     severity: "critical",
     title: "Cannot see whether the validator votes",
     end: "a node's page can be read",
-    when: "neither the page of any node nor the validator's place on the chain can be read, or the pages have no metrics of the oracle",
-    description: `The watchdog cannot read any source that shows votes, and does not know whether the validator votes. It counts the blocks of this time when a node's page is back.`,
+    when: "neither any node's page nor the validator's standing on the chain can be read, or the pages have no oracle metrics",
+    description: `The watchdog cannot read any source that shows votes, and does not know whether the validator votes. Once a node's page is back, it counts the blocks from the gap.`,
     impact: "Unknown: none, or every block if the node's machine is down.",
     action:
-      "Log in to the node's machine. If the node runs, check the network between it and the watchdog, or the setting that the alert names.",
+      "Log in to the node's machine. If the node is running, check the network between it and the watchdog, or the setting that the alert names.",
     for: "90s",
     resolveFor: "1m",
     inhibits: [
@@ -127,7 +127,7 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
   cannotSeeSource({
     source: "chain",
     page: "chain queries",
-    action: "Check the chain's REST address, and that the API server of that node is on.",
+    action: "Check the chain's REST address, and that its node's API server is on.",
     evaluate: ({ chain }) => evaluateChainSources(chain),
   }),
 ];
@@ -152,7 +152,7 @@ function cannotSeeSource({ source, page, action, evaluate }: SourceTexts): Condi
     action,
     for: "5m",
     resolveFor: "1m",
-    past: source === "node" ? "gaps" : { notStored: "failures of single sources" },
+    past: source === "node" ? "gaps" : { notStored: "failures of individual sources" },
     evaluate: ({ observation, history }) => {
       const result = evaluate(observation, history);
       if (result.kind === "unknown") return result;
@@ -168,7 +168,7 @@ function evaluateGrpc({ metrics, grpc }: NodeObservation): ConditionResult {
   if (grpc.state !== "error") return clear("the gRPC port accepts connections");
   // When the node's page cannot be read either, its machine or the network may be down.
   if (metrics.state !== "up") return cannotSee(`${grpc.failure.text}; the node's page cannot be read either`);
-  return active(`the node's gRPC port accepts no connection: ${grpc.failure.text}`);
+  return active(`the node's gRPC port accepts no connections: ${grpc.failure.text}`);
 }
 
 function evaluateEgress({ egress }: NodeObservation): ConditionResult {
@@ -201,7 +201,7 @@ function evaluateBlind({ nodes, chain }: Observation): ConditionResult {
     metrics.state === "up" ? (metrics.value.votesUnseen ?? []) : [],
   );
   if (unseen !== undefined) return active(unseen);
-  if (chain.validator.state === "up") return clear("the validator's place on the chain can be read");
+  if (chain.validator.state === "up") return clear("the validator's standing on the chain can be read");
   const texts = nodes.map(votesSeen).flatMap((seen) => (seen.state === "error" ? [seen.failure.text] : []));
   const reason = "nothing shows whether the validator votes: the node's page cannot be read";
   return active(texts.length === 0 ? reason : `${reason}, ${texts.join("; ")}`);

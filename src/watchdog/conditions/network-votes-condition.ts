@@ -13,11 +13,11 @@ export const NETWORK_VOTES_CONDITIONS: readonly Condition[] = [
     severity: "critical",
     title: "Oracle votes of many validators are missing",
     end: "the validator missed 0 of its last 30 votes",
-    when: "the validator missed at least half of its oracle votes of the last half minute, and so did at least `min_others` of the other validators",
+    when: "the validator missed at least half of its oracle votes in the last half minute, and so did at least `min_others` of the other validators",
     description:
-      "The oracle fails for many validators together. The cause is something that they share: the market map, a release, the network, or a price provider that all of them need.",
+      "The oracle is failing for many validators together. The cause is something that they share: the market map, a release, the network, or a price provider that they all need.",
     impact:
-      "Every missed vote counts, also one that all miss. Whether the programme makes up for it is decided by the DAO.",
+      "Every missed vote counts, even one that everybody misses. The DAO decides whether the programme makes up for it.",
     action:
       "Ask in the validators' channel before you change anything. Restart your own sidecar only if others say that it helps.",
     for: "20s",
@@ -25,7 +25,7 @@ export const NETWORK_VOTES_CONDITIONS: readonly Condition[] = [
       min_others: {
         unit: "percent",
         initial: 50,
-        description: "share of the other validators that miss too",
+        description: "share of the other validators that also miss votes",
       },
     },
     inhibits: [
@@ -47,7 +47,7 @@ export const NETWORK_VOTES_CONDITIONS: readonly Condition[] = [
 ];
 
 function evaluateNetworkVotes(shared: SharedMisses | undefined, minOthers: number): ConditionResult {
-  if (shared === undefined) return cannotSee("the votes of the other validators cannot be seen");
+  if (shared === undefined) return cannotSee("the other validators' votes cannot be seen");
   const { seen, missed, others, missing } = shared;
   if (missed * 2 < seen) return clear(`the validator missed ${missed} of its last ${seen} votes`);
   if (others < MIN_OTHERS) return clear("the set has fewer than two other validators");

@@ -20,7 +20,7 @@ import { haltText } from "../policy/upgrade-countdown.ts";
 import { VOTE_ALERTS } from "./consequences.ts";
 import { BLOCK_HEIGHT, HEIGHT, SECOND_HEIGHT, VALIDATOR, continued } from "./raw-metrics.ts";
 
-const NODES_NOT_STORED = { notStored: "heights of single nodes" };
+const NODES_NOT_STORED = { notStored: "heights of individual nodes" };
 
 /** Conditions on the validator's nodes and its chain. */
 export const NODE_CONDITIONS: readonly Condition[] = [
@@ -34,7 +34,7 @@ export const NODE_CONDITIONS: readonly Condition[] = [
       "The chain appears to have halted: neither the validator's nodes nor the chain's API shows a new block.",
     impact: "None: the chain makes no blocks, so the validator misses none.",
     action:
-      "Search for an announcement of an upgrade or a halt. If other validators make blocks, restart this node.",
+      "Check for an announcement of an upgrade or a halt. If other validators are making blocks, restart this node.",
     for: "1m",
     thresholds: {
       halt_after: { unit: "duration", initial: 60_000, description: "time without a block" },
@@ -43,7 +43,7 @@ export const NODE_CONDITIONS: readonly Condition[] = [
     past: "halts",
     raw: {
       expr: (times) => `max ${VALIDATOR} (changes(${BLOCK_HEIGHT}[${times("1m")}])) == 0`,
-      value: "No node of the validator has a new block.",
+      value: "None of the validator's nodes has a new block.",
       example: { fires: [{ series: HEIGHT, from: 100 }], clears: [continued(HEIGHT, 60)] },
     },
     evaluate: (input, limit) => evaluateChain(input, limit("halt_after")),
@@ -56,7 +56,7 @@ export const NODE_CONDITIONS: readonly Condition[] = [
     when: "a node has had no new block for `halt_after`, while another source shows new ones",
     description: "The node's process responds, but no longer follows the chain.",
     impact: "The validator neither signs nor votes: it misses every block, for both rates.",
-    action: "Read the node's log, check its disk and its peers, and restart it.",
+    action: "Read the node's log, check its disk and peers, and restart it.",
     for: "30s",
     thresholds: {
       halt_after: { unit: "duration", initial: 60_000, description: "time without a block" },
@@ -66,7 +66,7 @@ export const NODE_CONDITIONS: readonly Condition[] = [
     raw: {
       expr: (times) =>
         `min ${VALIDATOR} (changes(${BLOCK_HEIGHT}[${times("1m")}])) == 0 and max ${VALIDATOR} (changes(${BLOCK_HEIGHT}[${times("1m")}])) > 0`,
-      value: "One of the validator's nodes has no new block, while another one has.",
+      value: "One of the validator's nodes has no new block, while another has one.",
       example: {
         fires: [
           { series: HEIGHT, from: 100 },
@@ -87,7 +87,7 @@ export const NODE_CONDITIONS: readonly Condition[] = [
     when: "a node with new blocks is more than `max_blocks` behind the highest height that any source shows, or is catching up",
     description: "The node is behind the chain. It cannot vote until it has caught up.",
     impact: "The validator misses every block until the node has caught up, for both rates.",
-    action: "Check peers, disk and CPU of the node. After a long downtime, use state sync.",
+    action: "Check the node's peers, disk and CPU. After a long downtime, use state sync.",
     for: "1m",
     thresholds: {
       max_blocks: { unit: "number", initial: 10, description: "blocks behind" },
@@ -97,7 +97,7 @@ export const NODE_CONDITIONS: readonly Condition[] = [
     raw: {
       expr: () =>
         `max ${VALIDATOR} (${BLOCK_HEIGHT}) - min ${VALIDATOR} (${BLOCK_HEIGHT}) > 10 or max ${VALIDATOR} (cometbft_blocksync_syncing) == 1`,
-      value: "A node is catching up, or more than 10 blocks behind another one.",
+      value: "A node is catching up or is more than 10 blocks behind another.",
       example: {
         fires: [
           { series: HEIGHT, from: 100, step: 60 },

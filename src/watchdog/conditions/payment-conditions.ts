@@ -17,38 +17,38 @@ export const PAYMENT_CONDITIONS: readonly Condition[] = [
   condition({
     name: "payment-missing",
     severity: "warning",
-    title: "Payment of the month missing",
+    title: "Last month's payment missing",
     end: "2026-10 was paid at height 35128123",
-    when: "the payment of the last month is not in the chain's blocks `after` the end of the month, or the chain could not pay",
+    when: "last month's payment is still not in the chain's blocks `after` the end of the month, or the chain could not pay",
     description:
-      "The chain has not paid the validator for the month that ended, although the watchdog counted blocks of it.",
+      "The chain has not paid the validator for last month, although the watchdog counted blocks in it.",
     impact:
-      "The pay of the whole month. What the revenue module could not pay is not paid later: its counters began again.",
+      "The whole month's pay. What the revenue module could not pay is not paid later, since its counters have started over.",
     action:
-      "Check the month's report, the balance of the treasury and the validator's status at the end of the month, then ask in the validators' channel.",
+      "Check the month's report, the treasury's balance and the validator's status at the end of the month, then ask in the validators' channel.",
     for: "0s",
     resolveFor: "1m",
     thresholds: {
       after: {
         unit: "duration",
         initial: 21_600_000,
-        description: "time since the end of the month after which a payment is missing",
+        description: "how long after month end to wait before reporting a missing payment",
       },
     },
-    past: { notStored: "searches for payments" },
+    past: { notStored: "payment searches" },
     evaluate: (input, limit) => evaluatePayment(input, limit("after")),
   }),
   condition({
     name: "payment-differs",
     severity: "warning",
-    title: "Payment of the month differs",
+    title: "Last month's payment differs",
     end: "2026-10 was paid as expected",
-    when: "the payment of the last month is more than `max_difference` away from what the watchdog expected by its own count",
+    when: "last month's payment differs by more than `max_difference` from what the watchdog expected from its own count",
     description:
-      "The chain paid the validator another amount for the month that ended than the programme's formula gives for the watchdog's count.",
+      "For last month, the chain paid the validator a different amount than the programme's formula gives for the watchdog's count.",
     impact: "The difference, if the chain's counts are wrong. It is not paid later.",
     action:
-      "Compare the chain's counts, which the alert names, with the month's report: the node can count votes that the chain does not get. Then ask in the validators' channel.",
+      "Compare the chain's counts, which the alert names, with the month's report: the node can count votes that the chain never receives. Then ask in the validators' channel.",
     for: "0s",
     resolveFor: "1m",
     thresholds: {
@@ -58,7 +58,7 @@ export const PAYMENT_CONDITIONS: readonly Condition[] = [
         description: "largest difference, as a share of the expected amount",
       },
     },
-    past: { notStored: "searches for payments" },
+    past: { notStored: "payment searches" },
     evaluate: (input, limit) => evaluateAmount(input, limit("max_difference")),
   }),
 ];
@@ -71,8 +71,8 @@ function lastPayment({ observation, payments }: ConditionInput): Payment | Condi
     payments?.find((one) => one.month === before) ??
     cannotSee(
       chain.payment?.state === "error"
-        ? `the payment of ${before} cannot be searched: ${chain.payment.failure.text}`
-        : "no payment is searched",
+        ? `the payment for ${before} cannot be searched for: ${chain.payment.failure.text}`
+        : "no payment is searched for",
     )
   );
 }
@@ -82,7 +82,7 @@ function evaluateAmount(input: ConditionInput, maxPercent: number): ConditionRes
   if ("kind" in payment) return payment;
   const { amount, expected, month } = payment;
   if (amount === undefined || expected === undefined)
-    return cannotSee(`the payment of ${month} is not compared with an expected amount`);
+    return cannotSee(`the payment for ${month} is not compared with an expected amount`);
   const difference = amount.amount > expected ? amount.amount - expected : expected - amount.amount;
   // In hundredths of a percent, as thresholds are.
   return difference * 10_000n > expected * BigInt(Math.round(maxPercent * 100))
@@ -103,9 +103,9 @@ function evaluatePayment(input: ConditionInput, afterMs: number): ConditionResul
   const note = payment.note === undefined ? "" : `; ${payment.note}`;
   return sinceMs >= afterMs
     ? active(
-        `no payment of ${before} in the blocks up to ${payment.height}, ${formatRoundedDuration(sinceMs)} after the end of the month${note}`,
+        `no payment for ${before} in the blocks up to ${payment.height}, ${formatRoundedDuration(sinceMs)} after the end of the month${note}`,
       )
-    : cannotSee(`the payment of ${before} is not found yet`);
+    : cannotSee(`the payment for ${before} has not been found yet`);
 }
 
 /** A reason is the end of a sentence. */

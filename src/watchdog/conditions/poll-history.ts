@@ -20,10 +20,7 @@ export interface PollHistory {
   readonly chain: Progress;
   /** The planned upgrade that was last seen. Absent if there was none, it was cancelled, or it was done long ago. */
   readonly upgrade?: SeenUpgrade;
-  /**
-   * Time of the last poll while the clock is not believed: after a restart, nobody knows how long ago that was. Absent if the
-   * clock is believed.
-   */
+  /** Time of the last poll while the clock is not believed: after a restart, the poll's age is unknown. Absent otherwise. */
   readonly unsureAtMs?: number;
   /** Chain modules that have been read. Absent if none. */
   readonly modules?: readonly ModuleName[];
@@ -138,7 +135,7 @@ const LOST = {
   state: "error",
   failure: {
     code: "absent",
-    text: "the endpoint says that the chain has no such module, which it had; it is another program or another chain",
+    text: "the endpoint says that the chain has no such module, although it had one; it is another program or another chain",
   },
 } as const;
 

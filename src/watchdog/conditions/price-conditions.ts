@@ -28,7 +28,7 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
     severity: "critical",
     title: "All prices missing",
     end: "38 pairs have a price",
-    when: "the sidecar responds, and no pair has a price",
+    when: "the sidecar responds, but no pair has a price",
     description: "The sidecar responds without any price. A single missing pair is normal; this is not.",
     impact: NO_PRICES_IMPACT,
     action: RESTART,
@@ -55,7 +55,7 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
     raw: {
       expr: (times) =>
         `validator:sidecar_priced_pairs:count > 0 unless ${pricedPairs(times, 'id=~"btc/usd|eth/usd|ntrn/usd"')} >= 3`,
-      value: "{{ $value }} pairs have a price, and one of btc/usd, eth/usd and ntrn/usd has none.",
+      value: "{{ $value }} pairs have prices, but at least one of btc/usd, eth/usd and ntrn/usd has none.",
       example: {
         fires: [
           { series: UPDATES("btc/usd"), step: 240 },
@@ -72,9 +72,9 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
     severity: "warning",
     title: "Votes without prices are recorded as success",
     end: "the sidecar responds with prices",
-    when: "the sidecar responds without any price, and the node counts successful calls",
+    when: "the sidecar responds without any price, but the node counts successful calls",
     description:
-      "The node counts each of these votes as success, but the chain counts it as missed. Do not trust the node's success rate now.",
+      "The node counts each of these votes as a success, but the chain counts it as missed. Do not trust the node's success rate for now.",
     impact: NO_PRICES_IMPACT,
     action:
       "Check the sidecar's market map: the node's gRPC server must be on, and --market-map-endpoint must name it without http://. Then restart the sidecar.",
@@ -96,8 +96,8 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
     end: "the sidecar's timestamp changes",
     when: "the sidecar's timestamp has not changed for `max_age`",
     description:
-      "The sidecar updates its timestamp four times a second, even without any price. When the timestamp does not change, its price loop hangs.",
-    impact: "No block is lost while there are prices, but the validator votes for old ones.",
+      "The sidecar updates its timestamp four times a second, even without any price. If the timestamp stops changing, the price loop hangs.",
+    impact: "No block is lost while there are prices, but the validator votes with old ones.",
     action: "Restart the price sidecar.",
     for: "30s",
     thresholds: {
@@ -138,7 +138,7 @@ function evaluateMajorPairs({ node: { prices } }: NodeInput, majorPairs: readonl
     return clear(`${counted(majorPairs.length, "major pair has", "major pairs have")} a price`);
   const root = priced.has(CONVERSION_PAIR)
     ? ""
-    : `; ${CONVERSION_PAIR} is missing too, through which most markets are converted`;
+    : `; ${CONVERSION_PAIR}, through which most markets are converted, is missing too`;
   return active(`the sidecar has no price for ${missing.join(", ")}${root}`, missing.length);
 }
 
@@ -151,7 +151,7 @@ function evaluateEmptyPrices(input: NodeInput): ConditionResult {
   return resultOf(
     calls === "good",
     calls === "good"
-      ? "the sidecar responds without any price, and the node counts it as success"
+      ? "the sidecar responds without any price, but the node counts it as a success"
       : "the node's calls fail",
   );
 }

@@ -74,9 +74,9 @@ export const REWARD_CONDITIONS: readonly Condition[] = [
     severity: "warning",
     title: "Rotation risk",
     end: "one bad month would not lead to rotation",
-    when: "so many months of the validator ended below the lower boundary that it may be rotated out, or that it may be if this month ends below it too",
+    when: "enough of the validator's months ended below the lower boundary that it may be rotated out, or may be if this month does too",
     description:
-      "A validator below the lower boundary in 2 months in a row, or in 3 of 6, may be rotated out of the validator set.",
+      "A validator below the lower boundary for 2 months in a row, or in 3 of 6, may be rotated out of the validator set.",
     impact: "Rotation ends all pay.",
     action:
       "Avoid further missed blocks this month, and explain the earlier months to the DAO before it decides.",
@@ -102,8 +102,8 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
       isSettled: true,
       title: `This month loses ${reward}`,
       end: "388 more missed blocks are allowed, 0.2 h of a total outage",
-      when: "the month will end below the boundary even without a further missed block",
-      action: "Prepare the next month, and check the rotation risk. Nothing can restore this month's pay.",
+      when: "the month will end below the boundary even if no further block is missed",
+      action: "Prepare for next month, and check the rotation risk. Nothing can restore this month's pay.",
       for: "10m",
       resolveFor: "1h",
       inhibits: [
@@ -146,20 +146,20 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
       name: own("at-risk"),
       severity,
       title: `The present loss costs ${reward}`,
-      end: "the loss of the last hours has ended",
-      when: "the loss of the last six hours and of three days crosses the boundary within `lost_within`, or that of the last hour and of five minutes within `min_headroom`",
+      end: "the loss of the last few hours has ended",
+      when: "the boundary is crossed within `lost_within` at the losses of the last six hours and of the last three days, or within `min_headroom` at the losses of the last hour and of the last five minutes",
       for: "10m",
       resolveFor: "1h",
       thresholds: {
         lost_within: {
           unit: "duration",
           initial: 7 * DAY_MS,
-          description: "time until the boundary is crossed at a loss that lasts",
+          description: "time until the boundary is crossed if the loss lasts",
         },
         min_headroom: {
           unit: "duration",
           initial: 4 * HOUR_MS,
-          description: "time until it is crossed at the loss of the last hour",
+          description: "time until it is crossed at the last hour's loss",
         },
         min_blocks: MIN_BLOCKS,
       },
@@ -170,7 +170,7 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
           const isOpen = `${left} >= 0 and ${enough}`;
           return `((${crossedWithin(left, ["6h", "3d"], WEEK_SECONDS)}) or (${crossedWithin(left, ["1h", "5m"], HOURS_SECONDS)})) and ${isOpen}`;
         },
-        value: "At the present loss the boundary is crossed in {{ $value | humanizeDuration }}.",
+        value: "At the present loss, the boundary is crossed in {{ $value | humanizeDuration }}.",
         example: atRisk(prefix === "any-reward" ? "20h" : "9h"),
       },
       evaluate: (input, limit) => evaluateRisk(input, boundary, limit),

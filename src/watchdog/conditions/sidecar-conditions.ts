@@ -29,7 +29,7 @@ const FAILING_CALLS_IMPACT =
   "Every failed call is a missed oracle vote: one block each. Failed calls can also slow the chain down: the node waits until its call times out.";
 
 const WEB_SOCKETS = "web_socket_connection_status";
-const SIDECAR_NOT_STORED = { notStored: "readings of the sidecar" };
+const SIDECAR_NOT_STORED = { notStored: "sidecar readings" };
 
 /** Conditions on the sidecar and the node's calls to it. */
 export const SIDECAR_CONDITIONS: readonly Condition[] = [
@@ -64,7 +64,7 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
       expr: (times) =>
         `${badShare("5m")} > 0.5 unless validator:sidecar_ticks:rate1m and last_over_time(validator:sidecar_ticks:rate1m[${times("1d")}])`,
       value:
-        "{{ $value | humanizePercentage }} of the calls of the last 5 minutes failed, and the sidecar's metrics are gone.",
+        "{{ $value | humanizePercentage }} of calls in the last 5 minutes failed, and the sidecar's metrics are gone.",
       example: {
         fires: [call("Success", 0, 100), call("Failure", 3000), { series: TICKS, step: 240, ends: 3 }],
         clears: succeeding,
@@ -79,10 +79,10 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
     end: "the price sidecar responds in 4 ms",
     when: "the sidecar's price response takes longer than the node waits (`client_timeout`), and the node's calls fail",
     description:
-      "The sidecar responds, but later than the node waits: client_timeout in its app.toml, 2 s by default. neutrond 9 always ends the call after 1 s.",
+      "The sidecar responds, but only after the node has stopped waiting (client_timeout in its app.toml, 2 s by default). neutrond 9 always ends the call after 1 s.",
     impact: FAILING_CALLS_IMPACT,
     action:
-      "On the sidecar's machine, find what takes its time: processor, disk, or the network to the node. Then restart the sidecar.",
+      "On the sidecar's machine, find out what takes the time: processor, disk, or the network to the node. Then restart the sidecar.",
     for: "1m",
     thresholds: {
       client_timeout: {
@@ -103,7 +103,7 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
     echo: "minutes",
     title: "Oracle calls fail",
     end: "the node's latest calls succeed",
-    when: "none of the node's calls has succeeded for `none_for`, or at least `min_failed` of the calls in the last 5 minutes failed, with at least `min_blocks` calls, and the latest calls still fail",
+    when: "none of the node's calls has succeeded for `none_for`, or at least `min_failed` of the calls in the last 5 minutes failed, out of at least `min_blocks` calls, and the latest calls still fail",
     description: "The node calls its sidecar for every vote, and these calls fail.",
     impact: FAILING_CALLS_IMPACT,
     action:
@@ -112,16 +112,16 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
     // As long as that of sidecar-down, which mutes it: the end of an outage must not notify as a second one.
     resolveFor: "30s",
     thresholds: {
-      none_for: { unit: "duration", initial: 90_000, description: "time without a call that succeeds" },
-      min_failed: { unit: "percent", initial: 90, description: "share of failed calls of 5 minutes" },
-      min_blocks: { unit: "number", initial: 30, description: "with fewer blocks the share says nothing" },
+      none_for: { unit: "duration", initial: 90_000, description: "time without a successful call" },
+      min_failed: { unit: "percent", initial: 90, description: "share of failed calls in 5 minutes" },
+      min_blocks: { unit: "number", initial: 30, description: "with fewer blocks, the share says nothing" },
     },
     inhibits: ["sidecar-slow", "websocket-providers-failing", ...LOSS_ALERTS],
     past: "counts",
     others: "votes",
     raw: {
       expr: () => `${badShare("5m")} >= 0.9 and validator:oracle_calls:increase5m >= 30`,
-      value: "{{ $value | humanizePercentage }} of the calls of the last 5 minutes failed.",
+      value: "{{ $value | humanizePercentage }} of calls in the last 5 minutes failed.",
       example: { fires: failing, clears: succeeding },
     },
     evaluate: evaluateCalls,
@@ -167,16 +167,16 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
     echo: "minutes",
     title: "All WebSocket providers fail",
     end: "0 of 12 WebSocket providers fail",
-    when: "no WebSocket provider has sent a message for a minute, and the success rate of the last 30 minutes is below `max_rate`, or no pair has a price",
+    when: "no WebSocket provider has sent a message for a minute, and either the success rate of the last 30 minutes is below `max_rate` or no pair has a price",
     description:
-      "All WebSocket price providers fail together, and the validator loses votes: the node's calls fail, or no pair has a price. A vote without a price is a success for the node and a missed vote for the chain. Single disconnections are normal: providers reconnect within ten seconds.",
+      "All WebSocket price providers are failing together, and the validator is losing votes: the node's calls fail, or no pair has a price. A vote without a price counts as a success for the node and as missed for the chain. Individual disconnections are normal: providers reconnect within ten seconds.",
     impact:
-      "Without WebSocket providers nearly all prices disappear within two minutes, and the validator misses every vote.",
+      "Without WebSocket providers, nearly all prices disappear within two minutes, and the validator misses every vote.",
     action: "Check the network: DNS, firewall, outbound ports 443 and 8443. Then restart the sidecar.",
     for: "30m",
     resolveFor: "2m",
     thresholds: {
-      max_rate: { unit: "percent", initial: 95, description: "a lower success rate lets the alert fire" },
+      max_rate: { unit: "percent", initial: 95, description: "the alert fires below this success rate" },
     },
     inhibits: LOSS_ALERTS,
     past: SIDECAR_NOT_STORED,
@@ -206,10 +206,10 @@ function evaluateSidecarDown(input: NodeInput): ConditionResult {
   // is too slow for every node is another cause.
   if (prices.state !== "error")
     return isFailing && prices.durationMs <= QUICK_MS
-      ? cannotSee("the sidecar responds, and the node's calls still fail")
+      ? cannotSee("the sidecar responds, but the node's calls still fail")
       : clear("the sidecar responds");
   // An unreadable source alone shows nothing about the sidecar. The node's own calls show that the sidecar is down.
-  if (!isFailing) return cannotSee("the watchdog cannot reach the sidecar, and the node's calls do not fail");
+  if (!isFailing) return cannotSee("the watchdog cannot reach the sidecar, but the node's calls do not fail");
   const process = sidecar.state === "up" ? "; its metrics page responds" : "";
   return active(
     `the price sidecar does not respond, and the node's calls fail: ${prices.failure.text}${process}`,
@@ -219,10 +219,7 @@ function evaluateSidecarDown(input: NodeInput): ConditionResult {
 /** The shortest timeout that a node uses. */
 const QUICK_MS = 1_000;
 
-/**
- * With fewer failed calls, a period without a good call says little: after a chain halt, a single call is enough for a long
- * period.
- */
+/** With fewer failed calls, a period without a good call says little: after a chain halt, one call makes a long period. */
 const LEAST_FAILED = 10n;
 
 function evaluateCalls(

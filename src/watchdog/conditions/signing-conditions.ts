@@ -23,7 +23,7 @@ import {
   continued,
 } from "./raw-metrics.ts";
 
-const NODES_NOT_STORED = { notStored: "heights of single nodes" };
+const NODES_NOT_STORED = { notStored: "heights of individual nodes" };
 const SET_NOT_STORED = { notStored: "signatures and validator sets" };
 
 /** Conditions on the validator's part in consensus: its place in the set, its signatures, its oracle calls. */
@@ -33,7 +33,7 @@ export const SIGNING_CONDITIONS: readonly Condition[] = [
     severity: "critical",
     title: "Not in the validator set",
     end: "the validator is in the set",
-    when: "the chain's validator set does not have the validator",
+    when: "the validator is not in the chain's validator set",
     description: "The validator is jailed, was rotated out, or has too little stake.",
     impact: "The validator earns nothing until it is in the set again: the month's pay falls in proportion.",
     action: "Query the validator's status. If it is jailed, fix the cause and send an unjail transaction.",
@@ -65,10 +65,10 @@ export const SIGNING_CONDITIONS: readonly Condition[] = [
     severity: "critical",
     title: "Validator does not sign",
     end: "the validator signs",
-    when: "the validator is in the set, and its last signature is more than `max_blocks` old, or the latest commits lack it",
+    when: "the validator is in the set, but its last signature is more than `max_blocks` old, or the latest commits lack its signature",
     description: "The chain makes blocks without the validator's signature.",
     impact:
-      "A block without the signature has no oracle vote either: the validator misses it for both rates.",
+      "A block without the validator's signature has no oracle vote from it either, so it misses the block for both rates.",
     action: "Check the signer and its connection to the node. Never start a second signer with the same key.",
     for: "30s",
     thresholds: {
@@ -106,10 +106,10 @@ export const SIGNING_CONDITIONS: readonly Condition[] = [
     end: "the node calls its sidecar",
     when: "the node has new blocks, but has made no oracle call for `stall_after`",
     description:
-      "The node follows the chain, but does not call its sidecar. Either the oracle is disabled in app.toml, or the node cannot prepare blocks.",
+      "The node follows the chain but does not call its sidecar. Either the oracle is disabled in app.toml, or the node cannot prepare blocks.",
     impact: "Every block is a missed oracle vote.",
     action:
-      "Check [oracle] enabled in app.toml, and the node's log for errors of extend_vote. Then restart the node.",
+      "Check [oracle] enabled in app.toml, and the node's log for extend_vote errors. Then restart the node.",
     for: "30s",
     thresholds: {
       stall_after: { unit: "duration", initial: 60_000, description: "time without an oracle call" },
@@ -167,7 +167,7 @@ function withJail(result: ConditionResult, input: ConditionInput): ConditionResu
   const { window } = standingOf(input.observation, input.assessment?.blockTimeMs);
   return window?.ifAllMissed === undefined
     ? result
-    : { ...result, reason: `${result.reason}; jail ${allMissedText(window)} if it goes on` };
+    : { ...result, reason: `${result.reason}; jail ${allMissedText(window)} if this continues` };
 }
 
 function evaluateVoting(
@@ -181,7 +181,7 @@ function evaluateVoting(
   if (votesUnseen !== undefined) return cannotSee(votesUnseen);
   const { validator } = input.observation.chain;
   const isInSet = validator.state === "up" ? validator.value.isInSet : undefined;
-  if (isSyncing === true || isInSet === false) return cannotSee("the node does not take part now");
+  if (isSyncing === true || isInSet === false) return cannotSee("the node is not taking part now");
   // A node without any call since its start, and not known to sign for the validator, may be a full node.
   const votes = (votingPower ?? 0n) > 0n || success + failure > 0n;
   if (!votes) return cannotSee("nothing shows that this node votes");

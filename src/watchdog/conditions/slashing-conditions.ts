@@ -28,10 +28,10 @@ export const SLASHING_CONDITIONS: readonly Condition[] = [
     end: "the validator is not tombstoned",
     when: "the chain's slashing module has tombstoned the validator",
     description:
-      "The chain has evidence that two blocks of one height were signed with the validator's key. Its stake was slashed, and the key can never sign again.",
-    impact: "The validator never earns anything again with this key.",
+      "The chain has evidence that two blocks at the same height were signed with the validator's key. Its stake was slashed, and the key can never sign again.",
+    impact: "The validator can never earn anything again with this key.",
     action:
-      "Stop every process that has the key before anything else. Then find the second signer, and ask the DAO about a validator with a new key.",
+      "Before anything else, stop every process that has the key. Then find the second signer, and ask the DAO about a validator with a new key.",
     for: "0s",
     resolveFor: "1m",
     inhibits: ["validator-jailed", ...OUT_ALERTS],
@@ -49,12 +49,12 @@ export const SLASHING_CONDITIONS: readonly Condition[] = [
     severity: "critical",
     title: "Validator jailed",
     end: "the validator is not jailed",
-    when: "the chain has jailed the validator; without `operator_address`, until the time at which it can be released",
+    when: "the chain has jailed the validator; without `operator_address`, this is known only until it can be released",
     description:
-      "The chain removed the validator from the set, since it missed too many blocks of its signing window, or since its own stake is too small.",
+      "The chain removed the validator from the set because it missed too many blocks in its signing window or its own stake is too small.",
     impact: "The validator earns nothing until it is released: the month's pay falls in proportion.",
     action:
-      "Repair node and signer, and only then send the named unjail transaction: a validator that still does not sign is jailed and slashed again.",
+      "Repair the node and the signer, and only then send the unjail transaction that the alert names: a validator that still does not sign is jailed and slashed again.",
     for: "0s",
     resolveFor: "1m",
     inhibits: OUT_ALERTS,
@@ -67,12 +67,12 @@ export const SLASHING_CONDITIONS: readonly Condition[] = [
     severity: "critical",
     title: "Jail is near",
     end: "5,012 of the 9,500 misses that a window of 10,000 blocks allows are used, 4,488 left",
-    when: "the validator misses blocks, and at the present rate it is jailed within `jailed_within`, or `min_used` of the misses that the window allows are used",
+    when: "the validator is missing blocks and would be jailed within `jailed_within` at the present rate, or `min_used` of the misses that the window allows are used",
     description:
-      "The validator's signing window fills. When more of its blocks are missed than the chain allows, the validator is slashed and jailed.",
+      "The validator's signing window is filling with misses. If it misses more blocks than the chain allows, it is slashed and jailed.",
     impact:
-      "The jail costs a part of the stake, its own and the delegators', and all pay until somebody releases the validator.",
-    action: "Make the validator sign, whatever else is wrong: with every signed block, jail is further away.",
+      "Jail costs part of the stake, both the validator's own and its delegators', and all pay until somebody releases the validator.",
+    action: "Get the validator signing, whatever else is wrong: every signed block puts jail further away.",
     for: "30s",
     resolveFor: "1m",
     thresholds: {
@@ -102,12 +102,12 @@ export const SLASHING_CONDITIONS: readonly Condition[] = [
     severity: "warning",
     title: "Signing window fills",
     end: "1,012 of the 9,500 misses that a window of 10,000 blocks allows are used, 8,488 left",
-    when: "`min_used` of the misses that the signing window allows are used, or at the present rate the validator is jailed within `jailed_within`",
+    when: "`min_used` of the misses that the signing window allows are used, or the validator would be jailed within `jailed_within` at the present rate",
     description:
-      "The validator missed so many of the last blocks that a further outage leads to jail sooner than usual.",
-    impact: "None yet. A jail costs a part of the stake and all pay until somebody releases the validator.",
+      "The validator has missed so many recent blocks that a further outage would lead to jail sooner than usual.",
+    impact: "None yet. Jail costs part of the stake and all pay until somebody releases the validator.",
     action:
-      "Find out which blocks were missed, and postpone maintenance until they have left the window. The status shows how long a total outage may last until jail.",
+      "Find out which blocks were missed, and postpone maintenance until they have left the window. The status shows how long a total outage may last before jail.",
     for: "5m",
     resolveFor: "10m",
     thresholds: {
@@ -176,7 +176,7 @@ function evaluateWindow(
     // An outage that has just ended is still in the rate, and nobody can act on it any more. Single misses are in between.
     const { atPresentRate: rate } = window;
     return rate.kind === "jail" && rate.growth.isOver === true
-      ? cannotSee(`${windowReason(window)}, but none of the last ones`)
+      ? cannotSee(`${windowReason(window)}, but no recent block was missed`)
       : active(windowReason(window), usedPercent(window));
   }
   // After a start of the watchdog, too few readings say how quickly the window fills.

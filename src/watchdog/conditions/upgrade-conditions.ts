@@ -14,19 +14,19 @@ import type { PollHistory } from "./poll-history.ts";
 const PLANS_NOT_STORED = { notStored: "planned upgrades" };
 
 const IMPACT =
-  "None until the height. A node without the new version stops there, and misses every block from the first one that the others make.";
+  "None before the upgrade height. A node without the new version stops there and misses every block that the others make from then on.";
 
 /** Conditions on the chain's planned upgrades. */
 export const UPGRADE_CONDITIONS: readonly Condition[] = [
   condition({
     name: "upgrade-planned",
     severity: "info",
-    title: "Upgrade of the chain planned",
+    title: "Chain upgrade planned",
     end: "no upgrade is planned",
     when: "the chain has planned an upgrade that is expected in less than `lead`",
     description: "The chain has planned an upgrade: at its height, every node needs the new version.",
     impact: IMPACT,
-    action: "Prepare the new version on every node, and plan who is there when the height is reached.",
+    action: "Prepare the new version on every node, and plan who will be there when the height is reached.",
     for: "0s",
     resolveFor: "1m",
     thresholds: {
@@ -38,11 +38,10 @@ export const UPGRADE_CONDITIONS: readonly Condition[] = [
   condition({
     name: "upgrade-imminent",
     severity: "warning",
-    title: "Upgrade of the chain is near",
+    title: "Chain upgrade is near",
     end: "no upgrade is planned",
     when: "the chain has planned an upgrade that is expected in less than `lead`",
-    description:
-      "The height of a planned upgrade will be reached soon: every node needs the new version then.",
+    description: "A planned upgrade's height will be reached soon, and every node will need the new version.",
     impact: IMPACT,
     action: "Check that the new version is in place on every node, and stay until the validator signs again.",
     for: "0s",

@@ -16,9 +16,9 @@ export const WATCHDOG_CONDITIONS: readonly Condition[] = [
     end: "the last poll began 0 s late",
     when: "polls begin more than `max_late` later than planned",
     description:
-      "The watchdog has more work than its processor or disk can do: its polls begin late, and sources seem to be slow or down that are not. What it counts stays right, since nodes count in the meantime.",
+      "The watchdog has more work than its processor or disk can handle: its polls begin late, and sources can seem slow or down when they are not. Its counts stay right, since the nodes keep counting.",
     impact:
-      "None for the votes themselves. Alerts are late by the same time, and what cannot be seen is not known, for all validators of this watchdog.",
+      "None for the votes themselves. For all of this watchdog's validators, alerts are late by the same time, and what it cannot see is unknown.",
     action:
       "Give the machine more processor time or a faster disk, or divide the validators among several watchdogs.",
     for: "1m",
@@ -38,9 +38,9 @@ export const WATCHDOG_CONDITIONS: readonly Condition[] = [
       "grpc-closed",
       "egress-closed",
     ],
-    past: { notStored: "lateness of polls" },
+    past: { notStored: "poll lateness" },
     evaluate: ({ lateMs }, limit) => {
-      if (lateMs === undefined) return cannotSee("the lateness of polls was not measured");
+      if (lateMs === undefined) return cannotSee("poll lateness was not measured");
       const text = `the last poll began ${secondsText(lateMs)} late`;
       return lateMs > limit("max_late") ? active(text, lateMs) : clear(text);
     },
@@ -52,14 +52,14 @@ export const WATCHDOG_CONDITIONS: readonly Condition[] = [
     end: "the watchdog's clock is believed",
     when: "the clock of the watchdog's machine contradicts the chain, the sources or the last poll",
     description:
-      "The clock of the watchdog's machine was set or is wrong: the chain's newest block, the sources' clocks or the last stored poll say otherwise. The watchdog goes on with the time that it believes.",
+      "The clock of the watchdog's machine was changed or is wrong: the chain's newest block, the sources' clocks or the last stored poll contradict it. The watchdog continues with the time that it believes.",
     impact:
-      "No block is lost. Blocks are counted, but no month is closed unless the chain's time can be read, and new events can have a wrong time.",
+      "No block is lost. Blocks are counted, but no month is closed unless the chain's time can be read, and new events can have wrong times.",
     action:
       "Synchronise the clock of the watchdog's machine: start its time service, and let it step the clock.",
     for: "10m",
     resolveFor: "1m",
-    past: { notStored: "comparisons of clocks" },
+    past: { notStored: "clock comparisons" },
     evaluate: ({ observation: { clock } }) => {
       if (clock === undefined) return cannotSee("the clock was not compared");
       return clock.problem === ""
@@ -71,17 +71,17 @@ export const WATCHDOG_CONDITIONS: readonly Condition[] = [
     name: NOTIFICATIONS_LOST,
     severity: "critical",
     title: "Notifications were not delivered",
-    end: "all notifications of the last day were delivered",
-    when: "a channel has refused a notification for good, or did not accept it for a day",
+    end: "all notifications from the last day were delivered",
+    when: "a channel has permanently refused a notification, or has not accepted it for a day",
     description:
-      "A receiver does not exist any more, refuses the watchdog's account or a message, or was down for a day. The channels that work send this alert.",
-    impact: "The alerts of that channel reach nobody until its receiver accepts them.",
+      "A receiver no longer exists, refuses the watchdog's account or a message, or was down for a day. The working channels send this alert.",
+    impact: "Alerts on that channel reach nobody until its receiver accepts them.",
     action:
-      "Correct the channel's settings: the receiver's words say what is wrong. Run relaywatch alerts test, then relaywatch alerts dead-letters --resend, or --discard for what nobody needs any more.",
+      "Correct the channel's settings: the receiver's reply says what is wrong. Run relaywatch alerts test, then relaywatch alerts dead-letters --resend, or --discard for notifications that nobody needs any more.",
     for: "0s",
     past: { notStored: "notifications" },
     evaluate: ({ lost = [] }) => {
-      if (lost.length === 0) return clear("all notifications of the last day were delivered");
+      if (lost.length === 0) return clear("all notifications from the last day were delivered");
       const reasons = new Map(lost.map(({ channel, reason }) => [channel, reason]));
       const text = [...reasons].map(([channel, reason]) => `${channel}: ${reason}`).join("; ");
       return active(`${counted(lost.length, "notification")} not delivered; ${text}`, lost.length);

@@ -91,7 +91,7 @@ const fileSchema = z.strictObject({
       token: secretField()
         .optional()
         .describe(
-          "bearer token of the requests that change something, such as silences; default: that in state_dir, control-token; a secret",
+          "bearer token for requests that change something, such as silences; default: control-token in state_dir; a secret",
         )
         .meta({ example: { env: "ORACLE_WATCHDOG_TOKEN" } }),
     })
@@ -102,13 +102,13 @@ const fileSchema = z.strictObject({
     .string()
     .min(1)
     .optional()
-    .describe("folder of the state file; without it, a restart of the watchdog begins a new count")
+    .describe("folder for the state file; without it, restarting the watchdog begins a new count")
     .meta({ example: "/var/lib/oracle-watchdog", reload: "process" }),
   interval: durationField(100).prefault("5s").describe("time between polls"),
   source: source
     .default("scrape")
     .describe(
-      "where the metrics of nodes and sidecars come from: scrape reads their pages, prometheus what a Prometheus stored; each entry of validators can have its own",
+      "where the metrics of nodes and sidecars come from: scrape reads their pages, prometheus reads what a Prometheus stored; each entry of validators can have its own",
     ),
   prometheus: prometheus
     .optional()
@@ -118,12 +118,10 @@ const fileSchema = z.strictObject({
   backfill: backfill
     .optional()
     .describe("fills gaps in the readings from Prometheus: the watchdog was down, or scrapes failed"),
-  sources: sources.prefault({}).describe("URLs of the node and its sidecar, and limits of all scrapes"),
-  chain: chain
-    .optional()
-    .describe("the chain itself; the time of its blocks decides in which month a block is counted"),
+  sources: sources.prefault({}).describe("URLs of the node and its sidecar, and limits for all scrapes"),
+  chain: chain.optional().describe("the chain itself; block times decide in which month a block is counted"),
   tls: tlsSchema("sources and receivers"),
-  policy: policy.prefault({}).describe("reward of a month by success rate"),
+  policy: policy.prefault({}).describe("a month's reward by success rate"),
   validators: validators.optional().meta({ commentedOut: true }),
   alerts: alertsSchema,
   notify: notifySchema.describe("receivers of notifications, and when they get them"),
@@ -132,12 +130,12 @@ const fileSchema = z.strictObject({
     .array(maintenanceField)
     .max(100)
     .default([])
-    .describe("planned work in UTC: alerts are evaluated and do not notify, and blocks are counted")
+    .describe("planned work in UTC: alerts are evaluated but do not notify, and blocks are still counted")
     .meta({
       example: [
-        { reason: "Weekly restart of the sidecar", days: ["tuesday"], at: "09:00", duration: "30m" },
+        { reason: "Weekly sidecar restart", days: ["tuesday"], at: "09:00", duration: "30m" },
         {
-          reason: "Upgrade of the chain",
+          reason: "Chain upgrade",
           validators: ["default"],
           from: "2026-12-01T14:00:00Z",
           duration: "2h",
@@ -148,7 +146,7 @@ const fileSchema = z.strictObject({
   status_page: statusPageSchema
     .optional()
     .describe(
-      "public read-only page with 90 days of bars, on a server of its own that may be reached from the internet; without this section there is none",
+      "public read-only page with 90 days of bars, on its own server, which may be reachable from the internet; without this section, there is none",
     ),
   log: logSchema().prefault({}).describe("log lines").meta({ reload: "process" }),
 });

@@ -21,17 +21,17 @@ export const identity = {
     .regex(CHAIN_ID, { error: issueText("is not a chain id", "1 to 50 visible ASCII characters") })
     .optional()
     .describe(
-      "the chain that the node must be on; a wrong node URL ends the first start, and another chain than before begins a new ledger",
+      "the chain that the node must be on; with a wrong node URL, the first start fails, and a different chain than before begins a new ledger",
     )
     .meta({ example: "neutron-1" }),
   consensus_address: addressField(/valcons$/, "neutronvalcons1…")
     .optional()
-    .describe("the validator's consensus address; with it, its votes and its signing window are read")
+    .describe("the validator's consensus address, needed to read its votes and its signing window")
     .meta({ example: "neutronvalcons16jsxy6n6x6xxkkdx2whumthegrfklpw7y5klld" }),
   operator_address: addressField(/valoper$/, "neutronvaloper1…")
     .optional()
     .describe(
-      "the validator's operator address; with it and chain, the chain is asked what it counted and pays, and whether the validator is jailed",
+      "the validator's operator address; with it and chain, the watchdog asks the chain what it counted and pays, and whether the validator is jailed",
     )
     .meta({ example: "neutronvaloper18zawa74y4xv6xg3zv0cstmfl9y38ecurgt4e70" }),
 };
@@ -50,7 +50,7 @@ const nodeUrls = {
   prices: nullableEndpointField()
     .optional()
     .describe(
-      "price API of the sidecar; without a path, the watchdog tries /connect/oracle/v2/prices and /slinky/oracle/v1/prices; null disables the source",
+      "the sidecar's price API; without a path, the watchdog tries /connect/oracle/v2/prices and /slinky/oracle/v1/prices; null disables the source",
     )
     .meta({ initial: PRICES_URL }),
   oracle_metrics: nullableEndpointField()
@@ -59,7 +59,7 @@ const nodeUrls = {
     .meta({ initial: ORACLE_METRICS_URL }),
   sidecar_metrics: nullableEndpointField()
     .optional()
-    .describe("metrics page of the sidecar; null disables the source")
+    .describe("the sidecar's metrics page; null disables the source")
     .meta({ initial: SIDECAR_METRICS_URL }),
   fallbacks: z
     .strictObject({
@@ -70,13 +70,13 @@ const nodeUrls = {
     })
     .optional()
     .describe(
-      "further URLs of the same node and sidecar, such as a second network or proxy, tried in this order when one does not respond; other nodes belong into nodes",
+      "further URLs of the same node and sidecar, such as through a second network or proxy, tried in this order when one does not respond; other nodes belong in nodes",
     )
     .meta({ example: { node: ["http://10.1.0.1:26660/metrics"] }, commentedOut: true }),
   grpc: targetField()
     .optional()
     .describe(
-      "host:port of the node's gRPC server, from which the sidecar reads its markets: it must accept a connection",
+      "host:port of the node's gRPC server, from which the sidecar reads its markets: it must accept connections",
     )
     .meta({ example: "127.0.0.1:9090" }),
   labels: labelsField()
@@ -109,7 +109,7 @@ export const sources = z.strictObject({
     .min(1024)
     .max(256 * 1024 * 1024)
     .default(32 * 1024 * 1024)
-    .describe("the scrape of a larger metrics page fails"),
+    .describe("scraping a larger metrics page fails"),
 });
 
 const node = z.strictObject({ name: nameField().describe("unique within the validator"), ...nodeUrls });
@@ -126,7 +126,7 @@ export const validators = z
         .min(1)
         .max(20)
         .describe(
-          "nodes that vote for this validator; in each poll the one with the best share of good blocks counts",
+          "nodes that vote for this validator; in each poll, only the node with the highest share of good blocks counts",
         ),
       chain: chain.optional().describe("as for the whole file"),
       policy: policy.prefault({}).describe("as for the whole file"),
@@ -135,7 +135,7 @@ export const validators = z
   .min(1)
   .max(500)
   .describe(
-    "several validators, each with its own counts; replaces the keys for one: chain_id, the addresses, the URLs of sources, chain, policy",
+    "several validators, each with its own counts; replaces the keys for a single validator: chain_id, the addresses, the URLs of sources, chain, policy",
   )
   .meta({
     example: [
@@ -174,7 +174,7 @@ export function refuseTwoForms(file: ValidatorKeys, context: z.RefinementCtx): v
       context.addIssue({
         code: "custom",
         path: key.split("."),
-        message: issueText("is used beside validators", "this key within each validator"),
+        message: issueText("is used together with validators", "this key within each validator"),
       });
   refuseDuplicates(file.validators, ["validators"], context);
   for (const [index, { nodes }] of file.validators.entries())

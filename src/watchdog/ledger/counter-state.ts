@@ -62,10 +62,7 @@ interface CounterStep {
  */
 export const START_TOLERANCE_MS = 2000;
 
-/**
- * A restarted process starts after the old process's last reading. The two times come from different clocks, which may differ by
- * this much.
- */
+/** A restarted process starts after the old one's last reading. The times come from two clocks, which may differ by this much. */
 export const CLOCK_TOLERANCE_MS = 10_000;
 
 /** A conflict is over once only one node has responded for this long. */

@@ -98,7 +98,7 @@ export function followPoll(ledger: EventLedger, poll: CountedPoll): EventLedger 
 
 /** Records that the watchdog has started. */
 export function recordStart<L extends EventLedger>(ledger: L, atMs: number): L {
-  const start = eventAt("watchdog-start", atMs, "the watchdog began to run");
+  const start = eventAt("watchdog-start", atMs, "the watchdog started running");
   return { ...ledger, events: addEvents(ledger.events, [start]) };
 }
 
@@ -128,7 +128,7 @@ function countingEvents(poll: CountedPoll): readonly LedgerEvent[] {
   });
   const conflicts = calls.conflicts
     .filter((node) => before.counterStates.get(node)?.conflict?.alternates !== true)
-    .map((node) => ({ ...eventAt("two-nodes", atMs, "two nodes answer in turn at one URL"), node }));
+    .map((node) => ({ ...eventAt("two-nodes", atMs, "one URL alternates between two nodes"), node }));
   return [...readingEvents(poll), ...restarts, ...conflicts];
 }
 
@@ -170,7 +170,7 @@ function firstReading(fromMs: number, { good, bad }: BlockCounts, atMs: number, 
   const text =
     before === 0
       ? "counting begins"
-      : `counting begins; ${counted(before, "block")} before ${before === 1 ? "is" : "are"} placed by the start of the node, which is an estimate`;
+      : `counting begins; ${counted(before, "block")} before it ${before === 1 ? "is" : "are"} dated by the node's start, which is an estimate`;
   return { kind: "first-reading", fromMs: Math.min(fromMs, atMs), toMs: atMs, node, text };
 }
 
@@ -193,7 +193,7 @@ export function nodeRestart(
   toMs: number,
 ): LedgerEvent {
   const lost = unknown === 1n ? "the result of 1 block is" : `the results of ${unknown} blocks are`;
-  const what = isReplaced ? "another node answers at this URL" : "the node restarted";
+  const what = isReplaced ? "another node responds at this URL" : "the node restarted";
   const text = unknown === 0n ? what : `${what}; ${lost} not known`;
   return { kind: "node-restart", fromMs, toMs: Math.max(fromMs, toMs), node, text };
 }
@@ -332,7 +332,7 @@ function versionChange(
 ): readonly NodeEvent[] {
   // A label that is absent, or new, is no change: the SDK's server_info leaves the page 1,000 s after the start of the node.
   if (before === undefined || now === undefined || isPartOf(now, before) || isPartOf(before, now)) return [];
-  const text = `the version of the ${what} changed from ${before} to ${now}`;
+  const text = `the ${what}'s version changed from ${before} to ${now}`;
   return [{ kind: "version-change", fromMs: atMs, toMs: atMs, text }];
 }
 
@@ -365,8 +365,8 @@ export function encodeParams(revenue: RevenueView | undefined): string {
 
 /** Describes the difference between two encoded parameter lists: "the pay of a full month from 2500 to 3000". */
 export function paramsChange(before: string, after: string): string {
-  if (after === NO_PROGRAMME) return "the chain has no reward programme any more";
-  if (before === NO_PROGRAMME) return "the chain has a reward programme now";
+  if (after === NO_PROGRAMME) return "the chain no longer has a reward programme";
+  if (before === NO_PROGRAMME) return "the chain now has a reward programme";
   const [from, to] = [before, after].map((text): unknown => JSON.parse(text));
   const changes = Object.entries(TEXTS).flatMap(([key, [name, show]]) => {
     const [old, now] = [from, to].map((params) => (isRecord(params) ? String(params[key]) : ""));
@@ -374,5 +374,5 @@ export function paramsChange(before: string, after: string): string {
       ? []
       : [`${name} from ${show(old)} to ${show(now)}`];
   });
-  return `the reward parameters of the chain changed: ${changes.join(", ")}`;
+  return `the chain's reward parameters changed: ${changes.join(", ")}`;
 }

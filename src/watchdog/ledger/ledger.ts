@@ -158,7 +158,7 @@ interface SourceCorrection {
 function withConflicts(observation: Observation, conflicts: readonly string[]): Observation {
   if (conflicts.length === 0) return observation;
   const text =
-    "two nodes answer in turn at this URL, so neither is counted; let sources.node point to one node only";
+    "this URL alternates between two nodes, so neither is counted; point sources.node at one node only";
   const nodes = observation.nodes.map((node) =>
     conflicts.includes(node.name) && node.metrics.state === "up"
       ? {

@@ -27,10 +27,7 @@ interface CountedTo {
 /** Longest time between two readings whose blocks form one range: over a longer time, a rollup distributes the blocks evenly. */
 const SHORT_MS = MINUTE_MS;
 
-/**
- * Adds the blocks between two readings. If all are good, adds nothing. Consecutive ranges within one minute are joined if they
- * contain no good block.
- */
+/** Adds the blocks between two readings unless all are good. Joins consecutive ranges within one minute without good blocks. */
 export function addMisses(
   ranges: readonly MissRange[],
   { good, bad }: BlockCounts,
@@ -61,14 +58,11 @@ export function addMisses(
   return [...ranges.slice(0, -1), joined];
 }
 
-/**
- * Moves ranges that a wrong clock dated after `timeMs` to `timeMs`. Their start times stay distinct, since they identify the
- * ranges.
- */
+/** Moves ranges that a wrong clock dated after `timeMs` to `timeMs`. Their start times, which identify them, stay distinct. */
 export function correctMisses(ranges: readonly MissRange[], timeMs: number): readonly MissRange[] {
-  const later = ranges.filter(({ toMs }) => toMs > timeMs).length;
-  return ranges.map((range, index) =>
-    range.toMs <= timeMs ? range : { ...range, fromMs: timeMs - later + index, toMs: timeMs },
+  let later = ranges.filter(({ toMs }) => toMs > timeMs).length;
+  return ranges.map((range) =>
+    range.toMs <= timeMs ? range : { ...range, fromMs: timeMs - later--, toMs: timeMs },
   );
 }
 

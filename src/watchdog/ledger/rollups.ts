@@ -129,10 +129,7 @@ export function addToRollups(rollups: Rollups, entry: Entry): Rollups {
   return { months, ...spans };
 }
 
-/**
- * A finalized month cannot change. If the clock was set back and blocks are dated in such a month, they are counted in the
- * following month.
- */
+/** A finalized month cannot change. If the clock was set back, blocks dated in such a month are counted in the next month. */
 function openMonth(months: ReadonlyMap<Month, MonthRecord>, month: Month): Month {
   const closed = [...months.values()].filter(({ finalized }) => finalized !== undefined);
   const last = closed.at(-1)?.month;
@@ -202,10 +199,7 @@ function startOf(atMs: number, spanMs: number): number {
   return Math.floor(atMs / spanMs) * spanMs;
 }
 
-/**
- * Distributes the blocks of a part evenly over its time, by span. The shares add up to the input, except for shares before
- * `oldestMs`.
- */
+/** Distributes a part's blocks evenly over its time, by span. The shares add up to the input, except before `oldestMs`. */
 function distribute(
   { counts, fromMs, toMs }: SegmentPart,
   spanMs: number,

@@ -33,7 +33,7 @@ const VALIDATORS: PanelSpec = table(
   ],
   {
     description:
-      "State in the slashing module, signed share of the signing window, time until jail if every block is missed from now on, time until a release is possible (negative: now), greatest deviation of a price, blocks until the upgrade and its height, and last month's payment beside the expected amount.",
+      "State in the slashing module, signed share of the signing window, time until jail if every block is missed from now on, time until release is possible (negative: possible now), largest price deviation, blocks until the upgrade and its height, and last month's payment next to the expected amount.",
     unit: "none",
     emptyText: NO_SECTION,
     columns: [
@@ -80,7 +80,7 @@ const SIGNING_ROW: RowSpec = {
         query(`max(oracle_watchdog_slashing_window_blocks{${PLACE}})`, "boundary window"),
       ],
       {
-        description: "Missed blocks of the window, and how many more it allows.",
+        description: "Missed blocks in the window, and how many more it allows.",
         unit: "blocks",
         emptyText: NO_SECTION,
         limits: /^boundary/,
@@ -113,7 +113,7 @@ const OTHERS_ROW: RowSpec = {
       ],
       {
         description:
-          "By signed or paid blocks, and by votes: the rank in the set (1 is the best), the share of the others that are not better, the own share and the median of the others.",
+          "By signed or paid blocks, and by votes: the validator's rank in the set (1 is best), the share of the others that are no better, its own share and the median of the others.",
         unit: "percentunit",
         decimals: 2,
         emptyText: NO_SECTION,
@@ -131,7 +131,7 @@ const OTHERS_ROW: RowSpec = {
       },
     ),
     graph(
-      "Others that miss too",
+      "Others that also miss",
       [
         query(`oracle_watchdog_others_missing{${PLACE}}`, "{{kind}} {{validator}} {{instance}}"),
         query(`max by (kind) (oracle_watchdog_others{${PLACE}})`, "boundary of {{kind}}"),
@@ -145,7 +145,7 @@ const OTHERS_ROW: RowSpec = {
       },
     ),
     graph(
-      "Power that misses commits too",
+      "Power that also misses commits",
       [query(`oracle_watchdog_others_missing_power_ratio{${PLACE}}`, "{{validator}} {{instance}}")],
       {
         description: "Share of the other validators' voting power. Above a third, the chain halts.",
@@ -161,7 +161,7 @@ const PLANS_ROW: RowSpec = {
   title: "Prices, upgrade, payment",
   panels: [
     graph(
-      "Deviation of the prices",
+      "Price deviations",
       [
         query(
           `max by (validator, node, pair, reference) (oracle_watchdog_price_deviation_ratio{${PLACE}})`,
@@ -186,7 +186,7 @@ const PLANS_ROW: RowSpec = {
       ],
       {
         description:
-          "Expected time until the height of the planned upgrade, before which every node needs the new version, and if blocks were as fast or as slow as in the extreme hours of the last day.",
+          "Time until the planned upgrade's height, by which every node needs the new version: as expected, and if blocks were as fast or as slow as in the most extreme hours of the last day.",
         unit: "days",
         emptyText: NO_UPGRADE,
       },
@@ -200,7 +200,7 @@ const PLANS_ROW: RowSpec = {
       ],
       {
         description:
-          "Amount of the last month's payment, and the expected one, in millions of the denomination's base unit (NTRN for untrn).",
+          "Last month's payment and the expected amount, in millions of the denomination's base unit (NTRN for untrn).",
         unit: "short",
         emptyText: "No payment was found",
         columns: [
@@ -223,7 +223,7 @@ export const VALIDATOR_ON_CHAIN: DashboardSpec = {
   file: "validator-on-chain.json",
   title: "Validator on the chain",
   description:
-    "What the chain says: signing window and jail, the other validators, prices, upgrade, last month's payment.",
+    "What the chain reports: signing window and jail, the other validators, prices, upgrade, last month's payment.",
   variables: VARIABLES,
   range: "hours",
   ...ANNOTATIONS,

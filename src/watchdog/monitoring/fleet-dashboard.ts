@@ -35,7 +35,7 @@ const VALIDATORS: PanelSpec = table(
     `sum by (chain_id, validator) (max by (chain_id, validator, alert) (oracle_watchdog_alert_pending{${PLACE}}))`,
   ],
   {
-    description: "Each validator's month, the lowest rate first. The name leads to its own dashboard.",
+    description: "Each validator's month, lowest rate first. The name links to the validator's dashboard.",
     unit: "percentunit",
     height: 6,
     emptyText: "No validator has a counted block this month",
@@ -62,7 +62,7 @@ export const FLEET: DashboardSpec = {
   pages: ["watchdog"],
   file: "oracle-fleet.json",
   title: "Oracle fleet",
-  description: "All validators of the watchdogs: who loses pay, and which sources respond.",
+  description: "All of the watchdogs' validators: who is losing pay, and which sources respond.",
   variables: VARIABLES,
   range: "hours",
   ...ANNOTATIONS,
@@ -91,14 +91,14 @@ export const FLEET: DashboardSpec = {
           {
             show: "name and value",
             description:
-              "Critical alerts that fire and that nobody acknowledged, and those that were escalated.",
+              "Firing critical alerts that nobody has acknowledged, and those that were escalated.",
             unit: "none",
             colors: BAD_ABOVE_ZERO,
             width: 8,
           },
         ),
         stat("Silences", [query(`sum(oracle_watchdog_active_silences{${PROCESSES}})`, "silences")], {
-          description: "Silences that are active now.",
+          description: "Silences active now.",
           unit: "none",
           width: 8,
         }),
@@ -110,7 +110,7 @@ export const FLEET: DashboardSpec = {
       title: "Sources of the watchdogs",
       panels: [
         graph(
-          "Age of the last poll, and of each source",
+          "Age of the last poll and of each source",
           [
             query(
               `time() - oracle_watchdog_last_poll_timestamp_seconds{${VALIDATOR}}`,
@@ -141,13 +141,13 @@ export const FLEET: DashboardSpec = {
           ],
           {
             description:
-              "Failed scrapes per second by source, and lines that could not be read. Without oracle-metrics: programs of today have no such page.",
+              "Failed scrapes per second by source, and lines that could not be read. Excludes oracle-metrics, a page that current programs do not have.",
             unit: "ops",
             emptyText: "No scrape failed",
           },
         ),
         graph(
-          "Duration of scrapes, and lateness of polls",
+          "Scrape duration and poll lateness",
           [
             query(
               `histogram_quantile(0.9, sum by (instance, source, le) (rate(oracle_watchdog_scrape_duration_seconds_bucket{${PROCESSES}}[$__rate_interval]))) >= 0`,
@@ -160,12 +160,12 @@ export const FLEET: DashboardSpec = {
           ],
           {
             description:
-              "90 % of the scrapes are faster. A poll that begins more than 2 s late: the watchdog has too much work.",
+              "90 % of scrapes are faster than this. If polls begin more than 2 s late, the watchdog has too much work.",
             unit: "s",
           },
         ),
         graph(
-          "Restarts of nodes",
+          "Node restarts",
           [
             query(
               `sum by (instance) (increase(oracle_watchdog_node_restarts_total{${PROCESSES}}[1h]))`,
@@ -173,7 +173,8 @@ export const FLEET: DashboardSpec = {
             ),
           ],
           {
-            description: "Node restarts of the last hour that the watchdogs detected in the nodes' counters.",
+            description:
+              "Node restarts in the last hour that the watchdogs detected from the nodes' counters.",
             unit: "none",
           },
         ),

@@ -84,7 +84,7 @@ export const ALERTS_TABLE: PanelSpec = alertList(
     `max by (state, severity, alert, validator, chain_id) (oracle_watchdog_alert_since_timestamp_seconds{${PLACE},state="${state}",severity="${severity}"})`,
   {
     description:
-      "Firing alerts with their causes first, those that notify nobody (muted, silenced or in maintenance), then pending ones. The name leads to the runbook.",
+      "Firing alerts first, causes before consequences; then alerts that notify nobody (muted, silenced or in maintenance), then pending ones. The name links to the runbook.",
     columns: [
       {
         label: "state",
@@ -94,8 +94,8 @@ export const ALERTS_TABLE: PanelSpec = alertList(
       },
       { label: "severity", title: "Severity", colors: SEVERITY_COLORS, width: STATE_WIDTH },
       { label: "alert", title: "Alert", leadsTo: "runbook" },
-      { label: "validator", title: "Validator", leadsTo: TO_PAID },
-      { label: "chain_id", title: "Chain" },
+      { label: "validator", title: "Validator", leadsTo: TO_PAID, width: 200 },
+      { label: "chain_id", title: "Chain", width: 150 },
       { label: "Value", title: "Since", unit: "dateTimeFromNow", width: SINCE_WIDTH },
     ],
   },

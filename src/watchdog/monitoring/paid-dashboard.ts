@@ -43,7 +43,7 @@ const SOURCE_STATES: readonly StateSpec[] = [
   [1, "readable", "green"],
   [2, "URL fails", "red"],
   [3, "URL responds", "blue"],
-  [4, "URL used last, and fails", "red"],
+  [4, "URL used last, failing", "red"],
   [5, "URL in use", "green"],
   [6, "not served", "text"],
   [7, "readable", "green"],
@@ -62,7 +62,7 @@ const MONTH_RESULT: readonly PanelSpec[] = [
     "Rate",
     [query(`min by (validator) (oracle_watchdog_month_success_ratio{${PLACE}})`, "{{validator}}")],
     {
-      description: "Good blocks of this month, divided by good and bad ones.",
+      description: "This month's good blocks, divided by its good and bad blocks.",
       unit: "percentunit",
       decimals: 4,
       width: 3,
@@ -70,14 +70,14 @@ const MONTH_RESULT: readonly PanelSpec[] = [
   ),
   stat("Full pay left", [query(allowanceLeft("full"), "{{validator}}")], {
     description:
-      "Share of the misses that full pay allows in the month and that is left. Below 0 the month is no longer paid in full. The graph Headroom has it as time.",
+      "Remaining share of the misses that full pay allows in the month. Below 0, the month is no longer paid in full. The Headroom graph shows it as time.",
     unit: "percentunit",
     decimals: 0,
     colors: ALLOWANCE_COLORS,
     width: 3,
   }),
   stat("Any pay left", [query(allowanceLeft("none"), "{{validator}}")], {
-    description: "The same for any pay. Below 0 the month pays nothing.",
+    description: "The same for any pay. Below 0, the month pays nothing.",
     unit: "percentunit",
     decimals: 0,
     colors: ALLOWANCE_COLORS,
@@ -107,7 +107,7 @@ const MONTH_RESULT: readonly PanelSpec[] = [
       ),
     ],
     {
-      description: "Expected reward of the month, with the configured currency.",
+      description: "Expected reward for the month, in the configured currency.",
       unit: "none",
       show: "name and value",
       decimals: 2,
@@ -166,7 +166,7 @@ export const PAID: DashboardSpec = {
   pages: ["watchdog"],
   file: "oracle-am-i-paid.json",
   title: "Oracle: am I paid?",
-  description: "Tier, rate, headroom and forecast of the month, from the oracle watchdog. Causes below.",
+  description: "The month's tier, rate, headroom and forecast, from the oracle watchdog. Causes are below.",
   variables: ONE_VALIDATOR,
   range: "month",
   ...ANNOTATIONS,
@@ -189,7 +189,7 @@ export const PAID: DashboardSpec = {
           ],
           {
             description:
-              "Whether the watchdog can read each source, and of sources with several URLs, which one is used and which ones fail. Grey: a program of today serves no oracle metrics.",
+              "Whether the watchdog can read each source, and for sources with several URLs, which one is in use and which ones fail. Grey: current programs serve no oracle metrics.",
             last: "6h",
             states: SOURCE_STATES,
           },
@@ -199,12 +199,12 @@ export const PAID: DashboardSpec = {
           [query(`oracle_watchdog_burn_rate{${PLACE}}`, "{{boundary}}, {{window}} {{instance}}")],
           {
             description:
-              "Share of bad blocks of each window, divided by the share that the boundary allows. Above 1 the month gets worse.",
+              "Share of bad blocks in each window, divided by the share that the boundary allows. Above 1, the month gets worse.",
             unit: "none",
             last: "6h",
           },
         ),
-        graph("Pairs with a price", [query(`oracle_watchdog_priced_pairs{${VALIDATOR}}`, "{{instance}}")], {
+        graph("Pairs with prices", [query(`oracle_watchdog_priced_pairs{${VALIDATOR}}`, "{{instance}}")], {
           description: "Pairs in the sidecar's last response. Zero: the chain counts every vote as missed.",
           unit: "none",
           last: "6h",
@@ -218,7 +218,7 @@ export const PAID: DashboardSpec = {
           ],
           {
             description:
-              "Blocks of the month by result, blocks until its end, and how many more may be bad. Unknown: a restart of the node erased the result. No new good block: the node or the chain has halted.",
+              "The month's blocks by result, blocks until its end, and how many more may be bad. Unknown: a node restart erased the result. No new good blocks: the node or the chain has halted.",
             unit: "blocks",
             logAxis: true,
             last: "6h",
@@ -238,7 +238,7 @@ export const PAID: DashboardSpec = {
           ],
           {
             description:
-              "The month's rate, its bounds with unknown blocks as bad and as good, and the boundaries of the policy.",
+              "The month's rate, its bounds with all unknown blocks bad or all good, and the policy's boundaries.",
             unit: "percentunit",
             decimals: 3,
             height: 10,
@@ -258,7 +258,7 @@ export const PAID: DashboardSpec = {
           ],
           {
             description:
-              "Middle: the loss that goes on now does not end. 80 % of the forecasts from recent days lie between low and high. As now, days and month: the rest is like the last 6 hours, 3 days, and the month. Needed: least rate of the remaining blocks; above 100 % the boundary is lost, below 0 it is safe.",
+              "Middle: the present loss does not end. 80 % of the forecasts from recent days lie between low and high. As now, days and month: the rest is like the last 6 hours, the last 3 days, or the month so far. Needed: minimum rate of the remaining blocks. Above 100 %, the boundary is lost; below 0, it is safe.",
             unit: "percentunit",
             decimals: 3,
             height: 10,
@@ -275,8 +275,7 @@ export const PAID: DashboardSpec = {
             ),
           ],
           {
-            description:
-              "Time that is left until each boundary: of a total outage, and at the loss that goes on now.",
+            description: "Time left until each boundary: in a total outage, and at the present loss.",
             unit: "s",
           },
         ),

@@ -29,10 +29,10 @@ function onRaw(panel: string): PanelLink {
 const CAUSES: PanelsByAlert = [
   [/-burn$|^oracle-calls-|^node-not-voting$/, onRaw("Calls")],
   [/-reward-/, onRaw("Rate over the month")],
-  [/^sidecar-down$|^stale-/, onRaw("Price loop of the sidecar")],
-  [/^sidecar-slow$/, onRaw("Latency of the oracle call")],
+  [/^sidecar-down$|^stale-/, onRaw("Sidecar price loop")],
+  [/^sidecar-slow$/, onRaw("Oracle call latency")],
   [/^websocket-/, onRaw("WebSocket messages")],
-  [/prices?-|pairs-/, onRaw("Pairs with a price")],
+  [/prices?-|pairs-/, onRaw("Pairs with prices")],
   [/-signing$|-validator-set$/, onRaw("Blocks since the last signature")],
   [/^chain-|^node-/, onRaw("Blocks per minute")],
 ];
@@ -175,10 +175,10 @@ const LABEL_MISSING: AlertSpec = {
   alert: "OracleValidatorLabelMissing",
   component: "oracle-raw",
   severity: "critical",
-  summary: "Nodes without the label validator.",
+  summary: "Nodes without the validator label.",
   description:
-    "{{ $value }} nodes of {{ $labels.chain_id }} are scraped without the label validator. The rules treat them as nodes of one validator, and use the best one.",
-  impact: "When one of them loses its votes, no alert fires as long as another one votes.",
+    "{{ $value }} nodes of {{ $labels.chain_id }} are scraped without the validator label. The rules treat them as one validator's nodes and use the best one.",
+  impact: "If one of them loses its votes, no alert fires as long as another one votes.",
   expr: () => 'count by (chain_id) (count by (chain_id, instance) (app_oracle_responses{validator=""})) > 1',
   for: "5m",
   cause: onRaw("Calls"),

@@ -16,7 +16,7 @@ interface MonthCase {
 
 const CASES: readonly MonthCase[] = [
   {
-    name: "a restart of the node loses nothing that was seen",
+    name: "a node restart loses nothing that was seen",
     every: 5,
     series: { [SUCCESS]: "0+10x10 0+10x10" },
     sums: [
@@ -25,7 +25,7 @@ const CASES: readonly MonthCase[] = [
     ],
   },
   {
-    name: "the first failure counts, and its series is not there before",
+    name: "the first failure counts, although its series did not exist before",
     every: 5,
     series: { [SUCCESS]: "0+10x20", [FAILURE]: "_x10 5+5x10" },
     sums: [
@@ -35,13 +35,13 @@ const CASES: readonly MonthCase[] = [
     ],
   },
   {
-    name: "failures alone are no success",
+    name: "failures alone are not a success",
     every: 5,
     series: { [FAILURE]: "0+5x10" },
     sums: [[10, 0, 50]],
   },
   {
-    name: "a gap of the scrapes loses nothing",
+    name: "a gap in the scrapes loses nothing",
     every: 5,
     series: { [SUCCESS]: "0+10x5 _x6 120+10x5" },
     sums: [
@@ -51,7 +51,7 @@ const CASES: readonly MonthCase[] = [
     ],
   },
   {
-    name: "what the counter had before the first evaluation is not of this month",
+    name: "counts from before the first evaluation do not belong to this month",
     every: 5,
     series: { [SUCCESS]: "1000000+10x5" },
     sums: [
@@ -60,7 +60,7 @@ const CASES: readonly MonthCase[] = [
     ],
   },
   {
-    name: "the sum begins again with the month",
+    name: "the sum starts over with the month",
     every: 60,
     series: { [SUCCESS]: "0+10x800" },
     sums: [
@@ -75,10 +75,7 @@ const CASES: readonly MonthCase[] = [
 /** Minute at which calls succeed again in the test case for causes. */
 const RECOVERY_MINUTE = 60;
 
-/**
- * All calls fail for an hour. Once the cause has ended, no alert that it caused fires, although the 5-minute rates are still
- * high.
- */
+/** All calls fail for an hour. Once the cause ends, no alert that it caused fires, although the 5-minute rates are still high. */
 const CAUSES_FILE =
   GENERATED +
   yamlText({
@@ -86,7 +83,7 @@ const CAUSES_FILE =
     evaluation_interval: "30s",
     tests: [
       {
-        name: "consequences end with their cause, and do not begin in the grace",
+        name: "consequences end with their cause, and do not begin in the grace period",
         interval: "15s",
         input_series: [
           { series: FAILURE, values: `0+15x${RECOVERY_MINUTE * 4} ${RECOVERY_MINUTE * 60}x40` },
@@ -109,7 +106,7 @@ const CAUSES_FILE =
         ],
       },
       {
-        name: "no raw alert beside a cause that the watchdog has, nor in the grace after it",
+        name: "no raw alert during a cause that the watchdog reports, nor in the grace period after it",
         interval: "15s",
         input_series: [
           { series: FAILURE, values: `0+15x${RECOVERY_MINUTE * 4} ${RECOVERY_MINUTE * 60}x40` },
@@ -130,10 +127,7 @@ const CAUSES_FILE =
     ],
   });
 
-/**
- * promtool test cases beyond single alerts: a month's sums (month boundary, restarts, gaps, late series), causes and
- * consequences.
- */
+/** promtool tests beyond single alerts: a month's sums (month boundary, restarts, gaps, late series), causes and consequences. */
 export const RAW_CASE_FILES: readonly (readonly [string, string])[] = [
   ["oracle-causes.short.test.yaml", CAUSES_FILE],
   ["oracle-month.short.test.yaml", file(5)],

@@ -22,7 +22,7 @@ export const PAID_RAW: DashboardSpec = {
   file: "oracle-am-i-paid-raw.json",
   title: "Oracle: am I paid? (without the watchdog)",
   description:
-    "The same question from the metrics of node and sidecar alone. It needs the recording rules of oracle-raw.rules.yaml, and knows neither unknown blocks nor the policy of the chain.",
+    "The same question, answered from node and sidecar metrics alone. It needs the recording rules in oracle-raw.rules.yaml, and knows neither unknown blocks nor the chain's policy.",
   variables: [
     ...processVariables("app_oracle_responses"),
     { name: "chain", label: "Chain", metric: `app_oracle_responses{${PROCESSES}}`, from: "chain_id" },
@@ -45,7 +45,7 @@ export const PAID_RAW: DashboardSpec = {
           [query(`min by (validator) (validator:oracle_month:success_ratio{${RECORDED}})`, "{{validator}}")],
           {
             description:
-              "Successful calls of this month, divided by all calls. At least 98 % is paid in full, below 95 % nothing.",
+              "This month's successful calls, divided by all calls. At least 98 % is paid in full; below 95 %, nothing is paid.",
             unit: "percentunit",
             width: 6,
             decimals: 4,
@@ -101,7 +101,7 @@ export const PAID_RAW: DashboardSpec = {
             ),
           ],
           {
-            description: "Share of failed calls of the last 5 minutes.",
+            description: "Share of failed calls in the last 5 minutes.",
             unit: "percentunit",
             width: 6,
             decimals: 1,
@@ -135,7 +135,7 @@ export const PAID_RAW: DashboardSpec = {
           ],
           {
             description:
-              "Oracle calls per second by status, and the bad share of several windows. The series Failure begins with the first failure.",
+              "Oracle calls per second by status, and the bad share in several windows. The Failure series begins with the first failure.",
             unit: "ops",
           },
         ),
@@ -150,7 +150,7 @@ export const PAID_RAW: DashboardSpec = {
           { description: "Results of extend_vote by class. They show why a vote was lost.", unit: "ops" },
         ),
         graph(
-          "Latency of the oracle call",
+          "Oracle call latency",
           [
             query(
               `histogram_quantile(0.9, sum by (instance, le) (rate(app_oracle_response_latency_bucket{${PLACE}}[$__rate_interval]))) / 1000 >= 0`,
@@ -159,21 +159,17 @@ export const PAID_RAW: DashboardSpec = {
           ],
           {
             description:
-              "90 % of the calls are faster. The histogram ends at 512 ms, and neutrond ends a call after 1 s.",
+              "90 % of calls are faster than this. The histogram ends at 512 ms, and neutrond ends a call after 1 s.",
             unit: "s",
           },
         ),
+        graph("Sidecar price loop", [query(`validator:sidecar_ticks:rate1m{${RECORDED}}`, "{{validator}}")], {
+          description:
+            "Iterations per second, four when healthy. Zero: the loop hangs. Absent: the sidecar is down.",
+          unit: "ops",
+        }),
         graph(
-          "Price loop of the sidecar",
-          [query(`validator:sidecar_ticks:rate1m{${RECORDED}}`, "{{validator}}")],
-          {
-            description:
-              "Iterations per second, four when healthy. Zero: the loop hangs. Absent: the sidecar is down.",
-            unit: "ops",
-          },
-        ),
-        graph(
-          "Pairs with a price",
+          "Pairs with prices",
           [query(`validator:sidecar_priced_pairs:count{${RECORDED}}`, "{{validator}}")],
           {
             description: "Pairs whose price was updated in the last minute.",
@@ -213,16 +209,16 @@ export const PAID_RAW: DashboardSpec = {
             ),
           ],
           {
-            description: "Messages per second by provider. Single interruptions are normal.",
+            description: "Messages per second by provider. Individual interruptions are normal.",
             unit: "ops",
             emptyText: "No provider has a WebSocket",
           },
         ),
         graph(
-          "Providers of a market",
+          "Providers per market",
           [query(`min by (id) (${SIDECAR("health_check_market_providers")})`, "{{id}}")],
           {
-            description: "Usable providers of each market at the last iteration. Most markets need three.",
+            description: "Usable providers for each market at the last iteration. Most markets need three.",
             unit: "none",
           },
         ),
@@ -235,7 +231,7 @@ export const PAID_RAW: DashboardSpec = {
             ),
           ],
           {
-            description: "Blocks of each node. Zero: the node or the chain has halted.",
+            description: "New blocks on each node. Zero: the node or the chain has halted.",
             unit: "none",
           },
         ),
@@ -253,7 +249,8 @@ export const PAID_RAW: DashboardSpec = {
             ),
           ],
           {
-            description: "Grows while the validator does not sign. Without power it is not in the set.",
+            description:
+              "Grows while the validator does not sign. Without power, the validator is not in the set.",
             unit: "none",
           },
         ),

@@ -50,7 +50,8 @@ export async function runDeadMan(
 async function pingOnce(config: DeadManConfig, deps: DeadManDeps, signal: AbortSignal): Promise<void> {
   const { problem } = deps.work();
   const url = problem === undefined ? config.url : config.failureUrl;
-  if (problem !== undefined) deps.logger.warn("no dead-man request, since the work is not done", { problem });
+  if (problem !== undefined)
+    deps.logger.warn("no dead-man request, since the work is not being done", { problem });
   if (url === undefined) return;
   try {
     await withDeadline("the dead-man monitor", config.deadlineMs, signal, (inner) =>

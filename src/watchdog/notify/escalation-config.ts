@@ -27,11 +27,11 @@ export const escalationSchema = z
       )
       .max(5)
       .default([])
-      .describe("steps, the shortest time first; without one, nothing is escalated")
+      .describe("steps, shortest time first; without any, nothing is escalated")
       .meta({ example: [{ after: "15m", channels: ["on-call"] }], commentedOut: true }),
   })
   .prefault({})
-  .describe("other channels for alerts that nobody acknowledges; Alertmanager has its own")
+  .describe("other channels for alerts that nobody acknowledges; Alertmanager has its own escalation")
   .transform(
     (file): EscalationConfig => ({
       minSeverity: file.min_severity,
@@ -60,8 +60,8 @@ export function refuseEscalation(
           code: "custom",
           path: [...path, "channels", at],
           message: issueText(
-            "is no channel that can be escalated to",
-            `a channel of notify of another kind than ${[...STATE_KINDS].join(", ")}${usable.length === 0 ? "" : `: ${usable.join(", ")}`}`,
+            "is not a channel that can be escalated to",
+            `a notify channel of a kind other than ${[...STATE_KINDS].join(", ")}${usable.length === 0 ? "" : `: ${usable.join(", ")}`}`,
           ),
         });
   }

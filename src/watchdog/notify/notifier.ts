@@ -78,7 +78,7 @@ export function createNotifier(config: NotifyConfig, deps: NotifyDeps): Notifier
       ...(config.testsAtStart === true ? [startTest(test, deps.logger)] : []),
     ],
     channels: () => channels.map(({ name, kind }) => ({ name, kind, acceptedAtMs: acceptedAtMs.get(name) })),
-    test: (signal) => test("somebody tests the channels of the oracle watchdog", signal),
+    test: (signal) => test("somebody is testing the oracle watchdog's channels", signal),
   };
 }
 
@@ -89,7 +89,7 @@ function startTest(
 ): Service {
   const run: Service["run"] = async (signal) => {
     for (const { channel, error } of await test("the oracle watchdog started", signal))
-      if (error !== null) logger.error("channel failed its test at the start", { channel, reason: error });
+      if (error !== null) logger.error("channel failed its startup test", { channel, reason: error });
     await untilAborted(signal);
   };
   return { name: "oracle-watchdog test at the start", run };
@@ -144,10 +144,7 @@ interface TestOptions {
   readonly links: LinkRoots;
 }
 
-/**
- * Sends a test notification and its end to each channel, once, in parallel. Nothing is repeated or stored: the caller sees which
- * channel fails and why.
- */
+/** Sends each channel a test notification and its end once, in parallel, storing nothing. The caller sees which fail and why. */
 export async function testChannels(
   channels: readonly Channel[],
   options: TestOptions,
@@ -198,7 +195,7 @@ function testEvents(nowMs: number, { reason, links: roots }: TestOptions): reado
     reason: `this is a test: ${reason}`,
     ...links,
     description: "No alert fires.",
-    action: "Nothing: that you read this shows that the channel works.",
+    action: "Nothing: if you can read this, the channel works.",
     impact: "None.",
   };
   return [firing, { ...firing, id: `test/${nowMs}/resolved`, kind: "resolved", reason: "the test is over" }];

@@ -42,17 +42,15 @@ const reminder = (initial: string, severity: string) =>
       return z.NEVER;
     })
     .prefault(initial)
-    .describe(
-      `times between the reminders of ${severity} alerts, one after the other; the last one repeats; 0s: none`,
-    );
+    .describe(`times between reminders for ${severity} alerts, in order; the last one repeats; 0s: none`);
 
 const deadMan = z.strictObject({
   url: secretUrlField()
-    .describe("URL that expects a request while the watchdog works; a secret")
+    .describe("URL that expects a request while the watchdog is working; a secret")
     .meta({ example: { env: "ORACLE_WATCHDOG_DEAD_MAN_URL" } }),
   failure_url: secretUrlField()
     .optional()
-    .describe("URL that gets a request while it does not; a secret")
+    .describe("URL that gets a request while it is not; a secret")
     .meta({ example: { env: "ORACLE_WATCHDOG_DEAD_MAN_FAILURE_URL" } }),
   interval: durationField(1000).prefault("1m").describe("time between requests"),
   deadline: durationField(100).prefault("10s").describe("limit for one request"),
@@ -65,10 +63,10 @@ export const notifySchema = z
       .array(channelSchema)
       .max(20)
       .default([])
-      .describe("receivers of notifications; without one, notifications go to the log only"),
+      .describe("receivers of notifications; without any, notifications go to the log only"),
     group_wait: durationField(0)
       .prefault("10s")
-      .describe("time in which alerts of one validator join one message"),
+      .describe("time within which one validator's alerts join one message"),
     reminders: z
       .strictObject({
         critical: reminder("1h, 4h, 8h, 24h", "critical"),
@@ -77,13 +75,13 @@ export const notifySchema = z
       })
       .prefault({})
       .describe(
-        "reminders of firing alerts by severity; one comes earlier, after a quarter of its time, when the alert got worse by half",
+        "reminders of firing alerts, by severity; a reminder comes early, after a quarter of its time, when the alert has worsened by half",
       ),
     escalation: escalationSchema,
     runbooks: httpUrlField()
       .optional()
       .describe(
-        "URL of the folder of the runbooks; default: those that the watchdog serves at links.watchdog, and without that the file name",
+        "URL of the runbook folder; default: the runbooks that the watchdog serves at links.watchdog, or without that, the file name",
       )
       .meta({ example: "https://validator.example/runbooks/" }),
     test_at_start: z

@@ -221,7 +221,7 @@ function peersTable({ comparisons, notes }: PeersStanding, nowMs: number): Html 
     { name: "own", isNumber: true, cell: ({ own }) => `${formatPercent(own)} %` },
     { name: "median of the others", isNumber: true, cell: ({ median }) => `${formatPercent(median)} %` },
     { name: "rank", isNumber: true, cell: ({ rank, compared }) => `${rank} of ${compared}` },
-    { name: "others not better", isNumber: true, cell: (one) => `${percentile(one)} %` },
+    { name: "others no better", isNumber: true, cell: (one) => `${percentile(one)} %` },
     {
       name: "read",
       isNumber: true,
@@ -230,5 +230,5 @@ function peersTable({ comparisons, notes }: PeersStanding, nowMs: number): Html 
   ];
   const missing = notes.length > 0 && html`<p>Cannot see more: ${notes.join("; ")}.</p>`;
   if (comparisons.length === 0) return html`<p>Cannot see.</p>${missing}`;
-  return html`${dataTable({ caption: "Rank 1 is the best; equal shares have the same rank", columns, rows: comparisons })}${missing}`;
+  return html`${dataTable({ caption: "Rank 1 is best; equal shares have the same rank", columns, rows: comparisons })}${missing}`;
 }

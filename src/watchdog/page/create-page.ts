@@ -195,7 +195,7 @@ export function watchdogPages(
   return [
     {
       path: "/",
-      about: "one validator: its screen; several: a table of all, the gravest first",
+      about: "one validator: its screen; several: a table of all, worst first",
       content: first,
     },
     ...VALIDATOR_PAGES.map((page) => ({
@@ -249,7 +249,7 @@ function navOf(
 
 function noSuchValidator(name: string, nowMs: number): PageContent {
   const headline = "There is no such validator here";
-  const more = html`<p>This watchdog has no validator with the name ${name}. <a href="/">All validators</a>.</p>`;
+  const more = html`<p>This watchdog has no validator named ${name}. <a href="/">All validators</a>.</p>`;
   return {
     title: `${headline} – oracle watchdog`,
     status: 404,
@@ -357,14 +357,14 @@ function notices(input: WatchdogPageInput, status: WatchdogStatus | undefined): 
   const clockProblem = of.find((one) => one.clockProblem !== undefined)?.clockProblem;
   const lines = [
     channels.length === 0 &&
-      html`${badge("bad", "nobody is notified")} <a href="/notifications">No channel is configured</a>: alerts are on this page and in the log only.`,
+      html`${badge("bad", "nobody is notified")} <a href="/notifications">No channel is configured</a>: alerts appear only on this page and in the log.`,
     lost.length > 0 &&
       html`${badge("bad", "not delivered")} <a href="/notifications">${counted(lost.length, "notification")}</a> never reached anybody.`,
     silent > 0 &&
-      html`${badge("warn", "silent")} <a href="/notifications">${counted(silent, "silence")}</a> keeps alerts from notifying.`,
+      html`${badge("warn", "silent")} <a href="/notifications">${counted(silent, "silence")}</a>: the alerts concerned do not notify.`,
     storeProblem !== undefined && html`${badge("bad", "not stored")} ${storeProblem}`,
     clockProblem !== undefined &&
-      html`${badge("bad", "clock not believed")} The clock of this machine: ${clockProblem}. Blocks are counted; without the chain's time no month is closed.`,
+      html`${badge("bad", "clock not believed")} The clock of this machine: ${clockProblem}. Blocks are still counted; without the chain's time, no month is closed.`,
   ].filter((line) => line !== false);
   return html`${lines.map((line) => html`<p>${line}</p>`)}${reloadNotice(reloads)}`;
 }

@@ -83,10 +83,7 @@ const CELL = 11;
 const WIDTH = LEFT + 24 * CELL + 50;
 const TOP_LABELS = 16;
 
-/**
- * Row height: a month that has just begun has few rows, and space for them; a whole month must fit on one screen with the rest of
- * the page.
- */
+/** Row height: a new month has few rows, and space for them; a whole month must fit on one screen with the rest of the page. */
 function rowHeight(days: number): number {
   return days > 24 ? 11 : days > 10 ? 13 : 22;
 }
@@ -201,13 +198,10 @@ function stripSummary(parts: readonly StripPart[]): string {
 /** Maximum number of incidents in the table: the newest ones. */
 const MAX_INCIDENTS = 40;
 
-/**
- * The month's incidents as a table, newest first. `placeless`: bad blocks before the first reading, which are counted by day but
- * not by hour.
- */
+/** The month's incidents as a table, newest first. `placeless`: bad blocks before the first reading, counted by day, not hour. */
 export function incidentTable(incidents: readonly CostedIncident[], placeless: bigint): Html {
   const text = placelessText(placeless);
-  if (incidents.length === 0) return html`<p>No incident: no block of a known hour was missed.${text}</p>`;
+  if (incidents.length === 0) return html`<p>No incident: no block in a known hour was missed.${text}</p>`;
   const newest = incidents
     .toReversed()
     .toSorted((a, b) => Number(a.cause === SCATTERED) - Number(b.cause === SCATTERED));

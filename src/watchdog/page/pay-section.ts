@@ -119,7 +119,7 @@ function riskFact(status: WatchdogStatus, { kind }: Pick<PayStatus, "kind">, now
   if (next === undefined && kind === "losing")
     return { name, value: "pay, now", detail: "how soon it is lost is not known yet", tone: "warn" };
   if (next === undefined)
-    return { name, value: "none seen", detail: "no loss lasts, and no upgrade is known" };
+    return { name, value: "none seen", detail: "no loss is ongoing, and no upgrade is known" };
   const { what, inMs, detail } = next;
   return {
     name,
@@ -179,7 +179,7 @@ function lossOf(
   const burn = burnRates["1h"] ?? burnRates["6h"] ?? 0;
   const allowed = Number(DEC18_ONE - least[boundary]) / Number(DEC18_ONE);
   if (state === "open" && burn > 1 && outageMs !== undefined)
-    return [outageMs / (burn * allowed), "if blocks are missed as in the last hours"];
+    return [outageMs / (burn * allowed), "if blocks are missed as in the last few hours"];
   return lostInMs === undefined ? undefined : [lostInMs, "if the present loss goes on"];
 }
 
@@ -237,7 +237,7 @@ function rewardFacts(assessment: Assessment): readonly Fact[] {
 
 const POLICY_SOURCES = {
   specification: "by the specification's rules",
-  configuration: "by the rules of the configuration",
+  configuration: "by the configuration's rules",
   chain: "by the chain's parameters",
 } as const;
 
@@ -288,7 +288,7 @@ function regimeTable(assessment: Assessment): Html | undefined {
   ];
   return dataTable({
     caption:
-      "End of the month. Expected: the loss that goes on now goes on, an outage that is over does not come back",
+      "End of the month. Expected: the present loss continues, and an outage that is over does not recur",
     columns,
     rows: forecast.regimes,
   });

@@ -48,7 +48,7 @@ export function payStatusOf(status: WatchdogStatus, fresh: Freshness): PayStatus
       kind: "cannot-see",
       tone: "unknown",
       short: "no count yet",
-      headline: "Cannot see: no block of this month is counted yet",
+      headline: "Cannot see: no block of this month has been counted yet",
     };
   const rate = rateText(status);
   const short = tier === "none" ? "losing all" : "losing";

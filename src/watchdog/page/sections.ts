@@ -107,7 +107,7 @@ export function notificationSection(
   const hasAccepted = channels.some(({ acceptedAtMs }) => acceptedAtMs !== undefined);
   const line =
     channels.length === 0
-      ? html`<p>${badge("bad", "nobody is notified")} No channel is configured: alerts are on this page and in the log only.</p>`
+      ? html`<p>${badge("bad", "nobody is notified")} No channel is configured: alerts appear only on this page and in the log.</p>`
       : hasAccepted
         ? html`<p>Every alert notifies, subject to its severity and the channels below.</p>`
         : html`<p>${badge("warn", "not tested")} No channel has accepted anything since the start. <code>relaywatch alerts test</code> sends a test to each.</p>`;
@@ -163,7 +163,7 @@ export function alertLines(alerts: readonly AlertStatus[], context: AlertContext
     alert.state === undefined ? [] : [{ ...alert, state: alert.state }],
   );
   if (open.length === 0)
-    return html`<p>${context.isPolled ? `None of ${alerts.length} conditions held at the last poll.` : "None was evaluated yet: the first poll has not ended."}</p>`;
+    return html`<p>${context.isPolled ? `None of the ${alerts.length} conditions held at the last poll.` : "None has been evaluated yet: the first poll has not ended."}</p>`;
   const groups = underCauses(
     open.toSorted((a, b) => rank(a) - rank(b)),
     ({ validator, rule, state }) => ({ validator, name: rule.condition.name, quiet: state.quietReason }),
@@ -237,9 +237,9 @@ function nextText({ rule, state }: OpenAlert, { nowMs }: AlertContext): Html | s
   if (state.phase === "resolved")
     return html`Resolved at ${state.resolvedAtMs === undefined ? "–" : timeText(state.resolvedAtMs)}.`;
   if (state.phase === "firing")
-    return `Firing; resolved when it is clear for ${formatDuration(rule.resolveForMs)}.`;
+    return `Firing; resolved once it has been clear for ${formatDuration(rule.resolveForMs)}.`;
   const atMs = (state.heldUntilMs ?? state.sinceMs) + rule.forMs;
-  return html`Fires at ${timeText(atMs)}, in ${formatDuration(atMs - nowMs)}, unless it ends before.`;
+  return html`Fires at ${timeText(atMs)}, in ${formatDuration(atMs - nowMs)}, unless it ends first.`;
 }
 
 function runbook(name: string, runbooks: string, text = "Runbook"): Html {

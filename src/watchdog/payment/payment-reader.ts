@@ -58,7 +58,7 @@ export function createPaymentReader(
     }
     if (head.timeMs < waits.untilMs) return last;
     let isUnfinished = false;
-    const seen = await scrape("the payment of the last month", signal, async (inner) => {
+    const seen = await scrape("last month's payment", signal, async (inner) => {
       const payment = await searchOnce({ ...input, closed, head }, inner);
       isUnfinished = payment === undefined;
       return payment ?? UNFINISHED;
@@ -145,7 +145,7 @@ async function findInBlocks(input: FindInput, operator: string, signal: AbortSig
   let note: string | undefined;
   const heights = await rpc.searchBlocks(query, signal).catch((error: unknown) => {
     if (!(error instanceof SourceError)) throw error;
-    note = `only the first block of the next month, ${first.height}, was searched: ${errorText(error)}`;
+    note = `only the next month's first block, ${first.height}, was searched: ${errorText(error)}`;
     return [];
   });
   for (const height of heights.slice(0, 2)) {
@@ -205,7 +205,7 @@ async function expectedOf(
   try {
     const { params, base } = await rest.terms(height, signal);
     if (base.denom !== amount.denom)
-      return { note: `the chain pays in ${amount.denom}, and names ${base.denom} as its reward` };
+      return { note: `the chain pays in ${amount.denom}, but names ${base.denom} as its reward` };
     const { inActiveSet, totalBlocks } = counts;
     const terms = { params, base: base.amount, progress, inActiveSet, totalBlocks };
     const blocks = { good: counts.blocks, total: inActiveSet };

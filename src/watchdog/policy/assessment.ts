@@ -87,10 +87,7 @@ export interface Regime {
   readonly tier: Tier;
 }
 
-/**
- * Expected rate at the end of the month. `low` and `high` bound 80 % of the outcomes that recent days suggest; they differ while
- * blocks remain.
- */
+/** Expected month-end rate. `low` and `high` bound 80 % of outcomes suggested by recent days; they differ while blocks remain. */
 export interface Forecast {
   readonly low: SuccessRate;
   readonly middle: SuccessRate;

@@ -8,18 +8,12 @@ export interface Cost {
   readonly sinceMs?: number;
   /** Number of misses with which the month still ends with full pay. Absent if the block time is not known. */
   readonly allowed?: bigint;
-  /**
-   * Forecast pay without these misses, minus the forecast pay, in hundredths of the currency unit. Absent if it is too early to
-   * say.
-   */
+  /** Forecast pay without these misses, minus forecast pay, in hundredths of the currency unit. Absent if too early to say. */
   readonly payCents?: bigint;
   readonly currency?: string;
 }
 
-/**
- * Fraction of the month's allowance that the blocks use; 1 is all of it. Undefined if it is not known, or if no misses are
- * allowed.
- */
+/** Fraction of the month's allowance that the blocks use; 1 is all of it. Undefined if unknown, or if no misses are allowed. */
 export function allowanceShare({ blocks, allowed = 0n }: Cost): number | undefined {
   return allowed === 0n ? undefined : Number(blocks) / Number(allowed);
 }

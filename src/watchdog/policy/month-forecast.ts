@@ -19,10 +19,7 @@ const MIN_SAMPLES = 3;
 /** Number of resampled months. Enough for the 10th and 90th percentiles; the forecast is computed at every poll. */
 const RESAMPLES = 200;
 
-/**
- * Maximum number of draws per month. For hours, one draw stands for several: what is wrong in one hour is often wrong in the
- * next.
- */
+/** Maximum draws per month. For hours, one draw stands for several: what is wrong in one hour is often wrong in the next. */
 const MAX_DRAWS = 31;
 
 /** Number of days whose median shows a recurring loss; fewer than five cannot. */

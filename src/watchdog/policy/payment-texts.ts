@@ -35,7 +35,7 @@ export function paymentText(payment: Payment): string {
   const where = placeText(payment);
   const why = note === undefined ? "" : ` ${sentence(note)}`;
   if (outcome === "missing")
-    return `The payment of ${month} is missing: it is not in the blocks up to ${formatCount(height)} (${formatTime(timeMs)} UTC).${why}`;
+    return `The payment for ${month} is missing: it is not in the blocks up to ${formatCount(height)} (${formatTime(timeMs)} UTC).${why}`;
   if (outcome === "none-due") return `The chain paid nobody for ${month}: ${where}.${why}`;
   if (outcome === "failed")
     return `The chain could not pay ${amount === undefined ? "" : `${coinText(amount, display)} `}for ${month}: ${where}.${why}`;
@@ -63,9 +63,9 @@ function comparisonText(payment: Payment): string {
     byChain === undefined
       ? ""
       : byChain === amount.amount
-        ? " By its own counts the amount is right."
-        : ` By its own counts it would be ${coinText({ ...amount, amount: byChain }, display)}.`;
-  return `That is ${by} ${difference < 0n ? "less" : "more"} than ${coinText({ ...amount, amount: expected }, display)}, which the watchdog expected by its own count.${counted}${chain}`;
+        ? " By its own counts, the amount is right."
+        : ` By its own counts, it would be ${coinText({ ...amount, amount: byChain }, display)}.`;
+  return `That is ${by} ${difference < 0n ? "less" : "more"} than ${coinText({ ...amount, amount: expected }, display)}, which the watchdog expected from its own count.${counted}${chain}`;
 }
 
 function sentence(text: string): string {

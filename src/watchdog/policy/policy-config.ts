@@ -16,29 +16,34 @@ export const policy = z.strictObject({
     .min(0)
     .max(100)
     .default(98)
-    .describe("from this success rate on the reward is complete"),
-  none_percent: z.number().min(0).max(100).default(95).describe("below this success rate there is no reward"),
+    .describe("at or above this success rate, the reward is paid in full"),
+  none_percent: z
+    .number()
+    .min(0)
+    .max(100)
+    .default(95)
+    .describe("below this success rate, there is no reward"),
   reward: z
     .number()
     .min(0)
     .max(1_000_000_000)
     .default(3000)
-    .describe("reward of a full month, in units of currency"),
+    .describe("reward for a full month, in units of currency"),
   currency: z
     .string()
     .regex(CURRENCY, {
-      error: issueText("is not the name of a currency", 'up to 16 letters and digits such as "USD"'),
+      error: issueText("is not a currency name", 'up to 16 letters and digits such as "USD"'),
     })
     .optional()
     .describe("currency of reward, shown next to amounts; with from_chain, the chain's")
     .meta({ example: "USD", commentedOut: true }),
   incident_end: durationField(60_000)
     .prefault(durationText(SPECIFIED_POLICY.quietMs))
-    .describe("time without a missed block that ends an incident"),
+    .describe("time without a missed block after which an incident ends"),
   from_chain: z
     .boolean()
     .default(false)
-    .describe("use the parameters of the chain's revenue module while they can be read"),
+    .describe("use the chain's revenue module parameters while they can be read"),
 });
 
 /** Converts a percentage to a share with 18 decimal places. */

@@ -233,10 +233,7 @@ export function exceeds({ distance, other }: PriceComparison, maxBps: bigint): b
   return distance * 10_000n > maxBps * other;
 }
 
-/**
- * Both prices with the larger number of decimals, so that nothing is rounded. If a sidecar does not state its decimals, the
- * chain's are used.
- */
+/** Both prices with the larger number of decimals, so that nothing is rounded. If a sidecar states none, the chain's are used. */
 function scaled(
   own: bigint,
   other: bigint,

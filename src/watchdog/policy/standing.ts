@@ -75,8 +75,8 @@ function windowOf(
   { chain: { head } }: Observation,
 ): SigningWindow | string {
   if (state === "jailed" || state === "tombstoned")
-    return "the validator is jailed: its window begins again with its release";
-  if (info === undefined) return "the chain has no signing info of this address: it was never in the set";
+    return "the validator is jailed: its window starts over when it is released";
+  if (info === undefined) return "the chain has no signing info for this address: it was never in the set";
   return signingWindow({
     params,
     info,
@@ -149,5 +149,5 @@ function peersOf({ chain, atMs }: Observation, votes: PeerComparison | undefined
 
 function noteOf(peers: Observation["chain"]["peers"]): string {
   if (peers?.state === "error") return `the other validators cannot be read: ${peers.failure.text}`;
-  return "the other validators are not read yet, or chain.rest and consensus_address are not configured";
+  return "the other validators have not been read yet, or chain.rest and consensus_address are not configured";
 }

@@ -81,10 +81,7 @@ export interface UpgradeCountdown {
   readonly plan: UpgradePlan;
   /** Blocks until its height; 0 from that height on. */
   readonly remainingBlocks: bigint | undefined;
-  /**
-   * When its height is expected, in wall-clock ms; `low` and `high` if all blocks were as fast or as slow as in the extreme
-   * hours.
-   */
+  /** When its height is expected, in wall-clock ms; `low` and `high` if blocks were as fast or slow as in the extreme hours. */
   readonly atMs: Readonly<Record<"low" | "middle" | "high", number>> | undefined;
   /** Last poll that showed the plan. */
   readonly seenMs: number;
@@ -141,7 +138,7 @@ export function countdownText(
 ): string {
   const what = `${plan.name} at height ${formatCount(plan.height)}`;
   if (doneMs !== undefined) return `${what}: done, first seen at ${formatMinute(doneMs)} UTC`;
-  if (remainingBlocks === undefined) return `${what}; the height of the chain is not known`;
+  if (remainingBlocks === undefined) return `${what}; the chain's height is not known`;
   if (remainingBlocks === 0n) return `${what}: the height is reached`;
   const left = `${what}: ${formatCount(remainingBlocks)} ${remainingBlocks === 1n ? "block" : "blocks"} left`;
   if (atMs === undefined) return `${left}; the block time is not known yet`;

@@ -47,7 +47,7 @@ export const ASSESSMENT_GAUGES: readonly StatusGauge[] = [
   ),
   perBoundary(
     "boundary_loss_seconds",
-    "Time until the boundary is lost at the loss of the last 6 hours and 3 days, the smaller one. Absent when the month ends before.",
+    "Time until the boundary is lost at the smaller of the losses of the last 6 hours and 3 days. Absent when the month ends first.",
     [],
     ({ lostInMs }) => (lostInMs === undefined ? [] : [series(lostInMs / 1000)]),
   ),
@@ -69,7 +69,7 @@ export const ASSESSMENT_GAUGES: readonly StatusGauge[] = [
   ),
   gauge(
     "forecast_success_ratio",
-    "Success ratio at the end of the month if the loss that goes on now does not end. 80 % of the forecast outcomes lie between low and high.",
+    "Success ratio at the end of the month if the present loss does not end. 80 % of the forecast outcomes lie between low and high.",
     ["estimate"],
     ({ forecast }) =>
       forecast === undefined
@@ -85,7 +85,7 @@ export const ASSESSMENT_GAUGES: readonly StatusGauge[] = [
   ),
   gauge(
     "forecast_reward",
-    "Expected reward of the month in the configured currency.",
+    "Expected reward for the month in the configured currency.",
     ["currency", "estimate"],
     ({ forecast, policy: { currency = "" } }) =>
       forecast === undefined
@@ -103,13 +103,13 @@ export const ASSESSMENT_GAUGES: readonly StatusGauge[] = [
   ),
   gauge(
     "full_reward",
-    "Reward in the configured currency of a month at the full tier.",
+    "Reward in the configured currency for a month at the full tier.",
     ["currency"],
     ({ policy: { fullRewardCents, currency = "" } }) => [series(Number(fullRewardCents) / 100, { currency })],
   ),
   gauge(
     "allowance_used_ratio",
-    "Part of the misses that full pay allows in the month that the month's missed blocks use; 1 is all of them.",
+    "Used share of the misses that full pay allows in the month; 1 is all of them.",
     [],
     (assessment) => {
       const share = allowanceShare(monthCost(assessment));
@@ -118,7 +118,7 @@ export const ASSESSMENT_GAUGES: readonly StatusGauge[] = [
   ),
   gauge(
     "month_remaining_blocks",
-    "Blocks that the chain is expected to make until the end of the month.",
+    "Blocks that the chain is expected to make by the end of the month.",
     [],
     ({ remainingBlocks }) => (remainingBlocks === undefined ? [] : [series(Number(remainingBlocks))]),
   ),

@@ -33,10 +33,7 @@ const TOLERANCE_MS = MINUTE_MS;
 /** A smaller difference is drift, not a step. */
 const DRIFT_MS = 2000;
 
-/**
- * A step confirmed only by the sources' clocks must last this long, since they may belong to the same machine. The alert fires
- * earlier.
- */
+/** A step confirmed only by the sources' clocks must last this long, as they may be on one machine. The alert fires earlier. */
 const CONFIRM_MS = 15 * MINUTE_MS;
 
 /** This program did not exist earlier: a source that shows an earlier time has a clock that was never set. */
@@ -159,7 +156,7 @@ function isNear(a: number, b: number): boolean {
 
 function behindText(wallMs: number, leastMs: number): string {
   const latest = isoTime(leastMs);
-  return `it is at ${isoTime(wallMs)}, ${formatRoundedDuration(leastMs - wallMs)} before the last poll or block, which is of ${latest}`;
+  return `it is at ${isoTime(wallMs)}, ${formatRoundedDuration(leastMs - wallMs)} before the last poll or block, which was at ${latest}`;
 }
 
 function refutedText(own: number, witnesses: readonly number[]): string {

@@ -12,7 +12,7 @@ import type { SharedMisses } from "../sources/standing-views.ts";
 const PRICE_GAUGES: readonly StatusGauge[] = [
   {
     name: "oracle_watchdog_price_deviation_ratio",
-    help: "Distance of the sidecar's price from the chain's, or from the median of all sidecars of the watchdog, as a share of it. Absent while there is no fresh price to compare.",
+    help: "Distance of the sidecar's price from the chain's, or from the median of all the watchdog's sidecars, as a share of that reference. Absent while there is no fresh price to compare.",
     labelNames: ["validator", "chain_id", "node", "pair", "reference"],
     values: ({ validator, chainId, compared }) =>
       chainId === undefined || compared === undefined
@@ -39,7 +39,7 @@ const UPGRADE_GAUGES: readonly StatusGauge[] = [
   },
   {
     name: "oracle_watchdog_upgrade_remaining_blocks",
-    help: "Blocks until the height of the planned upgrade.",
+    help: "Blocks until the planned upgrade's height.",
     labelNames: ["validator", "chain_id", "upgrade"],
     values: planned(({ remainingBlocks }, labels) =>
       remainingBlocks === undefined ? [] : [series(Number(remainingBlocks), labels)],
@@ -47,7 +47,7 @@ const UPGRADE_GAUGES: readonly StatusGauge[] = [
   },
   {
     name: "oracle_watchdog_upgrade_expected_timestamp_seconds",
-    help: "Expected time of the height of the planned upgrade (middle), and if blocks were as fast (low) or as slow (high) as in the extreme hours of the last day.",
+    help: "Expected time of the planned upgrade's height (middle), and its time if blocks were as fast (low) or as slow (high) as in the most extreme hours of the last day.",
     labelNames: ["validator", "chain_id", "upgrade", "estimate"],
     values: planned(({ atMs }, labels) =>
       atMs === undefined
@@ -72,7 +72,7 @@ function planned(
 const PAYMENT_GAUGES: readonly StatusGauge[] = [
   {
     name: "oracle_watchdog_payment_state",
-    help: "1 for the state of the last month's payment: equal to the expected amount, differs, not-compared, failed, none-due or missing. 0 for the other states. Absent before the first search.",
+    help: "1 for the state of last month's payment: equal to the expected amount, differs, not-compared, failed, none-due or missing. 0 for the other states. Absent before the first search.",
     labelNames: ["validator", "chain_id", "state"],
     values: lastPayment((payment, labels) =>
       PAYMENT_STATES.map((state) => series(paymentState(payment) === state ? 1 : 0, { ...labels, state })),
@@ -80,7 +80,7 @@ const PAYMENT_GAUGES: readonly StatusGauge[] = [
   },
   {
     name: "oracle_watchdog_payment_amount",
-    help: "Amount of the last month's payment in the base unit of its denomination (paid), and what the watchdog expected by its own count (expected).",
+    help: "Last month's payment in the base unit of its denomination (paid), and what the watchdog expected from its own count (expected).",
     labelNames: ["validator", "chain_id", "denom", "amount"],
     values: lastPayment(({ amount, expected }, labels) =>
       amount === undefined
@@ -95,7 +95,7 @@ const PAYMENT_GAUGES: readonly StatusGauge[] = [
   },
   {
     name: "oracle_watchdog_payment_timestamp_seconds",
-    help: "Time of the block with the last month's payment. Absent while it is missing.",
+    help: "Time of the block with last month's payment. Absent while it is missing.",
     labelNames: ["validator", "chain_id"],
     values: lastPayment(({ outcome, timeMs }, labels) =>
       outcome === "missing" ? [] : [series(timeMs / 1000, labels)],
@@ -127,14 +127,14 @@ export const STANDING_GAUGES: readonly StatusGauge[] = [
   ),
   gauge(
     "jailed_until_timestamp_seconds",
-    "Time from which on a jailed validator can be released. Absent while it is not jailed.",
+    "Time from which a jailed validator can be released. Absent while it is not jailed.",
     [],
     ({ jail: { untilMs } }) => (untilMs === undefined ? [] : [series(untilMs / 1000)]),
   ),
-  ofWindow("slashing_window_blocks", "Blocks of the signing window.", [], ({ windowBlocks }) => [
+  ofWindow("slashing_window_blocks", "Blocks in the signing window.", [], ({ windowBlocks }) => [
     series(Number(windowBlocks)),
   ]),
-  ofWindow("slashing_missed_blocks", "Missed blocks of the signing window.", [], ({ missed }) => [
+  ofWindow("slashing_missed_blocks", "Missed blocks in the signing window.", [], ({ missed }) => [
     series(Number(missed)),
   ]),
   ofWindow(
@@ -145,7 +145,7 @@ export const STANDING_GAUGES: readonly StatusGauge[] = [
   ),
   ofWindow(
     "signed_ratio",
-    "Signed blocks of the signing window divided by its counted blocks.",
+    "Signed blocks in the signing window, divided by its counted blocks.",
     [],
     ({ signed }) => (signed === undefined ? [] : [series(toRatio(signed))]),
   ),
@@ -165,12 +165,12 @@ export const STANDING_GAUGES: readonly StatusGauge[] = [
   ),
   ofShared(
     "others_missing",
-    "Other validators that miss at least half of the latest commits or votes that the validator missed, or of all when it missed none.",
+    "Other validators that miss at least half of the latest commits or votes that the validator missed, or of all if it missed none.",
     (shared) => series(shared.missing),
   ),
   gauge(
     "others_missing_power_ratio",
-    "Share of the other validators' voting power that misses the latest commits too.",
+    "Share of the other validators' voting power that also misses the latest commits.",
     [],
     ({ commits }) =>
       commits?.power === undefined || commits.power.others === 0n
@@ -179,15 +179,15 @@ export const STANDING_GAUGES: readonly StatusGauge[] = [
   ),
   ofComparison(
     "rank",
-    "Rank of the validator among the validators of its set by signed blocks (signing), or by the blocks and votes that are paid. 1 is the best.",
+    "The validator's rank in its set, by signed blocks (signing) or by the blocks and votes that are paid. 1 is best.",
     ({ rank }) => series(rank),
   ),
-  ofComparison("compared_validators", "Validators that were compared, with this one.", ({ compared }) =>
+  ofComparison("compared_validators", "Validators that were compared, including this one.", ({ compared }) =>
     series(compared),
   ),
   ofComparison(
     "percentile_ratio",
-    "Share of the other validators that are not better.",
+    "Share of the other validators that are no better.",
     ({ notBetter, compared }) => series(notBetter / (compared - 1)),
   ),
   ofComparison("own_ratio", "Share of good blocks or votes by which the validator is compared.", ({ own }) =>

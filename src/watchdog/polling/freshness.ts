@@ -28,7 +28,7 @@ export function whyBlind(
   { nowMs, pollMs }: Freshness,
 ): string | undefined {
   if (polledAtMs === undefined) return "the first poll has not ended yet";
-  if (nowMs - polledAtMs > pollMs) return "the watchdog does not poll any more";
+  if (nowMs - polledAtMs > pollMs) return "the watchdog no longer polls";
   const isFiring = (name: string): boolean =>
     alerts.some(({ rule, state }) => rule.condition.name === name && state?.phase === "firing");
   if (isFiring("cannot-see-votes") || isFiring("cannot-see-node")) return "no node can be read";

@@ -14,7 +14,7 @@ import { MAX_LAZY, type Series, series, type StatusGauge } from "./status-gauge.
 const STATUS_GAUGES: readonly StatusGauge[] = [
   {
     name: "oracle_watchdog_month_blocks",
-    help: "Blocks of the current UTC month by result of their oracle call. Unknown: a node restart erased the result.",
+    help: "Blocks in the current UTC month by result of their oracle call. Unknown: a node restart erased the result.",
     labelNames: ["validator", "chain_id", "result"],
     values: ({ validator, chainId, current: { counts } }) =>
       chainId === undefined
@@ -25,7 +25,7 @@ const STATUS_GAUGES: readonly StatusGauge[] = [
   },
   {
     name: "oracle_watchdog_month_success_ratio",
-    help: "Good blocks divided by good and bad blocks of the current UTC month. Absent before the first counted block.",
+    help: "Good blocks divided by good and bad blocks in the current UTC month. Absent before the first counted block.",
     labelNames: ["validator", "chain_id"],
     values: ({ validator, chainId, current: { rate } }) =>
       chainId === undefined || rate === undefined
@@ -50,13 +50,13 @@ const STATUS_GAUGES: readonly StatusGauge[] = [
   },
   {
     name: "oracle_watchdog_endpoint_used",
-    help: "1 for the URL of the source that responded last, 0 for its other URLs. Only of sources with several.",
+    help: "1 for the URL of the source that responded last, 0 for its other URLs. Only for sources with several URLs.",
     labelNames: ["validator", "node", "source", "endpoint"],
     values: endpointSeries(({ isUsed }) => isUsed),
   },
   {
     name: "oracle_watchdog_endpoint_up",
-    help: "1 unless a request to the URL failed in the last half minute, otherwise 0. Only of sources with several.",
+    help: "1 unless a request to the URL failed in the last half minute, otherwise 0. Only for sources with several URLs.",
     labelNames: ["validator", "node", "source", "endpoint"],
     values: endpointSeries(({ isUp }) => isUp),
   },
@@ -73,7 +73,7 @@ const STATUS_GAUGES: readonly StatusGauge[] = [
   },
   {
     name: "oracle_watchdog_priced_pairs",
-    help: "Pairs with a price in the sidecar's last response.",
+    help: "Pairs with prices in the sidecar's last response.",
     labelNames: ["validator"],
     values: ({ validator, pairs }) => [series(pairs.length, { validator })],
   },
@@ -85,13 +85,13 @@ const STATUS_GAUGES: readonly StatusGauge[] = [
   },
   {
     name: "oracle_watchdog_alert_pending",
-    help: "1 while the alert's condition is active but the alert does not fire yet, 0 otherwise.",
+    help: "1 while the alert's condition is active but the alert is not firing yet, 0 otherwise.",
     labelNames: ["validator", "chain_id", "alert", "severity"],
     values: alertSeries("pending"),
   },
   {
     name: "oracle_watchdog_alert_since_timestamp_seconds",
-    help: "When the alert began to fire or to be pending. State muted: it fires but notifies nobody, because another alert is its cause, or because of a silence or maintenance. Absent while it is inactive.",
+    help: "When the alert started firing or became pending. State muted: it fires but notifies nobody, because another alert is its cause, or because of a silence or maintenance. Absent while it is inactive.",
     labelNames: ["validator", "chain_id", "alert", "severity", "state"],
     values: ({ alerts, chainId = "" }) =>
       alerts.flatMap(({ validator, rule: { condition, severity }, state }) =>
@@ -110,13 +110,13 @@ const STATUS_GAUGES: readonly StatusGauge[] = [
   },
   {
     name: "oracle_watchdog_alert_acknowledged",
-    help: "1 if somebody acknowledged the firing alert, 0 if not. Absent while it does not fire.",
+    help: "1 if somebody has acknowledged the firing alert, 0 if not. Absent while it is not firing.",
     labelNames: ["validator", "chain_id", "alert", "severity"],
     values: firingSeries(({ acknowledged }) => (acknowledged === undefined ? 0 : 1)),
   },
   {
     name: "oracle_watchdog_alert_escalation_steps",
-    help: "Steps of the escalation that were taken, since nobody acknowledged the firing alert. Absent while it does not fire.",
+    help: "Escalation steps taken because nobody acknowledged the firing alert. Absent while it is not firing.",
     labelNames: ["validator", "chain_id", "alert", "severity"],
     values: firingSeries(({ escalation }) => escalation?.steps ?? 0),
   },
@@ -129,13 +129,13 @@ const STATUS_GAUGES: readonly StatusGauge[] = [
   },
   {
     name: "oracle_watchdog_poll_late_seconds",
-    help: "How much later than planned the last poll of the validator began. Grows when the watchdog has more work than time.",
+    help: "How much later than planned the validator's last poll began. Grows when the watchdog has more work than time.",
     labelNames: ["validator"],
     values: ({ validator, lateMs }) => (lateMs === undefined ? [] : [series(lateMs / 1000, { validator })]),
   },
   {
     name: "oracle_watchdog_state_stored",
-    help: "1 while the state is stored, 0 after a failed write of the state file: the state is then in memory only.",
+    help: "1 while the state is stored, 0 after the state file could not be written: the state is then in memory only.",
     labelNames: [],
     values: ({ storeProblem }) => [series(storeProblem === undefined ? 1 : 0)],
   },
@@ -147,7 +147,7 @@ const STATUS_GAUGES: readonly StatusGauge[] = [
   },
   {
     name: "oracle_watchdog_active_silences",
-    help: "Silences that are active now.",
+    help: "Silences active now.",
     labelNames: [],
     values: ({ activeSilences }) => [series(activeSilences)],
   },
@@ -159,7 +159,7 @@ const STATUS_GAUGES: readonly StatusGauge[] = [
   },
   {
     name: "oracle_watchdog_dead_letters",
-    help: "Notifications that the channel never delivered and does not try any more.",
+    help: "Notifications that the channel never delivered and no longer tries.",
     labelNames: ["channel"],
     values: ({ deadLetters }) => [...deadLetters].map(([channel, count]) => series(count, { channel })),
   },
@@ -184,13 +184,13 @@ const SCRAPE_DURATION_BUCKETS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5];
 
 const SKIPPED_LINES = {
   name: "oracle_watchdog_skipped_lines_total",
-  help: "Lines of metrics pages that could not be read, in all scrapes. No metric that the watchdog needs is among them.",
+  help: "Lines of metrics pages that could not be read, over all scrapes. No metric that the watchdog needs is among them.",
   labelNames: ["source"],
 } as const;
 
 const NODE_RESTARTS = {
   name: "oracle_watchdog_node_restarts_total",
-  help: "Node restarts that the watchdog detected in the nodes' counters.",
+  help: "Node restarts that the watchdog detected from the nodes' counters.",
 } as const;
 
 const NOTIFICATION_ATTEMPTS = {

@@ -269,10 +269,7 @@ function withSkipped<T>(page: T, skippedLines: number | undefined): T {
 
 /** Compares the votes of all validators on one node's pages. */
 interface VoteReading {
-  /**
-   * The one pair whose votes are read: for all pairs, the page for a large set has thousands of series. Undefined before the
-   * first page.
-   */
+  /** The one pair whose votes are read: for all pairs, a large set has thousands of series. Undefined before the first page. */
   readonly pair: () => string | undefined;
   /** Adds the comparison to a reading. */
   readonly compare: (samples: readonly Sample[], reading: NodePage, nowMs: number) => NodePage;

@@ -217,7 +217,7 @@ async function readMatrix(body: Page["body"], limits: ReplyLimits): Promise<read
     if (length > MAX_TEXT + MAX_PLACE * (all.length + pointCount))
       throw new SourceError(
         { code: "too-large" },
-        `the response of Prometheus has a series, a sample or a message of more than ${MAX_TEXT} characters; check prometheus.url and the labels`,
+        `the Prometheus response has a series, a sample or a message of more than ${MAX_TEXT} characters; check prometheus.url and the labels`,
       );
   };
   for await (const chunk of body) {
@@ -233,19 +233,19 @@ async function readMatrix(body: Page["body"], limits: ReplyLimits): Promise<read
 function tooLarge(limit: number, unit: string, key: string): SourceError {
   return new SourceError(
     { code: "too-large" },
-    `the response of Prometheus has more than ${limit} ${unit}; select fewer series with labels, shorten prometheus.stale_after, or raise prometheus.${key}`,
+    `the Prometheus response has more than ${limit} ${unit}; select fewer series with labels, shorten prometheus.stale_after, or raise prometheus.${key}`,
   );
 }
 
 function notPrometheus(): SourceError {
   return new SourceError(
     { code: "not-prometheus" },
-    "the response is not one of the Prometheus API; check prometheus.url",
+    "the response does not come from the Prometheus API; check prometheus.url",
   );
 }
 
 function notSeries(): SourceError {
-  return new SourceError({ code: "not-prometheus" }, "the result of Prometheus is not a list of series");
+  return new SourceError({ code: "not-prometheus" }, "the Prometheus result is not a list of series");
 }
 
 function toPoint(value: unknown): Point {

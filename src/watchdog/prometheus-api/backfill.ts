@@ -231,7 +231,7 @@ function withEvent(ledger: Ledger, before: Ledger): Ledger {
   const toMs = ledger.sources.calls.checkpoint?.atMs;
   if (fromMs === undefined || toMs === undefined || toMs <= fromMs) return ledger;
   const last = before.events.recent.findLast(({ kind }) => kind === "backfill");
-  const text = "the counts of this time were read from Prometheus";
+  const text = "the counts for this time were read from Prometheus";
   const events =
     last !== undefined && last.toMs === fromMs
       ? extendEvent(ledger.events, last.id, toMs, text)

@@ -18,7 +18,7 @@ export const METRIC_SOURCES = ["scrape", "prometheus"] as const;
 /** Labels that select series. */
 export function labelsField() {
   const name = z.string().refine((text) => /^[a-zA-Z_]\w{0,127}$/.test(text) && text !== "__name__", {
-    error: issueText("is not the name of a label", 'letters, digits and "_"'),
+    error: issueText("is not a label name", 'letters, digits and "_"'),
   });
   return z.record(name, z.string().min(1).max(256)).refine(
     (labels) => {
@@ -54,7 +54,7 @@ export const prometheus = z
       .string()
       .regex(/^[\x21-\x7e]{1,150}$/)
       .optional()
-      .describe("value of the header X-Scope-OrgID (Mimir, Cortex, Loki)")
+      .describe("value of the X-Scope-OrgID header (Mimir, Cortex, Loki)")
       .meta({ example: "validators" }),
     deadline: durationField(100)
       .prefault("10s")
@@ -82,7 +82,7 @@ export const prometheus = z
       .prefault("1m")
       .refine((ms) => ms <= HOUR_MS, { error: issueText("is too long", "at most 1h") })
       .describe(
-        "older samples are not used: the watchdog cannot see the target; at least twice the scrape interval",
+        "older samples are not used, and the watchdog then cannot see the target; at least twice the scrape interval",
       ),
   })
   .superRefine(({ token, username, password }, context) => {
@@ -90,7 +90,7 @@ export const prometheus = z
       context.addIssue({ code: "custom", path: [key], message });
     };
     if (token !== undefined && username !== undefined)
-      add("token", issueText("is used beside username", "either a token, or username and password"));
+      add("token", issueText("is used together with username", "either a token, or username and password"));
     if (username !== undefined && password === undefined)
       add("username", issueText("has no password", "username and password"));
     if (username === undefined && password !== undefined)
@@ -108,7 +108,7 @@ export const backfill = z.strictObject({
   give_up_after: durationField(1000)
     .prefault("15m")
     .describe(
-      "after failing for this long the gap is counted without Prometheus; until then counting pauses, and alerts go on",
+      "after failing for this long, the gap is counted without Prometheus; until then, counting pauses and alerts continue",
     ),
 });
 
@@ -209,10 +209,10 @@ function sectionIssues(
     return [
       ...(stored === undefined
         ? []
-        : [[stored, issueText("is prometheus, and there is none", wanted)] as const]),
+        : [[stored, issueText("is prometheus, but there is none", wanted)] as const]),
       ...(filling === undefined
         ? []
-        : [[["backfill"], issueText("needs Prometheus, and there is none", wanted)] as const]),
+        : [[["backfill"], issueText("needs Prometheus, but there is none", wanted)] as const]),
     ];
   if (stored !== undefined || filling !== undefined) return [];
   return [[["prometheus"], issueText("is not used", "source: prometheus, or a section backfill")]];

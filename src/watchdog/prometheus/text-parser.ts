@@ -15,10 +15,7 @@ export class PrometheusTextError extends CodedError<PrometheusTextErrorFacts> {}
 
 /** Receives samples in page order. */
 export interface PrometheusSink {
-  /**
-   * Returns true for a metric whose lines must be readable. Unreadable lines of other metrics are skipped. If absent, all metrics
-   * are needed.
-   */
+  /** Returns true for a metric whose lines must be readable. Other unreadable lines are skipped. Default: all metrics. */
   readonly needs?: (metric: string) => boolean;
   readonly sample: (sample: Sample) => void;
 }

@@ -2,7 +2,8 @@ import { z } from "zod";
 import type { JsonObject } from "../../platform/base/json.ts";
 import { formatMinute } from "../../platform/base/text.ts";
 import { isoTime } from "../../platform/base/time.ts";
-import { list, paragraph, type ReportBlock, table } from "../../platform/report/document.ts";
+import { list, paragraph, table } from "../../platform/report/blocks.ts";
+import type { ReportBlock } from "../../platform/report/document.ts";
 import { consequencesText, underCauses } from "../alerts/under-causes.ts";
 
 /** A pending or firing alert, as shown by the watchdog's `GET /api/alerts`. */
@@ -26,7 +27,7 @@ export interface ActiveAlert {
 
 /** Alerts as a table, followed by the muted ones under their causes. */
 export function alertBlocks(alerts: readonly ActiveAlert[]): readonly ReportBlock[] {
-  if (alerts.length === 0) return paragraph("No alert is pending or fires.");
+  if (alerts.length === 0) return paragraph("No alert is pending or firing.");
   const groups = underCauses(alerts, ({ validator, alert: name, quiet }) => ({ validator, name, quiet }));
   const items = groups.flatMap(({ alert: { title, validator }, consequences }) =>
     consequences.length === 0 ? [] : [`${validator}, ${title}; ${consequencesText(consequences)}.`],

@@ -1,13 +1,7 @@
 import { DAY_MS, MINUTE_MS, isoTime } from "../../platform/base/time.ts";
 import { type Month, monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
-import {
-  list,
-  paragraph,
-  type Report,
-  type ReportBlock,
-  right,
-  table,
-} from "../../platform/report/document.ts";
+import { list, paragraph, right, table } from "../../platform/report/blocks.ts";
+import type { Report, ReportBlock } from "../../platform/report/document.ts";
 import { formatCount, formatRoundedDuration, formatMinute } from "../../platform/base/text.ts";
 import { EMPTY_ALERTING, planAlerts } from "../alerts/plan-alerts.ts";
 import type { AlertRule, PastInput } from "../conditions/condition.ts";
@@ -214,7 +208,7 @@ export function backtestReport(
 
 /** How exact the times are, and why. */
 const PRECISION =
-  "The store keeps minutes for 12 hours, and later only the sums of hours, so the poll at which a rate crossed its threshold is not known: alerts of rate and pay are within an hour, and one that lasts less can be missing. Halts and gaps are stored with their times and are exact to the poll; of several nodes, a gap is the time in which none was read.";
+  "The store keeps minutes for 12 hours and only hourly sums after that, so the poll at which a rate crossed its threshold is not known: rate and pay alerts are accurate to an hour, and shorter ones can be missing. Halts and gaps are stored with their times and are exact to the poll; with several nodes, a gap is the time in which none was read.";
 
 function notEvaluatedBlocks({ rules }: BacktestOptions): readonly ReportBlock[] {
   const items = [...notEvaluated(rules)].map(([notStored, names]) => `no ${notStored}: ${names.join(", ")}`);

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { JsonObject } from "../../platform/base/json.ts";
-import { list, type ReportBlock } from "../../platform/report/document.ts";
+import { list } from "../../platform/report/blocks.ts";
+import type { ReportBlock } from "../../platform/report/document.ts";
 import {
   type ComparedPrices,
   comparisonsJson,
@@ -131,7 +132,7 @@ export function chainItems(
   const { upgrade: planned, compared: prices, payments } = facts;
   const payment = payments?.at(-1);
   const texts = [
-    ...(planned === undefined ? [] : [`upgrade of the chain: ${countdownText(planned, nowMs)}.`]),
+    ...(planned === undefined ? [] : [`chain upgrade: ${countdownText(planned, nowMs)}.`]),
     ...(payment === undefined ? [] : [`payment: ${paymentText(payment)}`]),
     ...(["chain", "sidecars"] as const).flatMap((reference) => pricesText(prices, reference)),
   ];

@@ -1,13 +1,6 @@
 import type { JsonObject } from "../../platform/base/json.ts";
-import {
-  heading,
-  paragraph,
-  type Report,
-  type ReportBlock,
-  type ReportOutcome,
-  right,
-  table,
-} from "../../platform/report/document.ts";
+import { heading, paragraph, right, table } from "../../platform/report/blocks.ts";
+import type { Report, ReportBlock, ReportOutcome } from "../../platform/report/document.ts";
 import { formatCents, formatCount, formatRoundedDuration } from "../../platform/base/text.ts";
 import {
   type Assessment,
@@ -53,7 +46,7 @@ export function forecastReport(validators: readonly ValidatorData[]): Report {
 }
 
 const LEGEND =
-  "Expected: the loss that goes on now goes on, and an outage that is over does not come back. Low to high: 80 % of the months that are drawn from the last 28 days, in which each drawn day is worse than all n seen ones with probability 1 / (n + 1), and never less than the chance of single blocks. Burn 1.00 uses what the month allows exactly by its end.";
+  "Expected: the present loss continues, and an outage that is over does not recur. Low to high: 80 % of the months drawn from the last 28 days, where each drawn day is worse than all n observed days with probability 1 / (n + 1), and never less than the chance of single blocks. Burn 1.00 uses up what the month allows exactly at its end.";
 
 function forecastCells(validator: string, { rate, forecast, policy }: Assessment): readonly string[] {
   if (forecast === undefined) return [validator, formatRate(rate), "–", "–", "–", "–", "–"];
@@ -157,7 +150,7 @@ export function whatIfReport(validators: readonly ValidatorData[], scenario: Sce
         ],
         results.map(({ validator, result, currency }) => cellsOf(validator, result, currency)),
       ),
-      ...paragraph("Rates and pay are those expected at the end of the month."),
+      ...paragraph("Rates and pay are as expected at the end of the month."),
       ...paragraph(results.some(({ result }) => result === undefined) ? NOT_KNOWN : undefined),
     ],
     data: {
@@ -193,7 +186,7 @@ export function whatIfReport(validators: readonly ValidatorData[], scenario: Sce
 }
 
 const NOT_KNOWN =
-  "Where there is no number, the block time is not known yet: the watchdog needs 30 blocks for it.";
+  "Where a number is missing, the block time is not known yet: the watchdog needs 30 blocks to measure it.";
 
 /** A problem if any boundary would be crossed. */
 function outcomeOf(results: readonly (WhatIf | undefined)[]): ReportOutcome {

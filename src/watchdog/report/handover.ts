@@ -4,18 +4,8 @@ import { type BlockCounts, sumCounts } from "../ledger/block-counts.ts";
 import type { Rollup } from "../ledger/ledger-view.ts";
 import type { Headroom } from "../policy/assessment.ts";
 import { successRate } from "../policy/reward-tier.ts";
-import {
-  heading,
-  list,
-  paragraph,
-  type Report,
-  type ReportBlock,
-  type ReportOutcome,
-  right,
-  type Spark,
-  sparks,
-  table,
-} from "../../platform/report/document.ts";
+import { heading, list, paragraph, right, sparks, table } from "../../platform/report/blocks.ts";
+import type { Report, ReportBlock, ReportOutcome, Spark } from "../../platform/report/document.ts";
 import { formatCount, formatRoundedDuration, formatMinute, formatTime } from "../../platform/base/text.ts";
 import {
   type CostedIncident,
@@ -129,7 +119,7 @@ function nowBlocks(validators: readonly ValidatorData[], nowMs: number): readonl
   const pending = validators.flatMap((data) =>
     (data.pending ?? []).map(
       ({ title, severity, sinceMs, reason }) =>
-        `${data.ledger.validator}: ${title} (${severity}) is pending since ${formatMinute(sinceMs)} UTC: ${reason}.`,
+        `${data.ledger.validator}: ${title} (${severity}) has been pending since ${formatMinute(sinceMs)} UTC: ${reason}.`,
     ),
   );
   const chain = validators.flatMap((data) => chainItems(data.ledger.validator, data.chain, nowMs));

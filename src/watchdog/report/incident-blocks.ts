@@ -1,5 +1,6 @@
 import { formatCount, formatMinute, formatRoundedDuration } from "../../platform/base/text.ts";
-import { type ReportBlock, right, table } from "../../platform/report/document.ts";
+import { right, table } from "../../platform/report/blocks.ts";
+import type { ReportBlock } from "../../platform/report/document.ts";
 import type { CostedIncident } from "../alerts/incidents.ts";
 import { SCATTERED } from "../alerts/miss-causes.ts";
 import { type Cost, shareText } from "../policy/cost-text.ts";

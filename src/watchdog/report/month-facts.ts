@@ -180,12 +180,12 @@ function upwards(
       ({ fromMs, bad, cause }) =>
         `Without the ${formatCount(bad)} misses from ${formatMinute(fromMs)} (${cause}), the tier would be ${tier}.`,
     );
-  return [`${misses(missing, "fewer")} would have reached the tier ${tier}.`, ...alone];
+  return [`${misses(missing, "fewer")} would have reached the ${tier} tier.`, ...alone];
 }
 
 function downwards(margin: bigint, boundary: Boundary): readonly string[] {
   const tier = boundary === "full" ? "proportional" : "none";
-  return [`${misses(margin, "more")} would have meant the tier ${tier}.`];
+  return [`${misses(margin, "more")} would have meant the ${tier} tier.`];
 }
 
 function misses(count: bigint, word: "fewer" | "more"): string {

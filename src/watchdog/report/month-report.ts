@@ -1,17 +1,8 @@
 import type { JsonObject } from "../../platform/base/json.ts";
 import type { Month } from "../../platform/base/month.ts";
 import { counted, formatCents, formatCount, formatMinute } from "../../platform/base/text.ts";
-import {
-  heading,
-  list,
-  paragraph,
-  type Report,
-  type ReportBlock,
-  type ReportOutcome,
-  right,
-  sparks,
-  table,
-} from "../../platform/report/document.ts";
+import { heading, list, paragraph, right, sparks, table } from "../../platform/report/blocks.ts";
+import type { Report, ReportBlock, ReportOutcome } from "../../platform/report/document.ts";
 import { sparkline } from "../../platform/report/sparkline.ts";
 import { type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
 import { formatPercent } from "../policy/reward-tier.ts";
@@ -59,7 +50,7 @@ function isCompared(month: Month): (data: ValidatorData) => boolean {
 
 function comparison(open: readonly ValidatorData[]): readonly ReportBlock[] {
   const blocks = comparisonBlocks(open);
-  return blocks.length === 0 ? [] : [...heading("Compared with the other validators of the set"), ...blocks];
+  return blocks.length === 0 ? [] : [...heading("Compared with the other validators in the set"), ...blocks];
 }
 
 function standingData({ ledger, standing }: ValidatorData): JsonObject {
@@ -110,7 +101,7 @@ function stateText(months: readonly MonthFacts[], validators: readonly Validator
   if (months.length === 0) {
     const all = validators.flatMap(({ ledger }) => ledger.months().map(({ month }) => month));
     const known = [...new Set(all)].toSorted().join(", ");
-    const others = known === "" ? "" : ` --month selects one of those that are: ${known}.`;
+    const others = known === "" ? "" : ` Months with counted blocks, for --month: ${known}.`;
     return `No block of this month is counted.${others}`;
   }
   return finalized === months.length
@@ -202,7 +193,7 @@ function sourceBlocks({ sources }: MonthFacts): readonly ReportBlock[] {
 const SOURCE_NAMES = {
   calls: "node: calls to the sidecar",
   votes: "blocks: votes with a price",
-  revenue: "chain: what it pays by",
+  revenue: "chain: what pay is based on",
 } as const;
 
 /** One line per incident, and the blocks whose hour is not kept or not known. */
@@ -264,7 +255,7 @@ function summaryBlocks(months: readonly MonthFacts[]): readonly ReportBlock[] {
       ? ["Unknown: nobody saw the result; these blocks are not in the rate."]
       : []),
     ...(some(({ estimated }) => blocksOf(estimated))
-      ? ["Estimated: blocks before the first reading, whose time is estimated."]
+      ? ["Estimated: blocks from before the first reading, whose times are estimated."]
       : []),
     ...(some(({ backfilled }) => blocksOf(backfilled))
       ? ["Backfilled: read from Prometheus after a gap."]

@@ -77,7 +77,8 @@ function reply({ query }: RouteRequest, source: OracleReportSource): HttpReply {
   const now = nowMs();
   const range = rangeOf(query, now);
   if (range === undefined) {
-    const text = "from and to must be times in ms since 1970, since a time in ms, of at most 400 days";
+    const text =
+      "from and to must be times in ms since 1970, and since a duration in ms; the range is at most 400 days";
     return errorReply(400, "bad-range", text);
   }
   return jsonReply(200, {
@@ -111,10 +112,7 @@ export interface DataRange {
 /** How far back an assessment reads. */
 const ASSESSED = { days: 28 * DAY_MS, hours: 3 * DAY_MS, minutes: 6 * HOUR_MS };
 
-/**
- * Encodes the data that reports read for one validator: the range, and what the current assessment needs. `nowMs` is the time of
- * the assessment.
- */
+/** Encodes a validator's data for reports: the range, and what the current assessment needs. `nowMs`: time of the assessment. */
 export function encodeValidatorData(data: ValidatorData, range: DataRange, nowMs: number): JsonObject {
   const { ledger, policy, assessment, alerts, pending = [], chain, standing } = data;
   const beginMs = shiftDataFromMs(range.fromMs);
@@ -362,7 +360,7 @@ export const INCIDENTS_ROUTE = getJson(
 
 export const REPORT_DATA_ROUTE = getJson(
   "/api/report-data",
-  "what `relaywatch report` reads: counts, events and alerts in a range of time, by default the present month",
+  "what `relaywatch report` reads: counts, events and alerts in a time range, by default the current month",
   z.strictObject({
     now: z.number(),
     polled_at: z.number().nullable(),

@@ -135,10 +135,7 @@ async function publishUntilDone(
   }
 }
 
-/**
- * Returns a function that creates the due reports, delivers what has not been delivered yet, and returns whether everything has
- * been.
- */
+/** Returns a function that creates due reports, delivers what has not been delivered, and returns whether everything has been. */
 export function createPublisher(
   config: ReportsConfig,
   channels: readonly ChannelConfig[],

@@ -31,32 +31,32 @@ const schedule = (initial: string) =>
 export const reportsSchema = z
   .strictObject({
     daily_at: schedule("0 7 * * *").describe(
-      "cron expression in UTC: when the handover report of the last 24 h is created; null: never",
+      "cron expression in UTC: when the handover report for the last 24 h is created; null: never",
     ),
     monthly_at: schedule("30 0 1 * *").describe(
-      "cron expression in UTC: when the reports of the last month are created; null: never",
+      "cron expression in UTC: when last month's reports are created; null: never",
     ),
     directory: z
       .string()
       .min(1)
       .optional()
-      .describe("folder of the reports; default: reports in state_dir; without both, no file is written")
+      .describe("folder for the reports; default: reports in state_dir; without either, no files are written")
       .meta({ example: "/var/lib/relaywatch/oracle-watchdog/reports" }),
     formats: z
       .array(z.enum(["text", "markdown", "json", "csv"]))
       .min(1)
       .default(["text", "json"])
-      .describe("formats of the files"),
+      .describe("file formats"),
     channels: z
       .array(z.string())
       .max(20)
       .default([])
-      .describe("names of the channels of notify that receive the text of the reports")
+      .describe("names of the notify channels that receive the reports as text")
       .meta({ example: ["mail"] }),
   })
   .prefault({})
   .describe(
-    "scheduled reports: a handover of the last 24 h each day, and last month's reports once it is sealed",
+    "scheduled reports: a handover for the last 24 h each day, and last month's reports once the month is sealed",
   )
   .transform(
     (file): ReportsConfig => ({
@@ -76,7 +76,7 @@ export function refuseReportChannels(
   const usable = file.notify.channels.filter(({ kind }) => REPORT_KINDS.has(kind)).map(({ name }) => name);
   for (const [index, name] of file.reports.channels.entries()) {
     if (usable.includes(name)) continue;
-    const expected = `a channel of notify of the kind ${[...REPORT_KINDS].join(", ")}${usable.length === 0 ? "" : `: ${usable.join(", ")}`}`;
+    const expected = `a notify channel of the kind ${[...REPORT_KINDS].join(", ")}${usable.length === 0 ? "" : `: ${usable.join(", ")}`}`;
     const path = ["reports", "channels", index];
     context.addIssue({ code: "custom", path, message: issueText("cannot receive reports", expected) });
   }

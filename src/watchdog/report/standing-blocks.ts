@@ -1,5 +1,6 @@
 import { counted, formatCount, formatFlooredDuration, formatMinute } from "../../platform/base/text.ts";
-import { list, type ReportBlock, right, table } from "../../platform/report/document.ts";
+import { list, right, table } from "../../platform/report/blocks.ts";
+import type { ReportBlock } from "../../platform/report/document.ts";
 import { formatPercent } from "../policy/reward-tier.ts";
 import type { Standing } from "../policy/standing.ts";
 import {
@@ -59,10 +60,7 @@ function missItem(kind: "commits" | "votes", shared: SharedMisses | undefined): 
   return [`${own}; ${missing} of ${counted(others, "other validator")} missed half of them or more.`];
 }
 
-/**
- * How the validators compare with the others in their sets, as one table, and why comparisons are missing. With `nowMs`, ages are
- * printed.
- */
+/** How validators compare with others in their sets, as one table, and why comparisons are missing. With `nowMs`, prints ages. */
 export function comparisonBlocks(
   validators: readonly ValidatorData[],
   nowMs?: number,
@@ -95,6 +93,6 @@ function ageText(atMs: number, nowMs: number | undefined): string {
 const COLUMNS = [
   "Validator",
   "Compared by",
-  ...["Own", "Median of others", "Rank", "Others not better"].map((title) => right(title)),
+  ...["Own", "Median of others", "Rank", "Others no better"].map((title) => right(title)),
   "Read (UTC)",
 ];

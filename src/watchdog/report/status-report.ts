@@ -2,16 +2,8 @@ import { mutedBy } from "../alerts/under-causes.ts";
 import { type ActiveAlert, activeAlertJson, alertBlocks } from "./active-alerts.ts";
 import type { JsonObject } from "../../platform/base/json.ts";
 import { monthStartMs } from "../../platform/base/month.ts";
-import {
-  heading,
-  list,
-  paragraph,
-  type Report,
-  type ReportBlock,
-  type ReportOutcome,
-  right,
-  table,
-} from "../../platform/report/document.ts";
+import { heading, list, paragraph, right, table } from "../../platform/report/blocks.ts";
+import type { Report, ReportBlock, ReportOutcome } from "../../platform/report/document.ts";
 import { formatCents, formatCount, formatMinute, formatTime } from "../../platform/base/text.ts";
 import { isoTime } from "../../platform/base/time.ts";
 import { type Assessment, BURN_WINDOWS, type Forecast, isEarly } from "../policy/assessment.ts";
@@ -117,7 +109,7 @@ export function monthOutcomeOf(
 
 function pollText({ polledAtMs, nowMs }: OracleNow): string {
   if (polledAtMs === undefined) return "The watchdog has not polled yet.";
-  const stale = nowMs - polledAtMs > STALE_MS ? ", which is too old to say anything about now" : "";
+  const stale = nowMs - polledAtMs > STALE_MS ? ", which is too old to say anything about the present" : "";
   return `Last poll: ${formatTime(polledAtMs)} UTC${stale}.`;
 }
 
@@ -289,7 +281,7 @@ function causedText({ title, state, quiet }: ActiveAlert): string {
 
 function pendingText({ validator, title, sinceMs, reason, quiet }: ActiveAlert): string {
   const isHeld = quiet?.startsWith("held back until") === true;
-  return `${validator}: ${title} is ${isHeld ? quiet : `pending since ${formatMinute(sinceMs)} UTC`}: ${reason}.`;
+  return `${validator}: ${title} is ${isHeld ? quiet : `pending (since ${formatMinute(sinceMs)} UTC)`}: ${reason}.`;
 }
 
 /** The misses in a validator's month. */

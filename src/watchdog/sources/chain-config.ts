@@ -7,13 +7,13 @@ import { parseCoin } from "./payment-result.ts";
 /** Section `chain`. */
 export const chain = z.strictObject({
   rest: endpointField(undefined, { hasKey: true })
-    .describe("REST of a node of the chain")
+    .describe("REST URL of a node on the chain")
     .meta({ example: "http://127.0.0.1:1317" }),
   fallbacks: z
     .array(endpointField(undefined, { hasKey: true }))
     .max(4)
     .exactOptional()
-    .describe("REST of other nodes of the chain, tried in this order when one does not respond")
+    .describe("REST URLs of other nodes on the chain, tried in this order when one does not respond")
     .meta({ example: ["https://rest.example"], commentedOut: true }),
   module: z
     .string()
@@ -24,11 +24,11 @@ export const chain = z.strictObject({
     .array(z.string().regex(/^[A-Z0-9.]{1,30}\/[A-Z0-9.]{1,30}$/))
     .max(100)
     .default(["BTC/USD", "ETH/USD"])
-    .describe("pairs whose price on the chain is read"),
+    .describe("pairs whose prices are read from the chain"),
   rpc: endpointField(undefined, { hasKey: true })
     .exactOptional()
     .describe(
-      "CometBFT's RPC of a node of the chain; with it, the payment of a closed month is searched, and the time of blocks is known while REST does not respond",
+      "CometBFT RPC of a node on the chain; used to search for a closed month's payment, and for block times while REST does not respond",
     )
     .meta({ example: "http://127.0.0.1:26657" }),
   payment: z
@@ -48,7 +48,7 @@ export const chain = z.strictObject({
         .describe("what a full month pays by transaction, in the base unit"),
     })
     .exactOptional()
-    .describe("who pays the validator, where it is not the chain's revenue module")
+    .describe("who pays the validator, if not the chain's revenue module")
     .meta({
       example: {
         payer: "neutron1k5d2e2572uf85wa6ek0yv24ezw26z6n5rnfkad",

@@ -190,7 +190,7 @@ export function statusError(who: string, { status, redirect }: Page, detail = ""
   const text = REDIRECTS.has(status)
     ? `${who} redirects to ${redirect ?? "nowhere"} (HTTP ${status}); set that URL if it is right`
     : `${who} answered HTTP ${status}${redirect === undefined ? "" : ` after a redirect to ${redirect}`}`;
-  const advice = DENIALS.has(status) ? "; set its credentials if it wants any" : "";
+  const advice = DENIALS.has(status) ? "; set its credentials if it needs any" : "";
   return new SourceError({ code: "http-status" }, `${text}${detail}${advice}`);
 }
 

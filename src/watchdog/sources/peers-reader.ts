@@ -125,7 +125,7 @@ async function comparePay(
     },
   );
   if (text === undefined) return [];
-  if (text === "") return ["the revenue module has no statistics now"];
+  if (text === "") return ["the revenue module currently has no statistics"];
   if (operator === undefined) return ["the configuration has no operator_address"];
   const all = responseField(text).member("stats").elements().map(toPayShares);
   const of = (measure: "blocks" | "votes"): Compared =>
@@ -175,7 +175,7 @@ function comparisonOf(
   address: string,
 ): Compared {
   const own = shares.get(address);
-  if (own === undefined) return `the chain counts no ${MEASURE_NAMES[measure]} of this validator`;
+  if (own === undefined) return `the chain counts no ${MEASURE_NAMES[measure]} for this validator`;
   const others = [...shares].filter(([other]) => other !== address).map(([, share]) => share);
   const compared = comparePeers(own, others);
   return compared === undefined

@@ -28,8 +28,7 @@ export function toSlashingParams(root: JsonField): SlashingParams {
 /** Reads a signing info and checks that it belongs to the address. */
 export function toSigningInfo(field: JsonField, address?: string): SigningInfo {
   const own = field.member("address");
-  if (address !== undefined && own.asText() !== address)
-    throw own.error(own.path, "the address that was asked for");
+  if (address !== undefined && own.asText() !== address) throw own.error(own.path, "the requested address");
   return {
     startHeight: asCount(field.member("start_height")),
     indexOffset: asCount(field.member("index_offset")),

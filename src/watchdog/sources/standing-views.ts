@@ -40,10 +40,7 @@ export interface SlashingReading {
   readonly info?: SigningInfo;
   /** According to the staking module. Absent if the configuration has no operator address, or if the chain does not know it. */
   readonly isJailed?: boolean;
-  /**
-   * Consensus address of the operator's current key, if it differs from the configured one. Absent if it is the same or not
-   * known.
-   */
+  /** Consensus address of the operator's current key, if it differs from the configured one. Absent if the same or unknown. */
   readonly rotatedTo?: string;
   /** The faster growth of the last minute and the last five minutes. Absent if there are too few readings. */
   readonly growth?: MissGrowth;
@@ -78,10 +75,7 @@ export interface SharedMisses {
 /** Measures by which validators are compared. */
 export const MEASURES = ["signing", "blocks", "votes"] as const;
 
-/**
- * One of {@link MEASURES}. "signing": the signing window; "blocks", "votes": what the chain pays by or, for votes, the node's
- * counters.
- */
+/** One of {@link MEASURES}. "signing": signing window; "blocks", "votes": what the chain pays by, or the node's vote counters. */
 export type Measure = (typeof MEASURES)[number];
 
 /** A validator compared with the others in its set. */

@@ -1,7 +1,4 @@
-/**
- * Migrations for the state file (`src/platform/storage/sqlite-database.ts`). Each needs a file in the previous version in
- * `test/fixtures/state`.
- */
+/** State file migrations (`src/platform/storage/sqlite-database.ts`). Each needs the prior version in `test/fixtures/state`. */
 export const MIGRATIONS: readonly string[] = [
   // "IF NOT EXISTS": older programs created the tables before they set the version. A crash in between left a file of
   // version 0 with tables.

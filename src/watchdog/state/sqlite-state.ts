@@ -26,10 +26,7 @@ export const STATE_FILE = "oracle-watchdog.sqlite";
 /** Opens a database file. Tests replace it with one whose disk fails. */
 export type OpenDatabase = (file: string, options: Database.Options) => Database.Database;
 
-/**
- * Opens or creates the state file in a folder. Throws {@link WatchdogError} if another process uses the folder or the file cannot
- * be read.
- */
+/** Opens or creates a folder's state file. Throws {@link WatchdogError} if the folder is in use or the file cannot be read. */
 export function openSqliteState(folder: string, open: OpenDatabase = openFile): StateStore {
   // Two watchdogs on one state would both count every block. SQLite's own locks last for one transaction only, so the
   // folder is locked until `close`.
@@ -58,7 +55,7 @@ export function openSqliteState(folder: string, open: OpenDatabase = openFile): 
         database = withFolderError(folder, () => {
           // The folder is not the one that was opened, such as that of a disk which is not mounted any more. A new file
           // would hide what the old one has.
-          if (!existsSync(file)) throw new Error(`${STATE_FILE} is not there any more`);
+          if (!existsSync(file)) throw new Error(`${STATE_FILE} no longer exists`);
           return openDatabase(file, open);
         });
         load();
@@ -116,13 +113,13 @@ function withFolderError<T>(folder: string, work: () => T): T {
 function adviceOn(cause: unknown): string {
   if (isDiskFull(cause)) return MAKE_ROOM;
   return isDamaged(cause)
-    ? `${STATE_FILE} is damaged: put a backup in its place, or move it away; without it counting begins again, and past months are gone`
+    ? `${STATE_FILE} is damaged: put a backup in its place, or move it away; without it, counting starts over and past months are lost`
     : "check state_dir";
 }
 
 function inUse(folder: string, cause: FolderInUseError): WatchdogError {
   const { holder } = cause.facts;
-  const text = `another watchdog (${holder}) uses the state in ${folder}; stop it, or choose another folder with state_dir`;
+  const text = `another watchdog (${holder}) is using the state in ${folder}; stop it, or choose another folder with state_dir`;
   return new WatchdogError({ code: "state-in-use", folder }, text, { cause });
 }
 

@@ -88,7 +88,7 @@ export function createStateKeeper({ clock, logger, random }: KeeperDeps): StateK
     changed.wake();
   };
   const problem = (): string | undefined =>
-    failure && `the state is not stored since ${isoTime(failure.sinceMs)}: ${failure.text}`;
+    failure && `the state has not been stored since ${isoTime(failure.sinceMs)}: ${failure.text}`;
   const replaceStored: StateKeeper["replaceStored"] = (next) => {
     save(next);
     if (failure !== undefined) return problem();

@@ -56,6 +56,6 @@ export function presentOf({ isBlind, alerts, recent, least }: PresentInput): Pre
   const state = stateOf(rate, least);
   if (state === "bad") return { state: "outage", text: "Most recent blocks were missed" };
   if (state === "weak") return { state: "degraded", text: "Some recent blocks were missed" };
-  if (critical.length > 0) return { state: "degraded", text: "A problem may be beginning" };
+  if (critical.length > 0) return { state: "degraded", text: "A problem may be starting" };
   return { state: "operational", text: "Operational" };
 }

@@ -56,7 +56,7 @@ function titleField() {
 export const statusPageSchema = z.strictObject({
   listen: listenField()
     .prefault("127.0.0.1:9995")
-    .describe("address of the status page's own HTTP server, which has no other page"),
+    .describe("address of the status page's own HTTP server, which serves no other page"),
   hosts: hostNamesField()
     .optional()
     .describe(
@@ -67,21 +67,21 @@ export const statusPageSchema = z.strictObject({
   validators: z
     .array(
       z.strictObject({
-        name: z.string().describe("name of the validator in this file"),
+        name: z.string().describe("the validator's name in this file"),
         title: titleField().optional().describe("its name on the page; default: its name in this file"),
       }),
     )
     .min(1)
     .max(MAX_SHOWN)
     .optional()
-    .describe(`validators on the page, in this order; default: all, of which there may be ${MAX_SHOWN}`)
+    .describe(`validators on the page, in this order; default: all, at most ${MAX_SHOWN}`)
     .meta({ example: [{ name: DEFAULT_VALIDATOR, title: "Example validator" }] }),
   components: z
     .array(z.enum(COMPONENT_NAMES))
     .min(1)
     .default([...COMPONENT_NAMES])
     .describe(
-      "rows of a validator: prices are the node's calls to its sidecar, votes what is in the blocks, for a validator with a consensus_address",
+      "rows for each validator: prices are the node's calls to its sidecar; votes are what is in the blocks, for validators with a consensus_address",
     ),
   amounts: z.boolean().default(false).describe("show pay, and what incidents cost"),
 });

@@ -36,7 +36,7 @@ const BENCH_MESSAGES = {
         "ForceTransfer",
         "move coins of any account; only the admin of the denomination can",
       ),
-      "change-admin": message("ChangeAdmin", "give a denomination another admin"),
+      "change-admin": message("ChangeAdmin", "change a denomination's admin"),
       "set-denom-metadata": message("SetDenomMetadata", "describe a denomination: name, symbol, units"),
       "set-before-send-hook": message(
         "SetBeforeSendHook",
@@ -64,7 +64,7 @@ const BENCH_MESSAGES = {
   feerefunder: {
     service: "neutron.feerefunder.Msg",
     messages: {
-      "update-params": message("UpdateParams", "set the least fee of a contract's packet", {
+      "update-params": message("UpdateParams", "set the minimum fee for a contract's packet", {
         takes: [],
         options: {
           "params.min_fee.ack_fee": feeOption("--ack-fee <coin>", "for an acknowledgement"),

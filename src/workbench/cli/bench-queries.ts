@@ -13,7 +13,7 @@ const BENCH_QUERIES = {
       subdenom: "<subdenom> last part of the denomination",
     },
     queries: {
-      params: query("Params", "print fee and gas of a new denomination, and allowed hooks"),
+      params: query("Params", "print the fee and gas for a new denomination, and the allowed hooks"),
       "denom-authority-metadata": query("DenomAuthorityMetadata", "print the admin of a denomination", {
         columns: "ADMIN Admin",
       }),
@@ -36,8 +36,8 @@ const BENCH_QUERIES = {
       sequence: ["<sequence> number of the packet", unchecked],
     },
     queries: {
-      params: query("Params", "print the least fee of a contract's packet"),
-      "fee-info": query("FeeInfo", "print the locked fee of a packet without a reply", {
+      params: query("Params", "print the minimum fee for a contract's packet"),
+      "fee-info": query("FeeInfo", "print the locked fee for a packet that has no reply yet", {
         takes: ["port_id", "channel_id", "sequence"],
         columns: "PAYER payer, ACKNOWLEDGEMENT fee.ack_fee, TIMEOUT fee.timeout_fee",
       }),
@@ -47,7 +47,7 @@ const BENCH_QUERIES = {
     service: "neutron.feeburner.Query",
     queries: {
       params: query("Params", "print the burned denomination and the treasury"),
-      "total-burned-neutrons-amount": query("TotalBurnedNeutronsAmount", "print the fees that were burned", {
+      "total-burned-neutrons-amount": query("TotalBurnedNeutronsAmount", "print the burned fees", {
         columns: "AMOUNT coin.amount, DENOM coin.denom",
       }),
     },
@@ -60,7 +60,7 @@ const BENCH_QUERIES = {
       interchain_account_id: "<interchain-account-id> name of the account",
     },
     queries: {
-      params: query("Params", "print the limit of messages and the fee of an account"),
+      params: query("Params", "print the message limit and the fee for an account"),
       "interchain-account": query(
         "InterchainAccountAddress",
         "print the address of an account on another chain",
@@ -80,10 +80,7 @@ const BENCH_QUERIES = {
   ),
 } as const satisfies Readonly<Record<string, QueryGroup>>;
 
-/**
- * Returns a function that creates `relaywatch query NAME`. If the chain lacks the module, the error says how a local chain gets
- * it.
- */
+/** Returns a function that creates `relaywatch query NAME`. Without the module, the error says how a local chain gets it. */
 export function benchQueries(name: keyof typeof BENCH_QUERIES): (context: CliContext) => Command {
   return benchCommand(queryCommands(BENCH_QUERIES[name]));
 }

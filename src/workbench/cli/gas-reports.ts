@@ -71,10 +71,7 @@ function isUnknownPath(error: unknown): boolean {
   );
 }
 
-/**
- * Returns the failed Wasm calls in a transaction, with the functions that were running: "" if there are none, or if the node does
- * not make profiles.
- */
+/** Returns a transaction's failed Wasm calls with the running functions; "" if there are none or the node does not profile. */
 async function stacks(
   client: PooledChainClient,
   request: ProfileRequest,

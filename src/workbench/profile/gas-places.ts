@@ -75,10 +75,7 @@ const MAX_ROWS = 40;
 const MAX_PLACES = 1_500;
 const CHARACTER = 7;
 
-/**
- * Returns a part of a profile. `path`: child indices from the root to the part's outermost place, such as "2.0.1"; "" is the
- * whole profile.
- */
+/** Returns part of a profile. `path`: child indices from the root to its outermost place ("2.0.1"); "" is the whole profile. */
 export function nodeAt(root: GasNode, path: string): GasNode | undefined {
   const indices = path === "" ? [] : path.split(".").map(Number);
   return indices.reduce<GasNode | undefined>((node, index) => node?.children[index], root);

@@ -175,7 +175,7 @@ const MAX_CALLS = 20_000_000;
 /** Thrown if a transaction calls more functions than a profile allows. */
 export class ProfileTooLargeError extends Error {
   constructor() {
-    super(`more than ${MAX_CALLS} calls of functions: this is too much for a profile`);
+    super(`more than ${MAX_CALLS} function calls: too many for a profile`);
   }
 }
 

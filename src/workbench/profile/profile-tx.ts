@@ -43,10 +43,7 @@ export interface ProfileDeps {
   readonly profiler: Profiler;
 }
 
-/**
- * Profiling takes longer than the work itself. The chain makes no blocks until it ends, so it gets only a little more time than a
- * query.
- */
+/** Profiling takes longer than the work itself. The chain makes no blocks until it ends, so it gets only twice a query's time. */
 const PROFILE_TIME = 2;
 
 /** Makes a profile by rerunning the transaction or query, without changing any state. Throws {@link ProfileError}. */
@@ -124,7 +121,7 @@ function profileOfTx(hash: Uint8Array, deps: ProfileDeps, interrupt: Interrupt):
     const text = toHex(hash);
     throw new ProfileError(
       { code: "profile-no-tx", hash: text },
-      `no transaction of this node has the hash ${text}: the block may be pruned`,
+      `this node has no transaction with the hash ${text}: its block may be pruned`,
     );
   }
   const { height, index } = tx;
@@ -133,7 +130,7 @@ function profileOfTx(hash: Uint8Array, deps: ProfileDeps, interrupt: Interrupt):
   if (profiled === undefined)
     throw new ProfileError(
       { code: "profile-no-state", height },
-      `the state before block ${height} is not stored: a node stores that of the last 1000 blocks, and none before its first block`,
+      `the state before block ${height} is not stored: a node stores the states of its last 1000 blocks, and none before its first block`,
     );
   requireSame(store, height, profiled.result);
   return reportOf({ ...profiled, result: tx.result }, height);
@@ -176,7 +173,7 @@ function requireSame(store: BlockStore, height: bigint, results: readonly TxResu
   if (isSame) return;
   throw new ProfileError(
     { code: "profile-differs", height },
-    `the transactions of block ${height} did not do the same again: the block had evidence of a double sign, or the chain was upgraded`,
+    `the transactions of block ${height} did not give the same results again: the block had evidence of a double sign, or the chain was upgraded`,
   );
 }
 

@@ -221,7 +221,7 @@ describe("what a person sees", () => {
     );
     expect(lists.length).toBeGreaterThan(6);
     for (const { queries: [first] = [], emptyText, isList } of lists) {
-      expect([isList, emptyText]).toEqual([true, "No alert fires or is pending"]);
+      expect([isList, emptyText]).toEqual([true, "No alert is firing or pending"]);
       const order = [...(first?.expr.matchAll(/sort\([^)]*\).*?state="(\w+)",severity="(\w+)"/g) ?? [])].map(
         ([, state, severity]) => `${state} ${severity}`,
       );
@@ -230,6 +230,22 @@ describe("what a person sees", () => {
     }
     for (const { one } of panels.filter(({ one: { title } }) => title === "Alerts"))
       expect(one).toMatchObject({ transparent: true, options: { showHeader: false } });
+  });
+
+  it("has room for the longest title in every list of alerts, on a screen of 1280 pixels", () => {
+    const longest = Math.max(...ALERTS.map(({ summary }) => summary.length - 1));
+    const lists = DASHBOARD_SPECS.flatMap(({ rows }) =>
+      rows.flatMap(({ panels: inRow }) => inRow.map(({ columns = [] }) => columns)),
+    ).filter((columns) => columns.some(({ leadsTo }) => leadsTo === "runbook"));
+    expect(lists.length).toBeGreaterThan(6);
+    for (const columns of lists) {
+      const flexible = columns.filter(({ width }) => width === undefined);
+      const fixed = columns.reduce((sum, { width = 0 }) => sum + width, 0);
+      // A letter has 7.2 pixels on average, and a cell a margin.
+      expect((1_250 - fixed) / flexible.length, flexible.map(({ title }) => title).join()).toBeGreaterThan(
+        longest * 7.2 + 12,
+      );
+    }
   });
 
   it("has days, gas with prefixes, the currency, and enough decimals on a logarithmic axis", () => {
@@ -241,7 +257,7 @@ describe("what a person sees", () => {
       "Time until the upgrade",
     ])
       expect([title, unitOf(title)?.unit]).toEqual([title, "suffix:days"]);
-    expect(unitOf("Gas of a block")?.unit).toBe("si:gas");
+    expect(unitOf("Gas per block")?.unit).toBe("si:gas");
     expect(unitOf("Gas price")?.decimals).toBe(4);
     const pay = DASHBOARD_SPECS.flatMap(({ rows }) => rows.flatMap(({ panels: inRow }) => inRow)).find(
       ({ title }) => title === "Likely pay",

@@ -254,7 +254,7 @@ describe("relaywatch tx dex", () => {
     const table = await tx(...order);
     expect(table.message).toBeUndefined();
     const key = /^tranche key +(\S+)$/m.exec(table.out)?.[1];
-    expect(table.out).toMatch(/^paid in all +1000untrn$/m);
+    expect(table.out).toMatch(/^paid in total +1000untrn$/m);
     const json: unknown = JSON.parse((await tx(...order, "--json")).out);
     expect(json).toMatchObject({
       code: 0,

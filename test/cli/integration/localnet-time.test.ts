@@ -104,7 +104,7 @@ describe("localnet time", () => {
   });
 
   it.each([
-    [["set", "2020-01-01T00:00:00Z"], 1, "is in the past of the chains"],
+    [["set", "2020-01-01T00:00:00Z"], 1, "is before the chains' time"],
     [["set", "tomorrow"], 1, "a time in UTC such as"],
     [["add", "soon"], 2, undefined],
     [["add", "900d"], 2, undefined],

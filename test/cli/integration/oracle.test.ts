@@ -287,13 +287,16 @@ describe("status", () => {
 
   it("is a problem while the watchdog does not store its state, and says so, as why does", async () => {
     seeMonth();
-    world.storeProblem = "the state is not stored since 2026-10-19T23:00:00.000Z: database or disk is full";
+    world.storeProblem =
+      "the state has not been stored since 2026-10-19T23:00:00.000Z: database or disk is full";
     for (const command of ["status", "why"]) {
       const { exitCode, out } = await cli(command, "--validator", "validator-01");
       expect([command, exitCode, out]).toEqual([
         command,
         1,
-        expect.stringMatching(/^Watchdog: the state is not stored since .*: database or disk is full\./m),
+        expect.stringMatching(
+          /^Watchdog: the state has not been stored since .*: database or disk is full\./m,
+        ),
       ]);
     }
     const parsed: unknown = JSON.parse((await cli("status", "--json")).out);
@@ -332,7 +335,7 @@ describe("why", () => {
     expect(out).toContain("- It also explains: All prices missing (muted).");
     expect(out).toContain("- Action: Restart it.");
     expect(out).not.toContain("validator-02: All prices missing");
-    expect(out).toContain("validator-01: All prices missing is pending since 2026-10-20 03:00");
+    expect(out).toContain("validator-01: All prices missing is pending (since 2026-10-20 03:00");
   });
 
   it("says when nothing fires, and where the misses of this month came from", async () => {
@@ -427,7 +430,7 @@ describe("alerts", () => {
     const acked = await cli("alerts", "ack", "sidecar-down", "--note", "new disk", "--author", "ann");
     expect(acked).toMatchObject({ exitCode: 0, out: "all  sidecar-down  acknowledged by ann: new disk" });
     expect((await cli("alerts", "unack", "--validator", "v")).out).toBe(
-      "v  sidecar-down  not acknowledged any more",
+      "v  sidecar-down  no longer acknowledged",
     );
     expect(await cli("alerts", "ack", "nothing", "--note", "x")).toMatchObject({
       exitCode: 2,

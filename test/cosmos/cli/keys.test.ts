@@ -97,7 +97,7 @@ describe("keys add", () => {
     expect(taken.message).toContain("EEXIST");
     const second = join(home, "second");
     const sameName = await keys(["add", "relayer", "--backup-file", second]);
-    expect(sameName.message).toContain("has a key relayer already");
+    expect(sameName.message).toContain("already has a key relayer");
     expect(existsSync(second)).toBe(false);
     expect((await keys(["add", "silent", "--no-backup"])).out.split("\n")).toHaveLength(4);
     expect((await keys(["list", "-n"])).out).toBe("relayer\nsilent");
@@ -127,8 +127,8 @@ describe("keys add", () => {
 
   it("has each name and each key once", async () => {
     await recover("relayer");
-    expect((await recover("relayer", "--index", "1")).message).toContain("has a key relayer already");
-    expect((await recover("other")).message).toContain("has this key already: relayer");
+    expect((await recover("relayer", "--index", "1")).message).toContain("already has a key relayer");
+    expect((await recover("other")).message).toContain("already has this key: relayer");
     expect((await recover("other", "--index", "1")).exitCode).toBe(0);
   });
 });
@@ -144,7 +144,7 @@ describe("a keyring with a password", () => {
     expect((await keys(["show", "relayer", "-a", ...file], { lines: ["correct horse"] })).out).toBe(FIRST);
     const wrong = await keys(["show", "relayer", "-a", ...file], { lines: ["wrong horse"] });
     expect(wrong).toMatchObject({ exitCode: 78, out: "" });
-    expect(wrong.message).toContain("the password is not the one of");
+    expect(wrong.message).toContain("the password is not the one for");
     const second = await keys(["add", "b", "--recover", "--index", "1", ...file], {
       lines: ["wrong horse", WORDS],
     });

@@ -94,7 +94,7 @@ describe("an external signer", () => {
   it("is not used when its signature is of another key", async () => {
     const signer = await open("wrong-key");
     expect(await problemOf(signer.sign(documentOf(1)))).toMatch(
-      /^not-now: the signer program .* returned a signature that is not of its public key$/,
+      /^not-now: the signer program .* returned a signature that does not match its public key$/,
     );
   });
 
@@ -145,6 +145,6 @@ describe("an external signer", () => {
   });
 
   it("must have a key of secp256k1", async () => {
-    expect(await problemOf(open("short-key"))).toMatch(/^final: .*public key that is not of secp256k1/);
+    expect(await problemOf(open("short-key"))).toMatch(/^final: .*public key that is not a secp256k1 key/);
   });
 });

@@ -74,7 +74,9 @@ describe("a keyring of the SDK", () => {
   it("says so when the file has another backend or is damaged, and never prints its content", async () => {
     const copy = copyOfHome();
     cpSync(join(copy, "keyring-file", "relayer.info"), join(copy, "keyring-test", "other.info"));
-    expect(await open({ ...relayer, home: copy, name: "other" })).toContain("is not of the backend test");
+    expect(await open({ ...relayer, home: copy, name: "other" })).toContain(
+      "does not belong to the backend test",
+    );
     const file = join(copy, "keyring-test", "relayer.info");
     const token = readFileSync(file, "utf8");
     const changed = (index: number): string =>

@@ -71,7 +71,8 @@ describe("the refresh of a light client", () => {
 describe("when the remote validators change", () => {
   const rotate = (world: SimWorld, isOn: boolean): void => world.remotes[0]?.set("rotates validators", isOn);
   const headersOnTheWay = (world: SimWorld): number =>
-    world.log.filter(({ message }) => message.startsWith("client updated through headers on the way")).length;
+    world.log.filter(({ message }) => message.startsWith("client updated through intermediate headers"))
+      .length;
 
   it("a refresh updates the client through the headers on the way, in parts when there are many", async () => {
     const world = await startWorld(34, 1);

@@ -280,8 +280,8 @@ describe("a state that makes results late", () => {
     const world = await startWorld(26, 1);
     const { readyz, page, metrics } = await seen(world);
     expect(readyz.status).toBe(503);
-    expect(readyz.body).toMatch(/^starting: the list of queries was not read yet$/m);
-    expect(page).toContain("<strong>starting</strong>: the list of queries was not read yet");
+    expect(readyz.body).toMatch(/^starting: the list of queries has not been read yet$/m);
+    expect(page).toContain("<strong>starting</strong>: the list of queries has not been read yet");
     expect(metrics).toMatch(/^relaywatch_relayer_problems\{code="starting",connection_id=""\} [1-9]$/m);
     await world.run(20);
     expect(logged(world, "problem", "starting")).toBe(0);

@@ -39,7 +39,7 @@ describe("a node that refuses large requests", () => {
     expect(world.engine.workerErrors().get("connection-0")).toBeUndefined();
     expect(world.local.violations()).toEqual([]);
     expect(world.log.map(({ message }) => message)).toContain(
-      "transaction too large for the node, the next ones are smaller",
+      "transaction too large for the node, the next transactions are smaller",
     );
     expect(await world.stop()).toEqual([]);
   });

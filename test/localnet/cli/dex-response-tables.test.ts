@@ -29,7 +29,7 @@ describe("tables of the dex responses", () => {
     expect(formatDexResponse("PlaceLimitOrder", response).split("\n")).toEqual([
       "RESULT                VALUE",
       "tranche key           t||12",
-      "paid in all           -",
+      "paid in total         -",
       "paid to the book      0a",
       "bought from the book  0b",
     ]);

@@ -15,7 +15,7 @@ describe("a deadline of processor time", () => {
   it("ends work that has used it, and says how to change it", () => {
     expect(after(500, 500)).toThrow(InterruptedError);
     expect(after(500, 500)).toThrow(
-      "the node ended this request after 500 ms of processor time, which is the limit of queries and simulations (query_time of the chain file)",
+      "the node ended this request after 500 ms of processor time, the limit for queries and simulations (query_time in the chain file)",
     );
   });
 

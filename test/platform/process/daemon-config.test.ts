@@ -97,14 +97,14 @@ describe("environment variables", () => {
     expect(read("", { APP_TOKEN: "abc" }).config.token?.reveal()).toBe("secret of APP_TOKEN");
     expect(read("", { APP_TOKEN_FILE: "/run/t" }).config.token?.reveal()).toBe("secret in /run/t");
     expect(errorsOf("", { APP_TOKEN: "abc", APP_TOKEN_FILE: "/run/t" })).toBe(
-      "APP_TOKEN_FILE: token: is set beside APP_TOKEN (expected one of the two)",
+      "APP_TOKEN_FILE: token: is set together with APP_TOKEN (expected one of the two)",
     );
   });
 
   it("are reported by their names, all errors together", () => {
     expect(errorsOf("every: 1\n", { APP_GAS_LIMIT: "many", APP_GAS_MAXPRICE: "1", APP_IDS: "[a" })).toBe(
       [
-        "APP_GAS_MAXPRICE: is the variable of no key (expected for example APP_GAS_MAX_PRICE, for gas.max_price)",
+        "APP_GAS_MAXPRICE: is not the variable of any key (expected for example APP_GAS_MAX_PRICE, for gas.max_price)",
         "APP_IDS: is not YAML (expected a value as in the file)",
         "APP_GAS_LIMIT: gas.limit: is text (expected a number)",
         'a.yaml:1:8: every: is a number (expected a duration such as "30s")',
@@ -125,14 +125,14 @@ describe("environment variables", () => {
       APP_PORT_9999_TCP_ADDR: "10.0.0.1",
     };
     expect(read("", links).config.on).toBe(false);
-    expect(errorsOf("", { APP_PORT: "9999" })).toContain("APP_PORT: is the variable of no key");
+    expect(errorsOf("", { APP_PORT: "9999" })).toContain("APP_PORT: is not the variable of any key");
   });
 
   it("replace the localnet, and so its options", () => {
     expect(givesVariables(kind, { portOffset: 5 }, { APPLE: "1" })).toBe(false);
     expect(givesVariables(kind, { portOffset: 0 }, { APP_ON: "true" })).toBe(true);
     expect(() => givesVariables(kind, { portOffset: 5 }, { APP_ON: "true" })).toThrow(
-      "APP_ON: is a variable",
+      "APP_ON: is a configuration variable",
     );
   });
 

@@ -209,10 +209,10 @@ describe("runReloadable", () => {
       after.price > before.price ? `the price was ${before.price}` : undefined;
     const reloads = createConfigReloads(read(), read, () => "info", isDearer);
     source.text = " # nothing";
-    await expect(reloads.plan()).rejects.toThrow("the configuration is empty, and the running one is not");
+    await expect(reloads.plan()).rejects.toThrow("the configuration is empty, but the running one is not");
     expect(await reloads.plan(true)).toMatchObject({ services: ["price"] });
     source.text = "price: 3";
-    await expect(reloads.plan()).rejects.toThrow("the price was 2; if that is meant, reload with --force");
+    await expect(reloads.plan()).rejects.toThrow("the price was 2; if that is intended, reload with --force");
     (await reloads.plan(true)).accept();
     // Compared with what runs now.
     expect(await reloads.plan()).toMatchObject({ services: [] });

@@ -98,7 +98,7 @@ describe("a start on a full disk", () => {
       expect(toExit(error, true)).toEqual({
         exitCode: EXIT.tryAgain,
         message: expect.stringMatching(
-          /ENOSPC: no space left on device.*make room on its disk, and start again$/,
+          /ENOSPC: no space left on device.*free space on its disk, and start again$/,
         ),
       });
       rmSync(place);

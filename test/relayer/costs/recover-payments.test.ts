@@ -170,10 +170,10 @@ describe("recoverPayments", () => {
     const { progress, recover } = setUp(many);
     await recover();
     expect(progress[0]).toBe(
-      "10 of 40 transactions of earlier processes were read, the others take about 3 s",
+      "10 of 40 transactions from earlier processes were read, the rest take about 3 s",
     );
     expect(progress[1]).toBe(
-      "20 of 40 transactions of earlier processes were read, the others take about 2 s",
+      "20 of 40 transactions from earlier processes were read, the rest take about 2 s",
     );
   });
 

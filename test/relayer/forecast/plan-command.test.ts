@@ -78,7 +78,7 @@ describe("relaywatch relayer plan", () => {
   });
 
   it.each([
-    [[], /name a number of queries with --queries, or a relayer/],
+    [[], /give a number of queries with --queries, or a relayer/],
     [["--queries", "9", "--url", "http://x"], /--url needs --config or --from-env/],
     [["--queries", "0"], /from 1 to 1,000,000/],
     [["--queries", "1000001"], /from 1 to 1,000,000/],

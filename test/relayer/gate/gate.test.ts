@@ -147,7 +147,7 @@ describe("the gate", () => {
   it("refuses while nobody knows which process has the lease", async () => {
     const { admit, world } = await openGateTest();
     world.role = "unknown";
-    const reason = "it is not known which process submits: the lease was not read yet";
+    const reason = "it is not known which process submits: the lease has not been read yet";
     expect(await admit(5n)).toEqual({ admitted: false, reason });
   });
 
@@ -254,7 +254,7 @@ describe("the gate", () => {
     expect(await second.admit(1n, { alice: 100n, bob: 10n })).toEqual({
       admitted: false,
       owners: ["alice"],
-      reason: "spending.daily_gas_per_owner of 250 is used up today (UTC): alice used 200",
+      reason: "spending.daily_gas_per_owner of 250 is used up for today (UTC): alice used 200",
     });
     expect(await second.admit(1n, { bob: 240n })).toMatchObject({ admitted: true });
     expect(await second.admit(1n, { bob: 1n })).toMatchObject({ owners: ["bob"] });
@@ -269,7 +269,7 @@ describe("the gate", () => {
     expect(await second.admit(21n, {}, { vault: 21n })).toEqual({
       admitted: false,
       rules: ["vault"],
-      reason: "the daily_fee of vault in urgency is used up today (UTC)",
+      reason: "the daily_fee of vault in urgency is used up for today (UTC)",
     });
     // All others are sent, so this is no reason why nothing is.
     expect(second.gate.status().refusal).toBeUndefined();

@@ -313,7 +313,7 @@ describe("leadership", () => {
     const { leadership, clock, stop } = openLeadership({ attempt });
     await clock.advance(0);
     expect(leadership.status().error).toBe(
-      "the lease local-1/neutron1other has a connection of this one: two instances with different signers serve it",
+      "the lease local-1/neutron1other covers a connection of this process: two instances with different signers serve it",
     );
     await stop();
   });

@@ -178,10 +178,10 @@ ${more}`,
     const above = await relayer("doctor", "--config", configOf("bob"));
     expect(above).toMatchObject({ exitCode: 0 });
     expect(above.out).toMatch(
-      /advice {3}demand: the KV queries ask for 14\d\.\d results a block \(1\d{7} gas\), the market bears 1\d\d\.\d .*: each will be \d\.\d blocks late, for \d{9,} untrn a day\n +→ register longer/,
+      /advice {3}demand: the KV queries need 14\d\.\d results per block \(1\d{7} gas\), the market bears 1\d\d\.\d .*: each will be \d\.\d blocks late, for \d{9,} untrn a day\n +→ register queries with longer/,
     );
     expect(above.out).toMatch(
-      /good {5}fee market: price 0\.00\d+, minimum 0\.0025, target 15000000 gas a block/,
+      /good {5}fee market: price 0\.00\d+, minimum 0\.0025, target 15000000 gas per block/,
     );
     const low = await relayer(
       "doctor",
@@ -193,6 +193,6 @@ ${more}`,
     expect((await relayer("doctor", "--config", configOf("bob", unlimited))).out).toMatch(
       /PROBLEM {2}fee market: gas\.price\.comfortable is not below gas\.max_price, which is 400\.0 × the minimum/,
     );
-    expect(low.out).toMatch(/good {5}demand: the KV queries ask for [\d.]+ results/);
+    expect(low.out).toMatch(/good {5}demand: the KV queries need [\d.]+ results/);
   });
 });

@@ -38,7 +38,7 @@ describe("what the page says about the fee market", () => {
     );
     for (const remedy of [
       "longer periods: each × 1.50 is on time, for 2 505 600 000 untrn a day",
-      "higher ceiling: up to 0.01 untrn, one burst sends 930 results for 2 505 600 000 untrn; the steady state stays",
+      "higher ceiling: up to 0.01 untrn, one burst sends 930 results for 2 505 600 000 untrn; the steady state does not change",
       "no callbacks: late by 0 blocks: every result is on time, for 939 600 000 untrn a day",
     ])
       expect(text).toContain(remedy);
@@ -98,7 +98,7 @@ describe("what the page says about the fee market", () => {
 
   it("has the cost without a fee market", () => {
     const text = textOf({ market: undefined, queries: [sampleView()] });
-    expect(text).toContain("The chain has no fee market, or it was not read yet.");
+    expect(text).toContain("The chain has no fee market, or it has not been read yet.");
     expect(text).toContain("Gas of a result 100 since the start");
   });
 
@@ -240,5 +240,5 @@ it("the plot of the gas has own and others' gas of each block, and the target", 
   expect(barsOf("plain")).toEqual([height(8.7), height(11.6), height(5.8)]);
   expect(barsOf("unknown")).toEqual([height(6.8), height(3.4)]);
   expect(section).toContain(`class="l-warn" d="M0 ${Math.round((92 - (15 / most) * 74) * 10) / 10}h360"`);
-  expect(sectionOf({ market: sampleMarket({ blocks: [] }) })).toContain("no block was read yet");
+  expect(sectionOf({ market: sampleMarket({ blocks: [] }) })).toContain("no block has been read yet");
 });

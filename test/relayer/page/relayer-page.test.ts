@@ -79,7 +79,7 @@ describe("the relayer's page", () => {
     const known = { queries: [sampleView()], connections: [sampleConnection()] };
     const problems = [{ code: "local-not-followed", connectionId: undefined, text: "no response" }] as const;
     const { part } = await pageOf({ ...known, problems });
-    expect(part("facts")).toContain("1 query<small>how late they are is not known without the local chain");
+    expect(part("facts")).toContain("1 query<small>their lateness is unknown without the local chain");
     expect(part("connections")).toMatch(
       /\? <\/span>not known<.*not known while the local chain is not followed/s,
     );
@@ -158,7 +158,7 @@ describe("the relayer's page", () => {
     const unread = await pageOf({ loaded: false });
     expect(unread.part("connections")).not.toContain(">fine<");
     expect(unread.part("facts")).toContain("not read yet<small>the list of queries");
-    expect(unread.part("queries")).toContain("The list of queries was not read yet.");
+    expect(unread.part("queries")).toContain("The list of queries has not been read yet.");
     expect(unread.part("queries")).not.toContain("No query is registered");
   });
 
@@ -173,7 +173,9 @@ describe("the relayer's page", () => {
     const late = (id: bigint, blocks: bigint, isOverdue = false) =>
       sampleView({ id, lateness: sampleLateness({ blocks, ms: 61_000, isOverdue }) });
     const { part } = await pageOf({ queries: [late(1n, 0n), late(2n, 9n), late(3n, 7n, true)] });
-    expect(part("facts")).toContain("2 current, 1 overdue<small>query 2 is due longest, for 9 blocks, 61 s<");
+    expect(part("facts")).toContain(
+      "2 current, 1 overdue<small>query 2 has been due longest, for 9 blocks, 61 s<",
+    );
     expect([...part("queries").matchAll(/id="query-(\d+)"/g)].map(([, id]) => id)).toEqual(["3", "2", "1"]);
     expect(part("queries")).toContain(`<strong class="bad">7 blocks, 61 s</strong><small>limit 20</small>`);
   });

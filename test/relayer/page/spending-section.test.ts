@@ -53,7 +53,7 @@ describe("the spending on the page", () => {
 
   it("knows nothing before the first read, and says why sums may be incomplete", () => {
     const unread = text({ readAtMs: undefined, windows: [], forecast: undefined });
-    expect(unread).toContain("? not known yet The costs were not read yet.");
+    expect(unread).toContain("? not known yet The costs have not been read yet.");
     expect(unread).not.toContain("exact");
     expect(text({ incomplete: "transaction indexing is disabled" })).toContain(
       "! may be incomplete transaction indexing is disabled.",
@@ -81,12 +81,12 @@ describe("the spending on the page", () => {
   it("has the forecast at both prices with its width, and when the account is empty", () => {
     const page = text();
     expect(page).toContain(
-      "from the last hours (5 a day), the last days (6 a day), and 12 % on both sides for the spread of the hours. 1 new query, 0 queries gone.",
+      "from the last hours (5 a day), the last days (6 a day), ± 12 % for the spread of the hours. 1 new query, 0 queries gone.",
     );
     expect(page).toContain("present 5.5 (4.95 to 6.05) 170 (153 to 187) 45 d (41 d to 50 d)");
     expect(page).toContain("gas.max_price 2 200 (1 980 to 2 420)");
     expect(page).toContain("! soon 2 h 43 min (2 h 30 min to 3 h 3 min)");
-    expect(text({ forecast: undefined })).toContain("None yet: it needs ten minutes of running.");
+    expect(text({ forecast: undefined })).toContain("None yet: the relayer must run for ten minutes first.");
   });
 
   it("shows what is left of a fee grant", () => {
@@ -96,7 +96,7 @@ describe("the spending on the page", () => {
     expect(text(grant({}))).toContain("The fee grant has 5 NTRN (5 000 000 untrn) left.");
     const period = { ms: 86_400_000, limit: 9_000_000n, left: 2_000_000n, resetAtMs: undefined };
     expect(text(grant({ left: undefined, period, expiresAtMs: NOW + 7_200_000 }))).toContain(
-      "The fee grant has no limit in all, until 2027-01-15 10:00 UTC; of the present period (1 d), 2 NTRN (2 000 000 untrn) of 9 NTRN (9 000 000 untrn).",
+      "The fee grant has no total limit, until 2027-01-15 10:00 UTC; of the present period (1 d), 2 NTRN (2 000 000 untrn) of 9 NTRN (9 000 000 untrn).",
     );
     expect(text(grant({}))).not.toContain("pays nothing");
     for (const over of [{ expiresAtMs: NOW - 1_000 }, { left: 0n }])

@@ -44,7 +44,7 @@ describe("the data of a relayer report", () => {
       expect(data.isCut).toBe(true);
       expect(costsByOwner(data)).toEqual([expect.objectContaining({ owner: "o", attempts: 9, fee: 6n })]);
       const text = JSON.stringify(relayerReport(data).blocks);
-      expect(text).toContain("Costs are those of whole days");
+      expect(text).toContain("Costs cover whole days");
       // Head, chart and table are those of the whole time.
       const { length } = attempts;
       expect(text).toContain(`${length} attempts, ${length} results`);

@@ -107,7 +107,7 @@ export const NEIGHBOUR_ROUTE = overviewRoute(() => [
     number: "10 queries, 4\u202f710 results in the last hour",
     asOfMs: NOW_MS,
     href: "/",
-    trend: { text: "results a minute of the last hour", bars: [["good", 1], null, ["bad", 0.5]] },
+    trend: { text: "results per minute in the last hour", bars: [["good", 1], null, ["bad", 0.5]] },
   },
   {
     name: "validator default",

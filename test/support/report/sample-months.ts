@@ -168,13 +168,13 @@ function part(count: bigint, minute: number): bigint {
 
 /** A deployment on October 12: the watchdog, a sidecar, then its node, each of the two with another version. */
 const DEPLOYMENT: readonly LedgerEvent[] = [
-  { ...deployed(3, 0), kind: "watchdog-start", text: "the watchdog began to run" },
+  { ...deployed(3, 0), kind: "watchdog-start", text: "the watchdog started running" },
   { ...deployed(10, 26_000), kind: "sidecar-restart", node: "main", text: "the sidecar restarted" },
   {
     ...deployed(11, 0),
     kind: "version-change",
     node: "main",
-    text: "the version of the sidecar changed from v1.2.2 to v1.3.1",
+    text: "the sidecar's version changed from v1.2.2 to v1.3.1",
   },
   {
     ...deployed(20, 41_000),
@@ -186,7 +186,7 @@ const DEPLOYMENT: readonly LedgerEvent[] = [
     ...deployed(21, 0),
     kind: "version-change",
     node: "main",
-    text: "the version of the node changed from go1.23.12 to go1.24.1",
+    text: "the node's version changed from go1.23.12 to go1.24.1",
   },
 ];
 
@@ -211,7 +211,7 @@ function eventsOf(index: number, troubles: readonly Trouble[]): readonly LedgerE
       fromMs: october(1, 0),
       toMs: october(1, 9),
       node: "main",
-      text: "counting begins; 32400 blocks before are placed by the start of the node, which is an estimate",
+      text: "counting begins; 32400 blocks before it are dated by the node's start, which is an estimate",
     },
     {
       kind: "node-restart",
@@ -224,10 +224,10 @@ function eventsOf(index: number, troubles: readonly Trouble[]): readonly LedgerE
       kind: "parameter-change",
       fromMs: october(18, 4),
       toMs: october(18, 4),
-      text: "the reward parameters of the chain changed: pay of a full month from 3000 to 2500",
+      text: "the chain's reward parameters changed: pay of a full month from 3000 to 2500",
     },
     { ...filled, kind: "gap", text: "no node could be read" },
-    { ...filled, kind: "backfill", text: "the counts of this time were read from Prometheus" },
+    { ...filled, kind: "backfill", text: "the counts for this time were read from Prometheus" },
   ];
 }
 

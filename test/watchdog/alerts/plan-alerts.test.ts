@@ -553,14 +553,14 @@ describe("an alert that nobody acknowledges", () => {
       return "refused" in result ? result.refused : undefined;
     };
     expect(refusedOf({ author: "kim", note: "x", alerts: ["sidecar-slow"] })).toBe(
-      'no alert "sidecar-slow" fires; firing: sidecar-down',
+      'no alert "sidecar-slow" is firing; firing: sidecar-down',
     );
-    expect(refusedOf({ author: "kim", note: "x", validators: ["b"] })).toBe("no such alert of b fires");
+    expect(refusedOf({ author: "kim", note: "x", validators: ["b"] })).toBe("no such alert is firing for b");
     expect(refusedOf({ author: "kim" })).toMatch(
       /^note: .*; send \{"alerts": \[…\], "author": …, "note": …\}$/,
     );
     expect(refusedOf({ author: "kim", note: "two\nlines" })).toMatch(/^note: is not one line/);
-    expect(acknowledgeAlerts([], { author: "kim", note: "x" }, 0)).toEqual({ refused: "no alert fires" });
+    expect(acknowledgeAlerts([], { author: "kim", note: "x" }, 0)).toEqual({ refused: "no alert is firing" });
     expect(withdrawAcknowledgements(state.alerts, {})).toEqual({ refused: "no alert is acknowledged" });
   });
 });
@@ -583,7 +583,9 @@ it("an alert about the watchdog notifies once for all validators, and so does it
       state = plan.state;
       sent.push(...plan.events.map(({ kind }) => `${minute} ${validator} ${kind}`));
       if (minute === 3 && validator === "b")
-        expect(state.alerts.find((alert) => alert.validator === "b")?.quietReason).toBe("the same as of a");
+        expect(state.alerts.find((alert) => alert.validator === "b")?.quietReason).toBe(
+          "the same alert as for a",
+        );
     }
   expect(sent).toEqual(["0 a firing", "5 a resolved"]);
 });

@@ -176,7 +176,7 @@ describe("an acknowledgement", () => {
       status: 400,
       json: {
         error: "not-acknowledged",
-        message: expect.stringMatching(/^no alert "clock-skew" fires; firing: /),
+        message: expect.stringMatching(/^no alert "clock-skew" is firing; firing: /),
       },
     });
     const acknowledged = { author: "kim", note: "new disk", at: "2026-11-21T12:03:00.000Z" };
@@ -354,7 +354,7 @@ describe("POST /api/alerts/test", () => {
       json: { channels: [{ channel: "webhook", kind: "webhook", error: null }] },
     });
     expect(receiver.alerts.map(({ alert, kind, reason }) => [alert, kind, reason])).toEqual([
-      ["test", "firing", "this is a test: somebody tests the channels of the oracle watchdog"],
+      ["test", "firing", "this is a test: somebody is testing the oracle watchdog's channels"],
       ["test", "resolved", "the test is over"],
     ]);
     receiver.status = 503;

@@ -82,7 +82,7 @@ describe("the pay status of a validator", () => {
     [
       "an old poll",
       { ...HEALTHY, status: { polledAtMs: SCENE_MS - 19_000 } },
-      "unknown: Cannot see: the watchdog does not poll any more",
+      "unknown: Cannot see: the watchdog no longer polls",
     ],
     [
       "no poll",
@@ -102,7 +102,7 @@ describe("the pay status of a validator", () => {
     [
       "no counted block",
       { hour: () => "unknown" },
-      "unknown: Cannot see: no block of this month is counted yet",
+      "unknown: Cannot see: no block of this month has been counted yet",
     ],
   ] satisfies readonly [string, ValidatorScene, string][])("with %s", (_name, scene, expected) => {
     expect(payOf(scene)).toBe(expected);
@@ -260,7 +260,7 @@ describe("the watchdog's page", () => {
   it("says what an open condition means, when a pending one fires, and what it cost", () => {
     const text = shown(TROUBLED, { runbooks: "https://example.org/runbooks/" });
     expect(text).toContain(
-      'Fires at <time datetime="2026-11-21T12:13:50.000Z">2026-11-21 12:13:50 UTC</time>, in 527 s, unless it ends before.',
+      'Fires at <time datetime="2026-11-21T12:13:50.000Z">2026-11-21 12:13:50 UTC</time>, in 527 s, unless it ends first.',
     );
     expect(text).toMatch(
       /To do:<\/strong> Start the sidecar[^\n]*<p><small class="muted">Also: <span id="condition-default-oracle-calls-failing" title="100 % of 150 blocks failed"><a href="https:\/\/example\.org\/runbooks\/oracle-calls-failing\.md">[^<]+<\/a> \(muted\)<\/span>\.<\/small><\/p><\/details><\/li>/,
@@ -274,7 +274,7 @@ describe("the watchdog's page", () => {
     const order = [...text.matchAll(/id="condition-default-([\w-]+)"/g)].map(([, name]) => name);
     expect(order).toEqual(["sidecar-down", "oracle-calls-failing", "full-reward-at-risk", "grpc-closed"]);
     expect(shown(TROUBLED)).toContain('<a href="/runbooks/sidecar-down.md">Runbook</a>');
-    expect(shown(HEALTHY)).toContain(`None of ${CONDITIONS.length} conditions held at the last poll.`);
+    expect(shown(HEALTHY)).toContain(`None of the ${CONDITIONS.length} conditions held at the last poll.`);
   });
 
   it("says until when an echo is held back, and is green then", () => {
@@ -311,14 +311,14 @@ describe("the watchdog's page", () => {
         .exec(shown(scene))
         ?.slice(1)
         .join(", ");
-    expect(riskOf(HEALTHY)).toBe(", none seen, no loss lasts, and no upgrade is known");
+    expect(riskOf(HEALTHY)).toBe(", none seen, no loss is ongoing, and no upgrade is known");
     // The verdict says "Losing", and this must not say the opposite beside it.
     expect(riskOf(TROUBLED)).toBe("warn, pay, now, how soon it is lost is not known yet");
     const { assessment } = buildValidator(TROUBLED).status;
     const headroom = assessment?.headroom.map((one) => ({ ...one, burnRates: { "1h": 50 } }));
     const burning = assessment && headroom && { ...assessment, headroom };
     expect(riskOf({ ...TROUBLED, status: { assessment: burning } })).toBe(
-      "bad, full pay lost in 2 h 20 min, if blocks are missed as in the last hours",
+      "bad, full pay lost in 2 h 20 min, if blocks are missed as in the last few hours",
     );
     const jail = { state: "jailed" } as const;
     const peers = { comparisons: [], notes: [] };

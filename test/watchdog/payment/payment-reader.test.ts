@@ -262,7 +262,7 @@ describe("the payment of the revenue module", () => {
     expect(payment).toMatchObject({ byChain, expected: 2_465_277_777n, amount: { amount: 2_361_111_111n } });
     expect(payment && paymentState(payment)).toBe("differs");
     expect(payment && paymentText(payment)).toContain(
-      "That is 104.166666 NTRN (104,166,666 untrn) less than 2,465.277777 NTRN (2,465,277,777 untrn), which the watchdog expected by its own count. The chain counted 2,598,048 votes and 2,678,400 signed blocks of 2,678,400. By its own counts the amount is right.",
+      "That is 104.166666 NTRN (104,166,666 untrn) less than 2,465.277777 NTRN (2,465,277,777 untrn), which the watchdog expected from its own count. The chain counted 2,598,048 votes and 2,678,400 signed blocks of 2,678,400. By its own counts, the amount is right.",
     );
   });
 
@@ -302,7 +302,7 @@ describe("the payment of the revenue module", () => {
     expect(nothing.payment).not.toHaveProperty("note");
     const noIndex = await search({ chain: { events: {} } });
     expect(noIndex.payment?.note).toBe(
-      "only the first block of the next month, 2678401, was searched: chain.rpc answered: Internal error block indexing is disabled",
+      "only the next month's first block, 2678401, was searched: chain.rpc answered: Internal error block indexing is disabled",
     );
   });
 

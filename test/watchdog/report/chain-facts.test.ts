@@ -68,7 +68,7 @@ describe("facts of the chain in reports", () => {
   it("are sentences: the countdown, the pair that is furthest away, and what cannot be compared", () => {
     expect(chainItems("alpha", FACTS, START_MS)).toEqual([
       // The order: what comes, what came, what is.
-      "alpha: upgrade of the chain: v10 at height 1,000: 600 blocks left, in about 10 min (2026-11-15 12:09:00 to 12:12:00 UTC).",
+      "alpha: chain upgrade: v10 at height 1,000: 600 blocks left, in about 10 min (2026-11-15 12:09:00 to 12:12:00 UTC).",
       "alpha: payment: The chain paid 1,000,000,000,000,000,000,000,000,000,000 untrn for 2026-10: see block 7's own events, 2026-11-01 00:00:00 UTC. That is the expected amount.",
       "alpha: prices are at most 1.00 % from the chain's: ETH/USD 9809468450 and 9712345000; not compared: TIA/USD: the chain has no price.",
     ]);

@@ -361,7 +361,7 @@ it("a month explains the columns that have something", () => {
   };
   expect(notes(0n)).not.toMatch(/Unknown: nobody saw|Estimated: blocks|Backfilled: read/);
   expect(notes(1n)).toContain("Unknown: nobody saw the result");
-  expect(notes(0n, 1n)).toContain("Estimated: blocks before the first reading");
+  expect(notes(0n, 1n)).toContain("Estimated: blocks from before the first reading");
 });
 
 describe("what would have changed the tier", () => {
@@ -372,17 +372,17 @@ describe("what would have changed the tier", () => {
   };
 
   it.each([
-    [9800n, 200n, ["1 more miss would have meant the tier proportional."]],
+    [9800n, 200n, ["1 more miss would have meant the proportional tier."]],
     [
       9799n,
       201n,
       [
-        "1 fewer miss would have reached the tier full.",
+        "1 fewer miss would have reached the full tier.",
         "Without the 400 misses from 2026-10-01 00:00 (no known cause), the tier would be full.",
-        "300 more misses would have meant the tier none.",
+        "300 more misses would have meant the none tier.",
       ],
     ],
-    [9000n, 1000n, ["500 fewer misses would have reached the tier proportional."]],
+    [9000n, 1000n, ["500 fewer misses would have reached the proportional tier."]],
   ])("%s good, %s missed", (good, bad, expected) => {
     expect(changesOf(good, bad)).toEqual(expected);
   });
@@ -399,7 +399,7 @@ describe("a month report", () => {
   it("names the months that are counted when its own is not", () => {
     const months = [monthRecord("2026-10", 100n, 0n), monthRecord("2026-11", 100n, 0n)];
     expect(JSON.stringify(monthReport([dataOf({ months })], "2026-09").blocks)).toContain(
-      "No block of this month is counted. --month selects one of those that are: 2026-10, 2026-11.",
+      "No block of this month is counted. Months with counted blocks, for --month: 2026-10, 2026-11.",
     );
   });
 
@@ -438,6 +438,6 @@ describe("a month report", () => {
     };
     const data = { ...dataOf({}), ledger };
     const blocks = JSON.stringify(monthCloseReport([data], "2026-10").blocks);
-    expect(blocks).toContain('["chain: what it pays by","99.0000 %","990","1,000"]');
+    expect(blocks).toContain('["chain: what pay is based on","99.0000 %","990","1,000"]');
   });
 });

@@ -71,7 +71,7 @@ describe("a handover", () => {
       { kind: "text", text: "No alert fires yet." },
       {
         kind: "list",
-        items: ["validator-01: Slow (critical) is pending since 2026-10-12 10:00 UTC: because."],
+        items: ["validator-01: Slow (critical) has been pending since 2026-10-12 10:00 UTC: because."],
       },
     ]);
   });

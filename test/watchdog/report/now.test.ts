@@ -58,8 +58,8 @@ describe("why", () => {
     // Only a firing alert is a problem of now.
     expect(text).not.toMatch(/LEAF is pending|validator: (MIDDLE|OTHER|INNOCENT) \(/);
     // What is only pending explains nothing yet.
-    expect(text).toContain("OTHER is pending since");
-    expect(text).toContain("INNOCENT is pending since");
+    expect(text).toContain("OTHER is pending (since");
+    expect(text).toContain("INNOCENT is pending (since");
   });
 
   it("explains nothing by an alert that is only pending, also through it", () => {
@@ -69,14 +69,14 @@ describe("why", () => {
       alert("leaf", { state: "pending" }),
     );
     expect(text).toContain("It also explains: MIDDLE (pending).");
-    expect(text).toContain("LEAF is pending since");
+    expect(text).toContain("LEAF is pending (since");
   });
 
   it("says until when an echo is held back", () => {
     const quiet = "held back until 11:36 UTC, since root has just ended";
     const text = why(alert("leaf", { state: "pending", quiet }));
     expect(text).toContain(`LEAF is ${quiet}: `);
-    expect(text).not.toContain("pending since");
+    expect(text).not.toContain("pending (since");
   });
 
   it("says that nothing fires only while nothing is pending", () => {

@@ -174,12 +174,7 @@ describe("createSlashingReader", () => {
       "params.min_signed_per_window is not a decimal",
     ],
     ["a duration without a unit", { downtime_jail_duration: "600" }, {}, "is not a duration"],
-    [
-      "the record of another validator",
-      {},
-      { address: "other" },
-      "address is not the address that was asked for",
-    ],
+    ["the record of another validator", {}, { address: "other" }, "address is not the requested address"],
     ["negative misses", {}, { missed_blocks_counter: "-1" }, "missed_blocks_counter is not zero or more"],
     ["a height that is none", {}, { start_height: "1e3" }, "start_height is not"],
     ["a time that is none", {}, { jailed_until: "tomorrow" }, "jailed_until is not an RFC 3339 time"],
@@ -295,10 +290,10 @@ describe("createPeersReader", () => {
   });
 
   it.each([
-    ["the revenue module has no statistics now", { [REVENUE]: 500 }],
-    ["the chain counts no paid votes of this validator", { [REVENUE]: { stats: [stats("x", 1, 1)] } }],
+    ["the revenue module currently has no statistics", { [REVENUE]: 500 }],
+    ["the chain counts no paid votes for this validator", { [REVENUE]: { stats: [stats("x", 1, 1)] } }],
     [
-      "the chain counts no signed blocks of this validator",
+      "the chain counts no signed blocks for this validator",
       { [`${SLASHING}/signing_infos`]: { info: [info("a", 0)] } },
     ],
   ])("says why it cannot see: %s", async (note, change) => {
@@ -362,7 +357,9 @@ describe("a set of more validators than one page has", () => {
     const { reader } = createSet(all.slice(0, 100));
     expect((await reader?.inSet(undefined, signal))?.validator).toMatchObject({
       state: "error",
-      failure: { text: expect.stringContaining("validators is not all 140 of the set, of which 100 came") },
+      failure: {
+        text: expect.stringContaining("validators is not all 140 of the set, of which 100 were received"),
+      },
     });
   });
 });

@@ -79,10 +79,10 @@ describe("the reason of not-signing", () => {
 
   it("says who else misses, and when the validator is jailed", () => {
     expect(reasonOf("not-signing", all(silent, withCommits(6)))).toBe(
-      "the validator's last signature is 21 blocks old; jail in 2 h 38 min (9,489 blocks) if it goes on; not alone: 6 of the 19 other validators miss commits too, with 31 % of their power",
+      "the validator's last signature is 21 blocks old; jail in 2 h 38 min (9,489 blocks) if this continues; not alone: 6 of the 19 other validators miss commits too, with 31 % of their power",
     );
     expect(reasonOf("not-signing", all(silent, withCommits(0)))).toContain(
-      " if it goes on; alone: none of the 19 other validators misses commits",
+      " if this continues; alone: none of the 19 other validators misses commits",
     );
   });
 

@@ -257,7 +257,7 @@ describe("what is shown of a standing", () => {
 
   it("is in the report of the open month, and not in that of a closed one", () => {
     const report = (month: string) => flat(renderReport(monthReport(now(FULL).validators, month), "text"));
-    expect(report(data.assessment.month)).toContain("Compared with the other validators of the set");
+    expect(report(data.assessment.month)).toContain("Compared with the other validators in the set");
     expect(report(data.assessment.month)).toContain("oracle votes, start of the node");
     const [closed = expect.unreachable("no closed month")] = data.ledger
       .months()

@@ -145,7 +145,7 @@ describe("the countdown", () => {
   it("does not guess a time without a height or a block time", () => {
     const unknown = countdownTo({ ...history, chain: {} }, START_MS, blockTime);
     expect(unknown).toMatchObject({ remainingBlocks: undefined, atMs: undefined });
-    expect(unknown && countdownText(unknown, START_MS)).toContain("the height of the chain is not known");
+    expect(unknown && countdownText(unknown, START_MS)).toContain("the chain's height is not known");
     expect(countdownTo(history, START_MS, undefined)?.atMs).toBeUndefined();
     expect(countdownTo({ chain: { height: 1n } }, START_MS, blockTime)).toBeUndefined();
   });

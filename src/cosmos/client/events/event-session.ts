@@ -111,10 +111,7 @@ interface EventSocketListener {
 /** Opens a connection. Rejects with `unreachable` or the signal's reason. An abort also closes an open connection. */
 export type OpenEventSocket = (listener: EventSocketListener, signal: AbortSignal) => Promise<EventSocket>;
 
-/**
- * Creates a function that opens connections to an endpoint's `/websocket`. A frame larger than `maxFrameBytes` closes the
- * connection.
- */
+/** Creates a function that connects to an endpoint's `/websocket`. A frame larger than `maxFrameBytes` closes the connection. */
 export function createEventSocketOpener(
   endpoint: ParsedEndpoint,
   options: { readonly connectTimeoutMs: number; readonly maxFrameBytes: number },

@@ -23,10 +23,7 @@ export interface SubscriptionOptions {
   readonly order?: () => readonly string[];
   /** Chain that every endpoint must serve. If undefined, every chain is accepted. */
   readonly chainId: string | undefined;
-  /**
-   * Queries in CometBFT's query language. A node accepts five per connection (`max_subscriptions_per_client`) with up to 512
-   * characters each.
-   */
+  /** CometBFT queries. A node accepts five per connection (`max_subscriptions_per_client`) of up to 512 characters each. */
   readonly queries: readonly string[];
   readonly limits?: Partial<SubscriptionLimits>;
   readonly network?: NetworkOptions;

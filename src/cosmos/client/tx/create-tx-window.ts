@@ -230,10 +230,7 @@ async function broadcastAfter(
   return (await before).kind === "accepted" ? broadcast() : first;
 }
 
-/**
- * Broadcasts the same bytes until the node responds. That is safe: the transaction can be included only once, because that uses
- * up its sequence.
- */
+/** Broadcasts the same bytes until the node responds. That is safe: inclusion uses up the sequence, so it happens only once. */
 async function broadcastUntilClear(
   { deps, limits }: WindowState,
   { bytes, tx: { hash } }: Flight,
@@ -302,7 +299,7 @@ function toRefusal(
   isFirst: boolean,
 ): BroadcastResult {
   if (!isSequenceMismatch(outcome)) return { ...outcome, tx };
-  return { ...skipped(isFirst ? outcome.log : "a transaction before it was refused"), tx };
+  return { ...skipped(isFirst ? outcome.log : "an earlier transaction was refused"), tx };
 }
 
 function skipped(reason: string): Extract<BroadcastResult, { readonly kind: "skipped" }> {

@@ -54,7 +54,7 @@ export async function openExternalAccount(
       };
       const signature = lowSignature(await askFor(connection, request, "signature", name), name);
       if (secp256k1.verify(signature, digest, publicKey, { prehash: false })) return signature;
-      throw badSigner(name, "returned a signature that is not of its public key");
+      throw badSigner(name, "returned a signature that does not match its public key");
     },
   };
 }
@@ -86,7 +86,7 @@ function decodePublicKey(bytes: Uint8Array, name: string): Uint8Array {
   } catch {
     throw new ClientError(
       { code: "bad-key", kind: "external" },
-      `the signer program ${name} returned a public key that is not of secp256k1: 33 or 65 bytes, or DER, were expected`,
+      `the signer program ${name} returned a public key that is not a secp256k1 key: 33 or 65 bytes, or DER, were expected`,
     );
   }
 }

@@ -222,10 +222,7 @@ function resultsOf(result: unknown, endpoint: string): readonly unknown[] {
   return results.map(({ value }) => value);
 }
 
-/**
- * Returns undefined while the transaction is in no block, "unknown" if the node cannot be asked now, and "no-index" if no node
- * has a usable index.
- */
+/** Undefined while the transaction is in no block, "unknown" if no node can be asked now, "no-index" if no index is usable. */
 async function findTransaction(
   pool: Pick<PooledChainClient["pool"], "read">,
   hash: Uint8Array,

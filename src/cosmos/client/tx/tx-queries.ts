@@ -198,7 +198,7 @@ function isNotFound(error: unknown): boolean {
 function noAccount(address: string, cause: unknown): ClientError {
   return new ClientError(
     { code: "no-account", address },
-    `account ${address} does not exist on the chain yet: send some coins to it`,
+    `account ${address} does not exist on the chain yet: send it some coins`,
     { cause },
   );
 }

@@ -120,10 +120,7 @@ export function hashLeaf(node: Leaf, version: number): Uint8Array {
   return writer.prefixed(node.key).prefixed(valueHash).sha256();
 }
 
-/**
- * Hashes an inner node: SHA-256 of the prefix and both children's hashes, each length-prefixed. An inner node's key is not
- * hashed.
- */
+/** Hashes an inner node: SHA-256 of the prefix and both children's hashes, each length-prefixed. The node's key is not hashed. */
 export function hashInner(
   node: IavlNode,
   version: number,

@@ -62,10 +62,7 @@ export function verifyMembership(
   return verifyChain(claim, value, 0, computeRoots);
 }
 
-/**
- * Verifies that the store does not have the key (ibc-go v8 `MerkleProof.VerifyNonMembership` with the SDK's specs). Never throws
- * because of a proof.
- */
+/** Verifies that the store lacks the key (ibc-go v8 `MerkleProof.VerifyNonMembership`, SDK specs). Proofs never make it throw. */
 export function verifyNonMembership(claim: Claim, computeRoots: ComputeRoots = WITHOUT_CACHE): ProofResult {
   const error = checkArguments(claim);
   if (error !== undefined) return bad(error);

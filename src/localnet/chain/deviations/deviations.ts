@@ -9,10 +9,7 @@ import {
   TRANSFER_DEVIATIONS,
 } from "./other-deviations.ts";
 
-/**
- * Which side a chain takes where the specification and the deployed chain differ. The genesis document sets a chain's profile,
- * which never changes.
- */
+/** Which side a chain takes where the specification and the deployed chain differ. The genesis document fixes the profile. */
 export const PROFILE_NAMES = ["specification", "deployed"] as const;
 
 export type ProfileName = (typeof PROFILE_NAMES)[number];

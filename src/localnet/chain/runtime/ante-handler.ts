@@ -135,10 +135,7 @@ const checkTimeoutHeight: AnteStep = (context, tx) => {
     throw ErrTxTimeoutHeight(`block height: ${context.height}, timeout height: ${timeoutHeight}`);
 };
 
-/**
- * Limits the memo's length in bytes. Like the SDK, reads the parameters only if the memo is not empty, because each read consumes
- * gas.
- */
+/** Limits the memo's length in bytes. Like the SDK, reads parameters only if the memo is not empty, because reads consume gas. */
 function checkMemo(accounts: AnteAccounts): AnteStep {
   return (context, tx) => {
     const length = new TextEncoder().encode(tx.body.memo).length;

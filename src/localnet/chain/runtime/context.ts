@@ -19,10 +19,7 @@ export interface Context {
   /** Which side the chain takes where the specification and the deployed chain differ. */
   readonly profile: Profile;
   readonly gas: GasMeter;
-  /**
-   * Interrupts a simulation or query. It is called whenever gas is consumed; long-running work that consumes no gas must call it,
-   * too.
-   */
+  /** Interrupts a simulation or query. Called whenever gas is consumed; long-running work that consumes no gas must call it. */
   readonly interrupt?: Interrupt | undefined;
   /** Opens a module's store. Throws a plain error (a bug) if no module registered the name. */
   readonly store: (name: string) => KVStore;
@@ -141,10 +138,7 @@ const WRITE_COST_FLAT = 2000;
 const WRITE_COST_PER_BYTE = 30;
 const ITERATE_NEXT_COST_FLAT = 30;
 
-/**
- * Charges for reading an entry of these sizes from a store that the deployed chain has and this chain does not. An absent value
- * has size 0.
- */
+/** Charges for reading an entry of these sizes from a store that only the deployed chain has. An absent value has size 0. */
 export function chargeRead(gas: GasMeter, keyBytes: number, valueBytes: number): void {
   gas.charge(READ_COST_FLAT, "ReadFlat");
   gas.charge(READ_COST_PER_BYTE * keyBytes, "ReadPerByte");

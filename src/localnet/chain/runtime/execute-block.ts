@@ -32,10 +32,7 @@ export interface BlockRules {
 /** A block's outcome before its state has a hash. */
 type ExecutedBlock = Omit<FinalizeBlockResult, "appHash">;
 
-/**
- * Runs a decided block on its branch. A failed transaction is a result. Any other exception is our own bug; it propagates and
- * stops the machine.
- */
+/** Runs a decided block on its branch. A failed transaction is a result. Any other exception is our bug and stops the machine. */
 export function executeBlock(
   request: FinalizeBlockRequest & Pick<BlockInput, "appHash">,
   chainId: string,

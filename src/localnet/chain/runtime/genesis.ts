@@ -25,10 +25,7 @@ export interface GenesisSchema<T> {
   readonly type: MessageType<T>;
 }
 
-/**
- * Decodes a module's genesis state, whose field names follow `variant`. Returns undefined if the document has none. Throws
- * `GenesisError`.
- */
+/** Decodes a module's genesis state, with `variant`'s field names. Undefined if the document has none. Throws `GenesisError`. */
 export function readGenesis<T>(
   schema: GenesisSchema<T>,
   json: JsonValue | undefined,

@@ -155,10 +155,7 @@ function messageHandler(
   };
 }
 
-/**
- * A message's signers are read several times before the message runs, always from the same array. The decoded message lives as
- * long as that array.
- */
+/** A message's signers are read several times before it runs, always from one array. The decoded message lives as long. */
 function decodeOnce(decode: (bytes: Uint8Array) => unknown): (bytes: Uint8Array) => unknown {
   const decoded = createObjectSlot<Uint8Array, { readonly value: unknown }>("decoded message");
   return (bytes) => {

@@ -6,10 +6,7 @@ import type { GasMeter } from "./gas.ts";
  */
 export type Interrupt = () => void;
 
-/**
- * Work outside a block was ended. Neither a module nor a contract may handle this, so it is not a `ModuleError` or a
- * `QueryError`.
- */
+/** Work outside a block was ended. No module or contract may handle this, so it is not a `ModuleError` or a `QueryError`. */
 export class InterruptedError extends Error {
   constructor(text: string) {
     super(text);

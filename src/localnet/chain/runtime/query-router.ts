@@ -55,10 +55,7 @@ export interface QueryState {
   readonly contextOf: (view: StoreView) => Context;
 }
 
-/**
- * Runs an ABCI query. A query cannot change the state, so a bug in one also becomes a response: `ErrPanic`, as when baseapp
- * recovers.
- */
+/** Runs an ABCI query. Queries cannot change state, so even a bug becomes a response: `ErrPanic`, as when baseapp recovers. */
 export function runQuery(request: QueryRequest, state: QueryState): QueryResponse {
   try {
     return routeQuery(request, state);
@@ -190,10 +187,7 @@ function toSimulation(result: TxResult): SimulateResponse {
   };
 }
 
-/**
- * Errors in codespace "store" (cosmossdk.io/store types/errors.go). `Store` distinguishes them from the errors in codespace
- * "sdk".
- */
+/** Errors in codespace "store" (cosmossdk.io/store types/errors.go). `Store` distinguishes them from errors in "sdk". */
 const ErrStoreTxDecode = registerError("store", 3, "tx parse error");
 const ErrStoreUnknownRequest = registerError("store", 4, "unknown request");
 const ErrStoreInvalidRequest = registerError("store", 7, "invalid request");

@@ -180,10 +180,7 @@ function reasonOf(mode: SignMode | undefined): string {
   return `unsupported sign mode ${name}`;
 }
 
-/**
- * Advances every signer's sequence. This also happens in checks, so that the check state accepts the account's next pending
- * transaction.
- */
+/** Advances every signer's sequence, also in checks, so that the check state accepts the account's next pending transaction. */
 export function advanceSequences(accounts: AnteAccounts): AnteStep {
   return (context, tx) => {
     for (const signer of signersOf(tx, accounts)) {

@@ -227,10 +227,7 @@ export function collectHandlers(modules: readonly ChainModule[]): ReadonlyMap<st
   return handlers;
 }
 
-/**
- * Throws if a transaction has no messages (sdk/18), a message that fails its stateless checks, or a message without a handler
- * (sdk/6).
- */
+/** Throws if a transaction has no messages (sdk/18), or one that fails its stateless checks or has no handler (sdk/6). */
 export function requireRoutable(tx: DecodedTx): void {
   if (tx.messages.length === 0) throw ErrInvalidRequest("must contain at least one message");
   for (const { value, handler } of tx.messages) handler?.validate?.(value);

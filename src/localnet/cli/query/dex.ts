@@ -93,7 +93,7 @@ export const DEX_QUERIES: QueryGroup = {
       USER,
     ),
     "list-limit-order-tranche-user": query("LimitOrderTrancheUserAll", "list all limit orders", USER),
-    "show-limit-order-tranche-user": query("LimitOrderTrancheUser", "print an address's part of a tranche", {
+    "show-limit-order-tranche-user": query("LimitOrderTrancheUser", "print an address's share of a tranche", {
       columns: USER,
       notes: [["withdrawable shares: ", "withdrawable_shares"]],
       options: {

@@ -46,7 +46,7 @@ export const IBC_CLIENT_QUERIES: QueryGroup = {
     status: query("ClientStatus", "print whether a client is active", "STATUS"),
     "consensus-state-heights": query(
       "ConsensusStateHeights",
-      "list the heights that a client can verify proofs of",
+      "list the heights at which a client can verify proofs",
       { columns: { HEIGHT: heightAt("") } },
     ),
     params: query("ClientParams", "print the parameters of the clients"),

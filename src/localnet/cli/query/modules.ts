@@ -45,8 +45,8 @@ export const MODULE_QUERIES = {
         "print number and sequence of an account",
         "ADDRESS address, NUMBER account_number, SEQUENCE sequence",
       ),
-      "module-accounts": query("ModuleAccounts", "list the accounts of modules", MODULE_ACCOUNT),
-      "module-account": query("ModuleAccountByName", "print the account of a module", MODULE_ACCOUNT),
+      "module-accounts": query("ModuleAccounts", "list the module accounts", MODULE_ACCOUNT),
+      "module-account": query("ModuleAccountByName", "print a module account", MODULE_ACCOUNT),
     },
   },
   bank: {
@@ -58,8 +58,8 @@ export const MODULE_QUERIES = {
       "spendable-balances": query("SpendableBalances", "list the coins that an account can spend", COINS),
       "total-supply|total": query("TotalSupply", "list the supply of all denominations", COINS),
       "total-supply-of": query("SupplyOf", "print the supply of one denomination", COINS),
-      "denoms-metadata": query("DenomsMetadata", "list what denominations are called", METADATA),
-      "denom-metadata": query("DenomMetadataByQueryString", "print what a denomination is called", METADATA),
+      "denoms-metadata": query("DenomsMetadata", "list the metadata of the denominations", METADATA),
+      "denom-metadata": query("DenomMetadataByQueryString", "print the metadata of a denomination", METADATA),
       "denom-owners": query("DenomOwnersByQuery", "list who owns a denomination", {
         columns: "ADDRESS address, AMOUNT balance.amount",
         coin: { denom: "balance.denom", amount: "balance.amount" },
@@ -75,7 +75,7 @@ export const MODULE_QUERIES = {
         columns: "BASE GAS PRICE base_gas_price, LEARNING RATE learning_rate",
       }),
       "gas-price": query("GasPrice", "print the gas price in one denomination", PRICE),
-      "gas-prices": query("GasPrices", "list the prices of a unit of gas", PRICE),
+      "gas-prices": query("GasPrices", "list the gas prices", PRICE),
     },
   },
   slashing: {
@@ -85,12 +85,12 @@ export const MODULE_QUERIES = {
       params: query("Params", "print the module's parameters"),
       "signing-info": query(
         "SigningInfo",
-        "print what a validator missed, and how long it is jailed",
+        "print how many blocks a validator missed, and how long it is jailed",
         SIGNING,
       ),
       "signing-infos": query(
         "SigningInfos",
-        "list what the validators missed, and how long they are jailed",
+        "list how many blocks the validators missed, and how long they are jailed",
         {
           columns: SIGNING,
         },
@@ -105,11 +105,11 @@ export const MODULE_QUERIES = {
       depositor: "<depositor> address of the depositor",
     },
     queries: {
-      params: query("Params", "print deposits, periods and shares of votes", { takes: [] }),
+      params: query("Params", "print deposits, periods and vote thresholds", { takes: [] }),
       proposal: query("Proposal", "print a proposal", PROPOSAL),
       proposals: query("Proposals", "list the proposals", { columns: PROPOSAL, takes: [] }),
       vote: query("Vote", "print a vote", VOTE),
-      votes: query("Votes", "list the votes for a proposal; when they end, they are deleted", VOTE),
+      votes: query("Votes", "list the votes on a proposal; they are deleted when voting ends", VOTE),
       deposit: query("Deposit", "print a deposit", DEPOSIT),
       deposits: query("Deposits", "list the deposits of a proposal", DEPOSIT),
       tally: query("TallyResult", "print the result of a vote, or its result so far", TALLY),
@@ -167,7 +167,7 @@ export const MODULE_QUERIES = {
     queries: {
       "subscribed-contracts": query(
         "SubscribedContracts",
-        "list the contracts of a hook type in the order of the calls",
+        "list the contracts of a hook type in call order",
         "CONTRACT",
       ),
     },

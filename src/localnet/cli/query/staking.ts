@@ -57,7 +57,7 @@ export const queryStakingCommand = queryCommands({
   service: "cosmos.staking.v1beta1.Query",
   fields: {
     src_validator_addr: "<source> operator address that the stake left",
-    dst_validator_addr: "<destination> operator address that got the stake",
+    dst_validator_addr: "<destination> operator address that received the stake",
     height: "<height> height of a block",
   },
   queries: {

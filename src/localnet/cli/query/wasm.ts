@@ -84,7 +84,7 @@ const QUERIES: QueryGroup = {
       path: "contract_info",
       columns: "CODE code_id, LABEL label, CREATOR creator, ADMIN admin, HEIGHT created.block_height",
     }),
-    "contract-history": query("ContractHistory", "list the codes that a contract had", {
+    "contract-history": query("ContractHistory", "list the codes that a contract has had", {
       columns: "OPERATION operation, CODE code_id, HEIGHT updated.block_height, MESSAGE msg",
     }),
     state: ALL,
@@ -150,7 +150,7 @@ function downloadCommand(context: CliContext): Command {
 /** `query wasm libwasmvm-version`: the version on the chain that this program implements. */
 function vmVersionCommand(context: CliContext): Command {
   return new Command("libwasmvm-version")
-    .description("print the version of the virtual machine that local chains are exact to")
+    .description("print the version of the virtual machine that local chains match exactly")
     .addOption(jsonOption())
     .action(({ json }: { readonly json?: true }) =>
       context.print(json === true ? stringifyJson({ version: DEPLOYED_VM }) : DEPLOYED_VM),

@@ -58,7 +58,7 @@ export const txDexCommand = messageCommands({
         "fail_tx_on_bel",
       ],
       options: {
-        swap_on_deposit: ["--swap-on-deposit", "swap against better liquidity of the other side first"],
+        swap_on_deposit: ["--swap-on-deposit", "swap against better liquidity on the other side first"],
       },
       complete: withDepositOptions,
     }),
@@ -170,7 +170,7 @@ const LINES = {
   ],
   PlaceLimitOrder: [
     ["tranche key", "trancheKey"],
-    ["paid in all", "coin_in"],
+    ["paid in total", "coin_in"],
     ["paid to the book", "taker_coin_in"],
     ["bought from the book", "taker_coin_out"],
   ],

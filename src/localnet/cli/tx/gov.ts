@@ -41,13 +41,13 @@ const govCommands = messageCommands({
     options: ["<options> options with their weights, such as yes=0.6,no=0.4", parseWeights],
   },
   messages: {
-    deposit: message("Deposit", "add to the deposit of a proposal; enough of it starts the vote"),
+    deposit: message("Deposit", "add to a proposal's deposit; the vote starts once it is large enough"),
     vote: message("Vote", "vote for or against a proposal; replaces an earlier vote", {
       takes: ["proposal_id", "option"],
       complete: (given) => ({ ...given, option: OPTIONS[textOf(given["option"])] }),
     }),
     "weighted-vote": message("VoteWeighted", "split a vote", { takes: ["proposal_id", "options"] }),
-    "cancel-proposal": message("CancelProposal", "withdraw your proposal; a part of its deposit is lost"),
+    "cancel-proposal": message("CancelProposal", "withdraw your proposal; part of its deposit is lost"),
   },
 });
 

@@ -31,12 +31,12 @@ function clientMessages(context: CliContext): MessageGroup {
       client_id: ["<client> light client, e.g. 07-tendermint-0", numbered("[a-z0-9-]+", "07-tendermint-0")],
     },
     messages: {
-      update: message("UpdateClient", "give a light client the newest header of its chain", {
+      update: message("UpdateClient", "update a light client with the newest header of its chain", {
         takes: ["client_id"],
         options: {
           node: [
             "--counterparty-node <url>",
-            "CometBFT RPC of the chain of the client; default: remote-1 of the localnet on this machine",
+            "CometBFT RPC of the client's chain; default: remote-1 of the localnet on this machine",
             parseNodeUrl,
           ],
         },
@@ -87,7 +87,7 @@ const CHANNEL_MESSAGES: MessageGroup = {
   service: "ibc.core.channel.v1.Msg",
   fields: { channel_id: CHANNEL_WORDS, connection_hops: connectionWords() },
   messages: {
-    "open-init": message("ChannelOpenInit", "begin to open a channel; a relayer takes the further steps", {
+    "open-init": message("ChannelOpenInit", "start opening a channel; a relayer takes the remaining steps", {
       takes: ["port_id", "channel.connection_hops"],
       options: {
         "channel.counterparty.port_id": [

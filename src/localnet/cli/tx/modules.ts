@@ -36,11 +36,11 @@ const MODULE_MESSAGES = {
       height: ["<height> height of the upgrade", parseHeight],
     },
     messages: {
-      "software-upgrade": message("SoftwareUpgrade", "plan an upgrade; replaces the plan before", {
+      "software-upgrade": message("SoftwareUpgrade", "plan an upgrade; replaces an earlier plan", {
         takes: ["plan.name", "plan.height"],
         options: { "plan.info": () => new Option("--info <text>", "anything about the upgrade").default("") },
       }),
-      "cancel-software-upgrade": message("CancelUpgrade", "drop the planned upgrade"),
+      "cancel-software-upgrade": message("CancelUpgrade", "cancel the planned upgrade"),
     },
   },
   harpoon: {
@@ -52,7 +52,7 @@ const MODULE_MESSAGES = {
         "replace the hook types for which a contract is called",
         {
           takes: ["hook_subscription.contract_address", "hook_subscription.hooks"],
-          note: "Without hook types, the contract is called no more.",
+          note: "Without hook types, the contract is no longer called.",
         },
       ),
     },
@@ -101,10 +101,7 @@ function parseHeight(text: string): string {
   throw new InvalidArgumentError("a height above zero was expected");
 }
 
-/**
- * The chain accepts any address, and then rejects every transfer if it is not a contract. Therefore, an empty address must be
- * given explicitly.
- */
+/** The chain accepts any address, then rejects every transfer if it is not a contract. So an empty address must be explicit. */
 function checkedContract({ [CONTRACT]: contract, none }: Fields): Fields {
   if ((contract === undefined) !== (none === true))
     throw new CliError(EXIT.usage, "give the address of a contract, or --none");

@@ -12,7 +12,7 @@ import { message, messageCommands } from "../module-tx.ts";
 const COMPLETES = { completes: "completion_time" };
 
 const FILE_HELP = `
-The file has the members of a Cosmos SDK binary:
+The file has the same members as for a Cosmos SDK binary:
 {
   "pubkey": {"@type": "/cosmos.crypto.ed25519.PubKey", "key": "…"},
   "amount": "1000000untrn",
@@ -27,7 +27,7 @@ export const txStakingCommand = messageCommands({
   service: "cosmos.staking.v1beta1.Msg",
   fields: {
     validator_src_address: "<source> operator address that the stake leaves",
-    validator_dst_address: "<destination> operator address that gets the stake",
+    validator_dst_address: "<destination> operator address that receives the stake",
     creation_height: "<creation-height> height of the undelegation; see unbonding-delegations",
     file: "<file> JSON file with key, amount, description and commission",
   },
@@ -97,10 +97,7 @@ const validatorFile = z.strictObject({
   "min-self-delegation": z.string().regex(/^\d{1,77}$/, "a whole number in quotes was expected"),
 });
 
-/**
- * Reads a validator file. Returns the fields of `MsgCreateValidator` without the address. Throws `CliError` that lists every
- * wrong field.
- */
+/** Reads a validator file. Returns `MsgCreateValidator` without the address. Throws `CliError` that lists every wrong field. */
 function readValidatorFile(file: string): JsonObject {
   const parsed = validatorFile.safeParse(readJson(file));
   if (!parsed.success) throw unusable(file, z.prettifyError(parsed.error));

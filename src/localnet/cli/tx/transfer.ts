@@ -14,7 +14,7 @@ const TRANSFER = {
     return { ...rest, ...timeoutFields(given, systemClock.nowMs()) };
   },
   note: `
-The transaction only sends the packet. A relayer relays it; on a localnet the IBC relayer (localnet start --ibc-relayer).
+The transaction only sends the packet. A relayer relays it; on a localnet, the IBC relayer does (localnet start --ibc-relayer).
 "relaywatch query ibc channel packet-commitments PORT CHANNEL" lists the packets in flight.
 With --timeout-height and without --timeout, only the height counts.`,
   prints: { packet: "sequence" },
@@ -23,12 +23,12 @@ With --timeout-height and without --timeout, only the height counts.`,
 const TRANSFER_OPTIONS = {
   timeout: [
     "--timeout <duration>",
-    "the coins come back when the other chain did not receive them within this time; default: 10m",
+    "the coins come back if the other chain does not receive them within this time; default: 10m",
     parseDuration,
   ],
   timeout_height: [
     "--timeout-height <height>",
-    "the coins come back when the other chain did not receive them before this height, e.g. 1-5000",
+    "the coins come back if the other chain does not receive them before this height, e.g. 1-5000",
     parseTimeoutHeight,
   ],
   memo: () => new Option("--memo <text>", "text for the receiver").default(""),

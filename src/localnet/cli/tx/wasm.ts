@@ -14,7 +14,7 @@ import { message, messageCommands } from "../module-tx.ts";
 /** Who may create contracts from a code. */
 const PERMISSION = {
   everybody: () =>
-    new Option("--instantiate-everybody", "everybody may create contracts of it").conflicts([
+    new Option("--instantiate-everybody", "everybody may create contracts from it").conflicts([
       "instantiateNobody",
       "instantiateAnyofAddresses",
     ]),
@@ -24,7 +24,7 @@ const PERMISSION = {
     ),
   addresses: [
     "--instantiate-anyof-addresses <addresses>",
-    "only these accounts may; separated by commas",
+    "only these accounts may; comma-separated",
     (text: string) => text.split(","),
   ],
 } as const;
@@ -72,7 +72,7 @@ export const txWasmCommand = messageCommands({
     }),
     instantiate2: message(
       "InstantiateContract2",
-      "create a contract whose address is known before; see query build-address",
+      "create a contract whose address is known beforehand; see query build-address",
       {
         ...CREATE,
         takes: ["code_id", "msg", "salt"],
@@ -103,18 +103,21 @@ export const txWasmCommand = messageCommands({
     "set-contract-admin": message("UpdateAdmin", "choose the account that may migrate a contract", {
       takes: ["contract", "new_admin"],
     }),
-    "clear-contract-admin": message("ClearAdmin", "let nobody migrate a contract any more"),
+    "clear-contract-admin": message(
+      "ClearAdmin",
+      "remove a contract's admin: nobody can migrate it any more",
+    ),
     "set-contract-label": message("UpdateContractLabel", "rename a contract", {
       takes: ["contract", "new_label"],
     }),
     "update-instantiate-config": message(
       "UpdateInstantiateConfig",
-      "choose who may create contracts of a code",
+      "choose who may create contracts from a code",
       { takes: ["code_id"], options: PERMISSION, complete: withNewPermission },
     ),
     // Pinned code needs 2,000 gas for a call instead of 60,000.
-    pin: message("PinCodes", "pin codes: a call of a pinned code costs less gas"),
-    unpin: message("UnpinCodes", "unpin codes: a call of a pinned code costs less gas"),
+    pin: message("PinCodes", "pin codes: a call to pinned code costs less gas"),
+    unpin: message("UnpinCodes", "unpin codes: a call to pinned code costs less gas"),
   },
 });
 

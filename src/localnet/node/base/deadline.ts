@@ -32,7 +32,7 @@ export function createDeadline(limitMs: number, deps: DeadlineDeps = SYSTEM): In
     // Reading the processor time takes longer, and without other threads it is never more than what has passed.
     if (deps.monotonicMs() - startMs < limitMs || deps.cpuMs() - startCpuMs < limitMs) return;
     throw new InterruptedError(
-      `the node ended this request after ${limitMs} ms of processor time, which is the limit of queries and simulations (query_time of the chain file)`,
+      `the node ended this request after ${limitMs} ms of processor time, the limit for queries and simulations (query_time in the chain file)`,
     );
   };
 }

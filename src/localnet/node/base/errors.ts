@@ -11,10 +11,7 @@ export class MempoolError extends CodedError<MempoolErrorFacts> {}
 /** Thrown for a page number outside the list. */
 export class PageError extends CodedError<{ readonly code: "page-out-of-range"; readonly pages: number }> {}
 
-/**
- * Checks a page number, counted from 1, against a list of `total` entries. An empty list has one page. Throws {@link PageError}
- * with CometBFT's text.
- */
+/** Checks a 1-based page against `total` entries. An empty list has one page. Throws {@link PageError} with CometBFT's text. */
 export function requirePage(page: number | bigint, total: number, perPage: number): void {
   const pages = Math.max(1, Math.ceil(total / perPage));
   if (page >= 1 && page <= pages) return;

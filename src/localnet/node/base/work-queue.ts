@@ -35,10 +35,7 @@ export interface WorkQueue {
   readonly run: <T>(calls: readonly QueuedCall<T>[], waiter: Waiter) => Promise<readonly T[]>;
 }
 
-/**
- * Maximum number of waiting requests. Far fewer than connections, so that a new connection can replace one whose request was
- * refused.
- */
+/** Maximum waiting requests: far fewer than connections, so that a new connection can replace one whose request was refused. */
 export const MAX_WAITING_REQUESTS = 256;
 /** Time after which a request that has not started is refused. */
 const MAX_WAIT_MS = 5_000;

@@ -148,10 +148,7 @@ interface Turn {
  */
 const MAX_ROUNDS = 10_000;
 
-/**
- * Returns the first round whose proposer is present. Throws `NodeError` `no-quorum` if the present validators hold at most two
- * thirds of the power.
- */
+/** Returns the first round whose proposer is present. Throws `NodeError` `no-quorum` if at most 2/3 of the power is present. */
 export function chooseProposer(
   set: ValidatorSet,
   height: bigint,

@@ -7,10 +7,7 @@ import type { BlockSteps, Engine, ProducedBlock } from "./engine.ts";
 
 /** Decides when blocks are made. */
 export interface Production {
-  /**
-   * Makes a block immediately, then one per block time until the signal aborts. Rejects if a block fails with any error other
-   * than `no-quorum`.
-   */
+  /** Makes a block immediately, then one per block time until the signal aborts. Rejects on any error except `no-quorum`. */
   readonly run: (signal: AbortSignal) => Promise<void>;
   readonly halt: () => void;
   readonly resume: () => void;

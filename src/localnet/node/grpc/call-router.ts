@@ -39,10 +39,7 @@ export interface UnaryReply {
   readonly height: bigint | undefined;
 }
 
-/**
- * All unary methods of the application and the node. Neither function throws. Both log a bug in the node and hide it from the
- * caller.
- */
+/** All unary methods of the application and the node. Neither function throws. Both log node bugs and hide them from callers. */
 export interface CallRouter {
   /** gRPC paths with the chain's own name. */
   readonly paths: readonly string[];

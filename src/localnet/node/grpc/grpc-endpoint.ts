@@ -199,10 +199,7 @@ interface GrpcConnections {
 const PREFACE_BYTES = 24;
 interface Connection {
   readonly socket: Socket;
-  /**
-   * Bytes received up to the last measurement. Bytes sent show nothing, because the server sends settings and pings to every
-   * client.
-   */
+  /** Bytes received up to the last measurement. Bytes sent show nothing: the server sends settings and pings to every client. */
   bytesRead: number;
 }
 

@@ -15,11 +15,11 @@ export const ORACLE_FAULTS = {
   "payment-differs":
     "the chain gets the validator's votes without prices, which the node counts with them: the month's payment is lower than its counts say",
   "payment-missing":
-    "blocks of the chain carry no price votes: its prices stay, and the payment of a month that ends waits until the fault is switched off",
+    "blocks of the chain carry no price votes: its prices do not change, and the payment of a month that ends waits until the fault is switched off",
   "jail-near":
-    "the first validator of local-1 signs no block: its signing window fills, and it is jailed when it has missed more than the window allows. Needs others with more than two thirds of the power (--local-validators 10,10,10,10)",
-  "price-deviation": "all votes have prices 10 % above the sidecar's: so has the chain",
-  "pre-block-error": "extending the vote fails before the sidecar is asked: neither Success nor Failure",
+    "the first validator of local-1 signs no block: its signing window fills, and it is jailed once it has missed more than the window allows. Needs other validators with more than two thirds of the power (--local-validators 10,10,10,10)",
+  "price-deviation": "all votes have prices 10 % above the sidecar's, and so does the chain",
+  "pre-block-error": "extending the vote fails before the sidecar is queried: neither Success nor Failure",
 } as const;
 
 /** Name of an oracle fault in a node. */

@@ -27,10 +27,7 @@ export function joinForms(first: FormValues, second: FormValues): FormValues {
   return joined;
 }
 
-/**
- * Decodes %XX and, with `plusIsSpace`, also + as a space. Bytes that are not UTF-8 become U+FFFD. Throws a plain error with Go's
- * text.
- */
+/** Decodes %XX and, with `plusIsSpace`, also + as a space. Invalid UTF-8 becomes U+FFFD. Throws a plain error with Go's text. */
 export function goUnescape(text: string, plusIsSpace: boolean): string {
   const spaced = plusIsSpace ? text.replaceAll("+", " ") : text;
   if (!spaced.includes("%")) return spaced;

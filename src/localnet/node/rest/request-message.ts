@@ -141,10 +141,7 @@ function setMessage(
   message.set(field, value);
 }
 
-/**
- * Reads a message from a parameter that contains proto JSON; a time is the bare text. Only fields with the option `query_json`
- * accept it.
- */
+/** Reads a message from a proto JSON parameter; a time is the bare text. Only fields with the option `query_json` accept it. */
 function parseQueryJson({ message }: DescField, text: string): ReflectMessage {
   if (message === undefined) throw notSupported();
   if (message.typeName === "google.protobuf.Timestamp") return parseMessage(message, text, ROOT);
@@ -284,10 +281,7 @@ function parseBytes(text: string): Uint8Array {
   }
 }
 
-/**
- * Converts the URL alphabet to the standard one. `+` and `/`, which are invalid there, become a character that fails at its
- * position.
- */
+/** Converts the URL alphabet to the standard one. `+` and `/`, invalid there, become a character that fails at its position. */
 function fromUrlAlphabet(text: string): string {
   return text.replaceAll(/[+/]/g, "!").replaceAll("-", "+").replaceAll("_", "/");
 }

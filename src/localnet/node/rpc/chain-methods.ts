@@ -267,10 +267,7 @@ function blockAt(requested: bigint | undefined, context: RpcContext): StoredBloc
   return block;
 }
 
-/**
- * Returns the heights for `blockchain`, at most 20, as CometBFT's `filterMinMax` does. A bound of 0 means the chain's own bound.
- * Throws `RpcError`.
- */
+/** Returns up to 20 heights for `blockchain`, like CometBFT's `filterMinMax`. 0 means the chain's bound. Throws `RpcError`. */
 function toMetaRange(
   minHeight: bigint,
   maxHeight: bigint,

@@ -65,10 +65,7 @@ export interface RpcRequest {
   readonly params: unknown;
 }
 
-/**
- * Reads a request as CometBFT does: neither the `jsonrpc` version nor unknown members are checked. Throws a plain error with the
- * text of Go's decoder.
- */
+/** Reads a request like CometBFT: ignores the `jsonrpc` version and unknown members. Throws a plain error with Go's text. */
 export function parseRequest(value: unknown): RpcRequest {
   if (!isRecord(value)) {
     throw new Error(`json: cannot unmarshal ${goKind(value)} into Go value of type types.RPCRequest`);

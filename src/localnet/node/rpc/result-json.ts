@@ -61,10 +61,7 @@ export function resultTxJson(tx: StoredTx, provenAmong: readonly Uint8Array[] | 
   });
 }
 
-/**
- * Proofs keyed by a block's transactions, which the store shares, because all entries on a page from one block need the same
- * proofs.
- */
+/** Proofs keyed by a block's transactions, which the store shares: all entries on a page from one block need the same proofs. */
 const proofsOf = new WeakMap<readonly Uint8Array[], ReturnType<typeof simpleProofs>>();
 
 function txProofJson(tx: StoredTx, txs: readonly Uint8Array[]): JsonObject {

@@ -24,10 +24,7 @@ export class RpcError extends Error {
   }
 }
 
-/**
- * Creates an `RpcError` with code -32603 "Internal error". CometBFT uses it for every error that a method returns, even for a
- * wrong parameter.
- */
+/** Creates an `RpcError` with code -32603 "Internal error". CometBFT uses it for every method error, even a wrong parameter. */
 export function internal(data: string): RpcError {
   return new RpcError("internal", data);
 }

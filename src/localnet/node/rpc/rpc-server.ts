@@ -216,10 +216,7 @@ async function callUri(
   }
 }
 
-/**
- * Returns the parameters in the query string and in a posted form. The query string takes precedence, as in CometBFT's
- * `GetParam`.
- */
+/** Returns parameters from the query string and a posted form. The query string takes precedence, as in CometBFT's `GetParam`. */
 function uriParameters(url: URL, form: string): URLSearchParams {
   const search = new URLSearchParams(url.search);
   for (const [name, value] of new URLSearchParams(form)) {

@@ -34,10 +34,7 @@ export interface WebSocketOptions {
    * reading from a client much earlier, only requests that arrive at the same moment can exceed it.
    */
   readonly maxPendingRequests: number;
-  /**
-   * Maximum number of unanswered requests from all clients, at about 300 bytes each. Above it, the server disconnects the client
-   * that has the most.
-   */
+  /** Maximum unanswered requests from all clients, about 300 bytes each. Above it, the client with the most is disconnected. */
   readonly maxPendingInTotal: number;
   readonly pingIntervalMs: number;
   /** The server closes a connection on which nothing arrives for this long, not even a pong. */

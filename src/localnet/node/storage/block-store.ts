@@ -41,10 +41,7 @@ export interface BlockStore {
   readonly latestHeight: () => bigint | undefined;
   /** Lowest stored height. Lower heights were pruned, or the chain started here. Undefined before the first block. */
   readonly earliestHeight: () => bigint | undefined;
-  /**
-   * Stores a height and removes the heights that exceed `keepBlocks`, in one transaction. When the call returns, the data is on
-   * disk.
-   */
+  /** Stores a height and removes heights that exceed `keepBlocks`, in one transaction. On return, the data is on disk. */
   readonly save: (record: HeightRecord) => void;
   readonly block: (height: bigint) => StoredBlock | undefined;
   readonly heightOfHash: (hash: Uint8Array) => bigint | undefined;

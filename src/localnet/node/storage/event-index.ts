@@ -145,10 +145,7 @@ function distinct(events: readonly ChainEvent[]): readonly (readonly [tag: strin
 export interface IndexSearch {
   readonly fromHeight: bigint;
   readonly toHeight: bigint;
-  /**
-   * Conditions on event attributes. A single event must satisfy all of them. If empty, all transactions or blocks in the range
-   * match.
-   */
+  /** Conditions on event attributes. A single event must satisfy all. If empty, all transactions or blocks in the range match. */
   readonly conditions: readonly Condition[];
 }
 

@@ -99,7 +99,7 @@ function storing(database: Database.Database, path: string): OpenDatabase["trans
       if (!isDiskProblem(cause)) throw cause;
       throw new NodeError(
         { code: "store-failed", path },
-        `${path} cannot be written; everything before is stored: make room or repair the disk, and start again`,
+        `${path} cannot be written; everything before this is stored: free space or repair the disk, and start again`,
         { cause },
       );
     }

@@ -113,17 +113,17 @@ export interface PublicLinks {
 export const linksSchema = z
   .strictObject({
     watchdog: linkField("http://127.0.0.1:9998/").describe(
-      "URL at which people open the page of the oracle watchdog",
+      "URL at which people open the oracle watchdog's page",
     ),
-    relayer: linkField("http://127.0.0.1:9999/").describe("URL at which people open the page of the relayer"),
-    localnet: linkField("http://127.0.0.1:9997/").describe("URL at which people open the page of a localnet"),
+    relayer: linkField("http://127.0.0.1:9999/").describe("URL at which people open the relayer's page"),
+    localnet: linkField("http://127.0.0.1:9997/").describe("URL at which people open a localnet's page"),
     status_page: linkField("https://status.example/").describe(
       "URL at which everybody opens the public status page",
     ),
-    grafana: linkField("http://127.0.0.1:3000/").describe("root of the Grafana that has the dashboards"),
+    grafana: linkField("http://127.0.0.1:3000/").describe("root URL of the Grafana with the dashboards"),
   })
   .prefault({})
-  .describe("URLs for links between the pages, and in notifications")
+  .describe("URLs for links between the pages and in notifications")
   .transform(
     (file): PublicLinks =>
       Object.fromEntries(

@@ -18,7 +18,7 @@ const DAEMON_ALERTS: readonly SelfAlert[] = [
     summary: "A target does not respond.",
     description: "{{ $labels.job }} at {{ $labels.instance }} could not be scraped for two minutes.",
     impact:
-      "While the watchdog is down it sends no alert, and while the relayer is down it submits no result. While a node or sidecar is down, the validator misses every block.",
+      "While the watchdog is down, it sends no alerts; while the relayer is down, it submits no results. While a node or sidecar is down, the validator misses every block.",
     expr: () => `max by (job, instance) (up{job=~"${OURS}"}) == 0`,
     for: "2m",
     inhibits: ["relaywatch-watchdog-stopped", "relaywatch-source-stale"],
@@ -34,8 +34,8 @@ const DAEMON_ALERTS: readonly SelfAlert[] = [
     severity: "warning",
     summary: "A target is no longer scraped.",
     description:
-      "{{ $labels.job }} at {{ $labels.instance }} was scraped within the last day, and is not a target any more.",
-    impact: "None when it was removed on purpose. Otherwise alerts about it cannot fire.",
+      "{{ $labels.job }} at {{ $labels.instance }} was scraped within the last day, but is no longer a target.",
+    impact: "None if it was removed on purpose. Otherwise, alerts about it cannot fire.",
     expr: (times) =>
       `group by (job, instance) (last_over_time(up{job=~"${OURS}"}[${times("1d")}])) unless on (job, instance) up`,
     for: "10m",
@@ -75,13 +75,13 @@ const DAEMON_ALERTS: readonly SelfAlert[] = [
   },
   {
     name: "relaywatch-source-stale",
-    cause: { dashboard: DASHBOARDS.fleet, panel: "Age of the last poll, and of each source" },
+    cause: { dashboard: DASHBOARDS.fleet, panel: "Age of the last poll and of each source" },
     severity: "warning",
     summary: "The watchdog cannot see a source.",
     description:
       "The last successful scrape of {{ $labels.source }} for {{ $labels.validator }} is {{ $value | humanizeDuration }} old.",
     impact:
-      "The watchdog cannot evaluate the conditions that need this source. It counts the missing blocks when the node's page is back.",
+      "The watchdog cannot evaluate the conditions that need this source. It counts the missing blocks once the node's page is back.",
     expr: () =>
       "max by (job, instance, validator, node, source) (time() - oracle_watchdog_source_last_success_timestamp_seconds) > 900",
     for: "1m",
@@ -108,11 +108,11 @@ const DAEMON_ALERTS: readonly SelfAlert[] = [
     name: "relaywatch-state-not-stored",
     cause: onProcess("Configuration, state and clock"),
     severity: "warning",
-    summary: "The watchdog does not store its state.",
+    summary: "The watchdog is not storing its state.",
     description:
       "{{ $labels.job }} at {{ $labels.instance }} could not write its state file for more than half of the last 10 minutes. It continues in memory.",
     impact:
-      "Polls and alerts continue, but the watchdog sends no dead-man requests and refuses silences. If it ends before the disk works again, it loses all changes since then: alerts can notify twice, and some blocks can become unknown.",
+      "Polls and alerts continue, but the watchdog sends no dead-man requests and refuses silences. If it stops before the disk works again, it loses all changes since then: alerts can notify twice, and some blocks can become unknown.",
     // A disk that fails now and then never fails for long.
     expr: (times) =>
       `min by (job, instance) (avg_over_time(oracle_watchdog_state_stored[${times("10m")}])) < 0.5`,
@@ -128,7 +128,7 @@ const DAEMON_ALERTS: readonly SelfAlert[] = [
     cause: onProcess("Attempts"),
     severity: "critical",
     summary: "The watchdog's notifications fail.",
-    description: "Every attempt of the last 10 minutes to notify {{ $labels.channel }} failed.",
+    description: "Every attempt in the last 10 minutes to notify {{ $labels.channel }} failed.",
     impact: UNSEEN,
     expr: (times) => {
       const attempts = (outcome: string): string =>
@@ -171,10 +171,10 @@ const DAEMON_ALERTS: readonly SelfAlert[] = [
     name: "relaywatch-dead-man-ping-failing",
     cause: onProcess("Since the last poll and dead-man request"),
     severity: "warning",
-    summary: "The dead-man monitor receives no request.",
-    description: "The monitor last accepted a request of the watchdog {{ $value | humanizeDuration }} ago.",
+    summary: "The dead-man monitor receives no requests.",
+    description: "The monitor last accepted a request from the watchdog {{ $value | humanizeDuration }} ago.",
     impact:
-      "The monitor raises its own alarm. While that alarm is active, nobody notices when the watchdog dies.",
+      "The monitor raises its own alarm. While that alarm is active, nobody notices if the watchdog dies.",
     expr: () =>
       "max by (job, instance) (time() - oracle_watchdog_dead_man_ping_timestamp_seconds) > 900 and on (job, instance) oracle_watchdog_dead_man_ping_timestamp_seconds > 0",
     for: "1m",
@@ -192,10 +192,10 @@ const PROGRAM_ALERTS: readonly SelfAlert[] = [
     name: "relaywatch-restarting",
     cause: onProcess("Uptime"),
     severity: "warning",
-    summary: "A daemon restarts again and again.",
+    summary: "A daemon keeps restarting.",
     description: "{{ $labels.job }} at {{ $labels.instance }} started {{ $value }} times in 15 minutes.",
     impact:
-      "Each start takes seconds, in which the relayer submits no result and the watchdog does not poll.",
+      "Each start takes seconds, during which the relayer submits no results and the watchdog does not poll.",
     expr: (times) => `changes(process_start_time_seconds[${times("15m")}]) > 2 ${DAEMONS}`,
     for: "0s",
     example: {
@@ -213,7 +213,7 @@ const PROGRAM_ALERTS: readonly SelfAlert[] = [
     severity: "warning",
     summary: "A daemon's event loop is slow.",
     description:
-      "{{ $labels.job }} at {{ $labels.instance }}: one iteration of the event loop in a hundred is more than {{ $value | humanizeDuration }} late.",
+      "{{ $labels.job }} at {{ $labels.instance }}: one event-loop iteration in a hundred is more than {{ $value | humanizeDuration }} late.",
     impact: "Polls and results are late by the same time. Usually the machine has too little CPU or memory.",
     expr: () => `nodejs_eventloop_lag_p99_seconds > 1 ${DAEMONS}`,
     for: "5m",
@@ -230,7 +230,7 @@ const PROGRAM_ALERTS: readonly SelfAlert[] = [
     cause: onProcess("Prometheus and Alertmanager"),
     severity: "critical",
     summary: "Prometheus cannot evaluate rules.",
-    description: "Prometheus could not evaluate rules of {{ $labels.rule_group }}.",
+    description: "Prometheus could not evaluate rules in {{ $labels.rule_group }}.",
     impact: UNSEEN,
     expr: (times) =>
       `sum by (job, instance, rule_group) (increase(prometheus_rule_evaluation_failures_total[${times("5m")}])) > 0`,
@@ -246,7 +246,7 @@ const PROGRAM_ALERTS: readonly SelfAlert[] = [
     severity: "critical",
     summary: "Prometheus cannot reach Alertmanager.",
     description: "{{ $labels.instance }} knows no Alertmanager, or its notifications fail.",
-    impact: "Nobody receives Prometheus' alerts. The watchdog still sends its own.",
+    impact: "Nobody receives alerts from Prometheus. The watchdog still sends its own.",
     expr: (times) =>
       [
         "max by (job, instance) (prometheus_notifications_alertmanagers_discovered) < 1",
@@ -263,8 +263,8 @@ const PROGRAM_ALERTS: readonly SelfAlert[] = [
     cause: onProcess("Prometheus and Alertmanager"),
     severity: "critical",
     summary: "Alertmanager cannot notify.",
-    description: "Notifications by {{ $labels.integration }} fail.",
-    impact: "Nobody receives the alerts of this integration.",
+    description: "Notifications through {{ $labels.integration }} fail.",
+    impact: "Nobody receives alerts through this integration.",
     expr: (times) =>
       `sum by (job, instance, integration) (increase(alertmanager_notifications_failed_total[${times("5m")}])) > 0`,
     for: "2m",
@@ -279,7 +279,7 @@ const PROGRAM_ALERTS: readonly SelfAlert[] = [
     severity: "none",
     summary: "Prometheus and Alertmanager work.",
     description: "This alert always fires. Its receiver raises an alarm when it no longer arrives.",
-    impact: "None while it arrives. When it does not arrive, no other alert does.",
+    impact: "None while it arrives. If it does not arrive, no other alert does either.",
     expr: () => "vector(1)",
     for: "0s",
     example: undefined,

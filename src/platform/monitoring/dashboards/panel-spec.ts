@@ -273,7 +273,7 @@ export function alertList(
     height: 4,
     isList: true,
     queries: [query(each.join(" or "), "")],
-    emptyText: "No alert fires or is pending",
+    emptyText: "No alert is firing or pending",
   };
 }
 
@@ -284,7 +284,7 @@ export function ruleAlerts(selector: string, place: readonly ColumnSpec[], excep
   const since = (state: string, severity: Severity): string =>
     `min by (${labels.join(", ")}) (ALERTS{${selector},alertstate="${state}",severity="${severity}"} * ignoring(alertstate) group_left() ALERTS_FOR_STATE{${selector},severity="${severity}"}${except})`;
   return alertList(["firing", "pending"], since, {
-    description: "Firing alerts of the rules, then pending ones. The name leads to the runbook.",
+    description: "The rules' firing alerts, then pending ones. The name links to the runbook.",
     columns: [
       {
         label: "alertstate",

@@ -20,7 +20,7 @@ const CONFIG = `__name__=~"(relaywatch_relayer|${W})_config_last_reload`;
 
 /** Rows in one timeline: configuration, state and clock have their own numbers. */
 const STORED: readonly StateSpec[] = [
-  [0, "reload failed, the settings before it hold", "red"],
+  [0, "reload failed, previous settings in use", "red"],
   [1, "loaded", "green"],
   [2, "not stored", "red"],
   [3, "stored", "green"],
@@ -53,7 +53,7 @@ export const PROCESS: DashboardSpec = {
           ],
           {
             description:
-              "Whether Prometheus can scrape each daemon, those first that it cannot; its version, and when it started.",
+              "Whether Prometheus can scrape each daemon (failing ones first), its version, and when it started.",
             unit: "none",
             height: 7,
             columns: [
@@ -68,8 +68,8 @@ export const PROCESS: DashboardSpec = {
           },
         ),
         ruleAlerts('component="relaywatch",alertname!="RelaywatchDeadMan"', [
-          { label: "job", title: "Job" },
-          { label: "instance", title: "Instance" },
+          { label: "job", title: "Job", width: 150 },
+          { label: "instance", title: "Instance", width: 150 },
         ]),
       ],
     },
@@ -77,7 +77,7 @@ export const PROCESS: DashboardSpec = {
       title: "Do notifications arrive?",
       panels: [
         timeline("Targets", [query(`max by (job, instance) (up{${PROCESSES}})`, "{{job}} {{instance}}")], {
-          description: "Whether Prometheus could scrape each daemon. Blank: it is no target.",
+          description: "Whether Prometheus could scrape each daemon. Blank: it is not a target.",
           states: upOrDown("up", "down"),
         }),
         timeline(
@@ -102,7 +102,7 @@ export const PROCESS: DashboardSpec = {
             ),
           ],
           {
-            description: "Attempts of the watchdog to notify, by channel and outcome.",
+            description: "The watchdog's attempts to notify, by channel and outcome.",
             unit: "ops",
             emptyText: NO_CHANNEL,
           },
@@ -139,7 +139,7 @@ export const PROCESS: DashboardSpec = {
           ],
           {
             description:
-              "Grows when the watchdog has stopped, or when the dead-man monitor accepts no request. No line of requests: no monitor is configured.",
+              "Grows when the watchdog has stopped, or when the dead-man monitor accepts no requests. No line for requests: no monitor is configured.",
             unit: "s",
           },
         ),
@@ -166,7 +166,7 @@ export const PROCESS: DashboardSpec = {
           ],
           {
             description:
-              "Rules that cannot be evaluated and notifications that fail per second, and how many Alertmanagers each Prometheus knows.",
+              "Failed rule evaluations and notifications per second, and how many Alertmanagers each Prometheus knows.",
             unit: "ops",
             emptyText: "Prometheus does not scrape itself",
           },
@@ -185,7 +185,7 @@ export const PROCESS: DashboardSpec = {
               "garbage collection {{job}} {{instance}}",
             ),
           ],
-          { description: "Cores in use, and those that collect garbage.", unit: "none" },
+          { description: "Cores in use, and cores used for garbage collection.", unit: "none" },
         ),
         graph(
           "Memory",
@@ -198,7 +198,7 @@ export const PROCESS: DashboardSpec = {
         graph(
           "Event loop",
           [query(`nodejs_eventloop_lag_p99_seconds{${PROCESSES}}`, "{{job}} {{instance}}")],
-          { description: "One turn in a hundred is later than this.", unit: "s" },
+          { description: "One iteration in a hundred is later than this.", unit: "s" },
         ),
         graph(
           "Open files",
@@ -209,14 +209,14 @@ export const PROCESS: DashboardSpec = {
           "Uptime",
           [query(`(time() - process_start_time_seconds{${PROCESSES}}) / 86400`, "{{job}} {{instance}}")],
           {
-            description: "Time since the start. It falls to zero with each restart.",
+            description: "Time since the start. Drops to zero at each restart.",
             unit: "days",
           },
         ),
         graph(
           "Scrapes by Prometheus",
           [query(`scrape_duration_seconds{${PROCESSES}}`, "{{job}} {{instance}}")],
-          { description: "How long the metrics page takes.", unit: "s" },
+          { description: "How long a scrape of the metrics page takes.", unit: "s" },
         ),
       ],
     },

@@ -25,7 +25,7 @@ const VALID_PUSHES = 4;
 export const alertmanager = defineChannel({
   kind: "alertmanager",
   receiver: "Alertmanager",
-  about: "Prometheus Alertmanager, by its API version 2",
+  about: "Prometheus Alertmanager, through its API version 2",
   schema: z
     .strictObject({
       kind: z.literal("alertmanager"),
@@ -39,9 +39,9 @@ export const alertmanager = defineChannel({
         .array(httpUrlField())
         .min(1)
         .max(10)
-        .describe("root of every Alertmanager of the cluster: each gets all alerts"),
-      authorization: secretField().optional().describe("value of the header Authorization; a secret"),
-      resend: durationField(1000).prefault("1m").describe("time between two pushes of the firing alerts"),
+        .describe("root URL of every Alertmanager in the cluster: each gets all alerts"),
+      authorization: secretField().optional().describe("value of the Authorization header; a secret"),
+      resend: durationField(1000).prefault("1m").describe("time between pushes of the firing alerts"),
     })
     .transform(
       (file): AlertmanagerConfig => ({

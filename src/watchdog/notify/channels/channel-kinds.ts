@@ -26,7 +26,7 @@ export const channelSchema = z.discriminatedUnion(
   "kind",
   [first.schema, ...others.map(({ schema }) => schema)],
   {
-    error: issueText("is not a kind of channel", `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`),
+    error: issueText("is not a channel kind", `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`),
   },
 );
 

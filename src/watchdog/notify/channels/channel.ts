@@ -255,7 +255,7 @@ export const COMMON_FIELDS = {
     .describe("unique name of the channel"),
   min_severity: z.enum(SEVERITIES).default("warning").describe("less severe alerts are not sent"),
   reminders: z.boolean().default(true).describe("whether reminders are sent"),
-  resolved: z.boolean().default(true).describe("whether the end of an alert is sent"),
+  resolved: z.boolean().default(true).describe("whether a message is sent when an alert ends"),
   deadline: durationField(100).prefault("10s").describe("limit for one request"),
 };
 

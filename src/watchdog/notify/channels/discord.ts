@@ -24,7 +24,7 @@ const NO_MENTIONS = { parse: [] };
 export const discord = defineChannel({
   kind: "discord",
   receiver: "Discord",
-  about: "Discord, by a webhook of a text channel",
+  about: "Discord, through a text channel's webhook",
   schema: z
     .strictObject({
       kind: z.literal("discord"),

@@ -27,7 +27,7 @@ const REPORT_LIMIT = 100_000;
 export const email = defineChannel({
   kind: "email",
   receiver: "the mail server",
-  about: "e-mail, by SMTP",
+  about: "e-mail, over SMTP",
   schema: z
     .strictObject({
       kind: z.literal("email"),
@@ -50,7 +50,7 @@ export const email = defineChannel({
     })
     .refine(({ user, password }) => (user === undefined) === (password === undefined), {
       path: ["password"],
-      error: issueText("does not fit to user", "both or neither"),
+      error: issueText("does not go with user", "both or neither"),
     })
     .transform(
       (file): EmailConfig => ({

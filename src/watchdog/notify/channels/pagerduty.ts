@@ -17,7 +17,7 @@ const SUMMARY_LIMIT = 1024;
 export const pagerduty = defineChannel({
   kind: "pagerduty",
   receiver: "PagerDuty",
-  about: "PagerDuty, by the Events API version 2",
+  about: "PagerDuty, through the Events API version 2",
   schema: z
     .strictObject({
       kind: z.literal("pagerduty"),

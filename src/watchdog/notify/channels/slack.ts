@@ -18,7 +18,7 @@ const TEXT_LIMIT = 2900;
 export const slack = defineChannel({
   kind: "slack",
   receiver: "Slack",
-  about: "Slack, by an incoming webhook",
+  about: "Slack, through an incoming webhook",
   schema: z
     .strictObject({
       kind: z.literal("slack"),

@@ -22,7 +22,7 @@ const REPORT_LIMIT = 4000;
 export const telegram = defineChannel({
   kind: "telegram",
   receiver: "Telegram",
-  about: "Telegram, by the HTTP API for bots",
+  about: "Telegram, through the HTTP API for bots",
   schema: z
     .strictObject({
       kind: z.literal("telegram"),

@@ -71,10 +71,7 @@ function isRefusal({ text = "" }: PostReply): boolean {
   return isRecord(body) && (body["ok"] === false || body["success"] === false);
 }
 
-/**
- * The only place that classifies refusals: gone for good, wrong message, later (at the given time), or unknown, which is tried
- * again.
- */
+/** The only place that classifies refusals: gone for good, wrong message, later (at the given time), or unknown (tried again). */
 function refusal(
   receiver: string,
   { status, retryAfterMs, text = "" }: PostReply,

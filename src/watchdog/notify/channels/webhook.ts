@@ -28,7 +28,7 @@ export const webhook = defineChannel({
       kind: z.literal("webhook"),
       ...COMMON_FIELDS,
       url: secretUrlField().describe("receives JSON; a secret"),
-      authorization: secretField().optional().describe("value of the header Authorization; a secret"),
+      authorization: secretField().optional().describe("value of the Authorization header; a secret"),
     })
     .transform(
       (file): WebhookConfig => ({

@@ -127,10 +127,7 @@ function requireAuthority(signer: string, { authority }: Keepers): void {
     throw ErrInvalidRequest(`invalid authority; expected ${authority}, got ${signer}`);
 }
 
-/**
- * Runs a contract's `add_schedule` or `remove_schedule`, which only admins of the admin module may send. As in Go, there is no
- * response.
- */
+/** Runs a contract's `add_schedule` or `remove_schedule`, only for admins of the admin module. As in Go, there is no response. */
 function handleCustomMessage(
   context: Context,
   sender: string,

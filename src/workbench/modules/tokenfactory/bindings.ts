@@ -18,10 +18,7 @@ interface CustomMessage {
 
 type Binding = (context: Context, message: CustomMessage, keepers: Keepers) => void;
 
-/**
- * `read` decodes the message, and `run` handles it. Error prefixes: `inner` for errors from `run`, `outer` for errors from
- * either.
- */
+/** `read` decodes the message, and `run` handles it. Error prefixes: `inner` for errors from `run`, `outer` for both. */
 interface BindingOf<T> {
   readonly inner: string;
   readonly outer: string;

@@ -156,10 +156,7 @@ function storeEscrow(context: Context, channel: ChannelEndpoint): void {
   storeEscrowAddress(context, escrowAddress(channel));
 }
 
-/**
- * Records the escrow accounts of channels that are older than the module: channels in a genesis, or on a chain that adds the
- * module.
- */
+/** Records the escrow accounts of channels older than the module: channels in a genesis, or on a chain that adds the module. */
 function recordEscrows(context: Context): void {
   for (const { portId, channelId } of listChannels(context))
     if (portId === PORT_ID) storeEscrow(context, { portId, channelId });

@@ -281,14 +281,14 @@ remote: { chain_id: one-1, validators: [{ power: 1, operator: cosmos1wrong }] }
 `);
     expect(out).toContain("local.accounts.1.name: is the name of another account");
     expect(out).toContain(
-      'local.validators.0.operator: needs an account with the name "operator" on the local chain (expected one of alice, alice)',
+      'local.validators.0.operator: needs an account named "operator" on the local chain (expected one of alice, alice)',
     );
-    expect(out).toContain('relayers.icq: needs an account with the name "relayer"');
+    expect(out).toContain('relayers.icq: needs an account named "relayer"');
     expect(out).toContain(
       "local.admins.0: is neither an account nor an address (expected a name, or an address neutron1…)",
     );
     expect(out).toContain("local.first_query: needs the contract icq-consumer");
-    expect(out).toContain("remote.chain_id: is that of the local chain");
+    expect(out).toContain("remote.chain_id: is also the local chain's");
     expect(out).toContain("remote.validators.0.operator: is neither an account nor an address");
   });
 
@@ -328,10 +328,12 @@ remote: { chain_id: one-1, validators: [{ power: 1, operator: cosmos1wrong }] }
   it("excludes the options that it replaces", async () => {
     const profile = ["localnet", "start", "--chain-config", writeWorld(), "--profile", "deployed"];
     const both = await runCommand(profile, AbortSignal.timeout(10_000));
-    expect(both.message).toContain("--profile excludes --chain-config");
+    expect(both.message).toContain("--profile cannot be combined with --chain-config");
     const given = ["localnet", "start", "--chain-config", writeWorld(), "--local-validators", "3"];
     const { message } = await runCommand(given, AbortSignal.timeout(10_000));
-    expect(message).toContain("--local-validators and --remote-validators exclude --chain-config");
+    expect(message).toContain(
+      "--local-validators and --remote-validators cannot be combined with --chain-config",
+    );
     const lone = await runCommand(["localnet", "start", "--chain-dir", "x"], AbortSignal.timeout(10_000));
     expect(lone.message).toContain("--chain-dir needs a --chain-config");
   });

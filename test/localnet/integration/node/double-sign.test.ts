@@ -84,7 +84,7 @@ describe("POST /chains/:id/double-sign", () => {
       409,
       {
         error: "bad-evidence",
-        message: `${only} is the only validator that nobody accused; without it, the chain could make no block`,
+        message: `${only} is the only validator that has not been accused; without it, the chain could make no block`,
       },
     ]);
     expect(await control("local-1/double-sign", { validator: "ab" })).toEqual([

@@ -66,7 +66,7 @@ describe("the host name", () => {
   ])("%j is refused on loopback", async (host) => {
     expect(await ask(await start(), { Host: host })).toMatchObject({
       status: 403,
-      body: `the host name ${JSON.stringify(host)} is not one of this server\n`,
+      body: `the host name ${JSON.stringify(host)} is not a name of this server\n`,
     });
   });
 

@@ -89,10 +89,7 @@ function handlerOf(
   return handler;
 }
 
-/**
- * Messages that a proposal may contain, as on the deployed chain: messages of the modules that exist here, and any module's
- * params.
- */
+/** Messages that a proposal may contain, as on the deployed chain: from the modules that exist here, and any module's params. */
 const ALLOWED = [
   "/cosmwasm.wasm.v1.MsgClearAdmin",
   "/cosmwasm.wasm.v1.MsgUpdateAdmin",

@@ -132,10 +132,7 @@ function accountQueries(keeper: AuthKeeper) {
   } satisfies Queries;
 }
 
-/**
- * Reads an account by bech32 address. `fieldName` is the field's name in the error, which the SDK spells differently in each
- * query.
- */
+/** Reads an account by bech32 address. `fieldName`: the field's name in the error, which the SDK spells differently per query. */
 function requireAccount(context: Context, keeper: AuthKeeper, text: string, fieldName: string): Account {
   if (text === "") throw new QueryError(GrpcCode.InvalidArgument, `${fieldName} cannot be empty`);
   const address = orQueryError(() => keeper.parseAddress(text));

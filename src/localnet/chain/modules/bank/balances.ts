@@ -84,10 +84,7 @@ function changeBalance(context: Context, key: BalanceKey, change: (balance: bigi
   writeBalance(context, key, item, change(item.get(context) ?? 0n));
 }
 
-/**
- * Subtracts coins from an address; locked coins are not spent. Throws sdk/5 if the balance is too small, sdk/10 for invalid
- * coins.
- */
+/** Subtracts coins from an address, but no locked coins. Throws sdk/5 if the balance is too small, sdk/10 for invalid coins. */
 export function subtractCoins(
   context: Context,
   address: Uint8Array,

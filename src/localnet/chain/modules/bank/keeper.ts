@@ -167,10 +167,7 @@ function spend(context: Context, accounts: BankAccounts, from: Uint8Array, coins
   return spender;
 }
 
-/**
- * Like the SDK's `DelegateCoins`: accepts locked coins, emits two events instead of a transfer's events, and names the balance in
- * the error.
- */
+/** Like the SDK's `DelegateCoins`: accepts locked coins, emits two events, not a transfer's, and names the balance in errors. */
 function delegate(
   context: Context,
   accounts: BankAccounts,

@@ -38,10 +38,7 @@ const MAX_BLOCK_BYTES = 104_857_600n;
 /** Consensus key types that CometBFT knows. */
 const KEY_TYPES = ["ed25519", "secp256k1", "bls12_381"];
 
-/**
- * Replaces the limits. The version is unchanged, and so are the settings for the application's messages to consensus unless the
- * message has new ones.
- */
+/** Replaces the limits. The version is unchanged, as are the ABCI settings unless the message has new ones. */
 function updateParams(context: Context, { block, evidence, validator, abci }: tx.MsgUpdateParams): void {
   if (block === undefined || evidence === undefined || validator === undefined)
     throw unregisteredError("all parameters must be present");

@@ -69,10 +69,7 @@ export const ErrNotContractResubmission = registerError(
   "failures resubmission is only allowed to be called by a smart contract",
 );
 
-/**
- * Stores a failed call under its contract's next number and returns it. Once a contract's last failure is removed, its number is
- * reused.
- */
+/** Stores a failed call under its contract's next number and returns it. If the last failure is removed, its number is reused. */
 export function addFailure(context: Context, failed: Omit<Failure, "id">): Failure {
   const failure = { ...failed, id: nextId(context, failed.address) };
   setFailure(context, failure);

@@ -59,10 +59,7 @@ interface SideKeys {
   readonly end: Uint8Array | undefined;
 }
 
-/**
- * The keys depend only on the pair, so caching them cannot change a result. A side's records share few objects, which share the
- * keys.
- */
+/** Keys depend only on the pair, so caching cannot change a result. A side's records share few objects, which share the keys. */
 const sides = createRecentCache<string, SideKeys>(4_096);
 const sideOf = createObjectSlot<TradePairId, SideKeys>("keys of the side");
 

@@ -89,10 +89,7 @@ export function parsePairId(text: string): PairId {
   return first < second ? { token0: first, token1: second } : { token0: second, token1: first };
 }
 
-/**
- * Returns the side of the pair that sells `makerDenom`. If the pair does not include this denomination, the taker denomination is
- * token0.
- */
+/** Returns the side of the pair that sells `makerDenom`. If the pair does not include this denom, the taker denom is token0. */
 export function sideSelling({ token0, token1 }: PairId, makerDenom: string): TradePairId {
   return { makerDenom, takerDenom: makerDenom === token0 ? token1 : token0 };
 }

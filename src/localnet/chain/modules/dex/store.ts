@@ -88,10 +88,7 @@ export function* activeTranchesAtTick(
     if (record.kind === "tranche") yield record.tranche;
 }
 
-/**
- * Iterates over the records that a taker meets: by ascending tick, with pools (by fee) before tranches (by key). A snapshot of
- * the current state.
- */
+/** Iterates over a snapshot of the records that a taker meets: by ascending tick, pools (by fee) before tranches (by key). */
 export function ticksOfSide(context: Context, tradePairId: TradePairId): IterableIterator<TickLiquidity> {
   return walkTicks(context, ...keys.sideRange(tradePairId));
 }

@@ -78,10 +78,7 @@ export function createTakeFee(deps: FeeDeps, minGasPrices: readonly GasPrice[] =
   };
 }
 
-/**
- * Moves the offered fee to the fee collector (x/auth 0.50 `DeductFeeDecorator`). Throws sdk/13 if the fee is below a node's
- * price.
- */
+/** Moves the offered fee to the fee collector (x/auth 0.50 `DeductFeeDecorator`). Throws sdk/13 if it is below a node's price. */
 function deductFee(context: Context, tx: DecodedTx, deps: FeeDeps, minGasPrices: readonly GasPrice[]): void {
   const { gasLimit, amount } = feeOf(tx);
   const isSimulation = context.mode === "simulate";
@@ -118,10 +115,7 @@ function deductFee(context: Context, tx: DecodedTx, deps: FeeDeps, minGasPrices:
   );
 }
 
-/**
- * Returns the fee's only coin; in a simulation, its amount is 0 whatever the transaction offers. Throws feemarket/1 and
- * feemarket/2.
- */
+/** Returns the fee's only coin; in a simulation, its amount is always 0. Throws feemarket/1 and feemarket/2. */
 function offeredFee(tx: DecodedTx, feeDenom: string, isSimulation: boolean): Coin {
   const coins = parseCoins(feeOf(tx).amount);
   const [offered] = coins;

@@ -125,10 +125,7 @@ export interface Draft {
 const MAX_METADATA_BYTES = 255;
 const MAX_SUMMARY_BYTES = 40 * MAX_METADATA_BYTES;
 
-/**
- * Stores a proposal in its deposit period. Throws `ModuleError` if a text is too long or a message does not have the module as
- * its signer.
- */
+/** Stores a proposal in its deposit period. Throws `ModuleError` if a text is too long or a message's signer is not x/gov. */
 export function addProposal(context: Context, draft: Draft, keepers: Keepers): Proposal {
   const { messages, metadata, title, summary, proposer, expedited } = draft;
   requireLength(metadata);

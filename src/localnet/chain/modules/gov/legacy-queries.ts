@@ -8,10 +8,7 @@ import { utf8 } from "../../../../platform/base/bytes.ts";
 import { parseDec18 } from "../../../../platform/base/decimal.ts";
 import type { QueryFunctions, ServedQueries } from "../../runtime/handlers.ts";
 
-/**
- * Creates the `cosmos.gov.v1beta1` queries from the v1 queries. Requests have the same fields in both, as do responses about
- * deposits.
- */
+/** Creates the `cosmos.gov.v1beta1` queries from v1 queries. Requests have the same fields in both, as do deposit responses. */
 export function legacyQueries(
   queries: ServedQueries<typeof current.Query>,
 ): QueryFunctions<typeof legacy.Query> {

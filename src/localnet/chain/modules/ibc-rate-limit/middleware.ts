@@ -136,10 +136,7 @@ function unreadable(reason: string): ModuleError {
   return ErrUnknownRequest(`cannot unmarshal ICS-20 transfer packet acknowledgement: ${reason}`);
 }
 
-/**
- * Calls the contract with a packet that failed. If the call fails, only an event is emitted; the refund must not depend on the
- * call.
- */
+/** Calls the contract with a failed packet. If the call fails, only an event is emitted; the refund must not depend on it. */
 function undo(
   context: Context,
   packet: RelayedPacket,

@@ -25,10 +25,7 @@ export interface IbcKeeper {
   readonly clientLatestHeight: (context: Context, clientId: string) => Height | undefined;
   /** Returns the app hash that a client stores for a remote height; undefined if there is none. */
   readonly consensusRoot: (context: Context, clientId: string, height: Height) => Uint8Array | undefined;
-  /**
-   * Verifies a header (as Any) and stores its consensus state. A contradicting header is not an error, but freezes the client.
-   * Throws `ModuleError`.
-   */
+  /** Verifies a header and stores its consensus state. A contradicting header only freezes the client. Throws `ModuleError`. */
   readonly updateClient: (context: Context, clientId: string, header: Any) => void;
   /** Sends an application's packet. Throws `ModuleError`. */
   readonly sendPacket: ICS4Wrapper["sendPacket"];

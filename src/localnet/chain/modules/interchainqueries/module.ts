@@ -83,10 +83,7 @@ function createMessageHandlers(keepers: Keepers): readonly MessageHandler[] {
   );
 }
 
-/**
- * All of the module's queries (chain-extension-modules.md, "Interchain queries module: queries"). Paths start with the chain's
- * own name.
- */
+/** The module's queries (chain-extension-modules.md, "Interchain queries module: queries"). Paths start with the chain's name. */
 function createQueryHandlers(chainName: string, ibc: IbcKeeper): readonly QueryHandler[] {
   return queryHandlers(
     queryTypes.Query,

@@ -82,10 +82,7 @@ export function requireClientMessage(packed: Any | undefined): void {
   throw ErrTxDecode(noConcreteType(packed.typeUrl));
 }
 
-/**
- * Checks that `next` has the next height, the validators that `header` announces, and `header` as its last block. Throws
- * ErrInvalidHeader.
- */
+/** Checks that `next` has the next height, `header`'s next validators and `header` as its last block. Throws ErrInvalidHeader. */
 export function checkConsecutive(header: BlockHeader, next: BlockHeader): void {
   const error = orderError(header, next);
   if (error === undefined) return;

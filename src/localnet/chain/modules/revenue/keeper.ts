@@ -227,10 +227,7 @@ function requireMetadata(context: Context, denom: string, { bank }: Keepers): Me
   return metadata;
 }
 
-/**
- * Stores the reward asset's price at this second, and deletes prices from before the window. Changes nothing without a usable
- * price.
- */
+/** Stores the reward asset's price at this second and deletes prices before the window. Does nothing without a usable price. */
 function savePrice(
   context: Context,
   { rewardAsset, rewardQuote, twapWindow }: Params,

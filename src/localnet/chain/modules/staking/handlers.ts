@@ -86,10 +86,7 @@ function operatorAccount({ accounts, operators }: Keepers, text: string): string
   return accounts.format(addressOf(operators, text, "validator"));
 }
 
-/**
- * `MsgCreateValidator`: registers a validator with its first delegation. The validator can enter the active set at the end of the
- * block.
- */
+/** `MsgCreateValidator`: registers a validator with its first delegation. It can enter the active set at the end of the block. */
 function createValidator(context: Context, keepers: Keepers, message: wire.MsgCreateValidator): void {
   const operator = addressOf(keepers.operators, message.validatorAddress, "validator");
   const fields = validateCreate(message);

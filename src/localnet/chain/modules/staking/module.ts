@@ -49,10 +49,7 @@ export function createStakingModule(options: StakingOptions, deps: StakingDeps):
   };
 }
 
-/**
- * Ends a block: updates the active set, then completes the unbonding of validators, undelegations and redelegations whose time
- * has passed.
- */
+/** Ends a block: updates the active set, then completes due validator unbondings, undelegations and redelegations. */
 function endBlock(context: Context, keepers: Keepers): void {
   updateValidatorSet(context, keepers);
   completeValidators(context, keepers);

@@ -65,10 +65,7 @@ export function isMature(
   return entry.completionTimeNs <= context.timeNs && entry.unbondingOnHoldRefCount <= 0n;
 }
 
-/**
- * Adds an undelegation in the current block. If an entry from this block exists, the undelegation merges into it: it takes an id
- * but calls no hook.
- */
+/** Adds an undelegation in the current block. If merged into an entry from this block, it takes an id but calls no hook. */
 export function addUnbonding(
   context: Context,
   keepers: Keepers,

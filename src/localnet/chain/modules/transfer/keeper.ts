@@ -24,10 +24,7 @@ export interface TransferOptions {
   readonly bech32Prefix: string;
   /** Bech32 address of the account that may change the params. */
   readonly authority: string;
-  /**
-   * If present, the chain has its own messages, and responds to ibc-go's messages with its own responses too. If absent, it has
-   * only ibc-go's.
-   */
+  /** If present, the chain has its own messages, and its own responses to ibc-go's too. If absent, it has only ibc-go's. */
   readonly ownMessages?: { readonly chainName: string };
 }
 

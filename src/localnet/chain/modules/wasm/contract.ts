@@ -31,10 +31,7 @@ export interface ContractScope {
   readonly address: string;
   /** The contract's own entries. Keys have no prefix. Read-only during a query. */
   readonly storage: KVStore;
-  /**
-   * Queries the chain in CosmWasm's JSON (`{"stargate":…}`, `{"wasm":{"smart":…}}`, …). Throws `ModuleError` or
-   * `ContractError`.
-   */
+  /** Runs a query in CosmWasm's JSON (`{"stargate":…}`, `{"wasm":{"smart":…}}`, …). Throws `ModuleError` or `ContractError`. */
   readonly query: (request: Readonly<Record<string, MessageJson>>) => MessageJson;
   /** Consumes the call's gas, as a WebAssembly contract's instructions do. Throws `ModuleError` when it runs out. */
   readonly useGas: (amount: bigint) => void;

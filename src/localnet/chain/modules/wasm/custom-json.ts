@@ -16,10 +16,7 @@ export function toUintNumber(value: bigint): number | bigint {
   return value > Number.MAX_SAFE_INTEGER ? value : Number(value);
 }
 
-/**
- * Returns an unsigned integer. CosmWasm bindings carry such integers only as JSON numbers; text is rejected. If absent, the
- * result is 0.
- */
+/** Returns an unsigned integer; 0 if absent. CosmWasm bindings carry such integers only as JSON numbers; text is rejected. */
 export function asUintNumber(field: JsonField): bigint {
   if (typeof field.value === "string") throw field.error(field.path, "an unsigned integer");
   return field.asUint64();

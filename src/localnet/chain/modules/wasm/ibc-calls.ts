@@ -15,10 +15,7 @@ export type ReceiveOutcome =
   | { readonly kind: "refused"; readonly text: string }
   | { readonly kind: "accepted"; readonly acknowledgement: Uint8Array | undefined };
 
-/**
- * Calls IBC entry points. They cost only what they use and have no event of their own; messages are JSON. All methods throw
- * `ModuleError`.
- */
+/** Calls IBC entry points in JSON. They cost only what they use and have no event of their own. Methods throw `ModuleError`. */
 export interface IbcCalls {
   /**
    * Calls `ibc_channel_open`. Returns the version that the contract wants; empty if it chooses none. A contract error does not

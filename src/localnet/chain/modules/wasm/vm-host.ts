@@ -8,10 +8,7 @@ import type { Entry, KVStore } from "../../store/kv-store.ts";
 
 const MAX_ADDRESS_BYTES = 255;
 
-/**
- * Maximum number of iterators in one call, as in the deployed VM: they exist until the call ends. Open iterators share what they
- * iterate over.
- */
+/** Maximum iterators per call, as in the deployed VM: they exist until it ends. Open iterators share what they iterate over. */
 export const MAX_ITERATORS = 32_768;
 
 /** What a binary contract can reach during one call. */

@@ -12,10 +12,6 @@ import { Params } from "../../ibc/applications/transfer/v1/transfer.ts";
 import { Height } from "../../ibc/core/client/v1/client.ts";
 import { Fee } from "../feerefunder/fee.ts";
 
-export const protobufPackage = "neutron.transfer";
-
-export const protobufFileName = "neutron/transfer/tx.proto";
-
 /** ibc.applications.transfer.v1.MsgTransfer with the fee for relayers, which contracts must offer. */
 export interface MsgTransfer {
   sourcePort: string;
@@ -38,9 +34,6 @@ export interface MsgTransferResponse {
 export interface MsgUpdateParams {
   signer: string;
   params: Params | undefined;
-}
-
-export interface MsgUpdateParamsResponse {
 }
 
 function createBaseMsgTransfer(): MsgTransfer {
@@ -300,44 +293,6 @@ export const MsgUpdateParams: MessageFns<MsgUpdateParams> = {
             message.params = Params.decode(reader, reader.uint32(), message.params);
             continue;
           }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseMsgUpdateParamsResponse(): MsgUpdateParamsResponse {
-  return {};
-}
-
-export const MsgUpdateParamsResponse: MessageFns<MsgUpdateParamsResponse> = {
-  encode(_: MsgUpdateParamsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgUpdateParamsResponse): MsgUpdateParamsResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgUpdateParamsResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
         }
         if ((tag & 7) === 4 || tag === 0) {
           throw new globalThis.Error("illegal tag");

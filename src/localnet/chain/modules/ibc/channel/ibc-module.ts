@@ -84,10 +84,7 @@ export function encodeReply(reply: Reply): Uint8Array {
   );
 }
 
-/**
- * Decodes a reply in any spelling that Go's decoder accepts; undefined if it has neither result nor error. Throws a plain error
- * for other bytes.
- */
+/** Decodes a reply in any spelling that Go accepts; undefined without result or error. Throws a plain error for other bytes. */
 export function decodeReply(bytes: Uint8Array): Reply | undefined {
   const json: unknown = JSON.parse(fromLossyUtf8(firstGoJson(bytes)));
   if (json !== null && !isRecord(json)) throw new Error("not an object");

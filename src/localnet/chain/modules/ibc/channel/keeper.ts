@@ -45,10 +45,7 @@ import {
 /** Value of a packet's receipt on an unordered channel. */
 const RECEIPT = Uint8Array.of(1);
 
-/**
- * Verifies a packet and records that it was received. If the packet was received before, returns false and changes nothing.
- * Throws `ModuleError`.
- */
+/** Verifies a packet and records its receipt. If already received, returns false and changes nothing. Throws `ModuleError`. */
 export function receivePacket(context: Context, packet: Packet, proof: MessageProof): boolean {
   const channel = destinationOf(context, packet);
   chargeRead(context.gas, upgradePath(packet.destination).length, 0);
@@ -199,10 +196,7 @@ export interface ClosedProof {
   readonly upgradeSequence: bigint;
 }
 
-/**
- * Verifies that a sent packet can no longer be received. If the packet has no commitment, returns false and changes nothing.
- * Throws `ModuleError`.
- */
+/** Verifies that a packet can no longer arrive. Without a commitment, returns false and changes nothing. Throws `ModuleError`. */
 export function timeOutPacket(context: Context, packet: Packet, unreceived: Unreceived): boolean {
   const channel = sourceOf(context, packet);
   requireCounterparty("destination", packet.destination, channel);

@@ -99,10 +99,7 @@ export interface ConsensusState {
   readonly nextValidatorsHash: Uint8Array;
 }
 
-/**
- * Decodes a Tendermint consensus state from its Any. Throws `ModuleError` if it is absent, has another type, or cannot be
- * decoded.
- */
+/** Decodes a Tendermint consensus state from its Any. Throws `ModuleError` if it is absent, of another type or undecodable. */
 export function unpackConsensusState(any: Any | undefined): ConsensusState {
   if (any === undefined) throw ErrUnpackAny("protobuf Any message cannot be nil");
   if (any.typeUrl !== TYPE_URL.tendermintConsensusState) {
@@ -260,10 +257,7 @@ export function statusOf(context: Context, client: StoredClient, store: ClientSt
   return isExpired(latest, durationNs(client.state.trustingPeriod), context.timeNs) ? "Expired" : "Active";
 }
 
-/**
- * Returns whether a consensus state is older than the trusting period at `nowNs`. If its age equals the period, it is treated as
- * expired.
- */
+/** Returns whether a consensus state is expired at `nowNs`: its age has reached the trusting period. */
 export function isExpired(state: ConsensusState, trustingPeriodNs: bigint, nowNs: bigint): boolean {
   return state.timeNs + trustingPeriodNs <= nowNs;
 }

@@ -40,10 +40,7 @@ import { isAllowedClient } from "../host/params.ts";
 /** Number of the next client, counted from 0. */
 export const nextClientSequence = createItem(STORE_NAME, NEXT_CLIENT_SEQUENCE, uint64Codec);
 
-/**
- * Creates a client from a client state and the consensus state at its latest height. Returns the client's id. Throws
- * `ModuleError`.
- */
+/** Creates a client from a client state and the consensus state at its latest height. Returns its id. Throws `ModuleError`. */
 export function createClient(
   context: Context,
   clientState: Any | undefined,

@@ -124,10 +124,7 @@ export function isSupportedVersion(supported: readonly Version[], version: Versi
   );
 }
 
-/**
- * Chooses the first of this chain's versions that the counterparty shares, with the features common to both. Throws
- * connection/10.
- */
+/** Chooses the first of this chain's versions that the counterparty shares, with their common features. Throws connection/10. */
 export function pickVersion(counterparty: readonly Version[]): Version {
   for (const { identifier, features } of SUPPORTED_VERSIONS) {
     const other = counterparty.find((version) => version.identifier === identifier);

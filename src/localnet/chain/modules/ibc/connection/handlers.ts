@@ -234,10 +234,7 @@ function validateOpenInit(message: wire.MsgConnectionOpenInit, bech32Prefix: str
   validateCounterparty(message.counterparty);
 }
 
-/**
- * Stateless checks of MsgConnectionOpenTry. As in ibc-go 8.7, the counterparty's client states and their proofs are ignored.
- * Throws `ModuleError`.
- */
+/** Stateless checks of MsgConnectionOpenTry. Ignores client states and their proofs, like ibc-go 8.7. Throws `ModuleError`. */
 function validateOpenTry(message: wire.MsgConnectionOpenTry, bech32Prefix: string): void {
   requireNotLocalhost(message.clientId);
   if (message.previousConnectionId !== "") {
