@@ -89,7 +89,7 @@ export function fleetTable(
   ];
   const rows = all.toSorted((a, b) => rankOf(a) - rankOf(b));
   return dataTable({
-    caption: `${counted(all.length, "validator")}, worst first. Left: how long every block from now on can be bad`,
+    caption: `${counted(all.length, "validator")}, worst first. Left: how long every block can still be bad`,
     columns,
     rows,
     rowId: ({ status }) => `row-${status.validator}`,
