@@ -13,7 +13,7 @@ import type { RelayerConfig } from "../../src/relayer/config/relayer-config.ts";
 import { createRelayer, type Relayer } from "../../src/relayer/create-relayer.ts";
 import { openStore, type RelayerStore } from "../../src/relayer/state/store.ts";
 
-/** Called when the HTTP server listens, and again after each reload that restarts the services. */
+/** Called once the HTTP server is listening, and again after each reload that restarts the services. */
 export type RelayerReady = (relayer: Relayer, endpoints: readonly DaemonEndpoint[]) => void;
 
 /** Runs the relayer until the signal aborts. Throws the first service error. Without `reloads`, the configuration is fixed. */
@@ -61,10 +61,10 @@ export async function runIcqRelayer(
   }
 }
 
-/** Maximum wait for the first reads, which never finish while the endpoints do not respond. The relayer may run nevertheless. */
+/** Maximum wait for the first reads, which never finish if the endpoints do not respond. The relayer may keep running. */
 const FIRST_WORK_MS = 20_000;
 
-/** Resolves when the relayer has read its chains for the first time. */
+/** Resolves once the relayer has read its chains for the first time, or after the maximum wait. */
 async function firstWork(
   relayer: Pick<Relayer, "status">,
   { clock, signal }: Pick<DaemonContext, "clock" | "signal">,
@@ -74,10 +74,10 @@ async function firstWork(
     await clock.sleep(100, signal);
 }
 
-/** Maximum wait for the last writes of a relayer that stores its state in memory. */
+/** Maximum wait for the final writes of a relayer that stores its state in memory. */
 const FLUSH_MS = 5_000;
 
-/** State in memory must outlive a reload, as state on disk does. */
+/** In-memory state must survive a reload, just as state on disk does. */
 function createLastingStore(): { readonly open: typeof openStore; readonly close: () => Promise<void> } {
   let memory: RelayerStore | undefined;
   return {

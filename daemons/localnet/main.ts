@@ -75,15 +75,15 @@ export interface LocalnetReady {
   readonly endpoints: readonly DaemonEndpoint[];
 }
 
-/** Options for a localnet, including the workbench's. */
+/** Options for a localnet, including workbench options. */
 export interface LocalnetRunOptions extends LocalnetDaemonOptions {
-  /** Files that contracts on the local chain follow. The local chain must run in this process. */
+  /** Contract files to watch for the local chain, which must run in this process. */
   readonly watch?: ContractWatchOptions | undefined;
 }
 
 /**
- * By default, a real node has a `client_timeout` of 2 s, and its vote extension handler waits for at most 1 s. While its sidecar
- * was down, a chain with one validator was measured to make a block every two seconds instead of every second.
+ * By default, a real node sets `client_timeout` to 2 s, and its vote extension handler waits for at most 1 s. With its sidecar
+ * down, a chain with one validator was measured to make a block every two seconds instead of every second.
  */
 const ORACLE_TIMEOUT_MS = 1_000;
 
@@ -165,13 +165,13 @@ function openTraffic(
   );
 }
 
-/** Dependencies of the parts for contract authors. */
+/** Dependencies of the parts meant for contract authors. */
 interface Bench {
   readonly up: Promise<RunningLocalnet | undefined>;
   readonly makeProfile: GasProfiles["make"];
 }
 
-/** The page belongs to the control API. */
+/** The control API serves the page. */
 function openPage(
   { parts, controlToken }: LocalnetDaemonOptions,
   { clock }: DaemonContext,
@@ -192,7 +192,7 @@ function openWatch(
   return createContractWatch({ ...watch, chain: chains.local }, { node, clock, makeProfile });
 }
 
-/** Calls `announce` once, when all parts are ready. A part that fails to start rejects its own `run`. */
+/** Calls `announce` once, when all parts are ready. If a part fails to start, its own `run` rejects. */
 function createAnnouncement(
   up: Promise<readonly [RunningLocalnet | undefined, unknown] | undefined>,
   announce: (running: RunningLocalnet | undefined) => void,
@@ -223,9 +223,7 @@ function openSidecar(
   );
 }
 
-/**
- * Serves the faults of a sidecar that runs in a different process from the local chain, whose control API forwards to this one.
- */
+/** Serves the faults of a sidecar that runs in another process than the local chain, whose control API forwards to this one. */
 function openSidecarControl(
   { parts, ports, access, controlToken }: LocalnetDaemonOptions,
   context: DaemonContext,
@@ -245,14 +243,14 @@ function openSidecarControl(
   );
 }
 
-/** The parts that the control API serves besides the chains. */
+/** The parts, other than the chains, that the control API serves. */
 interface ControlTargets {
   /** Undefined if there is no control API. */
   readonly page: ContractPage | undefined;
   readonly runningChains: OverviewDeps["chains"];
   /** Undefined if the sidecar runs in another process. */
   readonly sidecar: Sidecar | undefined;
-  /** Faults in the local chain's votes. */
+  /** Faults that can be injected into the local chain's votes. */
   readonly faults: FaultSwitches<OracleFaultName>;
   readonly trafficFaults: FaultSwitches<TrafficFaultName>;
   /** Undefined if the IBC relayer does not run in this process. */
@@ -333,7 +331,7 @@ function controlOptions(
   };
 }
 
-/** Creates `GET /metrics` of the control API, with the metrics of the IBC relayer and the traffic if they run here. */
+/** Creates the control API's `GET /metrics` route, which exports the IBC relayer's and the traffic's metrics if they run here. */
 function metricsRoutes(
   { ibcRelayer, traffic }: Pick<ControlTargets, "ibcRelayer" | "traffic">,
   { build, clock }: DaemonContext,
@@ -351,7 +349,7 @@ function metricsRoutes(
   ];
 }
 
-/** Both chains have REST and gRPC. */
+/** Each chain serves REST and gRPC. */
 function chainServers(
   { part, chainName }: ChainProfile,
   { ports, access }: LocalnetDaemonOptions,

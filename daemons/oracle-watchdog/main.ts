@@ -17,11 +17,11 @@ import { createMemoryState } from "../../src/watchdog/state/state-store.ts";
 import { createWatchdog, type Watchdog } from "../../src/watchdog/watchdog.ts";
 import { createWatchdogReports } from "../../src/watchdog/report/report-source.ts";
 
-/** Called when the watchdog listens, and again after each reload that restarts the services. */
+/** Called once the watchdog is listening, and again after each reload that restarts the services. */
 export type WatchdogReady = (watchdog: Watchdog, endpoints: readonly DaemonEndpoint[]) => void;
 
 /**
- * Runs the watchdog until the context's signal aborts. Throws `WatchdogError`, or an error if a port is in use. Without
+ * Runs the watchdog until the context's signal aborts. Throws `WatchdogError`, or another error if a port is in use. Without
  * `reloads`, the configuration is fixed.
  */
 export async function runOracleWatchdog<Config extends WatchdogConfig>(
@@ -85,7 +85,7 @@ export async function runOracleWatchdog<Config extends WatchdogConfig>(
   }
 }
 
-/** The channels are tested when the process starts, but not on each reload. */
+/** The notification channels are tested when the process starts, but not after a reload. */
 function withoutTest(config: WatchdogConfig): WatchdogConfig {
   return { ...config, notify: { ...config.notify, testsAtStart: false } };
 }

@@ -1,9 +1,9 @@
 import type { Command } from "commander";
 
-/** The localnet's test accounts "alice" and "bob", and its first validator, so that the examples work unchanged on a localnet. */
+/** The localnet's test accounts "alice" and "bob" and its first validator, so that the examples work unchanged on a localnet. */
 const ALICE = "neutron1996dm23zd6sgcvp2wacdzsr277al7ej0hxuumx";
 const BOB = "neutron1xek7j2nv3yshdf4ly3s87ddf0aysz3ckr3y3p7";
-/** An address that has no account. */
+/** An address without an account. */
 const NEWCOMER = "neutron1NEWCOMER";
 const VALIDATOR = "neutronvaloper1VALIDATOR";
 const CONTRACT = "neutron1CONTRACT";
@@ -58,7 +58,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
   voter: ALICE,
 };
 
-/** Words after a command's name, for commands whose options matter more than their arguments. */
+/** Words that follow a command's name, for commands whose options matter more than their arguments. */
 const EXAMPLES: Readonly<Record<string, readonly (readonly string[])[]>> = {
   up: [[], ["--contract", "my.wasm", "--watch"]],
   "localnet start": [[], ["local", "remote", "--home", "./data"]],
@@ -169,7 +169,7 @@ const EXAMPLES: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "config from-env": [[".env"]],
 };
 
-/** Signers in the examples of transactions, by the first words of the command; all others are signed by alice. */
+/** Signers in transaction examples, by the command's first words. All other examples are signed by alice. */
 const SIGNERS: Readonly<Record<string, string>> = {
   "tx feerefunder update-params": "operator",
   "tx ibc-rate-limit": "operator",
@@ -180,7 +180,7 @@ const SIGNERS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns a command's examples, each as a list of words without the program name. `path`: names of the command and its parents.
+ * Returns a command's examples, each as words without the program name. `path`: the names of the command's parents and its own.
  */
 export function examplesOf(command: Command, path: readonly string[]): readonly (readonly string[])[] {
   const name = path.join(" ");
@@ -197,7 +197,7 @@ function signerOf(name: string): string {
   return Object.entries(SIGNERS).find(([prefix]) => name.startsWith(prefix))?.[1] ?? "alice";
 }
 
-/** Returns a command line for a shell. */
+/** Formats a command line for a shell. */
 export function shellText(program: string, words: readonly string[]): string {
   return [
     program,
@@ -205,7 +205,7 @@ export function shellText(program: string, words: readonly string[]): string {
   ].join(" ");
 }
 
-/** The end of a command's help, with its examples. Empty for a group. */
+/** Returns the end of a command's help, which lists its examples. Empty for a group. */
 export function exampleHelp(command: Command, path: readonly string[]): string {
   if (command.commands.length > 0 || path.length === 0) return "";
   const lines = examplesOf(command, path).map((words) => `  ${shellText("relaywatch", words)}`);

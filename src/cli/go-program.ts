@@ -12,8 +12,8 @@ interface UrlOptions {
 }
 
 /**
- * Creates the Go relayer's command line (v0.3.0), for its scripts, images and service files: `start`, `query unsuccessful-txs`,
- * `exec resubmit-tx` and `version`. It takes its settings from the environment only.
+ * Creates the Go relayer's command line (v0.3.0), for existing scripts, images and service files: `start`, `query
+ * unsuccessful-txs`, `exec resubmit-tx` and `version`. It reads its settings only from the environment.
  */
 export async function createGoProgram(context: CliContext): Promise<Command> {
   const query = new Command("query").description("query a running relayer").addCommand(

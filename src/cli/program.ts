@@ -86,7 +86,7 @@ const COMMANDS: readonly LazyCommand[] = [
   },
   {
     name: "completion",
-    description: "print what a shell needs to complete command lines: bash, zsh, fish",
+    description: "print a shell's completion script for command lines: bash, zsh, fish",
     load: async () => (await import("./commands/completion.ts")).completionCommand,
   },
   {
@@ -141,7 +141,7 @@ export function withSettings(command: Command): Command {
   return command;
 }
 
-/** The name of the program, which begins all its errors. */
+/** The program's name, with which all its errors begin. */
 function nameOf(command: Command): string {
   return command.parent === null ? command.name() : nameOf(command.parent);
 }

@@ -45,7 +45,7 @@ export function openClient(
   );
 }
 
-/** Subscribes to the local chain's blocks and query events, at the first endpoint in `order`. */
+/** Subscribes to the local chain's blocks and query events on the first endpoint in `order`. */
 export function followLocalChain(
   config: RelayerConfig,
   order: () => readonly string[],

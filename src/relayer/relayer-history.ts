@@ -32,7 +32,7 @@ interface HistoryDeps {
 interface RelayerHistory {
   readonly ledger: CostLedger;
   readonly timeline: ProblemTimeline;
-  /** Receives this process's payments. Until earlier processes' payments have been read, they are queued behind those. */
+  /** Receives this process's payments, which are queued until the payments of earlier processes have been read. */
   readonly payments: PaymentSink;
   /** Reads what other processes have written. Rejects only on abort. */
   readonly load: (latestHeight: bigint) => Promise<void>;
@@ -41,7 +41,7 @@ interface RelayerHistory {
   readonly service: Service;
 }
 
-/** Maximum number of payments that wait for those of earlier processes. Any more are stored immediately. */
+/** Maximum number of payments that wait for earlier processes' payments. Any more are stored immediately. */
 const MAX_WAITING = 20_000;
 
 /** Opens the ledger and the time line in the store. */

@@ -195,7 +195,7 @@ function dueStates(loop: Loop, view: PipelineView, lookAhead: bigint): readonly 
   return due;
 }
 
-/** The state of a query whose result is on its way, as it will be once a block includes the result. */
+/** Returns the state that a query with a pending result will have once a block includes the result. */
 function withResult(
   state: QueryState,
   { sentAt, at }: NonNullable<ReturnType<PipelineView["newest"]>>,
@@ -221,7 +221,7 @@ function recordCycleError(loop: Loop, error: unknown): void {
 }
 
 /**
- * Decides how many blocks ahead a worker reads. A value that is read when its query is due is the newest, but reading, proving,
+ * Decides how many blocks ahead a worker reads. A value read when its query is due is the most recent, but reading, proving,
  * simulating and sending it may take longer than a block. A query that is due in every block would then get a result only in
  * every second one.
  */
@@ -236,9 +236,9 @@ export interface LookAhead {
 }
 
 /**
- * Shares of a block that a cycle and sending may take before results are read one block early, and two. The rest allows for the
- * propagation of the block itself, and for varying durations. Reading three blocks early would be useless, because two results of
- * a query may wait for their broadcast.
+ * Shares of a block that a cycle and sending may take before results are read one block early, and two. The remainder allows for
+ * block propagation and varying durations. Reading three blocks early would be useless, because at most two results of a query
+ * may wait for their broadcast.
  */
 const MAX_SHARES = [0.6, 1.3] as const;
 /** Weight of the last measurement. */
@@ -273,7 +273,7 @@ export function createLookAhead(clock: Pick<Clock, "monotonicMs">): LookAhead {
   };
 }
 
-/** A worker's cycles that read and prove at the same time. */
+/** A worker's cycles that read and prove concurrently. */
 export interface RunningCycles {
   readonly count: () => number;
   /** Total number of queries in these cycles. */

@@ -33,7 +33,7 @@ export interface RoutesDeps {
   readonly statuses: () => readonly WatchdogStatus[];
   /** Returns true while the poll loop is running. */
   readonly isAlive: () => boolean;
-  /** Each validator's status as JSON, as of its last poll. */
+  /** The status of each validator as JSON, as of its last poll. */
   readonly statusTexts: () => readonly string[];
   readonly registry: Registry;
   /** The text of `/metrics`. */
@@ -84,7 +84,7 @@ export function createWatchdogRoutes({
   ];
 }
 
-/** The state for the service manager: startup is complete after every validator's first poll. */
+/** Returns the state for the service manager: startup is complete once every validator has been polled. */
 export function serviceStateOf(statuses: readonly WatchdogStatus[], isAlive: () => boolean): ServiceState {
   const firing = statuses.flatMap(({ validator, alerts }) =>
     alerts.flatMap(({ state, rule }) =>
@@ -106,7 +106,7 @@ interface AlertRoutesDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly alerting: () => AlertingState;
-  /** Stores a changed state. If that fails, returns the reason and leaves the state unchanged; otherwise returns undefined. */
+  /** Stores a changed state. If that fails, returns the reason and keeps the previous state; otherwise returns undefined. */
   readonly change: (alerting: AlertingState) => string | undefined;
   readonly rules: readonly AlertRule[];
   /** Names of all validators. */
@@ -143,8 +143,8 @@ export function createAlertRoutes(deps: AlertRoutesDeps): readonly ApiRoute[] {
 }
 
 /**
- * Creates the JSON for `GET /api/alerts`. Inactive alerts differ only in the validator's name, and an alert whose state has not
- * changed is not encoded again: 200 validators have 9,000 alerts.
+ * Creates the JSON for `GET /api/alerts`. The JSON of an inactive alert differs only in the validator's name, and an alert is
+ * encoded again only if its state has changed: 200 validators have 9,000 alerts.
  */
 function createAlertsText(deps: AlertRoutesDeps): () => string {
   const { alerting, rules, validators, escalation } = deps;
@@ -169,7 +169,7 @@ function createAlertsText(deps: AlertRoutesDeps): () => string {
   };
 }
 
-/** Placeholder for a validator's name. No name contains a space. */
+/** Placeholder for a validator's name. Real names contain no spaces. */
 const NAME = "name of a validator";
 
 function otherJson(deps: AlertRoutesDeps): Readonly<Record<string, unknown>> {
@@ -190,7 +190,7 @@ function jsonTextReply(text: string): HttpReply {
   return { ...jsonReply(200, null), body: `${text}\n` };
 }
 
-/** Notifications that were never delivered, oldest first. */
+/** Encodes the notifications that were never delivered, oldest first. */
 function deadLettersJson({ outbox }: AlertingState): readonly unknown[] {
   return deadLetters(outbox).map(({ channel, event, dead }) => ({
     channel,
@@ -241,7 +241,7 @@ function createSilence({ body }: RouteRequest, deps: AlertRoutesDeps): HttpReply
   return jsonReply(201, silenceJson(silence));
 }
 
-/** Stores alerts after an acknowledgement or its withdrawal. */
+/** Stores the alerts after an acknowledgement is made or withdrawn. */
 function changeAcknowledged(
   result: AcknowledgeResult,
   { alerting, change, logger }: AlertRoutesDeps,
@@ -274,13 +274,13 @@ function deleteSilence(id: string, { alerting, change, logger }: AlertRoutesDeps
   return jsonReply(200, { deleted: id });
 }
 
-/** A change that is confirmed survives a restart; any other is refused. */
+/** Refuses a change that could not be stored: confirmed changes must survive a restart. */
 function notStored(what: string, problem: string): HttpReply {
   const text = `${what}: a restart would undo it, since ${problem}; repair the disk that holds state_dir and try again`;
   return errorReply(503, "not-stored", text);
 }
 
-/** Status 502 if any channel did not accept the test. */
+/** Returns status 502 if any channel did not accept the test. */
 function testReply(results: readonly ChannelTest[]): HttpReply {
   return jsonReply(results.every(({ error }) => error === null) ? 200 : 502, { channels: results });
 }

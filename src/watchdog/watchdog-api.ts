@@ -227,7 +227,7 @@ const tests = z.strictObject({
   channels: z.array(z.strictObject({ channel: words, kind: words, error: wordsOrNull })),
 });
 
-/** JSON that selects dead letters. */
+/** Schema for selecting dead letters. */
 export const DEAD_LETTER_CHOICE = z.strictObject({
   ids: z.array(words).max(1000).optional(),
   channels: z.array(words).max(100).optional(),
@@ -273,7 +273,7 @@ const endSilence: RouteDefinition = {
   },
 };
 
-/** The routes of the watchdog's HTTP API, except those that commands read: see `report/report-data.ts`. */
+/** The routes of the watchdog's HTTP API, except those from which commands read; see `report/report-data.ts`. */
 export const WATCHDOG_API = {
   status: getJson(
     "/api/status",

@@ -51,9 +51,9 @@ export interface WatchdogDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly registry: Registry;
-  /** Uniform in [0, 1). */
+  /** Returns a random number in [0, 1). */
   readonly random: () => number;
-  /** Option that changes the HTTP server's port. Default: the configuration key `http.listen`. */
+  /** Option that overrides the HTTP server's port. Default: the configuration key `http.listen`. */
   readonly portOption?: string;
   /** Default: HTTP. */
   readonly reader?: HttpPageReader;
@@ -69,13 +69,13 @@ export interface WatchdogDeps {
   readonly openState?: (folder: string) => StateStore;
   /** Default: this program's. */
   readonly build?: BuildInfo;
-  /** Counts for the page, including older ones. May throw. Default: the counts in memory. */
+  /** Returns the counts for the page, including older ones. May throw. Default: the counts in memory. */
   readonly storedLedger?: (validator: string) => LedgerView | undefined;
   /** Additional routes for the HTTP server. */
   readonly routes?: readonly ApiRoute[];
-  /** Default: its own server. */
+  /** Default: the watchdog's own server. */
   readonly serve?: LastingServer["serve"];
-  /** The state used without a folder. Default: an empty one. */
+  /** The state used if there is no folder. Default: an empty state. */
   readonly memory?: StateStore;
   readonly reloader?: Reloader | undefined;
   /** Default: new counters. */
@@ -84,27 +84,27 @@ export interface WatchdogDeps {
 }
 
 export interface Watchdog extends Service {
-  /** The HTTP server's bound address; rejects if the server cannot listen. */
+  /** Resolves with the HTTP server's bound address. Rejects if the server cannot listen. */
   readonly ready: Promise<ListenAddress>;
-  /** The public status page's bound address; undefined if there is no page. Rejects if it cannot listen. */
+  /** Resolves with the public status page's bound address; undefined if there is no page. Rejects if it cannot listen. */
   readonly publicReady: Promise<ListenAddress | undefined>;
-  /** Resolves after every validator's first poll. */
+  /** Resolves once every validator has been polled. */
   readonly polled: Promise<void>;
-  /** One per validator, in configuration order. */
+  /** Returns one status per validator, in configuration order. */
   readonly statuses: () => readonly WatchdogStatus[];
-  /** Status of the first validator. */
+  /** Returns the status of the first validator. */
   readonly status: () => WatchdogStatus;
-  /** A validator's counts in memory; undefined before its first reading. */
+  /** Returns a validator's counts in memory; undefined before its first reading. */
   readonly ledger: (validator: string) => LedgerView | undefined;
-  /** The state for the service manager. */
+  /** Returns the state for the service manager. */
   readonly serviceState: () => ServiceState;
-  /** Alerts that have fired, for all validators, oldest first. */
+  /** Returns the alerts that have fired, for all validators, oldest first. */
   readonly alertHistory: () => readonly PastAlert[];
 }
 
 /**
- * Creates the watchdog. While running, it polls the sources, counts blocks, raises alerts and serves its HTTP API. `run` throws
- * `WatchdogError`, or the listening error if the server cannot listen.
+ * Creates the watchdog. While it is running, it polls the sources, counts blocks, raises alerts and serves its HTTP API. `run`
+ * throws `WatchdogError`, or the listening error if the server cannot listen.
  */
 export function createWatchdog(config: WatchdogConfig, given: WatchdogDeps): Watchdog {
   const deps = { ...given, clock: createBelievedClock(given.clock) };
@@ -282,7 +282,7 @@ function versionOf({ build }: Pick<WatchdogDeps, "build">): string {
   return (build ?? readBuildInfo()).version;
 }
 
-/** The public status page's server, which has no other routes. */
+/** Creates the public status page's server, which has no other routes. */
 function createPublicServer(
   { listen, hosts }: StatusPageConfig,
   deps: Pick<WatchdogDeps, "logger">,
@@ -321,7 +321,7 @@ interface ReaderDeps {
   readonly readSamples?: ReadSamples;
 }
 
-/** Creates the readers required by the configuration. */
+/** Creates the readers that the configuration requires. */
 function createPrometheusReaders(config: WatchdogConfig, deps: ReaderDeps): PrometheusReaders {
   const { prometheus, backfill, intervalMs } = config;
   if (prometheus === undefined) return { stored: undefined, backfillerOf: () => undefined, close: () => {} };
@@ -344,7 +344,7 @@ function createPrometheusReaders(config: WatchdogConfig, deps: ReaderDeps): Prom
   };
 }
 
-/** Makes each query wait for the previous one to end, for a limited time. */
+/** Makes each query wait until the previous one has ended, for a limited time. */
 function oneAtATime(read: ReadSamples, deadlineMs: number): ReadSamples {
   let last: Promise<unknown> = Promise.resolve();
   return (selector, range, signal) =>

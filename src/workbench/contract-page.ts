@@ -21,18 +21,18 @@ import { PROFILE_FORMATS } from "../localnet/cli/gas-reports.ts";
 import { formatProfile } from "./profile/profile-formats.ts";
 import type { ProfileReport } from "./profile/profile-json.ts";
 
-/** What the page shows. */
+/** Data that the page shows. */
 export interface ContractPageInput {
   readonly nowMs: number;
   readonly calls: readonly ContractCall[];
-  /** Returns a transaction's profile by its hash, or why there is none. */
+  /** Returns a transaction's profile by its hash, or the reason why there is none. */
   readonly profile: (hash: string) => ProfileReport | string;
 }
 
 /** Maximum number of rows in the table of places. */
 const MAX_PLACES = 25;
 
-/** Creates the content: the most recent transactions that called contracts, and the profile of the one that `view` selects. */
+/** Creates the page's content: the most recent transactions that called contracts, and the profile of the one `view` selects. */
 export function contractPage(
   { nowMs, calls, profile }: ContractPageInput,
   view: URLSearchParams,
@@ -157,7 +157,7 @@ interface ContractPageDeps {
   readonly makeProfile: GasProfiles["make"];
 }
 
-/** The page, additional routes, and the service that reads the chain for it. */
+/** The page, additional routes, and the service that reads the chain for the page. */
 export interface ContractPage extends Service {
   readonly page: LivePage;
   readonly routes: readonly ApiRoute[];
@@ -180,10 +180,10 @@ export const PROFILE_ROUTE = getText(
   "application/json",
 );
 
-/** Number of cached profiles. The profile of an executed transaction never changes. */
+/** Number of profiles to cache. The profile of an executed transaction never changes. */
 const MAX_KEPT = 16;
 
-/** Creates the page, and `GET /profiles/HASH` for the control API. */
+/** Creates the page, and the control API route `GET /profiles/HASH`. */
 export function createContractPage({ node, clock, makeProfile }: ContractPageDeps): ContractPage {
   const calls: ContractCalls = createContractCalls();
   let view: NodeView | undefined;
@@ -249,9 +249,9 @@ export interface ContractCall {
   readonly hash: string;
   readonly height: bigint;
   readonly index: number;
-  /** Called contracts, bech32; empty if the first call did not find its contract. */
+  /** Bech32 addresses of the called contracts; empty if the first call did not find its contract. */
   readonly contracts: readonly string[];
-  /** What each message does: `execute {"a":1}`, or the message name in another module, `MsgUpdateClient`. */
+  /** What each message does: `execute {"a":1}` or, for another module, the message name, `MsgUpdateClient`. */
   readonly messages: readonly string[];
   /** True if a user called the contract, false if a module did. */
   readonly isDirect: boolean;
@@ -268,12 +268,12 @@ interface ContractCalls {
   readonly follow: (view: NodeView) => () => void;
 }
 
-/** Number of calls listed. Calls by modules, such as results for contracts, have a separate list, because there are many. */
+/** Number of calls listed. Calls by modules, such as results sent to contracts, have a separate list, because there are many. */
 const MAX_DIRECT = 50;
 const MAX_OTHERS = 10;
-/** Number of blocks read at the start. */
+/** Number of blocks to read at the start. */
 const FIRST_BLOCKS = 200n;
-/** Maximum length of a message's text. */
+/** Maximum length of a message text. */
 const MAX_TEXT = 300;
 
 function createContractCalls(): ContractCalls {
@@ -310,7 +310,7 @@ interface Place {
   readonly index: number;
 }
 
-/** Undefined for a transaction that called no contract, or that cannot be decoded. */
+/** Returns undefined for a transaction that called no contract or cannot be decoded. */
 function callOf(tx: Uint8Array, result: TxResult, { height, index }: Place): ContractCall | undefined {
   const messages = messagesOf(tx);
   const direct = messages.flatMap(({ typeUrl, value }) => directCall(typeUrl, value) ?? []);

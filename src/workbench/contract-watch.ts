@@ -20,19 +20,19 @@ import {
   LocalAccountError,
 } from "../localnet/accounts/local-account.ts";
 
-/** A contract in the genesis whose code follows a file. */
+/** A contract in the genesis whose code is kept in step with a file. */
 interface WatchedContract {
   readonly file: string;
   readonly label: string;
-  /** Name of the test account that may migrate the contract. It also uploads the code. */
+  /** Name of the test account that may migrate the contract. The same account uploads the code. */
   readonly admin: string;
-  /** Message for the migrations, JSON. */
+  /** JSON message with which the contract is migrated. */
   readonly migrate: string;
 }
 
 export interface ContractWatchOptions {
   readonly contracts: readonly WatchedContract[];
-  /** Reads and checks code. If the chain would refuse it, throws with the reason. */
+  /** Reads and checks code. Throws with the reason if the chain would reject the code. */
   readonly read: (file: string) => Uint8Array;
   /** Receives one line per event. */
   readonly report: (line: string) => void;
@@ -52,13 +52,13 @@ const POLL_MS = 300;
 /** Deadline for a transaction to be included in a block. */
 const TX_DEADLINE_MS = 60_000;
 
-/** Thrown when the chain does not accept a transaction for new code. */
+/** Thrown when the chain rejects a transaction for new code. */
 class WatchError extends CodedError<{ readonly code: "watch-refused" }> {}
 
 /**
  * Creates the watch. When a file changes, its code is checked and uploaded, and the contract is migrated to it. If a step fails,
- * the watch reports it and goes on, and the contract keeps its code. The watch polls the files instead of waiting for events, so
- * that it works for replaced files and on all file systems.
+ * the watch reports the error and continues, and the contract keeps its code. The watch polls the files instead of waiting for
+ * events, so that it works for replaced files and on all file systems.
  */
 export function createContractWatch(options: ContractWatchOptions, deps: ContractWatchDeps): Service {
   const followed = options.contracts.map((contract) => createFollower(contract, options, deps));
@@ -101,7 +101,7 @@ function createFollower(
   };
 }
 
-/** These errors have texts for people; any other error is a bug. */
+/** These errors have human-readable texts; any other error is a bug. */
 function reasonOf(error: unknown): string {
   const isKnown =
     error instanceof WatchError ||
@@ -112,7 +112,7 @@ function reasonOf(error: unknown): string {
   return errorText(error);
 }
 
-/** Returns a value that changes when a file is replaced or written; undefined while there is no file. */
+/** Returns a value that changes when a file is replaced or written, or undefined if there is no file. */
 function stateOf(file: string): string | undefined {
   const stat = statSync(file, { throwIfNoEntry: false });
   return stat && `${stat.ino} ${stat.size} ${stat.mtimeMs}`;
@@ -127,7 +127,7 @@ interface Migrating {
   readonly signal: AbortSignal;
 }
 
-/** Uploads code and migrates the contract to it. Returns what happened; undefined if the contract already has this code. */
+/** Uploads code and migrates the contract to it. Returns what happened, or undefined if the contract already uses this code. */
 async function follow(
   { label, migrate }: WatchedContract,
   code: Uint8Array,
@@ -169,7 +169,7 @@ function ask(view: NodeView, rpc: string, data: Uint8Array): Uint8Array {
   return response.value;
 }
 
-/** Genesis contracts belong to `operator`. If two have the same label, the later one is meant. */
+/** Genesis contracts belong to `operator`. If two have the same label, the later one is used. */
 function findContract(
   view: NodeView,
   chain: ChainProfile,
@@ -198,7 +198,7 @@ function codeOf(view: NodeView, codeId: bigint): { readonly dataHash: Uint8Array
   return codeInfo ?? { dataHash: new Uint8Array() };
 }
 
-/** Sends a message and waits for its block. Throws {@link WatchError} unless it succeeds. */
+/** Sends a message and waits for its inclusion in a block. Throws {@link WatchError} unless it succeeds. */
 async function send(
   name: "MsgStoreCode" | "MsgMigrateContract",
   { view, chain, account, clock, makeProfile, signal }: Migrating,
@@ -223,7 +223,7 @@ function refused(name: string, reason: string, stack = ""): WatchError {
   return new WatchError({ code: "watch-refused" }, `${what}: ${reason}${stack}`);
 }
 
-/** The functions that were running when the transaction failed. */
+/** Returns the functions that were running when the transaction failed. */
 function stackOf(makeProfile: GasProfiles["make"], hash: Uint8Array): string {
   try {
     const { failures } = makeProfile({ kind: "tx", hash: toHex(hash) });

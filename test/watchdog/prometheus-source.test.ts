@@ -172,7 +172,7 @@ describe("a watchdog with source: prometheus", () => {
   it("derives the pairs that have a price from the sidecar's updates", async () => {
     const scene = await createScene();
     const rig = await start(scene, stored());
-    expect(sourceOf(rig, "prices")?.error).toContain("Prometheus has one scrape of the sidecar");
+    expect(sourceOf(rig, "prices")?.error).toContain("Prometheus has only one scrape of the sidecar");
     await scene.advance(30_000);
     expect(rig.watchdog.status().pairs).toEqual(["BTC/USD"]);
     expect(sourceOf(rig, "sidecar-metrics")).toMatchObject({ up: true });

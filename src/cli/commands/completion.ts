@@ -3,7 +3,7 @@ import type { CliContext } from "../../platform/cli/cli-context.ts";
 
 type CreateProgram = (context: CliContext) => Promise<Command>;
 
-/** The part of completion that each shell runs. It asks the program for the words that may come next. */
+/** Completion script for each shell. It asks the program which words may come next. */
 const SCRIPTS: Readonly<Record<string, string>> = {
   bash: `# relaywatch completion bash > /etc/bash_completion.d/relaywatch
 _relaywatch() {
@@ -37,7 +37,7 @@ export function completionCommand(context: CliContext): Command {
     .action((shell: string) => context.print(SCRIPTS[shell] ?? ""));
 }
 
-/** `relaywatch __complete WORD…`: prints each possible next word, a tab and its description. The last WORD is being typed. */
+/** `relaywatch __complete WORD…`: prints each possible next word, a tab and its description. The last WORD is incomplete. */
 export function completeCommand(context: CliContext, createProgram: CreateProgram): Command {
   return new Command()
     .argument("[words...]", "the command line so far, without the name of the program")
@@ -55,14 +55,14 @@ interface Candidate {
   readonly description: string;
 }
 
-/** Returns the candidates for the last word. Empty where a file name or free text is expected. */
+/** Returns the candidates for the last word. Returns none where a file name or free text is expected. */
 export function candidates(program: Command, words: readonly string[]): readonly Candidate[] {
   const typed = words.at(-1) ?? "";
   const { command, count, open } = walk(program, words.slice(0, -1));
   return possible(command, { typed, count, open }).filter(({ word }) => word.startsWith(typed));
 }
 
-/** The position in a command line. */
+/** A position in a command line. */
 interface Place {
   readonly command: Command;
   /** Arguments so far. */

@@ -6,11 +6,11 @@ import { type EffectiveConfig, effectiveConfig } from "../../platform/config/eff
 import { relayerConfigKind } from "../../relayer/config/relayer-config.ts";
 import { watchdogConfigKind } from "../../watchdog/config/config.ts";
 
-/** The daemons that have a configuration; for `localnet`, it is the chain file. */
+/** The daemons that have a configuration file; for `localnet`, this is the chain file. */
 export const DAEMONS = ["oracle-watchdog", "icq-relayer", "localnet"] as const;
 export type DaemonName = (typeof DAEMONS)[number];
 
-/** Reads a configuration as the daemon would, and returns a function that returns its values. Throws `ConfigError`. */
+/** Reads a configuration as the daemon would, and returns a function that returns the effective values. Throws `ConfigError`. */
 export function readAs(kind: DaemonName, source?: ConfigText): () => EffectiveConfig {
   if (kind === "icq-relayer") {
     const relayer = relayerConfigKind();
@@ -27,17 +27,20 @@ export function readAs(kind: DaemonName, source?: ConfigText): () => EffectiveCo
 
 /** `--kind DAEMON`. */
 export function kindOption(): Option {
-  return new Option("--kind <daemon>", "the daemon; default: the one that knows the keys").choices(DAEMONS);
+  return new Option(
+    "--kind <daemon>",
+    "the daemon; default: the one whose configuration has these keys",
+  ).choices(DAEMONS);
 }
 
-/** Without a kind, reads the file as the kind whose schema knows most of its keys. Throws that kind's `ConfigError`. */
+/** Without a kind, reads the file as the kind whose schema recognizes most of its keys. Throws that kind's `ConfigError`. */
 export function readBest(source: ConfigText, kind: DaemonName | undefined): () => EffectiveConfig {
   const { result } = bestOf(source, kind === undefined ? DAEMONS : [kind]);
   if (result instanceof ConfigError) throw result;
   return result;
 }
 
-/** The daemon whose schema knows most of the file's keys. */
+/** Returns the daemon whose schema recognizes most of the file's keys. */
 export function kindOf(source: ConfigText): DaemonName {
   return bestOf(source, DAEMONS).kind;
 }

@@ -24,12 +24,15 @@ interface ShowOptions {
 /** `relaywatch config show FILE`. */
 export function showCommand(context: CliContext): Command {
   return addOutputOptions(new Command())
-    .argument("[file]", "YAML file; default: the environment variables alone")
+    .argument("[file]", "YAML file; default: environment variables only")
     .addOption(new Option("--config <file>", "the same as the argument"))
     .addOption(kindOption())
     .option("--origin", "show where each value comes from: file and line, environment variable, or default")
     .addOption(new Option("--redacted", "print secrets as [redacted]").default(true))
-    .option("--no-redacted", "print references to secrets, so that the output can be used as a file")
+    .option(
+      "--no-redacted",
+      "print references to secrets, so that the output can be used as a configuration file",
+    )
     .addHelpText(
       "after",
       `
@@ -41,7 +44,7 @@ A secret itself is never printed, and need not be readable. Without a file, --ki
 
 function show(argument: string | undefined, options: ShowOptions, context: CliContext): void {
   if (argument !== undefined && options.config !== undefined)
-    throw new CliError(EXIT.usage, "name one file: as the argument or with --config");
+    throw new CliError(EXIT.usage, "name the file once, either as the argument or with --config");
   const file = argument ?? options.config;
   const effective = withoutSecrets(() => readShown(file, options.kind)());
   const format = { withOrigin: options.origin === true, isRedacted: options.redacted };

@@ -33,7 +33,7 @@ const COMMANDS: readonly LazyCommand[] = [
   },
   {
     name: "from-env",
-    description: "print the relayer's configuration from the Go relayer's variables",
+    description: "print a relayer configuration made from the Go relayer's variables",
     load: async () => (await import("../../relayer/cli/go-relayer-commands.ts")).fromEnvCommand,
   },
 ];
@@ -54,7 +54,10 @@ function validateCommand(context: CliContext): Command {
   return new Command()
     .argument("<file...>", "YAML files")
     .addOption(kindOption())
-    .option("--no-secrets", "do not read the files and variables with secrets, which need not exist: for CI")
+    .option(
+      "--no-secrets",
+      "do not read the files and variables that hold secrets; they need not exist (for CI)",
+    )
     .addOption(jsonOption())
     .addHelpText(
       "after",

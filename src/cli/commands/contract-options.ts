@@ -7,7 +7,7 @@ import { EXIT, errorMessage } from "../../platform/base/errors.ts";
 import type { JsonValue } from "../../platform/base/json.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
 
-/** A `--contract` and the options that follow it. */
+/** A `--contract` option and the options that follow it. */
 export interface ContractOption {
   readonly file: string;
   init: JsonValue;
@@ -17,8 +17,8 @@ export interface ContractOption {
 }
 
 /**
- * Adds `--watch` and `--contract FILE`, each of which may be followed by `--init`, `--label`, `--admin` and `--migrate`. Fills
- * `contracts` in command-line order.
+ * Adds `--watch` and a repeatable `--contract FILE`, each of which may be followed by `--init`, `--label`, `--admin` and
+ * `--migrate`. Fills `contracts` in command-line order.
  */
 export function addContractOptions(command: Command, contracts: ContractOption[]): void {
   const ofLast =
@@ -38,7 +38,7 @@ export function addContractOptions(command: Command, contracts: ContractOption[]
       contracts.push({ file, init: {}, label: undefined, admin: "operator", migrate: "{}" });
       return file;
     }),
-    new Option("--init <json>", "message of the contract's instantiation; default: {}").argParser(
+    new Option("--init <json>", "message that instantiates the contract; default: {}").argParser(
       ofLast((contract, text) => {
         contract.init = parseInit(text);
       }),
@@ -53,7 +53,7 @@ export function addContractOptions(command: Command, contracts: ContractOption[]
         contract.admin = text;
       }),
     ),
-    new Option("--migrate <json>", "message of the contract's migrations by --watch; default: {}").argParser(
+    new Option("--migrate <json>", "message for each migration by --watch; default: {}").argParser(
       ofLast((contract, text) => {
         parseInit(text);
         contract.migrate = text;
@@ -76,7 +76,7 @@ function parseInit(text: string): JsonValue {
   }
 }
 
-/** Reads and checks the files. Throws `CliError`. `chain` is the local chain. */
+/** Reads and validates the files. Throws `CliError`. `chain` is the local chain. */
 export async function readContracts(
   contracts: readonly ContractOption[],
   chain: ChainProfile = CHAINS.local,
@@ -102,7 +102,7 @@ function labelOf(file: string): string {
   return basename(file).replace(/\.wasm(\.gz)?$/, "");
 }
 
-/** Returns what `--watch` follows; undefined without it. `report` receives one line per event. Throws `CliError`. */
+/** Returns what `--watch` watches, or undefined without it. `report` receives one line per event. Throws `CliError`. */
 export async function watchedContracts(
   contracts: readonly ContractOption[],
   watch: true | undefined,

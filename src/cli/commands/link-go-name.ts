@@ -8,10 +8,10 @@ import { packageFolder } from "../../platform/process/build-info.ts";
 
 const NAME = "neutron_query_relayer";
 
-/** `relaywatch link-go-name [FOLDER]`. The name is not installed by default, because it would hide the Go program. */
+/** `relaywatch link-go-name [FOLDER]`. The name is not installed by default, since it would shadow the Go program. */
 export function linkGoNameCommand(context: CliContext): Command {
   return new Command()
-    .argument("[folder]", "a folder in PATH; default: that of the command relaywatch")
+    .argument("[folder]", "a folder in PATH; default: the folder of the relaywatch command")
     .action((folder = dirname(process.argv[1] ?? "")) => {
       const link = join(resolve(folder), NAME);
       const program = join(packageFolder(), "dist/program", `${NAME}.js`);
@@ -20,7 +20,7 @@ export function linkGoNameCommand(context: CliContext): Command {
     });
 }
 
-/** Throws if another file exists there. */
+/** Throws if another file already exists at the link's path. */
 function isLinkTo(link: string, program: string): boolean {
   const stat = lstatSync(link, { throwIfNoEntry: false });
   if (stat === undefined) return false;

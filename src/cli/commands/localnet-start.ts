@@ -103,7 +103,7 @@ The first time, start remote before local: local's genesis contains a light clie
   return command;
 }
 
-/** Smallest traffic setting: a transaction that calls a contract uses 133,000 gas even if the contract does nothing. */
+/** Smallest accepted traffic setting. A transaction that calls a contract uses 133,000 gas even if the contract does nothing. */
 const LEAST_TRAFFIC = 200_000n;
 
 /** `--traffic GAS`. */
@@ -114,7 +114,7 @@ function trafficOption(): Option {
   ).argParser((text) => parseGas(text, LEAST_TRAFFIC));
 }
 
-/** The parts that a complete localnet needs. */
+/** The parts that make up a complete localnet. */
 const WHOLE: readonly LocalnetPart[] = LOCALNET_PARTS.filter((part) => part !== "ibc-relayer");
 
 async function startLocalnet(

@@ -36,7 +36,7 @@ const COMMANDS: readonly LazyCommand[] = [
   },
   {
     name: "snapshot",
-    description: "save the present state of both chains, to return to it later",
+    description: "save the current state of both chains, to return to it later",
     load: async () => (await import("../../localnet/cli/localnet-snapshot.ts")).snapshotCommand,
   },
   {
@@ -52,7 +52,7 @@ const COMMANDS: readonly LazyCommand[] = [
   {
     name: "rehearse",
     description:
-      "play on a running localnet what normally takes weeks: the end of a month, an expiring client, …",
+      "rehearse on a running localnet what normally takes weeks: the end of a month, an expiring client, …",
     load: async () => (await import("../../localnet/cli/localnet-rehearse.ts")).rehearseCommand,
   },
   {
@@ -97,7 +97,7 @@ const COMMANDS: readonly LazyCommand[] = [
   },
 ];
 
-/** Modules that any chain's state may have. */
+/** Modules that can occur in any chain's state. */
 async function modules(): Promise<ModuleSet> {
   return (await import("../../workbench/modules/workbench-modules.ts")).WORKBENCH_MODULES;
 }

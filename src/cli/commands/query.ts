@@ -111,7 +111,7 @@ export function queryCommand(context: CliContext): Promise<Command> {
   return addLazyCommands(new Command(), MODULES, withGasReports(context, lazyGasReports));
 }
 
-/** Loads the command for a module whose queries are rows in one table. */
+/** Loads the command for a module whose queries are all rows of one table. */
 function rows(name: Parameters<typeof moduleQueries>[0]): LazyCommand["load"] {
   return async () => (await import("../../localnet/cli/query/modules.ts")).moduleQueries(name);
 }

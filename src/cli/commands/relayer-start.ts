@@ -40,7 +40,7 @@ export function startCommand(context: CliContext): Command {
     .action((options: Options) => startRelayer(options, context));
 }
 
-/** On the first start after the Go relayer, the state directory contains the Go relayer's storage. */
+/** If the Go relayer ran before, the state directory contains its storage on the first start. */
 async function takeOver(config: RelayerConfig, daemon: DaemonContext): Promise<void> {
   if (!isFirstAfterGo(config)) return;
   // The library is loaded only then.

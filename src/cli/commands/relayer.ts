@@ -25,7 +25,8 @@ const COMMANDS: readonly LazyCommand[] = [
   },
   {
     name: "plan",
-    description: "what a set of queries costs at the chain's fee market, and how late its results will be",
+    description:
+      "show what a set of queries costs in the chain's fee market, and how late its results will be",
     load: async () => (await import("../../relayer/cli/plan-command.ts")).planCommand,
   },
   {
@@ -40,7 +41,7 @@ const COMMANDS: readonly LazyCommand[] = [
   },
   {
     name: "reload",
-    description: "make a running relayer load its configuration again, as SIGHUP does",
+    description: "make a running relayer reload its configuration, as SIGHUP does",
     load: async () => (await import("../../relayer/cli/api-commands.ts")).reloadCommand,
   },
   {

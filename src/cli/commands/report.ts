@@ -54,7 +54,7 @@ function handoverCommand(context: CliContext): Command {
   return withOptions(
     new Command("handover")
       .description(
-        "what happened on a shift: alerts, restarts, gaps, misses, and what the next one takes over",
+        "what happened during a shift: alerts, restarts, gaps, misses, and what the next one takes over",
       )
       .addOption(
         new Option("--since <duration>", "shift length")

@@ -84,7 +84,7 @@ export function txCommand(context: CliContext): Promise<Command> {
   return addLazyCommands(new Command(), MODULES, withGasReports(context, lazyGasReports));
 }
 
-/** Loads the command for a module whose messages are rows in one table. */
+/** Loads the command for a module whose messages are all rows of one table. */
 function rows(name: Parameters<typeof moduleMessages>[0]): LazyCommand["load"] {
   return async () => (await import("../../localnet/cli/tx/modules.ts")).moduleMessages(name);
 }

@@ -8,21 +8,21 @@ import { payStatusOf } from "../../watchdog/page/pay-status.ts";
 import type { WatchdogStatus } from "../../watchdog/polling/watchdog-status.ts";
 import { rateText, resultCount, type UpParts } from "./up-summary.ts";
 
-/** Values that the block shows besides the state of the parts. */
+/** Values that the block shows in addition to the state of the parts. */
 export interface BlockContext extends Freshness {
   readonly startedAtMs: number;
-  /** Addresses of the status pages; undefined until the page's server listens. */
+  /** URLs of the status pages; undefined until the page's server is listening. */
   readonly pages: { readonly relayer: string | undefined; readonly watchdog: string | undefined };
 }
 
-/** Maximum number of open conditions and problems listed in the block; the rest are only counted. */
+/** Maximum number of open conditions and problems that the block lists; any others are only counted. */
 const SHOWN = 4;
-/** Maximum length of the IBC relayer's reason, in characters. */
+/** Maximum length, in characters, of the reason shown for the IBC relayer. */
 const MAX_REASON = 100;
 
 type Paint = ReturnType<typeof pc.createColors>;
 
-/** State of all parts in a few coloured lines: chains, relayer, oracle, open alerts, pages. */
+/** Shows the state of all parts in a few coloured lines: chains, relayer, oracle, open alerts, pages. */
 export function upBlock(parts: UpParts, context: BlockContext): readonly string[] {
   const paint = pc.createColors(true);
   const { nowMs, startedAtMs, pages } = context;
@@ -118,7 +118,7 @@ function toned(tone: Tone, text: string, paint: Paint): string {
   return colour(`${TONE_SIGNS[tone]} ${text}`);
 }
 
-/** Lines that suggest three things to try after the first result. `command` starts the program: "relaywatch". */
+/** Returns lines that suggest three things to try after the first result. `command` starts the program: "relaywatch". */
 export function tryNext(command: string, restPort: number, portOffset: number): readonly string[] {
   const offset = portOffset === 0 ? "" : ` --port-offset ${portOffset}`;
   return [

@@ -16,7 +16,7 @@ export interface UpParts {
   readonly watchdog: Watchdog | undefined;
 }
 
-/** True once the chain has a proven result and the watchdog a success rate. */
+/** Returns true once the chain has a proven result and the watchdog has a success rate. */
 export function hasFirstResults(parts: UpParts): boolean {
   return resultCount(parts) > 0 && parts.watchdog?.status().current.rate !== undefined;
 }
@@ -66,7 +66,7 @@ function watchdogText({ watchdog }: UpParts, paint: Paint): string {
   return `oracle: ${rateText(status)}${alerts}`;
 }
 
-/** The month's success rate, and its tier once the month has enough blocks. */
+/** The month's success rate, plus its tier once the month has enough blocks. */
 export function rateText({
   current: { rate, tier, counts },
 }: {
@@ -79,7 +79,7 @@ export function rateText({
     : `${formatPercent(rate)} %, tier ${tier}`;
 }
 
-/** Results since the relayer started. */
+/** Number of results since the relayer started. */
 export function resultCount(parts: UpParts): number {
   return parts.relayer?.status().queries.reduce((sum, { results }) => sum + results, 0) ?? 0;
 }

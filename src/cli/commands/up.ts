@@ -69,7 +69,10 @@ export function upCommand(context: CliContext): Command {
       "--home <dir>",
       "directory for chain, relayer and watchdog state; without it, Ctrl-C discards the state",
     )
-    .option("--chain-clock", "relayer and watchdog follow the chains' time, which localnet time moves")
+    .option(
+      "--chain-clock",
+      "make the relayer and the watchdog follow the chains' time, which localnet time changes",
+    )
     .addOption(blockTimeOption())
     .addOption(keepBlocksOption())
     .addOption(profileOption())
@@ -123,7 +126,7 @@ async function up(options: UpRequest, context: CliContext): Promise<void> {
 
 const DONE = new Error("the first results exist");
 
-/** Creates the daemons as services. The relayer and the watchdog start once the chains listen. */
+/** Creates the daemons as services. The relayer and the watchdog start once the chains are listening. */
 function createParts(
   options: Options,
   daemon: DaemonContext,

@@ -64,7 +64,7 @@ function controlCommand(name: string, description: string): Command {
 }
 
 function reloadCommand(context: CliContext): Command {
-  return controlCommand("reload", "make a running watchdog load its configuration again, as SIGHUP does")
+  return controlCommand("reload", "make a running watchdog reload its configuration, as SIGHUP does")
     .addOption(forceOption())
     .addHelpText("after", RELOAD_HELP)
     .action(async (options: ControlOptions & { readonly force?: true }) => {
@@ -104,7 +104,7 @@ async function startWatchdog(options: Options, context: CliContext): Promise<voi
 }
 
 interface SelectedConfig extends ReadConfig<WatchdogDaemonConfig> {
-  /** With a configuration, the port is changed by a configuration key; without one, by the option. */
+  /** With a configuration, a configuration key changes the port; without one, the option does. */
   readonly names: Pick<DaemonContext, "portOption">;
 }
 

@@ -19,7 +19,7 @@ const NAMES = { watchdog: "the oracle watchdog", relayer: "the relayer" } as con
 
 type DaemonKind = keyof typeof NAMES;
 
-/** `relaywatch why`: reports on the daemon that an option selects, otherwise on the watchdog and the relayer on this machine. */
+/** `relaywatch why`: reports on the daemon that an option selects, by default on the watchdog and the relayer on this machine. */
 export function whyCommand(context: CliContext): Command {
   const command = new Command().action((options: Options) => why(options, context));
   for (const option of oracleOptions())
@@ -73,7 +73,7 @@ async function why(options: Options, context: CliContext): Promise<void> {
 
 const HINT = "start relaywatch up or relaywatch relayer start, or name another one with --url or --config";
 
-/** Returns the address of a configured relayer; undefined for a watchdog's file, whose errors its own reader reports. */
+/** Returns a configured relayer's address. Returns undefined for a watchdog's file, whose errors its own reader reports. */
 async function relayerUrlIn(file: string): Promise<string | undefined> {
   // Loading the schemas takes longer than the rest of a command.
   const { kindOf } = await import("./config-kind.ts");
@@ -83,7 +83,7 @@ async function relayerUrlIn(file: string): Promise<string | undefined> {
   return configuredUrl(file);
 }
 
-/** The report from a daemon at its default address, or an error if nothing responds there. */
+/** The report from a daemon at its default address, or an error if there is no response. */
 interface Said {
   readonly kind: DaemonKind;
   readonly host: string;
@@ -99,8 +99,8 @@ async function whatSays(kind: DaemonKind, port: number, read: () => Promise<Repo
 }
 
 /**
- * If one report has a problem, the joined report has one. A daemon that does not respond is only unknown, which is normal on a
- * machine that does not run it.
+ * The joined report has a problem if any report has one. A daemon that does not respond only counts as unknown, since a machine
+ * need not run it.
  */
 function joined(all: readonly Said[]): Report {
   const reports = all.flatMap(({ report }) => (report instanceof CliError ? [] : [report]));

@@ -20,7 +20,7 @@ import type { Relayer } from "../../relayer/create-relayer.ts";
 import { localnetWatchdogConfig } from "../../watchdog/cli/localnet-config.ts";
 import { watchedLocalnet } from "../commands/watched-localnet.ts";
 
-/** Parts that run alongside the chains. */
+/** Options for a test localnet. */
 export interface TestLocalnetOptions {
   /** The interchain-query relayer. Default: true. */
   readonly relayer?: boolean;
@@ -30,7 +30,7 @@ export interface TestLocalnetOptions {
   readonly ibcRelayer?: boolean;
   /** Voting powers of the validators. Default: one validator. */
   readonly validators?: { readonly local?: readonly bigint[]; readonly remote?: readonly bigint[] };
-  /** `deployed`: where the deployed chain deviates from the specification, the chains behave like the deployed chain. */
+  /** With `deployed`, the chains behave like the deployed chain wherever it deviates from the specification. */
   readonly profile?: "specification" | "deployed";
 }
 
@@ -46,37 +46,37 @@ export interface TestChain {
 export interface TestLocalnet {
   readonly local: TestChain;
   readonly remote: TestChain;
-  /** URLs of the daemons' pages and APIs; undefined for a daemon that does not run. */
+  /** URLs of the daemons' pages and APIs; undefined for a daemon that is not running. */
   readonly relayer: string | undefined;
   readonly watchdog: string | undefined;
-  /** Address and mnemonic of a funded account on the local chain: `alice`, `bob`, `operator`. PUBLIC TEST KEYS. */
+  /** Address and mnemonic of a funded account on the local chain, such as `alice`, `bob` or `operator`. PUBLIC TEST KEYS. */
   readonly account: (name: string) => { readonly address: string; readonly mnemonic: string };
-  /** Heights of both chains. */
+  /** Current heights of both chains. */
   readonly heights: () => { readonly local: bigint; readonly remote: bigint };
   /** Makes blocks on both chains, advancing the time by `intervalMs` (default: 1000) before each. */
   readonly mine: (count?: number, intervalMs?: number) => Promise<void>;
   /** Makes blocks until `isDone` returns true. Rejects after `deadlineMs` (default: 60,000), measured on this machine's clock. */
   readonly mineUntil: (isDone: () => boolean | Promise<boolean>, deadlineMs?: number) => Promise<void>;
-  /** The chains' time, ms since the Unix epoch. */
+  /** Current time of the chains, in ms since the Unix epoch. */
   readonly now: () => number;
-  /** Advances the time without making a block. */
+  /** Advances the chains' time without making a block. */
   readonly advance: (ms: number) => void;
-  /** Sends coins in the chain's native denomination to an address on the local chain. They arrive once a block is made. */
+  /** Sends coins in the native denomination to an address on the local chain. They arrive with the next block. */
   readonly faucet: (address: string, amount: bigint) => Promise<void>;
-  /** Number of results that the relayer has submitted for an interchain query. */
+  /** Number of results that the relayer has submitted for this interchain query. */
   readonly results: (queryId: bigint) => number;
-  /** Takes a snapshot of both chains' current state, and returns its number. */
+  /** Takes a snapshot of both chains' current state and returns its number. */
   readonly snapshot: () => number;
   readonly revert: (snapshot: number) => void;
-  /** Stops all parts. Rejects with the error of a part that failed. */
+  /** Stops all parts. Rejects with the error of any part that failed. */
   readonly stop: () => Promise<void>;
 }
 
-/** The longest delay that a timer accepts, so that no block is made by time. */
+/** The longest delay a timer accepts, so that no block is ever made on a timer. */
 const NEVER_MS = 2 ** 31 - 1;
 const START_MS = 120_000;
 const BLOCK_MS = 1_000;
-/** Real time between the blocks of `mineUntil`, for the daemons to work in. */
+/** Real time between blocks in `mineUntil`, during which the daemons can work. */
 const PAUSE_MS = 10;
 
 /** Starts a localnet on free loopback ports, with its state in memory. */
@@ -171,7 +171,7 @@ interface Ready extends LocalnetReady {
   readonly relayer: Relayer | undefined;
 }
 
-/** Creates the daemons as services. `ready` resolves once all of them listen. */
+/** Creates the daemons as services. `ready` resolves once all of them are listening. */
 function createParts(
   options: TestLocalnetOptions,
   ports: Ports,
@@ -238,7 +238,7 @@ function createParts(
   };
 }
 
-/** Returns ports that nothing listens on. If another process takes one before the localnet does, the start fails. */
+/** Returns ports on which nothing listens. If another process takes one before the localnet does, the start fails. */
 async function freePorts(): Promise<Ports> {
   const servers = Object.keys(DEFAULT_PORTS).map((name) => ({
     name,

@@ -9,7 +9,7 @@ export interface InhibitRule {
   readonly equal: readonly string[];
 }
 
-/** Returns the inhibition rules: while an alert fires, the alerts that it causes send no notifications. */
+/** Returns the inhibition rules: while an alert is firing, the alerts that it causes send no notifications. */
 export function inhibitRules(): readonly InhibitRule[] {
   const targets = new Map(ALERTS.map((one) => [one.name, one]));
   const causes = new Map(ALERTS.filter(({ inhibits }) => inhibits.length > 0).map((one) => [one.alert, one]));
@@ -48,7 +48,7 @@ export function inhibitRules(): readonly InhibitRule[] {
 
 const DEAD_MAN = 'alertname = "RelaywatchDeadMan"';
 
-/** An Alertmanager configuration with a page, a ticket, a chat, and a monitor for the monitoring itself. */
+/** An Alertmanager configuration with receivers for pages, tickets, a chat, and a monitor for the monitoring itself. */
 export function alertmanagerExample(): string {
   return (
     GENERATED +
@@ -129,12 +129,12 @@ export function alertmanagerLocalnet(): string {
   );
 }
 
-/** A Prometheus configuration for one validator, a relayer, and Prometheus and Alertmanager themselves. */
+/** A Prometheus configuration for one validator, one relayer, and Prometheus and Alertmanager themselves. */
 export function prometheusExample(): string {
   return prometheusConfig({ chainId: "neutron-1", interval: "15s", own: "127.0.0.1:9090", more: [] });
 }
 
-/** The same for a localnet and its IBC relayer. The localnet's gRPC server uses Prometheus' usual port. */
+/** The Prometheus configuration for a localnet and its IBC relayer. The localnet's gRPC server uses Prometheus's usual port. */
 export function prometheusLocalnet(): string {
   const more = [job("localnet", "127.0.0.1:9997")];
   return prometheusConfig({ chainId: "local-1", interval: "5s", own: "127.0.0.1:9091", more });

@@ -18,15 +18,15 @@ import { alertMessage, messageText } from "../../watchdog/notify/channels/messag
 import type { Cost } from "../../watchdog/policy/cost-text.ts";
 import { ALERTS_BY_RUNBOOK, runbookPathOf } from "./runbook-files.ts";
 
-/** What is measured when an alert's example fires, as stated in its runbook, and when it ends. */
+/** The measurement in an alert's example when it fires, as stated in the alert's runbook, and when it ends. */
 export interface ExampleReasons {
   readonly firing: string;
   readonly resolved: string;
 }
 
 /**
- * Returns the reasons in an alert's example. The first reason is taken from its runbook, in the repository `root`; "…" means that
- * it is yet to be written. The last reason comes from the condition.
+ * Returns the reasons in an alert's example. The first comes from the alert's runbook, in the repository `root`; "…" means that
+ * it is yet to be written. The last comes from the condition.
  */
 export function exampleReasons({ name, end }: Condition, root: string): ExampleReasons {
   const path = join(root, runbookPathOf(name));
@@ -38,7 +38,7 @@ export function exampleReasons({ name, end }: Condition, root: string): ExampleR
 const RULES = alertsSchema.parse({}).rules;
 const SINCE_MS = Date.UTC(2026, 10, 22, 5, 54);
 const OUTAGE_MS = 40 * MINUTE_MS;
-/** Alerts during which the node counts the lost blocks. */
+/** Alerts during which the node counts lost blocks. */
 const COUNTED =
   /^(?:sidecar-down|sidecar-too-slow|oracle-calls-failing|websocket-providers-failing|network-votes-missing)$/;
 
@@ -51,7 +51,7 @@ const OPTIONS = {
   links: { watchdog: "https://watchdog.example/", grafana: "https://grafana.example/" },
 };
 
-/** Plays one alert for a validator: it begins, lasts 40 minutes longer than it needs to fire, and ends. */
+/** Simulates one alert for a validator: it begins, lasts 40 minutes longer than it takes to fire, and ends. */
 function eventsOf(rule: AlertRule, { firing, resolved }: ExampleReasons): readonly AlertEvent[] {
   const { name } = rule.condition;
   const endMs = SINCE_MS + rule.forMs + OUTAGE_MS;
@@ -77,7 +77,7 @@ function eventsOf(rule: AlertRule, { firing, resolved }: ExampleReasons): readon
   });
 }
 
-/** One block per second, in a month that allows 51,840 misses and has no others. */
+/** Assumes one block per second, in a month that allows 51,840 misses and has no other misses. */
 function exampleCost(alert: string, nowMs: number): Cost | undefined {
   if (isSymptom(alert)) return undefined;
   const month = { allowed: 51_840n, payCents: 0n, currency: "USD" };
@@ -86,7 +86,7 @@ function exampleCost(alert: string, nowMs: number): Cost | undefined {
   return { ...month, sinceMs, blocks: BigInt(Math.floor((nowMs - sinceMs) / 1_000)) };
 }
 
-/** The page with every alert's messages and the beginning of its runbook. `root`: the repository. */
+/** Returns the page that shows every alert's messages and the beginning of its runbook. `root`: the repository. */
 export function alertMessagesPage(root: string): string {
   const entries = RULES.map((rule) => {
     const { condition, severity } = rule;

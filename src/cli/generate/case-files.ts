@@ -8,7 +8,7 @@ import { GENERATED, yamlText } from "../../platform/monitoring/alerts/rule-files
 import { RULE_FILES } from "./rules.ts";
 import { toMinutes } from "../../platform/monitoring/alerts/times.ts";
 
-/** Sampling and evaluation interval: short, or long for cases that last for many hours. */
+/** Sampling and evaluation interval: short by default, long for cases that last many hours. */
 interface Sampling {
   readonly name: "short" | "long";
   /** Samples per minute. */
@@ -44,7 +44,7 @@ export function caseFiles(file: string): ReadonlyMap<string, string> {
 
 type Testable = AlertSpec & { readonly example: AlertCase };
 
-/** The minute at which the alert fires, and the minute at which it is resolved. */
+/** The minutes at which the alert fires and at which it is resolved. */
 interface Minutes {
   readonly fires: number;
   readonly end: number;
@@ -103,7 +103,7 @@ function inputSeries(alert: Testable, minutes: Minutes, { samples }: Sampling) {
   ];
 }
 
-/** The second phase's series. Without a first value, a series continues from its last value in the first phase. */
+/** Returns the series for the second phase. Without a first value, it continues from its last value in the first phase. */
 function continued(next: SeriesCase, before: SeriesCase, minutes: number): SeriesCase {
   const { from = 0, step = 0, jump = 0, clock } = before;
   return { ...next, from: next.from ?? (clock ? from : from + jump + step * minutes) };
@@ -116,7 +116,7 @@ interface Phase {
   readonly samples: number;
 }
 
-/** Samples in promtool's notation, e.g. "0+5x9" for ten samples. Time begins at 0. */
+/** Formats samples in promtool's notation, e.g. "0+5x9" for ten samples. Time begins at 0. */
 function ramp(
   { from = 0, step = 0, jump = 0, ends, clock }: SeriesCase,
   { atMinute, count, samples }: Phase,

@@ -16,7 +16,7 @@ import { INCIDENTS_ROUTE, REPORT_DATA_ROUTE } from "../../watchdog/report/report
 import { WATCHDOG_API } from "../../watchdog/watchdog-api.ts";
 import { CONTRACT_PAGE, PROFILE_ROUTE } from "../../workbench/contract-page.ts";
 
-/** Every server's routes, except its pages' update streams. */
+/** Every server's routes, except the update streams of its pages. */
 export const SERVER_ROUTES: Readonly<
   Record<"relayer" | "watchdog" | "localnet", readonly RouteDefinition[]>
 > = {
@@ -66,7 +66,7 @@ function unread(): never {
   return unreachable("a page is only listed");
 }
 
-/** Returns a Markdown table of routes. The pages' update streams are left out. */
+/** Returns a Markdown table of routes. The pages' update streams are omitted. */
 function routeTable(routes: readonly RouteDefinition[]): string {
   const rows = routes
     .filter(({ about }) => about.replies[200]?.mediaType !== "text/event-stream")

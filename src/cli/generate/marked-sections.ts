@@ -1,4 +1,4 @@
-/** Replaces the lines between the two that contain `begin generated: name` and `end generated: name`. */
+/** Replaces the lines between the line that contains `begin generated: name` and the line that contains `end generated: name`. */
 export function withSection(content: string, name: string, text: string): string {
   const begin = content.indexOf("\n", markerAt(content, `begin generated: ${name}`)) + 1;
   const end = content.lastIndexOf("\n", markerAt(content, `end generated: ${name}`)) + 1;

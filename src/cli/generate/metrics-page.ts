@@ -14,7 +14,7 @@ import { createWatchdogMetrics } from "../../watchdog/polling/metrics.ts";
 import { dashboardFiles } from "./dashboard-files.ts";
 import { RULE_FILES } from "./rules.ts";
 
-/** A registry with all relayer metrics. It cannot be scraped. */
+/** Returns a registry with all relayer metrics. It cannot be scraped. */
 function relayerRegistry(): Registry {
   const relayer = new Registry();
   createRelayerMetrics(relayer, []);
@@ -29,7 +29,7 @@ function unread(): never {
   throw new Error("nothing is scraped here");
 }
 
-/** A registry with all watchdog metrics. */
+/** Returns a registry with all watchdog metrics. */
 function watchdogRegistry(): Registry {
   const watchdog = new Registry();
   createWatchdogMetrics(watchdog, []);
@@ -37,7 +37,7 @@ function watchdogRegistry(): Registry {
   return watchdog;
 }
 
-/** A registry with all metrics of a localnet: IBC relayer metrics and traffic metrics. */
+/** Returns a registry with all metrics of a localnet: IBC relayer metrics and traffic metrics. */
 function localnetRegistry(): Registry {
   const localnet = new Registry();
   registerIbcRelayerMetrics(localnet, () => unstartedStatus([]), { nowMs: () => 0 });
@@ -121,8 +121,8 @@ function registered(registry: Registry): readonly (readonly [string, readonly st
 }
 
 /**
- * Returns the names of all metrics that a runbook may use: our own, a sidecar's, the recording rules, and any metric of a node or
- * another program that a rule or a dashboard uses.
+ * Returns the names of all metrics that a runbook may use: our own, a sidecar's, those from recording rules, and any metric of a
+ * node or another program that a rule or a dashboard uses.
  */
 export function usableMetrics(): ReadonlySet<string> {
   const groups = [...RULE_FILES.values()].flat();

@@ -23,12 +23,12 @@ const NO_WATCHDOG = "No watchdog is scraped";
 const NO_RELAYER = "No relayer is scraped";
 
 const OURS = 'component!="",alertname!="RelaywatchDeadMan"';
-/** The watchdog knows which alerts are caused by another alert. */
+/** The watchdog knows which alerts are caused by other alerts. */
 const NOT_MUTED = ` unless on (validator, runbook) label_replace(${W}_alert_since_timestamp_seconds{state="muted"}, "runbook", "$1", "alert", "(.+)")`;
-/** Shows no number if no rules are loaded: wherever they are, the dead man's alert fires. */
+/** Shows no number if no rules are loaded: wherever rules are loaded, the dead man's alert fires. */
 const FIRING_ALERTS = `count(count by (runbook, validator, connection_id, instance) (ALERTS{${OURS},alertstate="firing"}${NOT_MUTED})) or 0 * count(ALERTS{alertname="RelaywatchDeadMan"})`;
 
-/** Overview: both questions at a glance. */
+/** The overview, which answers both questions at a glance. */
 export const OVERVIEW: DashboardSpec = {
   uid: DASHBOARDS.overview,
   pages: ["watchdog", "relayer"],
@@ -101,7 +101,8 @@ export const OVERVIEW: DashboardSpec = {
           width: 5,
         }),
         stat("Overdue queries", [query(`sum(${R}_overdue_queries{${PROCESSES}})`, "overdue")], {
-          description: "Queries later than health.overdue_blocks although a result is possible.",
+          description:
+            "Queries overdue by more than health.overdue_blocks, even though a result could have been delivered.",
           unit: "none",
           leadsTo: DASHBOARDS.relayer,
           colors: BAD_ABOVE_ZERO,
@@ -109,7 +110,7 @@ export const OVERVIEW: DashboardSpec = {
           width: 5,
         }),
         stat("Latest query", [query(`max(${R}_most_late_seconds{${PROCESSES}})`, "late")], {
-          description: "Time since the result of the most late query was due.",
+          description: "Time since the most delayed query's result was due.",
           unit: "s",
           leadsTo: DASHBOARDS.query,
           emptyText: NO_RELAYER,

@@ -3,14 +3,14 @@ import { createHash } from "node:crypto";
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Pictures in one documentation folder. */
+/** The pictures in one documentation folder. */
 interface PictureSet {
   readonly folder: string;
-  /** The test that takes them. */
+  /** The test that takes the pictures. */
   readonly test: string;
-  /** Pictures, each with the test's name for it. */
+  /** Picture files, each with the name that the test gives it. */
   readonly pictures: Readonly<Record<string, string>>;
-  /** Folders and files that the pictures show. Their hash is stored next to the pictures. */
+  /** Folders and files that the pictures depict. Their hash is stored next to the pictures. */
   readonly sources: readonly string[];
 }
 
@@ -48,9 +48,9 @@ const SETS: readonly PictureSet[] = [
   },
 ];
 
-/** Contains the hash of the sources from which the pictures were made. */
+/** File with the hash of the sources from which the pictures were made. */
 const HASH_FILE = "sources.sha256";
-/** Time limit for all pictures in a set. */
+/** Time limit for taking all the pictures in a set. */
 const LONGEST_MS = 1_200_000;
 
 /** Returns a hash of a set's sources, in hex. */
@@ -68,14 +68,14 @@ function hashOf(root: string, { sources }: PictureSet): string {
   return hash.digest("hex");
 }
 
-/** Returns whether all pictures show the current sources. */
+/** Returns true if all pictures show the current sources. */
 export function arePicturesCurrent(root: string): boolean {
   return SETS.every(
     (set) => readFileSync(join(root, set.folder, HASH_FILE), "utf8").trim() === hashOf(root, set),
   );
 }
 
-/** Takes the pictures of the pages and dashboards with Chromium, and returns their paths. Throws if one of the tests fails. */
+/** Takes pictures of the pages and dashboards with Chromium and returns their paths. Throws if one of the tests fails. */
 export function writePictures(root: string): readonly string[] {
   const made = "dist/pictures";
   execFileSync(

@@ -13,7 +13,7 @@ const METRIC =
 
 const FAULTS = Object.keys({ ...SIDECAR_FAULTS, ...ORACLE_FAULTS, ...TRAFFIC_FAULTS });
 
-/** Returns the metrics and queries that do not exist, do not parse, or are missing from the front matter. */
+/** Returns the metrics and queries that do not exist, cannot be parsed, or are missing from the front matter. */
 export function metricErrors(runbook: RunbookText, metrics: ReadonlySet<string>): readonly Located[] {
   const { frontMatter, codes, blocks } = runbook;
   const queries = new Set(frontMatter.queries.map(({ text }) => text));
@@ -49,7 +49,7 @@ function queryErrors({ line, text }: Located, metrics: ReadonlySet<string>): rea
   }
 }
 
-/** Returns the commands that the command line does not accept, or that are missing from the front matter. */
+/** Returns the commands that the command line rejects or that are missing from the front matter. */
 export async function commandErrors(
   { frontMatter, codes, blocks }: RunbookText,
   errorOf: (line: string) => Promise<string | undefined>,
@@ -77,7 +77,7 @@ export async function commandErrors(
   ];
 }
 
-/** The front matter entries that do not occur in the text. */
+/** Returns the front matter entries that do not occur in the text. */
 function notInText(listed: readonly Located[], used: readonly Located[], kind: string): readonly Located[] {
   const texts = new Set(used.map(({ text }) => text));
   return listed
@@ -86,8 +86,8 @@ function notInText(listed: readonly Located[], used: readonly Located[], kind: s
 }
 
 /**
- * Returns what is wrong with a line "relaywatch …": an unknown command, option, value or fault. Undefined if the command line
- * accepts it. `ID` stands for a number. Nothing is run.
+ * Returns what is wrong with a "relaywatch …" line: an unknown command, option, value or fault. Returns undefined if the command
+ * line accepts it. `ID` is treated as a number. Nothing is run.
  */
 export async function commandError(line: string): Promise<string | undefined> {
   const words = wordsOf(line).slice(1);
@@ -116,7 +116,7 @@ function isFault(word: string): boolean {
   return word.startsWith("--") || FAULTS.includes(word);
 }
 
-/** Splits a command line as a shell would, for the syntax that runbooks use. */
+/** Splits a command line as a shell would, supporting the syntax that runbooks use. */
 function wordsOf(line: string): readonly string[] {
   return [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, double, single, word]) =>
     (double ?? single ?? word ?? "").replace(/^ID$/, "1"),
@@ -129,7 +129,7 @@ function withoutActions(command: Command): void {
   for (const inner of command.commands) withoutActions(inner);
 }
 
-/** A selector in a PromQL expression: a name, or a pattern for names, and the names of the labels that it matches. */
+/** A selector in a PromQL expression: a metric name or a pattern for metric names, and the names of the labels it matches. */
 interface Selector {
   readonly name: RegExp;
   readonly labels: readonly string[];

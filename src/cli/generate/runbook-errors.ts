@@ -9,7 +9,7 @@ import { commandError, commandErrors, metricErrors } from "./runbook-code-errors
 import { didYouMean } from "../../platform/base/did-you-mean.ts";
 import { type Located, readRunbook, type RunbookText } from "./runbook-text.ts";
 
-/** The sections that people write, and what each of them contains. */
+/** The handwritten sections, and what each of them must contain. */
 const SECTIONS: ReadonlyMap<string, string> = new Map([
   ["Diagnosis", "numbered steps, each with what to look at"],
   ["Mitigation", "numbered steps, each with what to do"],
@@ -27,7 +27,7 @@ const MARKERS = [
 
 const ALERT = /^(?:(?:Oracle|IcqRelayer|Relaywatch)[A-Z]\w+|(?:relayer|relaywatch)(?:-[a-z]+)+)$/;
 
-/** Statuses of `app_abci_requests` that look like alerts. */
+/** Values of the `app_abci_requests` status label that look like alert names. */
 const STATUSES: ReadonlySet<string> = new Set(["OracleClientError"]);
 
 const NAMES: ReadonlySet<string> = new Set(ALERTS.flatMap(({ name, alert }) => [name, alert]));
@@ -36,7 +36,7 @@ const NAMES: ReadonlySet<string> = new Set(ALERTS.flatMap(({ name, alert }) => [
 type RunbookCheck = (name: string, file: string) => Promise<readonly string[]>;
 
 /**
- * Checks that every alert has a runbook, that every runbook has an alert, and that everything a runbook names exists: commands
+ * Checks that every alert has a runbook, that every runbook has an alert, and that everything a runbook mentions exists: commands
  * with their options, metrics, alerts and links.
  */
 export async function runbookErrors(root: string): Promise<readonly string[]> {
@@ -144,7 +144,7 @@ function linkErrors({ links }: RunbookText, root: string): readonly Located[] {
     });
 }
 
-/** The anchors that GitHub makes from the headings of a Markdown file. */
+/** Returns the anchors that GitHub generates for the headings of a Markdown file. */
 function anchorsOf(markdown: string): readonly string[] {
   return [...markdown.matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) =>
     heading

@@ -22,14 +22,14 @@ export const ALERTS_BY_RUNBOOK: ReadonlyMap<string, readonly AlertSpec[]> = new 
   ALERTS.map(({ name }) => [name, ALERTS.filter((alert) => alert.name === name)]),
 );
 
-/** A runbook's path in the repository. */
+/** Returns a runbook's path in the repository. */
 export function runbookPathOf(name: string): string {
   return `${RUNBOOK_FOLDER}/${name}.md`;
 }
 
 /**
- * Returns every alert's runbook by its path in the repository `root`: the handwritten text, with current generated sections. An
- * alert without a runbook gets one in which everything is yet to be written. A file without the markers is left unchanged.
+ * Returns every alert's runbook by its path in the repository `root`: the handwritten text with up-to-date generated sections. An
+ * alert without a runbook gets one whose text is yet to be written. A file without the markers is left unchanged.
  */
 export function runbookFiles(root: string): ReadonlyMap<string, string> {
   return new Map(
@@ -119,13 +119,13 @@ function rule(alerts: readonly AlertSpec[], condition: Condition | undefined): s
   return raw.length === 0 ? fires : `${fires} Without the watchdog, Prometheus evaluates ${ruleFiles(raw)}.`;
 }
 
-/** Links to the files that contain the alerts' expressions. */
+/** Returns links to the files that contain the alerts' expressions. */
 function ruleFiles(alerts: readonly AlertSpec[]): string {
   const names = new Set(alerts.map(({ component }) => `${component}.rules.yaml`));
   return [...names].map((name) => `[${name}](../prometheus/${name})`).join(", ");
 }
 
-/** Removes the instance at the beginning, and replaces templates with words. */
+/** Removes the leading instance, and replaces templates with words. */
 function plain(description: string): string {
   return withoutTemplates(
     description.replace(/^(?:\{\{ \$labels\.(?:instance|job|connection_id) \}\} ?)+: /, ""),

@@ -1,32 +1,32 @@
 import { isNode, LineCounter, parseDocument } from "yaml";
 import { z } from "zod";
 
-/** A part of a file, and the line on which it begins, counted from 1. */
+/** A part of a file and the line on which it begins, counting from 1. */
 export interface Located {
   readonly text: string;
   readonly line: number;
 }
 
-/** A runbook, without the text of its generated sections. */
+/** A runbook without the text of its generated sections. */
 export interface RunbookText {
   readonly frontMatter: FrontMatter;
-  /** The level-2 sections that people write: "Diagnosis", and the text below it. */
+  /** The handwritten level-2 sections: a heading such as "Diagnosis", and the text below it. */
   readonly sections: readonly (Located & { readonly heading: string })[];
   /** Code in sentences. */
   readonly codes: readonly Located[];
   /** Code blocks, without their indentation. */
   readonly blocks: readonly (Located & { readonly language: string })[];
-  /** Link targets, including those in the generated sections: "sidecar-down.md". */
+  /** Link targets such as "sidecar-down.md", including links in the generated sections. */
   readonly links: readonly Located[];
 }
 
 /** The front matter. If it has `errors`, everything else is empty. */
 interface FrontMatter {
-  /** The alert's name in Prometheus. */
+  /** The alert's Prometheus name. */
   readonly alert: Located | undefined;
-  /** The commands that can be checked: each `sh` block, and each `relaywatch …` in a sentence, in text order. */
+  /** The commands that can be checked: each `sh` block, and each inline `relaywatch …`, in the order in which they occur. */
   readonly commands: readonly Located[];
-  /** The PromQL queries in sentences. */
+  /** Inline PromQL queries. */
   readonly queries: readonly Located[];
   readonly errors: readonly Located[];
 }
@@ -105,7 +105,7 @@ function readFrontMatter(text: string): FrontMatter {
   };
 }
 
-/** Replaces the matches of a pattern with spaces, so that everything else keeps its position. */
+/** Replaces a pattern's matches with spaces, so that everything else keeps its position. */
 function withoutText(content: string, pattern: RegExp): string {
   return content.replace(pattern, (match) => match.replaceAll(/[^\n]/g, " "));
 }

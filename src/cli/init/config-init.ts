@@ -48,7 +48,7 @@ export function initCommand(context: CliContext): Command {
     .addHelpText(
       "after",
       `
-Asks for what is missing when it runs in a terminal. Discovers the chain id, address prefix, fee denom and fee market,
+In a terminal, asks for whatever is missing. Discovers the chain id, address prefix, fee denom and fee market,
 connections, the revenue module, the validator's addresses and metrics pages, and writes a commented YAML file. Exits 75 when
 an endpoint does not respond, or the channel does not accept the test message.`,
     )
@@ -86,7 +86,7 @@ async function init(
   }
 }
 
-/** Asks each endpoint in a new relayer configuration what it supports; see `relayer doctor`. */
+/** Asks each endpoint in a new relayer configuration what it supports, as `relayer doctor` does. */
 async function matrixOf(text: string, context: CliContext): Promise<string> {
   const source = { file: "new file", text };
   const { config } = withoutSecrets(() => readDaemonConfig(relayerConfigKind(), source, {}));
@@ -102,7 +102,7 @@ async function matrixOf(text: string, context: CliContext): Promise<string> {
   return [matrixText(rows), ...gaps].join("\n");
 }
 
-/** Sends a test message to the channel in a new watchdog configuration. Throws `CliError` if it is not accepted. */
+/** Sends a test message to the channel in a new watchdog configuration. Throws `CliError` if the message is not accepted. */
 async function testOf(text: string, context: CliContext): Promise<string | undefined> {
   const source = { file: "new file", text };
   const kind = watchdogConfigKind;
@@ -131,7 +131,7 @@ async function testOf(text: string, context: CliContext): Promise<string | undef
 /** Deadline for each call. */
 const PROBE_MS = 3_000;
 
-/** Asks questions on stderr, so that stdout has only the file. */
+/** Asks questions on stderr, so that stdout contains only the file. */
 function createQuestions({ yes }: InitOptions): {
   readonly ask: InitDeps["ask"];
   readonly close: () => void;
@@ -160,7 +160,7 @@ function headOf(daemon: "relayer" | "watchdog", output = "FILE"): readonly strin
   ];
 }
 
-/** Checks that the daemon accepts the file. Throws `CliError` with what the options lack. */
+/** Checks that the daemon accepts the file. Throws a `CliError` that names what the options lack. */
 function check(daemon: "relayer" | "watchdog", text: string): void {
   const source = { file: "new file", text };
   try {

@@ -18,8 +18,8 @@ interface KnownChain {
 }
 
 /**
- * Public chains, as of November 2026. The package chain-registry has the data of all chains and their assets, but is a large
- * dependency for three facts, two of which a node's REST API has.
+ * Public chains, as of November 2026. The package chain-registry covers all chains and their assets, but is a large dependency
+ * for three facts, two of which a node's REST API provides.
  */
 export const KNOWN_CHAINS: Readonly<Record<string, KnownChain>> = {
   "neutron-1": { prefix: "neutron", denom: "untrn", coinType: 118 },
@@ -28,16 +28,16 @@ export const KNOWN_CHAINS: Readonly<Record<string, KnownChain>> = {
   "osmosis-1": { prefix: "osmo", denom: "uosmo", coinType: 118 },
 };
 
-/** Returns the facts about the public chain with this id. */
+/** Returns the known facts about the public chain with this id. */
 export function knownChain(chainId: string): KnownChain | undefined {
   return Object.hasOwn(KNOWN_CHAINS, chainId) ? KNOWN_CHAINS[chainId] : undefined;
 }
 
 const DEADLINE_MS = 10_000;
-/** Enough for all light clients of a chain with a thousand connections. */
+/** Maximum response size. Enough for all light clients of a chain with a thousand connections. */
 const MAX_BYTES = 32 * 1024 * 1024;
 
-/** Reads JSON. Throws `CliError` naming the endpoint option. With `mayLack`, returns undefined if the chain lacks the module. */
+/** Reads JSON. Throws a `CliError` naming the endpoint's option. With `mayLack`, returns undefined if the module is missing. */
 async function readJson(url: URL, option: string, signal: AbortSignal, mayLack = false): Promise<unknown> {
   const { host, pathname } = url;
   const connections = createRemoteConnections({});
@@ -59,7 +59,7 @@ async function readJson(url: URL, option: string, signal: AbortSignal, mayLack =
   }
 }
 
-/** Checks a response. Throws `CliError` that names the field. */
+/** Validates a response. Throws a `CliError` that names the invalid field. */
 function parseReply<Schema extends z.ZodType>(
   schema: Schema,
   reply: unknown,
@@ -92,7 +92,7 @@ const statusReply = z.object({
   }),
 });
 
-/** What a node's RPC says about it. */
+/** What a node's RPC server reports about the node. */
 export interface NodeFacts {
   readonly chainId: string;
   /** Consensus address and public key (base64) of the node's validator; undefined if it has no voting power. */
@@ -114,7 +114,7 @@ export async function readNode(rpc: string, option: string, signal: AbortSignal)
 
 const blockReply = z.object({ block: z.object({ header: z.object({ chain_id: chainIdText }) }) });
 
-/** Throws `CliError` unless the REST API given by `option` belongs to the chain `chainId`. */
+/** Throws `CliError` unless the REST API that `option` names belongs to the chain `chainId`. */
 export async function requireSameChain(
   rest: string,
   option: string,
@@ -131,12 +131,12 @@ export async function requireSameChain(
     throw new CliError(EXIT.badConfig, `${option} is a node of ${found}, not of ${chainId}`);
 }
 
-/** What a chain's REST API says about it. */
+/** What a chain's REST API reports about the chain. */
 export interface ChainFacts {
   readonly prefix: string;
-  /** Denom in which fees are paid. */
+  /** The denom in which fees are paid. */
   readonly denom: string;
-  /** The fee market's minimum price; undefined for a chain without a fee market. */
+  /** The fee market's minimum gas price, or undefined if the chain has no fee market. */
   readonly minPrice: string | undefined;
 }
 
@@ -144,7 +144,7 @@ const bech32Reply = z.object({ bech32_prefix: prefixText });
 const marketReply = z.object({ params: z.object({ fee_denom: denomText, min_base_gas_price: decimalText }) });
 const stakingReply = z.object({ params: z.object({ bond_denom: denomText }) });
 
-/** Reads the prefix and the fee market or, on a chain without one, the staking denom. Throws `CliError`. */
+/** Reads the prefix, and the fee market or, if the chain has none, the staking denom. Throws `CliError`. */
 export async function readChain(rest: string, signal: AbortSignal): Promise<ChainFacts> {
   const bech32 = await readJson(urlBelow(rest, "cosmos/auth/v1beta1/bech32"), "--rest", signal);
   const { bech32_prefix: prefix } = parseReply(bech32Reply, bech32, "the address prefix of --rest");
@@ -158,7 +158,7 @@ export async function readChain(rest: string, signal: AbortSignal): Promise<Chai
   return { prefix, denom: params.bond_denom, minPrice: undefined };
 }
 
-/** An open connection, and the chain that its light client follows. */
+/** An open connection and the chain that its light client tracks. */
 export interface OpenConnection {
   readonly id: string;
   readonly chainId: string;
@@ -182,7 +182,7 @@ const clientsReply = z.object({
   ),
 });
 
-/** Reads the open connections whose light clients follow another chain. Throws `CliError`. */
+/** Reads the open connections whose light clients track another chain. Throws `CliError`. */
 export async function readConnections(rest: string, signal: AbortSignal): Promise<readonly OpenConnection[]> {
   const read = (path: string): Promise<unknown> =>
     readJson(urlBelow(rest, `${path}?pagination.limit=5000`), "--rest", signal);
@@ -227,7 +227,7 @@ export async function readValidator(
   return { consensus, operator: own?.operator_address };
 }
 
-/** Returns whether a chain has a revenue module that the watchdog can read. */
+/** Returns true if the chain has a revenue module that the watchdog can read. */
 export async function hasRevenue(rest: string, signal: AbortSignal): Promise<boolean> {
   const reply = await readJson(urlBelow(rest, "neutron/revenue/params"), "--rest", signal, true);
   try {
@@ -238,7 +238,7 @@ export async function hasRevenue(rest: string, signal: AbortSignal): Promise<boo
   }
 }
 
-/** Returns whether a page responds with HTTP 200. */
+/** Returns true if the page responds with HTTP 200. */
 export async function hasPage(url: string, signal: AbortSignal): Promise<boolean> {
   try {
     return await withDeadline("a page", DEADLINE_MS, signal, async (inner) => {

@@ -24,15 +24,15 @@ export interface InitOptions {
   readonly output?: string;
 }
 
-/** One setting: the meaning of its option and its question, and an example. */
+/** One setting: the meaning of its option and question, and an example. */
 export interface Asked {
   readonly option: string;
-  /** Has no article, so that it can begin a question. */
+  /** Written without an article, so that it can begin a question. */
   readonly meaning: string;
   readonly example: string;
 }
 
-/** Settings that both daemons ask for. */
+/** Settings that both daemons' configurations ask for. */
 export const ASKED = {
   chainId: { option: "--chain-id", meaning: "id of the chain", example: "neutron-1" },
   rest: { option: "--rest", meaning: "REST of a node of the chain", example: "http://127.0.0.1:1317" },
@@ -40,12 +40,12 @@ export const ASKED = {
 
 /** Dependencies of a daemon's questions and discovery. */
 export interface InitDeps {
-  /** Returns the answer, or the initial value if the answer is empty; undefined if there is nobody to ask. */
+  /** Returns the answer, or the initial value if the answer is empty. Returns undefined if nobody can be asked. */
   readonly ask: (question: string, initial?: string) => Promise<string | undefined>;
   readonly signal: AbortSignal;
 }
 
-/** Returns the option or, without it, the answer to its question, for which there may be a proposal; undefined without either. */
+/** Returns the option if given, or else the answer to its question, which may propose a value; undefined if there is neither. */
 export async function optional(
   given: string | undefined,
   { meaning }: Asked,
@@ -56,7 +56,7 @@ export async function optional(
   return value === "" ? undefined : value;
 }
 
-/** Like {@link optional}, but proposes the example by default. Throws `CliError` without a value. */
+/** Like {@link optional}, but proposes the example by default. Throws `CliError` if there is no value. */
 export async function required(
   given: string | undefined,
   asked: Asked,
@@ -68,18 +68,18 @@ export async function required(
   throw usage(asked, "; name it, or answer in a terminal without --yes");
 }
 
-/** Returns a URL unchanged. Throws `CliError` for any other text. */
+/** Returns a URL unchanged. Throws `CliError` if the text is not a URL. */
 export function urlOf<Text extends string | undefined>(url: Text, asked: Asked): Text {
   if (url === undefined || (isPlainHttpUrl(url) && !/\s/.test(url))) return url;
   throw usage(asked, `; ${JSON.stringify(url)} is not such a URL`);
 }
 
-/** Returns an error that explains an option, with an example. */
+/** Returns an error that explains an option and gives an example. */
 export function usage({ option, meaning, example }: Asked, problem = ""): CliError {
   return new CliError(EXIT.usage, `${option}: ${meaning}, e.g. ${example}${problem}`);
 }
 
-/** Returns the chain id: the node's, or with `--offline` the option's. */
+/** Returns the chain id: the node's or, with `--offline`, the option's. */
 export async function chainIdOf(
   rpc: string,
   { offline, chainId }: InitOptions,
@@ -92,8 +92,8 @@ export async function chainIdOf(
 }
 
 /**
- * Returns a chain's REST URL; undefined without an answer, or with `--offline` without the option. Throws `CliError` if the URL
- * belongs to another chain.
+ * Returns a chain's REST URL. Returns undefined without an answer or, with `--offline`, without the option. Throws `CliError` if
+ * the URL belongs to another chain.
  */
 export async function restOf(
   { rest, offline }: InitOptions,

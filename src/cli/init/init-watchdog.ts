@@ -24,7 +24,7 @@ import {
   usage,
 } from "./init-options.ts";
 
-/** Settings in a watchdog's file. */
+/** Settings in a watchdog configuration file. */
 export const ASKED_WATCHDOG = {
   node: {
     option: "--node",
@@ -118,7 +118,7 @@ async function addressLines(
   ];
 }
 
-/** Optional pages that respond are named; the others are switched off. */
+/** Lists the optional pages that respond, and switches off the others. */
 async function sourceLines(
   node: string,
   sidecar: string,
@@ -177,7 +177,7 @@ async function chainLines(
   ];
 }
 
-/** Who pays how much. The chain's revenue module, if there is one, states this itself, including the currency. */
+/** Who pays how much. If the chain has a revenue module, the module states this, including the currency. */
 async function policyLines(
   fromChain: boolean,
   options: InitOptions,
@@ -214,7 +214,7 @@ async function notifyLines(options: InitOptions, deps: InitDeps): Promise<readon
   ];
 }
 
-/** Returns a channel as written in the file. Its example lists the possible settings, and the schema says which are required. */
+/** Returns a channel as written in the file. Its example lists the possible settings; the schema says which are required. */
 async function channelText(kind: string, options: InitOptions, deps: InitDeps): Promise<string> {
   const definition = CHANNEL_KINDS.find((one) => one.kind === kind);
   if (definition === undefined)
@@ -239,7 +239,7 @@ async function channelText(kind: string, options: InitOptions, deps: InitDeps): 
   return stringifyJson(settings);
 }
 
-/** Returns a setting that the channel requires. Names and variable names have good defaults; addresses have none. */
+/** Returns a setting that the channel requires. Names and variable names have sensible defaults; addresses have none. */
 async function neededSetting(
   given: string | undefined,
   { kind, key, shown }: { readonly kind: string; readonly key: string; readonly shown: unknown },
@@ -269,12 +269,12 @@ function settingsOf(words: readonly string[]): ReadonlyMap<string, string> {
   );
 }
 
-/** The variable that holds the secret in an example. */
+/** Name of the variable that holds the secret in an example. */
 function variableOf(shown: unknown): string | undefined {
   return typeof shown === "object" && shown !== null && "env" in shown ? String(shown.env) : undefined;
 }
 
-/** Converts a value to the example's form: a reference, a list, or a text. */
+/** Converts a value to the format of the example: a reference, a list, or a text. */
 function valueLike(shown: unknown, value: string): unknown {
   if (variableOf(shown) !== undefined) return { env: value };
   return Array.isArray(shown) ? value.split(",").map((one) => one.trim()) : value;

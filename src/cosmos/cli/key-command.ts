@@ -15,7 +15,7 @@ export interface KeyOptions extends KeyringOptions, OutputOptions {
   readonly addressPrefix: string;
 }
 
-/** An opened keyring, with the dependencies of its commands. */
+/** An open keyring and the dependencies of the commands that use it. */
 export interface KeyDeps {
   readonly keyring: Keyring;
   /** Call it before the first key is added. */
@@ -43,7 +43,7 @@ export function addPrefixOption(command: Command): Command {
   );
 }
 
-/** Opens the keyring named by the options for `work`. */
+/** Opens the keyring that the options name and passes it to `work`. */
 export async function withKeyring(
   options: KeyringOptions,
   context: CliContext,

@@ -17,9 +17,9 @@ import { readSecretFile } from "./keyring-options.ts";
 
 interface AddOptions extends KeyOptions {
   readonly recover?: true;
-  /** File with the mnemonic. */
+  /** File that contains the mnemonic. */
   readonly source?: string;
-  /** New file for the mnemonic. */
+  /** File to create for the mnemonic. */
   readonly backupFile?: string;
   readonly backup: boolean;
   readonly dryRun?: true;

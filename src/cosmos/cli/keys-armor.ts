@@ -16,7 +16,7 @@ interface ArmorOptions extends KeyOptions {
   readonly passphraseFile?: string;
 }
 
-/** Required by the SDK. */
+/** Minimum that the SDK requires. */
 const MIN_PASSPHRASE_CHARACTERS = 8;
 const MAX_ARMOR_BYTES = 16_384;
 

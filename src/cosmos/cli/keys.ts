@@ -53,7 +53,7 @@ function listCommand(context: CliContext): Command {
     );
 }
 
-/** The kinds of addresses for one key, with the suffix of each prefix. */
+/** The kinds of addresses for one key, each with the suffix that it adds to the prefix. */
 const KINDS = { acc: "", val: "valoper", cons: "valcons" } as const;
 
 interface ShowOptions extends KeyOptions {
@@ -114,7 +114,7 @@ function parseCommand(context: CliContext): Command {
   );
 }
 
-/** Like the SDK: returns the parts of a bech32 string, or all bech32 forms of hex bytes. */
+/** Like the SDK, returns the parts of a bech32 string, or every bech32 form of hex bytes. */
 function parseAddress(text: string, prefix: string): JsonObject {
   if (/^([0-9a-fA-F]{2}){1,64}$/.test(text)) {
     const ends = Object.values(KINDS).flatMap((end) => [end, `${end}pub`]);

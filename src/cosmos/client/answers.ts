@@ -14,11 +14,11 @@ import { ClientError, type ClientErrorFacts } from "./errors.ts";
  */
 export type AnswerClass = "final" | "not-here" | "not-now" | "wrong" | "perhaps-done";
 
-/** What an endpoint lacks if it cannot do something. */
+/** What an endpoint is missing when it cannot serve a call. */
 export type Lack = "height" | "results" | "index" | "transaction" | "method" | "access" | "batch" | SizeLimit;
 type SizeLimit = "request-size" | "response-size";
 
-/** What the operator of the node or relayer can do about a lack. */
+/** What the node's or relayer's operator can do about each lack. */
 const REMEDIES: { readonly [lack in Lack]?: string } = {
   results:
     "set storage.discard_abci_responses = false on the node, or add an endpoint that keeps block results",
@@ -32,9 +32,9 @@ const REMEDIES: { readonly [lack in Lack]?: string } = {
 /** The meaning of an error. */
 export interface Answer {
   readonly class: AnswerClass;
-  /** Undefined if the text is unknown or nothing is lacking. */
+  /** Undefined if the text is unknown or the endpoint lacks nothing. */
   readonly lack?: Lack | undefined;
-  /** How long to wait, as requested by the endpoint. Undefined if it did not say. */
+  /** How long the endpoint asked the client to wait. Undefined if it did not say. */
   readonly retryAfterMs?: number | undefined;
 }
 
@@ -43,7 +43,7 @@ interface Meaning extends Answer {
   readonly mayBeDone?: true;
 }
 
-/** A table row. Every given column must match; the first matching row decides. */
+/** A table row. All given columns must match; the first matching row applies. */
 interface Row extends Meaning {
   readonly methods?: RegExp;
   readonly codes?: readonly number[];
@@ -52,10 +52,10 @@ interface Row extends Meaning {
 
 const BROADCAST = /^broadcast_/;
 
-/** Number of characters of a text to compare. The endpoint chooses the text, and matching takes quadratic time in its length. */
+/** Maximum number of characters to match. The endpoint controls the text, and matching time is quadratic in its length. */
 const MAX_TEXT = 1_000;
 
-/** Application logs that report a state as pruned or in the future at a height. */
+/** Application logs reporting that the state at a height has been pruned or is in the future. */
 const STATE_LACKING =
   /(?:versioned state|version|state at)[^:]* (?:does not|doesn't|did not) exist|version mismatch|has (?:not )?(?:either )?been pruned|was pruned|height in the future|future (?:block )?height|failed to load (?:state|cache multi store) (?:at|for) (?:height|version)|no (?:state|store|commit info) (?:at|for|found for) (?:height|version)|invalid height/i;
 
@@ -73,7 +73,7 @@ const HEIGHT_LACKING = new RegExp(
   "i",
 );
 
-/** Decides by method, JSON-RPC code and text: a JSON-RPC error's message and data, or an application's log. */
+/** Matches the method, the JSON-RPC code and the text: a JSON-RPC error's message and data, or an application's log. */
 const TEXTS: readonly Row[] = [
   // The mempool's cache has the bytes of an earlier broadcast.
   perhapsDone(/already (?:exists )?in (?:the )?(?:cache|mempool)/i),
@@ -144,7 +144,7 @@ function perhapsDone(text: RegExp): Row {
   return { class: "perhaps-done", methods: BROADCAST, text };
 }
 
-/** Decides by HTTP status if the response text says nothing. 200 and 500 say nothing either: nodes send 500 with every error. */
+/** Used if the response text is inconclusive. Statuses 200 and 500 are inconclusive too: nodes send 500 with every error. */
 const STATUSES: readonly (Meaning & { readonly status: RegExp })[] = [
   { status: /^(?:200|500)$/, class: "not-here", mayBeDone: true },
   { status: /^(?:425|429)$/, class: "not-now" },
@@ -154,7 +154,7 @@ const STATUSES: readonly (Meaning & { readonly status: RegExp })[] = [
   { status: /^[34]/, class: "not-here", lack: "method" },
 ];
 
-/** Decides by the code of an error that is not a response to a call. */
+/** Classifies errors that are not responses to a call, by error code. */
 const CODES: {
   readonly [code in Exclude<ClientErrorFacts["code"], "rpc" | "abci" | "http-status">]: Meaning;
 } = {
@@ -174,12 +174,12 @@ const CODES: {
   closed: { class: "final" },
 };
 
-/** Returns an error's class. Every error not thrown by the client is final. */
+/** Returns an error's class. Errors that the client did not throw are final. */
 export function answerOf(error: unknown): AnswerClass {
   return readAnswer(error).class;
 }
 
-/** Returns whether a broadcast that ended with this error may have arrived. It has not if the preceding status call failed. */
+/** Returns whether a broadcast that ended with this error may have arrived. If the preceding status call failed, it has not. */
 export function mayHaveArrived(error: ClientError): boolean {
   const { facts } = error;
   const { class: plain, mayBeDone } = rowOf(facts);
@@ -187,7 +187,7 @@ export function mayHaveArrived(error: ClientError): boolean {
   return mayBeDone === true && !/^status\b/.test(methodOf(facts)) && !wasNeverSent(facts);
 }
 
-/** Returns an error's text and what a node or relayer operator can do about it. `other` applies if nothing specific is known. */
+/** Returns an error's text and what a node or relayer operator can do about it. `other` is used if no remedy is known. */
 export function lackText(error: unknown, other?: string): string {
   const { lack } = readAnswer(error);
   const remedy = (lack && REMEDIES[lack]) ?? other;
@@ -255,7 +255,7 @@ function methodOf(facts: ClientErrorFacts): string {
   return facts.code === "bad-answer" ? facts.where : "";
 }
 
-/** No connection was made, so no byte of a broadcast has left. */
+/** No connection was made, so no bytes of a broadcast were sent. */
 function wasNeverSent(facts: ClientErrorFacts): boolean {
   return (
     facts.code === "unreachable" &&
@@ -265,11 +265,11 @@ function wasNeverSent(facts: ClientErrorFacts): boolean {
   );
 }
 
-/** The longest rest that an endpoint can request. */
+/** Maximum rest time that an endpoint can request. */
 const MAX_RETRY_AFTER_MS = 600_000;
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000 };
 
-/** From the `Retry-After` header, or from a text such as "retry in 10s". */
+/** Reads the wait from the `Retry-After` header, or from a text such as "retry in 10s". */
 function retryAfterOf(facts: ClientErrorFacts): number | undefined {
   if (facts.code !== "rpc" && facts.code !== "http-status") return undefined;
   const text = facts.code === "rpc" ? `${facts.message ?? ""} ${facts.data}`.slice(0, MAX_TEXT) : "";

@@ -89,7 +89,7 @@ interface HttpTransportOptions {
   /** Maximum number of connections to the endpoint. Further requests wait for a free connection. */
   readonly connections: number;
   readonly connectTimeoutMs: number;
-  /** A longer response rejects with `too-large`. */
+  /** A longer response makes the request reject with `too-large`. */
   readonly maxResponseBytes: number;
 }
 
@@ -185,7 +185,7 @@ async function readBounded(
   return Buffer.concat(chunks, size);
 }
 
-/** `place`: the endpoint and how it is reached. */
+/** `place` names the endpoint and how it is reached. */
 function toClientError(
   error: unknown,
   endpoint: string,

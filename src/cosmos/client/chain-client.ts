@@ -51,7 +51,7 @@ export interface BlockRange {
   readonly to: bigint;
 }
 
-/** Height for a gRPC query: this height (0 for the latest), or the latest height of a node that has reached `atLeast`. */
+/** Height for a gRPC query: an exact height (0 for the latest), or the latest height of a node that has reached `atLeast`. */
 export type QueryHeight = bigint | { readonly atLeast: bigint };
 
 /** Header, commit and validators at one height in CometBFT's protobuf encoding, as required by a light client. */
@@ -85,7 +85,7 @@ export interface TxSearcher {
   readonly txSearch: (params: TxSearchParams) => Promise<SearchPage>;
 }
 
-/** Reads through CosmJS, plus block and transaction readers that tolerate fields that they do not need. They take no signals. */
+/** CosmJS's reads, plus block and transaction readers that tolerate fields they do not need. None of them takes a signal. */
 export type CometReads = Pick<Comet38Client, "commit" | "blockSearch"> &
   TxSearcher & {
     readonly blockResults: (height: number) => Promise<BlockResults & Pick<SearchPage, "endpoint">>;
@@ -98,9 +98,9 @@ export type CometReads = Pick<Comet38Client, "commit" | "blockSearch"> &
 export interface ChainClient {
   readonly comet: CometReads;
   /**
-   * Searches only endpoints that have all of these blocks: a response from a node that is behind or has pruned blocks does not
-   * tell what it lacks. Rejects with `height-unavailable` if no endpoint has them. `check` returns what is wrong with a page, or
-   * undefined; after a wrong page, the next endpoint is asked.
+   * Searches only endpoints that have all of these blocks, because a node that is behind or has pruned blocks does not report
+   * what its response is missing. Rejects with `height-unavailable` if no endpoint has them all. `check` returns what is wrong
+   * with a page, or undefined; after a wrong page, the next endpoint is asked.
    */
   readonly cometWith: (blocks: BlockRange, check?: (page: SearchPage) => string | undefined) => TxSearcher;
   /** Reads the number of transactions in each of up to 20 blocks. */
@@ -110,8 +110,8 @@ export interface ChainClient {
   readonly earliestHeight: (signal: AbortSignal) => Promise<bigint>;
   readonly readStore: (read: StoreRead, signal: AbortSignal) => Promise<StoreResponse>;
   /**
-   * Runs a gRPC query over `abci_query`; takes the encoded request and returns the encoded response. Rejects with `abci` if the
-   * application refuses, and with `height-unavailable` if every endpoint is below `atLeast`. `height` defaults to 0.
+   * Runs a gRPC query over `abci_query`: takes the encoded request and returns the encoded response. Rejects with `abci` if the
+   * application refuses the query, and with `height-unavailable` if every endpoint is below `atLeast`. `height` defaults to 0.
    */
   readonly grpcQuery: (
     path: string,
@@ -120,8 +120,8 @@ export interface ChainClient {
     height?: QueryHeight,
   ) => Promise<Uint8Array>;
   /**
-   * Reads the light block at a height from one endpoint and verifies its signatures; 0 means the latest height. `validators` is
-   * the hash of the expected validator set; it must not reject. After a wrong block, the next endpoint is asked.
+   * Reads the light block at a height from one endpoint and verifies its signatures; 0 means the latest height. `validators`
+   * resolves with the hash of the expected validator set and must not reject. If a block is wrong, the next endpoint is asked.
    */
   readonly lightBlock: (
     height: bigint,
@@ -129,7 +129,7 @@ export interface ChainClient {
     validators?: Promise<Uint8Array | undefined>,
   ) => Promise<LightBlockBytes>;
   /**
-   * Reports that a response from this endpoint is proven to be wrong. Reads then prefer other endpoints for some time, but still
+   * Reports that a response from this endpoint has been proven wrong. For some time, reads then prefer other endpoints, but still
    * use this one if there is no other. Unknown names have no effect.
    */
   readonly distrust: (endpoint: string, reason: string) => void;

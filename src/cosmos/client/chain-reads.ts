@@ -57,7 +57,7 @@ export function decodeStoreResponse(result: unknown, endpoint: string): StoreRes
 }
 
 /**
- * Decodes the result of a gRPC query over `abci_query`. Throws `abci` if the code is not 0, `height-unavailable` below `atLeast`.
+ * Decodes the result of a gRPC query over `abci_query`. Throws `abci` for a nonzero code, `height-unavailable` below `atLeast`.
  */
 export function decodeGrpcResponse(
   result: unknown,

@@ -31,7 +31,7 @@ import {
 import { badResponse, decodeStatus, decodeTxsOfBlock, resultField } from "./rpc-response.ts";
 
 export interface ChainClientOptions {
-  /** At least one, in order of preference. */
+  /** At least one endpoint, in order of preference. */
   readonly endpoints: readonly Endpoint[];
   /** Chain that every endpoint must serve. If undefined, every chain is accepted. */
   readonly chainId: string | undefined;
@@ -78,15 +78,15 @@ export interface ChainClientDeps {
   readonly logger: Logger;
   readonly observer: RpcObserver;
   /**
-   * Default: loaded on the first such read, because it pulls in signature verification. That delay moves its calls into a
-   * different HTTP request from the other calls of their turn, so a relayer passes it in.
+   * By default, loaded on the first such read, because it pulls in signature verification. The delay moves its calls into a
+   * separate HTTP request from the other calls made in the same turn, so a relayer passes it in.
    */
   readonly readLightBlock?: typeof readLightBlock;
 }
 
 /** A chain client that uses a pool of endpoints. */
 export interface PooledChainClient extends ChainClient {
-  /** The endpoints: for startup checks, health, and calls that have no method of their own. */
+  /** The endpoint pool, for startup checks, health, and calls that have no method of their own. */
   readonly pool: EndpointPool;
 }
 
@@ -145,13 +145,13 @@ type Decode<T> = RpcRead<T>["decode"];
 const decodeCounts: Decode<ReadonlyMap<bigint, number>> = (result, endpoint) =>
   decodeTxCounts(resultField(result, "blockchain", endpoint));
 
-/** Dependencies of a search besides its parameters. */
+/** A search's dependencies, apart from its parameters. */
 interface SearchOptions {
   readonly blocks?: BlockRange;
   readonly check?: ((page: SearchPage) => string | undefined) | undefined;
 }
 
-/** Creates the block and transaction readers. `signal` ends their calls. */
+/** Creates the block and transaction readers. `signal` aborts their calls. */
 export function createCometReads(pool: Pick<EndpointPool, "call" | "read">, signal: AbortSignal): CometReads {
   const atHeight =
     <T>(method: string, decode: (root: JsonField, endpoint: string) => T) =>

@@ -8,7 +8,7 @@ import { ClientError } from "./errors.ts";
 
 /**
  * Reads the display unit of a denomination from the chain's bank module. Resolves with undefined if the chain has no metadata for
- * it, or if the metadata name no unit. Rejects with `ClientError` if the chain cannot be read.
+ * the denomination, or if the metadata names no unit. Rejects with `ClientError` if the chain cannot be read.
  */
 export async function readDisplayUnit(
   client: Pick<ChainClient, "grpcQuery">,

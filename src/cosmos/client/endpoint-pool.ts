@@ -11,7 +11,7 @@ export type EndpointCheck =
   | { readonly name: string; readonly ok: true; readonly status: NodeStatus }
   | { readonly name: string; readonly ok: false; readonly error: unknown };
 
-/** Several endpoints for one chain behind one caller. */
+/** Several endpoints for one chain, exposed as one caller. */
 export interface EndpointPool extends RpcCaller {
   /** Calls a method and decodes the result. A result that cannot be decoded is treated as an endpoint error. */
   readonly read: <T>(read: RpcRead<T>, signal: AbortSignal) => Promise<T>;
@@ -20,9 +20,9 @@ export interface EndpointPool extends RpcCaller {
   /** Reads the status of every endpoint in parallel, including resting endpoints. */
   readonly check: (signal: AbortSignal) => Promise<readonly EndpointCheck[]>;
   readonly health: () => readonly PoolEndpointHealth[];
-  /** Endpoint names; first the endpoint that the next read of the latest state tries first. */
+  /** Endpoint names, starting with the endpoint that the next read of the latest state tries first. */
   readonly order: () => readonly string[];
-  /** Reports that a response from this endpoint is proven to be wrong. */
+  /** Reports that a response from this endpoint has been proven wrong. */
   readonly distrust: (endpoint: string, reason: string) => void;
 }
 
@@ -92,7 +92,7 @@ function lagsOf(checks: readonly EndpointCheck[]): ReadonlyMap<string, bigint> {
   return new Map(heights.map(([name, height]) => [name, best - height]));
 }
 
-/** A read fails with the least conclusive error: what one endpoint lacks, another endpoint that is down may have. */
+/** A read fails with the least conclusive error: an endpoint that is down may have what another endpoint lacks. */
 const PREFERENCE: Readonly<Record<AnswerClass, number>> = {
   "perhaps-done": 0,
   "not-now": 1,
@@ -118,13 +118,13 @@ type Candidate = Pick<EndpointHealth, "status" | "latencyMs" | "distrusted" | "l
   readonly restMs: number;
 };
 
-/** Latencies below the same limit are treated as equal, so that the configured order decides between them. */
+/** Latencies that fall below the same limit are treated as equal, so that the configured order decides. */
 const LATENCY_LIMITS_MS = [100, 300, 1_000, 3_000];
 
 /**
- * Returns the endpoints' indexes in the order of attempts. Last come distrusted endpoints; before them, those that rest after
- * failures; before them, those that cannot do the method; then those that are behind or catching up; and before them, those that
- * have pruned the requested height. Among the others, clearly faster endpoints come first, then the configured order decides.
+ * Returns the endpoints' indexes in the order of attempts. Healthy endpoints come first. After them come endpoints that have
+ * pruned the requested height, are behind or catching up, cannot serve the method, or are resting after failures, in this order;
+ * distrusted endpoints come last. Among healthy endpoints, clearly faster ones come first, then the configured order decides.
  */
 export function planAttempts(
   candidates: readonly Candidate[],

@@ -16,9 +16,9 @@ export type ClientErrorFacts =
   | At<"too-large", { limitBytes: number }>
   /** The response violates the protocol; `where` is the path of the wrong field. */
   | At<"bad-answer", { where: string; method?: string }>
-  /** The response is proven to be wrong: it does not match a header. */
+  /** The response has been proven wrong: it does not match a header. */
   | At<"wrong-answer", { where: string }>
-  /** The node does not have this height: it is behind or has pruned it; another node may have it. */
+  /** The node does not have this height, because it is behind or has pruned it; another node may have the height. */
   | At<"height-unavailable", { height: bigint }>
   /** Too many pending calls. */
   | At<"overloaded", { limit: number }>
@@ -53,7 +53,7 @@ export function heightUnavailable(endpoint: string, height: bigint, text: string
   return new ClientError({ code: "height-unavailable", endpoint, height }, `${endpoint} ${text}`);
 }
 
-/** Creates the error for an endpoint that serves another chain. */
+/** Creates the error for an endpoint that serves a different chain. */
 export function wrongChain(endpoint: string, expected: string, found: string): ClientError {
   return new ClientError(
     { code: "wrong-chain", endpoint, expected, found },
@@ -61,12 +61,12 @@ export function wrongChain(endpoint: string, expected: string, found: string): C
   );
 }
 
-/** Creates the error for a call after `close`. */
+/** Creates the error for a call made after `close`. */
 export function closedError(): ClientError {
   return new ClientError({ code: "closed" }, "the client is closed");
 }
 
-/** Creates the error for a keyring or its keys. The reason contains no part of a key. */
+/** Creates the error for an invalid keyring or key. The reason contains no part of a key. */
 export function badKeyring(reason: string): ClientError {
   return new ClientError({ code: "bad-key", kind: "keyring" }, `keyring: ${reason}`);
 }

@@ -74,7 +74,7 @@ async function readValidators(height: bigint, call: CallEndpoint, endpoint: stri
   }
 }
 
-/** Decodes one page of `validators`. Throws `bad-answer`, including if the page is for another height. */
+/** Decodes one page of `validators`. Throws `bad-answer`, also if the page is for another height. */
 export function decodeValidatorsPage(
   result: unknown,
   height: bigint,

@@ -15,7 +15,7 @@ export interface EndpointHealth {
   readonly name: string;
   /** `unchecked`: no status response has arrived yet, so the chain id is unknown. */
   readonly state: "unchecked" | "good" | "down" | "wrong-chain";
-  /** Consecutive failures; parallel failures count once. */
+  /** Consecutive failures; parallel failures are counted as one. */
   readonly failures: number;
   /** Text of the last error; undefined in state `good`. */
   readonly lastError: string | undefined;
@@ -23,24 +23,26 @@ export interface EndpointHealth {
   readonly status: NodeStatus | undefined;
   /** Duration of the last status request; undefined before the first one. */
   readonly latencyMs: number | undefined;
-  /** Why other endpoints are preferred for some time: a response was proven to be wrong. Undefined if they are not. */
+  /** Why other endpoints are preferred for some time: a response was proven wrong. Undefined if they are not preferred. */
   readonly distrusted: string | undefined;
-  /** What the endpoint recently could not do and why, by RPC method or "response size". Absent if there was nothing. */
+  /** What the endpoint recently could not do, and why, keyed by RPC method or "response size". Absent if there was nothing. */
   readonly lacks?: ReadonlyMap<string, string>;
-  /** Maximum number of calls that it accepts in one request; absent if unknown. */
+  /** Maximum number of calls that the endpoint accepts in one request; absent if unknown. */
   readonly batchSize?: number;
 }
 
 /** One endpoint in a pool, with a check of its chain id and a rest period after each failure. */
 export interface PooledEndpoint {
   readonly name: string;
-  /** Calls a method and decodes the result. Verifies the endpoint first unless that was done since it last failed. */
+  /** Calls a method and decodes the result. Verifies the endpoint first, unless it has been verified since its last failure. */
   readonly read: <T>(read: RpcRead<T> | RpcWork<T>, signal: AbortSignal) => Promise<T>;
   /** Reads the status and checks the chain id. Parallel callers share one request. */
   readonly verify: (signal: AbortSignal) => Promise<NodeStatus>;
-  /** Remaining rest; 0 if the endpoint is not resting. */
+  /** Remaining rest time; 0 if the endpoint is not resting. */
   readonly restMs: () => number;
-  /** Makes reads prefer other endpoints for some time, which grows each time. A success does not change this, nor does a call in that time. */
+  /**
+   * Makes reads prefer other endpoints for a period, longer each time. Neither a success nor a call in that period changes it.
+   */
   readonly distrust: (reason: string) => void;
   readonly health: () => EndpointHealth;
   readonly close: () => void;
@@ -63,17 +65,17 @@ export interface PooledEndpointDeps {
 }
 
 /**
- * How long other endpoints are preferred after a response proven to be wrong. Unlike an outage, it does not show in the next
- * response, so only time ends it.
+ * How long other endpoints are preferred after a response has been proven wrong. Unlike an outage, a wrong response does not show
+ * in the next response, so only time ends the distrust.
  */
 const DISTRUST: BackoffOptions = { minMs: 300_000, baseMs: 600_000, maxMs: 7_200_000 };
 
-/** How long other endpoints are preferred for a method that this one could not do. */
+/** How long other endpoints are preferred for a method that this endpoint could not serve. */
 const LACK_MS = 600_000;
 /** An endpoint with a good status that refuses other calls becomes good again after this time without a refusal. */
 const REFUSAL_MS = 60_000;
 
-/** Other requests with the same method may succeed. */
+/** Returns whether other requests with the same method may succeed. */
 function isOfRequest(lack: Lack | undefined): boolean {
   return lack === "height" || lack === "transaction" || lack === "request-size";
 }
@@ -86,7 +88,8 @@ export function createPooledEndpoint(
   const life = new AbortController();
   const lacks = new Map<string, { readonly reason: string; readonly untilMs: number }>();
   /**
-   * Until then, a good status does not show that the last failure is over, because that failure was a refusal of another method.
+   * Until this time, a good status does not show that the last failure is over, because that failure was a refusal of another
+   * method.
    */
   let refusedUntilMs = 0;
   let isVerified = false;
@@ -275,7 +278,7 @@ const CHAIN_ID_PATHS: Readonly<Record<string, readonly string[]>> = {
   blockchain: ["block_metas", "0", "header", "chain_id"],
 };
 
-/** Throws `wrong-chain` if a result contains another chain's id. Malformed results are left to their decoders. */
+/** Throws `wrong-chain` if a result contains another chain's id. Malformed results are left for their decoders to reject. */
 function requireChain(
   { name, chainId }: Pick<PooledEndpointOptions, "name" | "chainId">,
   method: string,

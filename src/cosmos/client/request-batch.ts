@@ -20,7 +20,7 @@ export interface BatchOptions {
 export interface HttpResponse {
   readonly status: number;
   readonly body: string;
-  /** From the `Retry-After` header. */
+  /** Wait requested by the `Retry-After` header. */
   readonly retryAfterMs?: number | undefined;
 }
 
@@ -47,12 +47,12 @@ export interface BatchDeps {
 const MAX_SHARED_CHARACTERS = 90_000;
 
 /**
- * Groups calls into requests of at most `maxBatch` calls, in order. CometBFT responds to a batch of more than
+ * Groups calls, in order, into requests of at most `maxBatch` calls. CometBFT responds to a batch of more than
  * `rpc.max_request_batch_size` calls (10 by default) with a single error.
  *
- * A broadcast gets its own request. An error for the whole request, caused by another call, would hide whether the node accepted
- * the transaction. A call with large parameters, such as a simulation, also travels alone: two of them could exceed the node's
- * request limit although each is below it.
+ * A broadcast gets its own request. Otherwise, an error for the whole request, caused by another call, would hide whether the
+ * node accepted the transaction. A call with large parameters, such as a simulation, also travels alone: two of them could exceed
+ * the node's request limit although each is below it.
  */
 export function planRequests(
   calls: readonly PendingCall[],
@@ -101,7 +101,7 @@ export async function sendBatch(
   }
 }
 
-/** Created only once. Every request ends with it, and capturing a stack trace costs more than the rest of the request's code. */
+/** Created only once: every request ends with it, and capturing a stack trace costs more than the rest of the request's code. */
 const ALL_SETTLED = new Error("all calls of the request are settled");
 
 /** Aborts the request when its last call settles, for instance because its caller aborts. This frees the connection. */
@@ -120,7 +120,7 @@ interface ExchangeDeps extends BatchDeps {
 
 /**
  * Sends one request and settles its calls. If the endpoint refuses the batch, or a response is too large, sends the two halves
- * instead, down to single calls. Returns the error if no call got a response.
+ * separately, down to single calls. Returns the error if no call got a response.
  */
 async function exchange(
   batch: readonly PendingCall[],
@@ -168,11 +168,11 @@ function isOfOneCall(error: Error): boolean {
 }
 
 /**
- * The limit that a smaller request may avoid: on batches or on size. Undefined if there is none, for instance for a rate limit.
+ * The limit that a smaller request may avoid: on batches or on size. Undefined if there is no such limit, as for a rate limit.
  */
 type Refusal = "batch" | "size" | undefined;
 
-/** Endpoints refuse batches with a status, a page, one error for all calls, or a closed connection. */
+/** Endpoints refuse batches with an HTTP status, an HTML page, one error for all calls, or a closed connection. */
 function refusalOf(error: unknown): Refusal {
   if (!(error instanceof ClientError)) return undefined;
   const { facts } = error;
@@ -215,7 +215,7 @@ async function post(
 
 /**
  * Parses the body regardless of the HTTP status, because nodes send some JSON-RPC errors with status 400 or 500. The status
- * becomes the error only if the body is not JSON-RPC. Throws if there is one JSON-RPC error for all calls.
+ * becomes the error only if the body is not JSON-RPC. Throws if the body is one JSON-RPC error for all calls.
  */
 function parseBody(
   response: HttpResponse,
@@ -232,7 +232,7 @@ function parseBody(
   return responses.map((one) => ({ ...one, facts }));
 }
 
-/** HTTP facts added to the JSON-RPC errors in a response. */
+/** HTTP facts that are added to the JSON-RPC errors in a response. */
 type HttpFacts = Pick<HttpResponse, "status" | "retryAfterMs">;
 
 type Delivery = RpcResponse & { readonly facts: HttpFacts };
@@ -255,8 +255,8 @@ function encodeRequest(batch: readonly PendingCall[]): string {
 }
 
 /**
- * Settles each call with the response that has its id. JSON-RPC allows responses in any order. Returns the batched calls with no
- * response, and those refused because of the batch; a lone call rejects with `bad-answer`.
+ * Settles each call with the response that carries its id; JSON-RPC allows responses in any order. Returns the batched calls that
+ * got no response or were refused because of the batch. A lone call rejects with `bad-answer`.
  */
 function deliver(
   batch: readonly PendingCall[],
@@ -294,7 +294,7 @@ function rpcError(
   );
 }
 
-/** Adds a broadcast's method to an error of its request, because the error's meaning depends on it. */
+/** Adds a broadcast's method to the error of its request, because the error's meaning depends on the method. */
 function ofCall(error: Error, { method }: PendingCall): Error {
   if (!(error instanceof ClientError)) return error;
   const { facts } = error;

@@ -22,11 +22,11 @@ export type CallEndpoint = (method: string, params: JsonObject) => Promise<unkno
 export interface RpcRead<T> {
   readonly method: string;
   readonly params: JsonObject;
-  /** Receives the name of the endpoint that responded, for use in errors. */
+  /** `endpoint` is the name of the endpoint that responded, for use in errors. */
   readonly decode: (result: unknown, endpoint: string) => T;
-  /** Blocks that an endpoint must have to respond; absent if none. Costs a status call, which is read together with the call. */
+  /** Blocks that an endpoint must have to respond; absent if none. Costs a status call, which is made together with the call. */
   readonly blocks?: BlockRange | undefined;
-  /** Receives each tried endpoint's error. Returning a value ends the read. */
+  /** Receives the error of each endpoint tried. Returning a value ends the read. */
   readonly onFailed?: (error: unknown) => T | undefined;
 }
 

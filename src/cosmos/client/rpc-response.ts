@@ -14,8 +14,8 @@ export type RpcResponse =
     };
 
 /**
- * Parses the body of a JSON-RPC response: one object, or an array for a batch. Throws `bad-answer` for any other body,
- * such as an empty one or an HTML page.
+ * Parses the body of a JSON-RPC response: one object, or an array for a batch. Throws `bad-answer` for any other body, such as an
+ * empty body or an HTML page.
  */
 export function parseRpcResponses(body: string, endpoint: string): readonly RpcResponse[] {
   const value = parseJson(body, endpoint);
@@ -35,7 +35,7 @@ export function parseRpcResponse(value: unknown, endpoint: string): RpcResponse 
   return { id, result: value["result"] };
 }
 
-/** Characters of an error's text that go into errors and logs: a node can send a trace of any length. */
+/** Maximum number of characters of an error's text in errors and logs. A node can send a trace of any length. */
 const MAX_ERROR_TEXT = 8_192;
 
 function parseRpcError(
@@ -64,7 +64,7 @@ export function badResponse(endpoint: string, where: string, problem: string): C
   return new ClientError({ code: "bad-answer", endpoint, where }, `${endpoint}: ${where} ${problem}`);
 }
 
-/** Creates a `wrong-answer` error: the response is proven to be wrong. */
+/** Creates a `wrong-answer` error: the response has been proven wrong. */
 export function wrongResponse(endpoint: string, where: string, problem: string): ClientError {
   return new ClientError({ code: "wrong-answer", endpoint, where }, `${endpoint}: ${where} ${problem}`);
 }

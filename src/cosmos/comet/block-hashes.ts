@@ -168,7 +168,7 @@ function varint(value: bigint): Uint8Array {
   return small ? encodeUvarint(Number(value)) : largeVarint(BigInt.asUintN(64, value));
 }
 
-/** Up to this value, numbers are used, which are many times faster than bigints. */
+/** Values up to this limit use number arithmetic, which is many times faster than bigint arithmetic. */
 const MAX_SMALL = 0x7fff_ffffn;
 
 function largeVarint(value: bigint): Uint8Array {

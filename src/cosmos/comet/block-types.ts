@@ -44,7 +44,7 @@ export interface CommitSig {
   readonly signature: Uint8Array;
 }
 
-/** The precommits for a block. There is one entry per validator, in the order of the validator set. */
+/** The precommits for a block: one entry per validator, in validator-set order. */
 export interface Commit {
   readonly height: bigint;
   readonly round: number;
@@ -53,8 +53,8 @@ export interface Commit {
 }
 
 /**
- * A validator. The public key is ed25519 (32 bytes) or secp256k1 (33 bytes, compressed), and the address has 20 bytes. `priority`
- * determines who proposes.
+ * A validator. The public key is ed25519 (32 bytes) or secp256k1 (33 bytes, compressed), and the address is 20 bytes long.
+ * `priority` determines who proposes.
  */
 export interface Validator {
   readonly address: Uint8Array;
@@ -63,7 +63,7 @@ export interface Validator {
   readonly priority: bigint;
 }
 
-/** Validators by descending power, then ascending address. `proposer` is undefined only if the set is empty. */
+/** Validators ordered by descending power, then ascending address. `proposer` is undefined only if the set is empty. */
 export interface ValidatorSet {
   readonly validators: readonly Validator[];
   readonly proposer: Validator | undefined;

@@ -31,7 +31,7 @@ export interface TrustOptions {
   readonly trustingPeriodNs: bigint;
   readonly maxClockDriftNs: bigint;
   readonly trustLevel: TrustLevel;
-  /** See {@link SignatureChecks.beforeSlow}: 1 to 2 ms per signature. */
+  /** See {@link SignatureChecks.beforeSlow}. A slow signature takes 1 to 2 ms. */
   readonly beforeSlowSignature?: (() => void) | undefined;
 }
 
@@ -71,8 +71,8 @@ export function verifyHeader(
 }
 
 /**
- * Returns whether a trust level lies within [1/3, 1]. Consensus assumes that less than 1/3 of the power is dishonest. So a header
- * signed by more than 1/3 has an honest signer, which a lower level would not ensure. As with Go's uint64, the tripled numerator
+ * Returns whether a trust level lies within [1/3, 1]. Consensus assumes that less than 1/3 of the power is dishonest, so a header
+ * signed by more than 1/3 has an honest signer; a lower level would not ensure that. As with Go's uint64, the tripled numerator
  * wraps around at 2^64.
  */
 export function isTrustLevel({ numerator, denominator }: TrustLevel): boolean {

@@ -43,7 +43,7 @@ interface SearchedTx {
 
 /** A block's data from `block_results`. Only these fields are read, whatever the version. */
 export interface BlockResults {
-  /** In the order of the block's transactions. */
+  /** Results, in the order of the block's transactions. */
   readonly results: readonly TxResult[];
   /** The block's own events: from its start and end, or from its finalization. */
   readonly finalizeBlockEvents: readonly TextEvent[];
@@ -152,8 +152,8 @@ function textEvent(event: JsonField): TextEvent {
 }
 
 /**
- * Creates the reader for a response's events. Tendermint 0.34 prints keys and values in base64, later versions as text: if all of
- * a response's keys are base64 of printable text, it is treated as 0.34.
+ * Creates the reader for a response's events. Tendermint 0.34 prints keys and values in base64; later versions print them as
+ * text. If all keys in a response are base64 of printable text, the response is treated as 0.34.
  */
 function eventReader(all: readonly JsonField[]): EventReader {
   const keys = new Set(all.flatMap((event) => attributesOf(event).map(({ key }) => key)));
@@ -185,7 +185,7 @@ export function decodeTextEvents(events: JsonField): readonly TextEvent[] {
   return events.elements().map(textEvent);
 }
 
-/** Empty if the text is not base64. */
+/** Returns an empty string if the text is not base64. */
 function fromBase64Text(text: string): string {
   try {
     return new TextDecoder().decode(fromBase64(text));

@@ -20,7 +20,7 @@ interface KeyType {
   readonly size: number;
   /** Type name in RPC JSON. */
   readonly jsonType: string;
-  /** Length-prefixed, encoded `PublicKey` up to the key, as field 1 of a `SimpleValidator`. */
+  /** Bytes that precede the key in a length-prefixed, encoded `PublicKey` that is field 1 of a `SimpleValidator`. */
   readonly hashPrefix: Uint8Array;
 }
 
@@ -63,7 +63,7 @@ export interface SignedMessage {
   readonly signature: Uint8Array;
 }
 
-/** DER of a `SubjectPublicKeyInfo` for ed25519, up to the key. */
+/** DER prefix of a `SubjectPublicKeyInfo` for ed25519. The key follows. */
 const ED25519_SPKI_PREFIX = fromHex("302a300506032b6570032100");
 
 /**
@@ -79,8 +79,8 @@ export function ed25519Address(publicKey: Uint8Array): Uint8Array {
 }
 
 /**
- * Verifies a signature with OpenSSL. Undefined: only {@link verifyZip215} can decide, which takes 1 to 2 ms, some 20 times as
- * long.
+ * Verifies a signature with OpenSSL. Returns undefined if only {@link verifyZip215} can decide, which takes 1 to 2 ms, some 20
+ * times as long.
  *
  * CometBFT uses the ZIP-215 rules. OpenSSL is stricter: it checks the equation without the cofactor. Every signature that
  * satisfies this equation also satisfies the cofactored equation that ZIP-215 uses, so if OpenSSL accepts, the result is final.

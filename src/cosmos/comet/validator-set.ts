@@ -76,8 +76,8 @@ export function createValidatorSet(updates: readonly ValidatorUpdate[]): Validat
 
 /**
  * Advances the proposer `times` times, like `IncrementProposerPriority`. Each time, every validator gains its power as priority,
- * and the validator with the highest priority proposes and loses the total power. So validators propose in proportion to their
- * power. Throws `CometError` if the set is empty.
+ * and the validator with the highest priority proposes and loses the total power. Validators therefore propose in proportion to
+ * their power. Throws `CometError` if the set is empty.
  */
 export function rotateProposer(set: ValidatorSet, times: number): ValidatorSet {
   if (set.validators.length === 0 || times < 1) {

@@ -19,7 +19,7 @@ export interface TrustLevel {
   readonly denominator: bigint;
 }
 
-/** A commit, with the chain, block and height that it should be for. */
+/** A commit, and the chain, block and height for which it should be. */
 export interface ExpectedCommit {
   readonly chainId: string;
   readonly blockId: BlockId;
@@ -46,7 +46,7 @@ export function createSignatureChecks(beforeSlow?: () => void): SignatureChecks 
   return { verified: new Map(), beforeSlow };
 }
 
-/** From this number of signatures up, CometBFT verifies in a batch. It then counts power first, and error messages differ. */
+/** Minimum number of signatures that CometBFT verifies in a batch. It then counts power first, and its error messages differ. */
 const BATCH_THRESHOLD = 2;
 
 const ED25519_SIGNATURE_SIZE = 64;

@@ -9,7 +9,7 @@ export interface MarketParams {
   readonly alpha: Dec18;
   /** Otherwise, the learning rate is multiplied by this. */
   readonly beta: Dec18;
-  /** How close to empty or full is "nearly" empty or full, as a share of the maximum. */
+  /** Distance from empty or full that is treated as "nearly" empty or full, as a share of the maximum. */
   readonly gamma: Dec18;
   /** Price change per unit of gas by which the window differs from its target. */
   readonly delta: Dec18;
@@ -38,7 +38,7 @@ export const DEPLOYED_MARKET: MarketParams = {
   window: 1n,
 };
 
-/** Fee market parameters: for the price and for paying out fees. */
+/** Fee market parameters for setting the price and for paying out fees. */
 export interface Params extends MarketParams {
   readonly feeDenom: string;
   readonly enabled: boolean;
@@ -47,9 +47,7 @@ export interface Params extends MarketParams {
   readonly sendTipToProposer: boolean;
 }
 
-/**
- * Converts from protobuf, where a decimal is printed as the number times 10^18. Throws `SyntaxError` if a text is not an integer.
- */
+/** Converts from protobuf, which writes a decimal as the number times 10^18. Throws `SyntaxError` if a text is not an integer. */
 export function paramsFromWire(wire: WireParams): Params {
   return {
     ...wire,
@@ -96,7 +94,7 @@ export function initialState(params: MarketParams): State {
   };
 }
 
-/** Converts from protobuf, where a decimal is printed as the number times 10^18. */
+/** Converts from protobuf, which writes a decimal as the number times 10^18. */
 export function fromWire(wire: WireState): State {
   return { ...wire, baseGasPrice: BigInt(wire.baseGasPrice), learningRate: BigInt(wire.learningRate) };
 }
@@ -135,7 +133,7 @@ export function closeBlock(state: State, params: MarketParams): State {
   return { baseGasPrice, learningRate, index, window: state.window.with(Number(index), 0n) };
 }
 
-/** Returns the price of the next block if the current block uses this much more gas. O(window). */
+/** Returns the next block's price if the current block uses this much additional gas. O(window). */
 export function priceAfter(state: State, gas: bigint, params: MarketParams): Dec18 {
   const used = minInt(currentUtilization(state) + gas, params.maxBlockUtilization);
   const window = state.window.with(Number(state.index), used);
@@ -143,8 +141,8 @@ export function priceAfter(state: State, gas: bigint, params: MarketParams): Dec
 }
 
 /**
- * Returns the most gas that a block can use without the next price exceeding `most`; undefined if even an empty block's price
- * exceeds it. O(window × log(maximum)).
+ * Returns the most gas that a block can use without pushing the next price above `most`; undefined if the price exceeds `most`
+ * even after an empty block. O(window × log(maximum)).
  */
 export function gasUpToPrice(state: State, most: Dec18, params: MarketParams): bigint | undefined {
   if (priceAfter(state, 0n, params) > most) return undefined;
@@ -154,7 +152,7 @@ export function gasUpToPrice(state: State, most: Dec18, params: MarketParams): b
 
 /**
  * Returns the gas that one block used, from the states before and after it. `isExact` is false if the price stayed at the minimum
- * and the window does not tell: `gas` is then the most that the block can have used. O(window × log(maximum)).
+ * and the window does not reveal the gas: `gas` is then the most that the block can have used. O(window × log(maximum)).
  */
 export function gasOfBlock(
   before: State,
@@ -170,7 +168,7 @@ export function gasOfBlock(
   return { gas: firstThat(isReached, params.maxBlockUtilization), isExact: true };
 }
 
-/** Returns the smallest number from 0 for which a monotonic condition holds, at most `end`. */
+/** Returns the smallest number from 0 up for which a monotonic condition holds; `end` if it holds for no smaller number. */
 function firstThat(holds: (value: bigint) => boolean, end: bigint): bigint {
   let [low, high] = [0n, end];
   while (low < high) {

@@ -7,7 +7,7 @@ export const DEFAULT_HD_PATH = "m/44'/118'/0'/0/0";
 
 /**
  * Derives a secp256k1 private key from BIP-39 words (BIP-32), without a passphrase. Throws if the words are not a mnemonic or the
- * path is invalid, with messages that may contain part of them.
+ * path is invalid; the messages may contain part of either.
  */
 export async function deriveKey(words: string, hdPath: string): Promise<Uint8Array> {
   const mnemonic = new EnglishMnemonic(words.trim().split(/\s+/).join(" "));

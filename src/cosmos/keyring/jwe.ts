@@ -7,7 +7,7 @@ const ENCRYPTION = "A256GCM";
 
 /** Number of PBKDF2 iterations that the SDK uses when writing. */
 const ITERATIONS = 8_192;
-/** Maximum number of PBKDF2 iterations in a file that is opened. More would block the process. */
+/** Maximum number of PBKDF2 iterations accepted when opening a file. More would block the process. */
 const MAX_ITERATIONS = 2_000_000;
 const MAX_TOKEN_CHARACTERS = 65_536;
 
@@ -15,8 +15,8 @@ const MAX_TOKEN_CHARACTERS = 65_536;
 const WRAP_IV = Buffer.alloc(8, 0xa6);
 
 /**
- * Encrypts with a password as a compact JWE using PBES2-HS256+A128KW with A256GCM (RFC 7518, 4.8 and 5.3), the file format of an
- * SDK keyring. `created` is the time in the header, which is never read.
+ * Encrypts bytes with a password as a compact JWE, using PBES2-HS256+A128KW with A256GCM (RFC 7518, 4.8 and 5.3): the file format
+ * of an SDK keyring. `created` is the time in the header, which is never read.
  */
 export function encryptJwe(bytes: Uint8Array, password: string, created: string): string {
   const [salt, content, iv] = [randomBytes(12), randomBytes(32), randomBytes(12)];
@@ -29,7 +29,7 @@ export function encryptJwe(bytes: Uint8Array, password: string, created: string)
   return [header, ...[key, iv, text, cipher.getAuthTag()].map(toUrl)].join(".");
 }
 
-/** Decrypts such a JWE. Returns undefined if the password is wrong or the token was modified. Throws for any other format. */
+/** Decrypts a JWE of this kind. Returns undefined if the password is wrong or the token was changed. Throws for other formats. */
 export function decryptJwe(token: string, password: string): Uint8Array | undefined {
   const parts = token.trim().split(".");
   const [header = "", key = "", iv = "", text = "", tag = ""] = parts;

@@ -43,7 +43,7 @@ export async function encryptArmor(privateKey: Uint8Array, passphrase: Secret): 
 
 /**
  * Decrypts armor written by `keys export` in SDK 0.50 and newer, or in older releases (bcrypt and XSalsa20-Poly1305). Returns a
- * 32-byte secp256k1 key. Throws `bad-key` if the passphrase or format is wrong, without any part of the key.
+ * 32-byte secp256k1 key. If the passphrase or format is wrong, throws `bad-key`, which contains no part of the key.
  */
 export async function decryptArmor(armor: string, passphrase: Secret): Promise<Uint8Array> {
   const { headers, data } = parseArmor(armor);
@@ -57,7 +57,7 @@ export async function decryptArmor(armor: string, passphrase: Secret): Promise<U
   throw badArmor("its content is not a secp256k1 private key");
 }
 
-/** Undefined if the passphrase is wrong. */
+/** Returns undefined if the passphrase is wrong. */
 async function decrypt(
   kdf: string | undefined,
   data: Uint8Array,

@@ -14,7 +14,7 @@ const KEY_HASH_FILE = "keyhash";
 const MAX_HASH_BYTES = 256;
 /** The cost used in the SDK's files. */
 const COST = 10;
-/** Required by the SDK for a new keyring. */
+/** Minimum that the SDK requires for a new keyring. */
 const MIN_PASSWORD_CHARACTERS = 8;
 /** Limit of bcrypt. */
 const MAX_PASSWORD_BYTES = 72;

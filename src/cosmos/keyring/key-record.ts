@@ -7,7 +7,7 @@ import { PrivKey, PubKey } from "../proto/gen/cosmos/crypto/secp256k1/keys.ts";
 import { TYPE_URL } from "../proto/registry.ts";
 import { badKeyring } from "../client/errors.ts";
 
-/** A key as a keyring stores it. */
+/** A key, as stored in a keyring. */
 export interface KeyRecord {
   readonly name: string;
   readonly type: "ledger" | "local" | "multi" | "offline";
@@ -41,7 +41,7 @@ export function encodeKeyRecord({ name, publicKey, privateKey }: KeyRecord): Uin
   return KeyringRecord.encode({ name, pubKey, item }).finish();
 }
 
-/** Decodes the record in a key file. `name` is for messages. Throws `bad-key`. */
+/** Decodes the record in a key file. `name` is used in messages. Throws `bad-key`. */
 export function decodeKeyRecord(data: Uint8Array, name: string): KeyRecord {
   const record = decodeRecord(data, name);
   const publicKey = publicKeyOf(record);

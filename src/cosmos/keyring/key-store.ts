@@ -9,9 +9,9 @@ import { createPrivateDirectory, PRIVATE_FILE_MODE } from "../../platform/proces
 import { decryptJwe, encryptJwe } from "./jwe.ts";
 import { badKeyring } from "../client/errors.ts";
 
-/** Where a keyring is stored. */
+/** Location of a keyring. */
 export interface KeyringPlace {
-  /** Home directory of the SDK program, which contains `keyring-test` or `keyring-file`; or that folder itself. */
+  /** Home directory of the SDK program, which contains `keyring-test` or `keyring-file`, or the path of that folder itself. */
   readonly home: string;
   readonly backend: "test" | "file";
   /** Password for the `file` backend. The password of the `test` backend is public. */
@@ -30,7 +30,7 @@ export interface KeyStore {
   readonly remove: (key: string) => void;
 }
 
-/** The SDK encrypts every file of the `test` backend with it. */
+/** Password with which the SDK encrypts every file of the `test` backend. */
 const TEST_PASSWORD = "test";
 const MAX_FILE_BYTES = 65_536;
 
@@ -76,7 +76,7 @@ export function createMemoryStore(): KeyStore {
   };
 }
 
-/** Like the SDK's store: a file name cannot contain a slash. */
+/** Escapes slashes like the SDK's store, because a file name cannot contain one. */
 function toFileName(key: string): string {
   return key.replaceAll("%", "%25").replaceAll("/", "%2F");
 }
@@ -104,7 +104,7 @@ function isMissing(error: unknown): boolean {
   return isRecord(error) && error["code"] === "ENOENT";
 }
 
-/** The password that encrypts the files. Throws `bad-key` if the `file` backend has none. */
+/** Returns the password that encrypts the files. Throws `bad-key` if the `file` backend has no password. */
 function passwordOf({ backend, password }: KeyringPlace): string {
   if (backend === "test") return TEST_PASSWORD;
   if (password !== undefined) return password.reveal();

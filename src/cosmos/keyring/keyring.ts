@@ -10,14 +10,14 @@ export interface KeyringKey extends KeyringPlace {
 
 /** Maximum number of key names in an error message. */
 const MAX_NAMES = 10;
-/** A file name has at most 255 bytes. */
+/** A file name can have at most 255 bytes. */
 const MAX_NAME_BYTES = 200;
 
 /** Keys by name and address. */
 export interface Keyring {
   /** All keys by name. Throws `bad-key` if one cannot be read. */
   readonly list: () => readonly KeyRecord[];
-  /** Finds a key by name or bech32 address. Throws `bad-key` with the available names if there is none. */
+  /** Finds a key by name or bech32 address. If there is no such key, throws `bad-key` with the available names. */
   readonly find: (nameOrAddress: string) => KeyRecord;
   /** Adds a local key. Throws `bad-key` if its name is not usable, or if its name or address is taken. */
   readonly add: (record: KeyRecord) => void;
@@ -48,7 +48,7 @@ export function openKeyring(store: KeyStore): Keyring {
   };
 }
 
-/** Reads the private key: 32 bytes for secp256k1. Throws `bad-key`, saying what to change, without any part of the key. */
+/** Reads the private key: 32 bytes for secp256k1. Throws `bad-key`, which says what to change and contains no part of the key. */
 export function readKeyringKey(key: KeyringKey): Uint8Array {
   const { name, home } = key;
   if (key.backend === "file" && key.password === undefined)

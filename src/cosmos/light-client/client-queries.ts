@@ -33,7 +33,7 @@ export interface LightClientState {
 
 /** A light client's consensus state. */
 interface TrustedConsensus {
-  /** ns since the Unix epoch. */
+  /** Nanoseconds since the Unix epoch. */
   readonly timeNs: bigint;
   /** Hash of the next block's validator set. */
   readonly nextValidatorsHash: Uint8Array;

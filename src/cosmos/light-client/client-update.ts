@@ -18,7 +18,7 @@ const UPDATE_URL = "/ibc.core.client.v1.MsgUpdateClient";
 /** A trusted height must not expire within this time, because the update must be included before that. */
 const TRUST_MARGIN_NS = 300_000_000_000n;
 
-/** At most a tenth of the trusting period, so that clients with short periods can be updated too. */
+/** Limits the margin to a tenth of the trusting period, so that clients with short periods can be updated too. */
 function marginOf({ trustingPeriodNs }: LightClientState): bigint {
   return minInt(trustingPeriodNs / 10n, TRUST_MARGIN_NS);
 }
@@ -41,7 +41,7 @@ export interface TrustDeps {
 export interface TrustFinder {
   /**
    * Returns the greatest height below `at` that has a consensus state with the same revision, and whose next header is available
-   * from some endpoint. Throws `LightClientError` "no-trusted-height" if there is none or it expires soon, and
+   * from some endpoint. Throws `LightClientError`: "no-trusted-height" if there is no such height or it expires soon, or
    * "trusted-headers-missing".
    */
   readonly below: (at: RemoteHeight) => Promise<Trust>;
@@ -111,10 +111,10 @@ export function createTrustFinder(
   };
 }
 
-/** Maximum number of trusted heights to try. An endpoint that has pruned the headers of so many has pruned the lower ones too. */
+/** Maximum number of trusted heights to try. An endpoint that has pruned this many headers has pruned the lower ones too. */
 const MAX_TRUSTED_HEIGHTS = 4;
 
-/** The client state came from a node that is ahead of this one. */
+/** Returns whether the state was not found, because the client state came from a node that is ahead of this one. */
 function isUnknown(error: unknown): boolean {
   return error instanceof ClientError && error.facts.code === "abci" && /not found/i.test(error.facts.log);
 }
@@ -135,7 +135,7 @@ function keyOf({ height }: RemoteHeight): bigint {
   return height;
 }
 
-/** A header cannot be verified from a height in another revision. */
+/** Requires the same revision, because a header cannot be verified from a height in another revision. */
 function isBelow(height: RemoteHeight, at: RemoteHeight): boolean {
   return height.revision === at.revision && height.height < at.height;
 }

@@ -61,7 +61,7 @@ export function simpleProofs(leaves: readonly Uint8Array[]): {
   return { root, proofs };
 }
 
-/** Checks that a tree with this root and `proof.total` leaves has `leaf` at `proof.index` (CometBFT `Proof.Verify`). */
+/** Checks that a tree with this root and `proof.total` leaves contains `leaf` at `proof.index` (CometBFT `Proof.Verify`). */
 export function verifySimpleProof(
   root: Uint8Array,
   leaf: Uint8Array,

@@ -34,9 +34,9 @@ interface AminoContext {
 
 /**
  * Converts an encoded message to the value that the SDK signs in SIGN_MODE_LEGACY_AMINO_JSON (`x/tx/signing/aminojson`),
- * according to the `amino` options in the definitions. Leaves out fields with their default value, unless `dont_omitempty` is
- * set. 64-bit integers are strings, enums are numbers, durations are nanoseconds. Throws ProtoError `no-amino-json` for what the
- * SDK cannot sign either: maps, a oneof without amino names, an absent message with `dont_omitempty`.
+ * according to the `amino` options in the definitions. Omits fields with their default value, unless `dont_omitempty` is set.
+ * 64-bit integers are strings, enums are numbers, and durations are in nanoseconds. Throws ProtoError `no-amino-json` for
+ * anything that the SDK cannot sign either: maps, a oneof without amino names, or an absent message with `dont_omitempty`.
  */
 export function messageToAminoJson(
   typeName: string,
@@ -62,7 +62,7 @@ interface PackedMessage {
   readonly value: Uint8Array;
 }
 
-/** Converts an Any: `{"type": its amino name or type URL, "value": …}`. Throws like {@link messageToAminoJson}. */
+/** Converts an Any to `{"type": its amino name or type URL, "value": …}`. Throws like {@link messageToAminoJson}. */
 export function anyToAminoJson(any: PackedMessage, chainName: string = CANONICAL_CHAIN_NAME): JsonObject {
   return printPacked(any, { chainName, depth: 0 });
 }
@@ -131,7 +131,7 @@ function printBytes(value: Uint8Array, field: DescField): JsonValue {
   return toJsonValue(parseGoJson(fromUtf8(value)));
 }
 
-/** Go reads inline JSON into floats and maps, so long integers lose digits, and the last of several equal names wins. */
+/** Go reads inline JSON into floats and maps, so long integers lose digits, and the last of several identical names wins. */
 function toJsonValue(value: GoJson): JsonValue {
   switch (value.kind) {
     case "null":

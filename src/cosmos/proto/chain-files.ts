@@ -41,7 +41,7 @@ function renameItems(
 }
 
 /**
- * Renames one string in a descriptor. A type reference starts with a dot (`.neutron.x.Y`), a package or file path does not. Other
+ * Renames one string in a descriptor. A type reference starts with a dot (`.neutron.x.Y`); a package or file path does not. Other
  * strings pass unchanged, since a field name contains neither a dot nor a slash.
  */
 function toChainName(value: string, chainName: string): string {

@@ -5,7 +5,7 @@ export interface EncodedType<T> {
   encode(message: T, writer?: BinaryWriter): { finish(): Uint8Array };
 }
 
-/** After a larger message, the buffer is dropped, so that one large message does not hold on to its memory. */
+/** The buffer is dropped after a larger message, so that one large message does not keep its memory allocated. */
 const MAX_REUSED_BYTES = 65_536;
 
 let idle: BinaryWriter | undefined;

@@ -116,7 +116,7 @@ export function checkNumber(wire: string, format: NumberFormat): void {
 
 /**
  * Converts digits on the wire to a JSON string. As "dec", `500000000000000000` is "0.500000000000000000". Empty input is "0".
- * Go's notations are read as in Go: "010" is 8. Throws if the input is not an integer.
+ * Go's integer notations apply: "010" is 8. Throws if the input is not an integer.
  */
 export function numberToJson(wire: string, format: NumberFormat): string {
   if (wire === "") return "0";
@@ -208,8 +208,8 @@ function durationFromUnits(text: string): SecondsAndNanos | undefined {
 }
 
 /**
- * Parses seconds with at most nine fractional digits, then "s". As in Go, whole numbers may have other units: "1h30m". Throws on any other
- * format and beyond ±10,000 years.
+ * Parses seconds with at most nine fractional digits, then "s". As in Go, whole numbers may have other units: "1h30m". Throws on
+ * any other format and beyond ±10,000 years.
  */
 export function durationFromText(text: string): SecondsAndNanos {
   const match = SECONDS.exec(text);

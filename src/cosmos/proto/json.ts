@@ -27,11 +27,11 @@ import { parseMessage } from "./json-parse.ts";
 
 /**
  * Converts an encoded message to JSON as printed by a Go node's REST server. Prints every field under its original name, in
- * declaration order. 64-bit integers are strings, bytes are base64, enums are names, decimals have 18 digits. Absent messages and
- * absent bytes are null.
+ * declaration order. 64-bit integers are strings, bytes are base64, enums are names, and decimals have 18 digits. Absent messages
+ * and absent bytes are null.
  *
- * `typeName` is canonical. Type URLs inside an Any carry `chainName`. The bytes use the field numbers of `variant`, the JSON its
- * names. Throws ProtoError `bad-bytes`, `unresolvable-type-url`, `unknown-message` or `too-deep`.
+ * `typeName` is canonical. Type URLs inside an Any carry `chainName`. The bytes use the field numbers of `variant`, and the JSON
+ * uses its names. Throws ProtoError `bad-bytes`, `unresolvable-type-url`, `unknown-message` or `too-deep`.
  */
 export function messageToJson(
   typeName: string,
@@ -45,10 +45,11 @@ export function messageToJson(
 
 /**
  * Encodes a message from proto JSON. Accepts field names in snake_case or lowerCamel, integers as numbers or strings, enums as
- * names or numbers, and null for absent. Writes non-nullable messages (`relaywatch.never_null`) even if they are absent.
+ * names or numbers, and null for absent values. Writes non-nullable messages (`relaywatch.never_null`) even if they are absent.
  *
- * `typeName` is canonical. Type URLs inside an Any carry `chainName`. The JSON uses the names of `variant`, the bytes its field
- * numbers. Throws ProtoError `bad-json` with the path of the field, `unresolvable-type-url`, `unknown-message` or `too-deep`.
+ * `typeName` is canonical. Type URLs inside an Any carry `chainName`. The JSON uses the names of `variant`, and the bytes use its
+ * field numbers. Throws ProtoError `bad-json` with the path of the field, `unresolvable-type-url`, `unknown-message` or
+ * `too-deep`.
  */
 export function messageFromJson(
   typeName: string,
@@ -120,7 +121,7 @@ function printFields(message: ReflectMessage, context: PrintContext): JsonObject
   return Object.fromEntries(entries);
 }
 
-/** Go leaves out a field's zero value, except for a struct or a list of structs. */
+/** Go omits a field's zero value, except for a struct or a list of structs. */
 function isLeftOut(message: ReflectMessage, field: DescField): boolean {
   const { number, neverNull } = formatOf(field);
   const isStructs = field.fieldKind === "list" && field.listKind === "message";
@@ -144,7 +145,7 @@ function printField(message: ReflectMessage, field: DescField, context: PrintCon
 
 /**
  * Returns whether absent bytes are null in JSON. Go prints a nil slice as null, but `HexBytes` and the number types have their
- * own method, which prints nil as "" and "0".
+ * own methods, which print nil as "" and "0".
  */
 function nullWhenAbsent(format: FieldFormat): boolean {
   return format.bytes !== "hex" && format.number === undefined;

@@ -18,7 +18,7 @@ import { DESCRIPTOR_SET_BASE64 } from "./gen/descriptor-set.ts";
 /** The chain name in the definitions: the first part of the chain's own packages and REST paths. */
 export const CANONICAL_CHAIN_NAME = "neutron";
 
-/** The first parts of the other packages in the definitions. A chain with such a name would own foreign types. */
+/** The first parts of the other packages in the definitions. A chain with such a name would claim foreign types. */
 const RESERVED_ROOTS: ReadonlySet<string> = new Set(
   "amino connect cosmos cosmos_proto cosmwasm feemarket gaia google grpc ibc osmosis relaywatch slinky tendermint".split(
     " ",
@@ -156,8 +156,8 @@ export function protoRegistry(): FileRegistry {
 }
 
 /**
- * Returns the registry for all definitions if it has been built. Otherwise returns a registry for the file that declares a
- * message, extension or service, and its imports: a command needs few of them. Undefined for an unknown name.
+ * Returns the registry for all definitions if it has been built. Otherwise returns a registry for the file that declares the
+ * message, extension or service, and for its imports, because a command needs few files. Undefined for an unknown name.
  */
 function registryOf(symbol: string): FileRegistry | undefined {
   if (shared !== undefined) return shared;
@@ -188,7 +188,7 @@ export function requireService(name: string): DescService {
   return registryOf(name)?.getService(name) ?? unreachable(`no service ${name}`);
 }
 
-/** Returns the fields that contain a message's signers, from its option `cosmos.msg.v1.signer`. Empty if the message has none. */
+/** Returns the fields that contain a message's signers, from its option `cosmos.msg.v1.signer`. Empty if there are none. */
 export function signerFields(message: DescMessage): readonly string[] {
   const names = getOption(message, extensionOf("cosmos.msg.v1.signer"));
   return Array.isArray(names) ? names.map(String) : [];
@@ -299,7 +299,7 @@ function packageOf(file: Uint8Array): string {
   return new TextDecoder().decode(name);
 }
 
-/** Returns the path of the file that declares a message, service or extension; undefined if there is none. */
+/** Returns the path of the file that declares a message, service or extension; undefined if no file does. */
 function pathOf(symbol: string): string | undefined {
   for (let scope = symbol; scope.includes("."); ) {
     scope = scope.slice(0, scope.lastIndexOf("."));

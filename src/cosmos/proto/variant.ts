@@ -38,7 +38,7 @@ export interface ProtoVariant {
   readonly encode: (typeName: string, bytes: Uint8Array) => Uint8Array;
   /** Converts an encoded message in the variant to the definitions' field numbers, like {@link encode}. */
   readonly decode: (typeName: string, bytes: Uint8Array) => Uint8Array;
-  /** Returns whether an encoded message has a field number that only the variant has. */
+  /** Returns whether an encoded message contains a field number that only the variant defines. */
   readonly recognizes: (typeName: string, bytes: Uint8Array) => boolean;
 }
 
@@ -73,7 +73,7 @@ function variantRegistry(changes: readonly FieldChange[]): FileRegistry {
   return createFileRegistry(create(FileDescriptorSetSchema, { file: files }));
 }
 
-/** Changes the fields of a file's messages in place. They stay in numerical order, in which Go prints them. */
+/** Changes the fields of a file's messages in place. The fields stay in numerical order, in which Go prints them. */
 function changeFile(file: FileDescriptorProto, changes: readonly FieldChange[]): void {
   for (const message of file.messageType) {
     const own = changes.filter((change) => change.message === `${file.package}.${message.name}`);
@@ -94,7 +94,7 @@ function changeField(message: DescriptorProto, { field: name, ...change }: Field
 
 /** One direction of the byte conversion. */
 interface Direction {
-  /** By full message name: each field's new number by its old one. */
+  /** Maps each full message name to a map from old field numbers to new ones. */
   readonly renumbered: ReadonlyMap<string, ReadonlyMap<number, number>>;
   /** Returns whether a message is renumbered or contains a renumbered message. */
   readonly isAffected: (message: DescMessage) => boolean;
@@ -123,7 +123,7 @@ function readNumbers(changes: readonly FieldChange[]): Numbers {
   };
 }
 
-/** Returns a predicate for whether a message is one of these or contains one, directly or deeper inside. */
+/** Returns a predicate for whether a message is one of these or contains one, directly or nested. */
 function containing(names: ReadonlySet<string>): (message: DescMessage) => boolean {
   const known = new Map<string, boolean>();
   const reaches = ({ typeName, fields }: DescMessage, seen: Set<string>): boolean => {

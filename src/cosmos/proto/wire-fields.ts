@@ -22,7 +22,7 @@ interface Varint extends Read {
 
 interface Tag extends Read {
   readonly fieldNumber: number;
-  /** 0 to 7. 6 and 7 are reserved. */
+  /** 0 to 7; 6 and 7 are reserved. */
   readonly wireType: number;
 }
 

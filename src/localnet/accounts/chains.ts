@@ -17,43 +17,43 @@ export interface ChainProfile {
   readonly chainName: string;
   /** Genesis accounts, in account number order. */
   readonly keys: readonly ChainKey[];
-  /** Gas prices that the mempool requires while the fee market is disabled; paying any one of them is enough. Default: none. */
+  /** Gas prices, any one of which a transaction must pay to enter the mempool while the fee market is disabled. Default: none. */
   readonly minGasPrices?: readonly GasPrice[];
-  /** Maximum gas for a simulation. Default: what the fee market lets a block use. */
+  /** Maximum gas for a simulation. Default: the gas that the fee market lets a block use. */
   readonly simulationGas?: bigint | undefined;
-  /** Processor time after which a query or simulation is ended. Default: the node's. */
+  /** Processor time after which a query or simulation is aborted. Default: the node's. */
   readonly queryTimeMs?: number | undefined;
   readonly settings: GenesisSettings;
 }
 
-/** What a chain starts with, besides its accounts. */
+/** What a chain starts with, in addition to its accounts. */
 interface GenesisSettings {
   readonly consensusParams: ConsensusParams;
-  /** Metadata of denominations, in the format of the module `bank`. */
+  /** Denomination metadata, in the format of the `bank` module. */
   readonly denomMetadata: readonly JsonObject[];
-  /** Names or addresses of the accounts that operate the first validators. All other validators have accounts without a key. */
+  /** Names or addresses of the accounts that operate the first validators. All other validators have keyless accounts. */
   readonly operators: readonly (string | undefined)[];
-  /** The operators' transactions create the validators after all modules' genesis; otherwise, the staking genesis does. */
+  /** The operators' transactions create the validators after all modules' genesis; otherwise, the staking genesis does so. */
   readonly genesisTransactions: boolean;
-  /** Accounts, by name or address, that submit proposals to the module `adminmodule`. Local chain only. */
+  /** Names or addresses of the accounts that submit proposals to the `adminmodule` module. Local chain only. */
   readonly admins: readonly string[];
   /** The localnet's contracts, such as icq-consumer. Local chain only. */
   readonly builtInContracts: boolean;
-  /** Query 1, which the contract icq-consumer owns. Only on a local chain with the localnet's contracts. */
+  /** Query 1, owned by the contract icq-consumer. Only on a local chain with the localnet's contracts. */
   readonly firstQuery: boolean;
-  /** Trusting periods, in nanoseconds, of additional clients for the remote chain. They have no connection. Local chain only. */
+  /** Trusting periods, in nanoseconds, of additional clients for the remote chain, which have no connection. Local chain only. */
   readonly moreClients: readonly bigint[];
-  /** Module state that replaces the settings above, member by member. */
+  /** Module state that overrides the settings above, member by member. */
   readonly modules: JsonObject;
 }
 
-/** `local` receives query results; `remote` is the chain from which they come. */
+/** `local` receives query results; `remote` is the chain they come from. */
 export type ChainPart = "local" | "remote";
 
 /** Both chains of a localnet. */
 export type LocalnetChains = Readonly<Record<ChainPart, ChainProfile>>;
 
-/** A funded account on a local chain. Its mnemonic is public, so anybody can spend from it. */
+/** A funded account on a local chain. Its mnemonic is public, so anybody can spend its coins. */
 export interface LocalnetAccount {
   readonly name: string;
   readonly address: string;
@@ -64,7 +64,7 @@ export interface LocalnetAccount {
   readonly chainId: string;
   /** Coins at genesis. */
   readonly coins: readonly DenomAmount[];
-  /** The chain's minimum gas price. The price rises while blocks are full. */
+  /** The chain's minimum gas price. The actual price rises while blocks are full. */
   readonly gasPrice: DenomAmount;
 }
 
@@ -105,7 +105,7 @@ export const CHAINS: LocalnetChains = {
   },
 };
 
-/** Names of the accounts that the relayers sign with. */
+/** Names of the accounts with which the relayers sign. */
 export interface LocalnetRoles {
   /** On the local chain. */
   readonly icqRelayer: string;
@@ -117,7 +117,7 @@ export const DEFAULT_ROLES: LocalnetRoles = {
   ibcRelayer: { local: "ibc-relayer", remote: "ibc-relayer" },
 };
 
-/** Returns both chains' funded accounts, the local chain's first. */
+/** Returns the funded accounts of both chains, starting with the local chain's. */
 export function localnetAccounts(chains: LocalnetChains = CHAINS): readonly LocalnetAccount[] {
   return [chains.local, chains.remote].flatMap(accountsOf);
 }
@@ -137,7 +137,7 @@ export function accountsOf(chain: ChainProfile): readonly LocalnetAccount[] {
   }));
 }
 
-/** Thrown for an account name that the chain does not have. */
+/** Thrown if the chain has no account with the given name. */
 export class UnknownAccountError extends CodedError<{
   readonly code: "no-such-account";
   readonly name: string;

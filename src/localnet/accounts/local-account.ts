@@ -15,14 +15,14 @@ import { Secret } from "../../platform/base/secret.ts";
 import type { BroadcastResult, NodeView } from "../node/base/node-view.ts";
 import { accountNamed, type ChainProfile } from "./chains.ts";
 
-/** Thrown if the chain does not have the account, for instance in a home created by an earlier version. */
+/** Thrown if the account does not exist on the chain, for instance in a home created by an earlier version. */
 export class LocalAccountError extends CodedError<{
   readonly code: "account-unreadable";
   readonly abciCode: number;
   readonly codespace: string;
 }> {}
 
-/** A transaction without a sequence and a signature. */
+/** A transaction without a sequence or signature. */
 export type LocalDraft = Pick<TransactionDraft, "messages" | "memo" | "gasLimit" | "fee">;
 
 /** The result of a broadcast, including the signed bytes. */
@@ -35,8 +35,8 @@ export interface LocalAccount {
   /** bech32 */
   readonly address: string;
   /**
-   * Signs a transaction with the next sequence and adds it to the mempool. Calls run one at a time. Also resolves if CheckTx
-   * rejects the transaction. Rejects with {@link LocalAccountError} or `MempoolError`.
+   * Signs a transaction with the next sequence and adds it to the mempool. Calls run one at a time. A rejection by CheckTx still
+   * resolves. Rejects with {@link LocalAccountError} or `MempoolError`.
    */
   readonly broadcast: (view: NodeView, draft: LocalDraft) => Promise<LocalBroadcast>;
 }

@@ -6,13 +6,13 @@ export interface DenomAmount {
   readonly amount: string;
 }
 
-/** HD derivation path for all keys. */
+/** HD derivation path of all keys. */
 export const HD_PATH = "m/44'/118'/0'/0/0";
 
-/** Each test account's coins in micro units: 10^9 whole coins. */
+/** Coins of each test account, in micro units: 10^9 whole coins. */
 export const TEST_BALANCE = "1000000000000000";
 
-/** An account in a genesis. PUBLIC TEST KEY. */
+/** An account in the genesis. PUBLIC TEST KEY. */
 export interface ChainKey {
   readonly name: string;
   readonly mnemonic: string;

@@ -58,36 +58,36 @@ import { DEFAULT_KEEP_RECENT, type StateStorage } from "./store/multi-store.ts";
 
 /** Identity and size of a chain. */
 export interface AppOptions {
-  /** `local`: a chain with interchain queries and contracts; `remote`: a chain without them, which others query. */
+  /** `local`: a chain with interchain queries and contracts. `remote`: a chain without them, which other chains query. */
   readonly kind: "local" | "remote";
-  /** Denomination of fees and deposits. */
+  /** Denomination used for fees and deposits. */
   readonly denom: string;
-  /** First part of the type URLs and REST paths of the chain's own modules; default `neutron`. */
+  /** Prefix of the type URLs and REST paths of the chain's own modules. Default: `neutron`. */
   readonly chainName?: string;
-  /** Default: `specification`. It must not change during a chain's lifetime. */
+  /** Default: `specification`. Must not change during the chain's lifetime. */
   readonly profile?: ProfileName | undefined;
-  /** Prefix of account addresses; default `neutron`. */
+  /** Bech32 prefix for account addresses. Default: `neutron`. */
   readonly bech32Prefix?: string;
-  /** Version in `abci_info` and `/app/version`; default 6.0.3. */
+  /** Version reported by `abci_info` and `/app/version`. Default: 6.0.3. */
   readonly version?: string;
-  /** Number of recent heights that queries can read; default 1000. */
+  /** Number of recent heights that can be queried. Default: 1000. */
   readonly keepRecent?: number;
-  /** Burns the fees at the end of each block of a local chain, as on the deployed chain. Default: false. */
+  /** Burns a local chain's fees at the end of each block, as on the deployed chain. Default: false. */
   readonly burnsFees?: boolean;
-  /** Gas limit for simulations, capped at the block's gas limit. Default: what the fee market lets a block use. */
+  /** Gas limit for simulations, capped at the block's gas limit. Default: the most gas the fee market allows a transaction. */
   readonly simulationGas?: bigint | undefined;
-  /** Gas prices that the mempool requires while the fee market is disabled; meeting one is enough. Default: none. */
+  /** Gas prices that the mempool accepts while the fee market is disabled; a transaction has to meet only one. Default: none. */
   readonly minGasPrices?: readonly GasPrice[];
   /** Contracts that a genesis may instantiate, in addition to `CODES`. */
   readonly contracts?: readonly ContractCode[];
   /** Additional modules for a local chain. Default: none. */
   readonly moreModules?: CreateModules | undefined;
-  /** Traces what uses gas. Default: no tracing. */
+  /** Traces gas consumption. Default: no tracing. */
   readonly tracer?: GasTracer | undefined;
 }
 
 export interface AppDeps {
-  /** Saved state to continue from. If absent, the chain starts with an empty state in memory. */
+  /** Saved state to continue from. If absent, the chain starts with an empty in-memory state. */
   readonly storage?: StateStorage;
 }
 
@@ -128,7 +128,7 @@ export function createApp(options: AppOptions, deps: AppDeps = {}): Application 
   );
 }
 
-/** A chain's modules, in the order of genesis and block hooks, and the modules that the application itself calls. */
+/** A chain's modules, in the order in which genesis and block hooks run, and the modules that the application itself calls. */
 interface Chain {
   readonly modules: readonly ChainModule[];
   readonly ibc: IbcModule;
@@ -145,7 +145,7 @@ export function createModules(options: AppOptions): Chain & Pick<Base, "auth" | 
   return { ...chain, auth: base.auth, feemarket: base.feemarket };
 }
 
-/** Creates the modules that other modules never call back. */
+/** Creates the modules that no other module calls back. */
 function createBase(options: AppOptions, added: () => AddedModules | undefined) {
   const { kind, denom, chainName = "neutron", bech32Prefix = "neutron" } = options;
   const { burnsFees = false, minGasPrices = [] } = options;
@@ -324,7 +324,7 @@ function unchanged(application: IBCModule): IBCModule {
   return application;
 }
 
-/** Bank and account methods for modules that handle addresses only as text. */
+/** Bank and account methods for modules that handle addresses only in text form. */
 function addressedByText({
   auth,
   bank,

@@ -7,8 +7,8 @@ import type { WasmDeps } from "./modules/wasm/types.ts";
 import type { ChainParts, ModuleBindings } from "./module-set.ts";
 
 /**
- * gRPC queries that contracts may call on the deployed chain, including queries to modules that are missing here: a query without
- * a handler has "no route". Source: `AcceptedStargateQueries` in the chain's release 6.
+ * gRPC queries that contracts may call on the deployed chain, including queries to modules that this chain lacks: a query without
+ * a handler fails with "no route". Source: `AcceptedStargateQueries` in the chain's release 6.
  */
 export const CONTRACT_QUERIES = [
   ...rpcs("ibc.core.client.v1", "ClientState ConsensusState"),
@@ -57,7 +57,7 @@ export const CONTRACT_QUERIES = [
   ...rpcs("neutron.harpoon", "SubscribedContracts"),
 ];
 
-/** Additional contract queries: for contracts in TypeScript, and on chains that follow the specification, for all contracts. */
+/** Additional queries, for contracts in TypeScript and, on chains that follow the specification, for all contracts. */
 export const MORE_CONTRACT_QUERIES = [
   ...rpcs("neutron.contractmanager", "AddressFailures Failures"),
   ...rpcs("cosmos.staking.v1beta1", "ValidatorDelegations"),
@@ -67,7 +67,7 @@ function rpcs(service: string, names: string): readonly string[] {
   return names.split(" ").map((name) => `/${service}.Query/${name}`);
 }
 
-/** Modules with bindings, in the order they are asked: if a message has members for several modules, the first wins, as in Go. */
+/** Modules with bindings, in lookup order. If a message has members for several modules, the first module wins, as in Go. */
 const ORDER = [
   "interchainqueries",
   "interchaintxs",
@@ -85,7 +85,7 @@ interface OwnModules {
   readonly manager: Pick<ContractManagerModule, "handleCustomMessage">;
 }
 
-/** Returns the bindings of the modules that every local chain has. */
+/** Returns the bindings of the modules that every local chain includes. */
 export function ownBindings(
   { icq, manager }: OwnModules,
   names: ChainParts["names"],
@@ -110,7 +110,7 @@ export function ownBindings(
   ];
 }
 
-/** Joins a chain's bindings. They are created after the `wasm` module, so `bindings` is called on each use. */
+/** Combines a chain's bindings. They are created after the `wasm` module, so `bindings` is called on each use. */
 export function joinBindings(
   bindings: () => readonly ModuleBindings[],
 ): Pick<WasmDeps, "customMessages" | "customQueries"> {

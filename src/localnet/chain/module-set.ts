@@ -10,10 +10,10 @@ import type { CustomMessageHandler, CustomQueryHandler } from "./modules/wasm/ty
 import type { Context } from "./runtime/context.ts";
 import type { ChainModule, MessageHandler, QueryHandler } from "./runtime/module.ts";
 
-/** What a set's modules build on: the local chain's names and keepers. */
+/** The names and keepers of the local chain that additional modules build on. */
 export interface ChainParts {
   readonly names: {
-    /** First part of the type URLs of the chain's own modules. */
+    /** Prefix of the type URLs of the chain's own modules. */
     readonly chainName: string;
     readonly bech32Prefix: string;
     readonly denom: string;
@@ -24,12 +24,12 @@ export interface ChainParts {
   readonly accounts: AuthKeeper;
   readonly contracts: ContractHost & Pick<WasmModule, "codeOf">;
   readonly channels: IbcKeeper;
-  /** Finds the handler of any module's message. */
+  /** Returns the handler for a message of any module. */
   readonly findMessage: (typeUrl: string) => MessageHandler | undefined;
   readonly findQuery: (path: string) => QueryHandler | undefined;
 }
 
-/** `custom` messages and queries that one module handles. Each handler returns undefined for those of other modules. */
+/** `custom` messages and queries that one module handles. Each handler returns undefined for those of any other module. */
 export interface ModuleBindings {
   /** Name of the module. */
   readonly module: string;
@@ -42,11 +42,11 @@ export interface AddedModules {
   readonly modules: readonly ChainModule[];
   /** Called before payments. */
   readonly bankHooks?: BankHooks;
-  /** Relayer fees for contracts' packets. */
+  /** Relayer fees for packets that contracts send. */
   readonly fees?: Omit<TransferFees, "isContract"> & RelayerFees;
   /** Called at the end of each block on a chain that burns its fees. */
   readonly burnFees?: (context: Context, feeRecipient: string) => void;
-  /** Wraps the transfer application: inside the limiter and outside it. */
+  /** Wrappers for the transfer application, one inside the limiter and one outside it. */
   readonly transfers?: Readonly<Record<"within" | "outside", (application: IBCModule) => IBCModule>>;
   readonly bindings?: readonly ModuleBindings[];
 }

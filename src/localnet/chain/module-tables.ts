@@ -12,7 +12,7 @@ const POOLS: ModulePermissions = {
   [NOT_BONDED_POOL]: ["burner", "staking"],
 };
 
-/** Module accounts of the deployed chain, including those of modules that are missing here. */
+/** The deployed chain's module accounts, including accounts for modules that do not exist here. */
 export const LOCAL_MODULE_ACCOUNTS: ModulePermissions = {
   ...POOLS,
   ...Object.fromEntries(
@@ -35,13 +35,13 @@ export const REMOTE_MODULE_ACCOUNTS: ModulePermissions = {
   [GOV_NAME]: ["burner"],
 };
 
-/** Module accounts that a local chain has from genesis on, as on the deployed chain; the others are created on first use. */
+/** Module accounts that genesis creates on a local chain, as on the deployed chain; all others are created on first use. */
 export const GENESIS_ACCOUNTS = ["fee_collector", BONDED_POOL, NOT_BONDED_POOL];
 
 /**
- * A local chain's modules in genesis order. The contracts' genesis runs messages of the modules before it. harpoon's
- * subscriptions name contracts, and the staking genesis calls the subscribers. `tokenfactory` records the channels' escrow
- * accounts.
+ * A local chain's modules in genesis order. The contracts' genesis runs messages handled by the modules before it. harpoon's
+ * subscriptions refer to contracts, and the staking genesis calls the subscribers. `tokenfactory` records the escrow accounts of
+ * the channels.
  */
 const LOCAL_ORDER =
   "consensus auth vesting bank feemarket ibc transfer dex adminmodule interchainqueries wasm contractmanager feerefunder feeburner globalfee dynamicfees interchaintxs interchainaccounts upgrade rate-limited-ibc harpoon staking slashing oracle revenue tokenfactory genutil cron".split(
@@ -58,15 +58,15 @@ function rank({ name }: ChainModule): number {
   return at < 0 ? unreachable(`the module ${name} has no place in the order of genesis`) : at;
 }
 
-/** Slashing and jailing come first, as on the deployed chain. */
+/** Slashing and jailing run first, as on the deployed chain. */
 export const BEGIN_BLOCK_ORDER = ["slashing"];
 
-/** The fee market closes its block last, as on the deployed chain. */
+/** The fee market ends its block last, as on the deployed chain. */
 export const END_BLOCK_ORDER = [GOV_NAME, "staking", "interchainqueries", "dex", "feemarket"];
 
 /**
- * Upgrades, in release order. A home directory written before a module existed gets the module in its next block. Modules from
- * the first release have no upgrade.
+ * Upgrades, in release order. If a home directory was written before a module existed, the module is added in the next block.
+ * Modules from the first release have no upgrade.
  */
 export const UPGRADES: readonly Upgrade[] = [
   { name: "dex", adds: ["dex"] },

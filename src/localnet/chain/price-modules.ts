@@ -4,7 +4,7 @@ import type { RevenueDeps, RevenueOptions } from "./modules/revenue/keeper.ts";
 import { createRevenueModule } from "./modules/revenue/module.ts";
 import type { ChainModule } from "./runtime/module.ts";
 
-/** Creates the modules for a block's price votes: `oracle` stores the prices, then `revenue` counts the votes. */
+/** Creates the modules that process a block's price votes: `oracle` stores the prices, then `revenue` counts the votes. */
 export function createPriceModules(
   names: RevenueOptions,
   { bank, staking }: Pick<RevenueDeps, "bank"> & { readonly staking: OracleStaking },

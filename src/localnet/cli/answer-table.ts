@@ -2,21 +2,21 @@ import { unreachable } from "../../platform/base/errors.ts";
 import { isRecord, type JsonValue } from "../../platform/base/json.ts";
 import { cellText, column, type Column, fieldAt, formatTable } from "../../platform/cli/table.ts";
 
-/** Table layout of a response: the path of its record or record list, and the columns. */
+/** Table layout for a response: the path of its record or list of records, and the columns. */
 export interface AnswerTable {
   readonly path: string;
   readonly columns: readonly Column[];
   /** Splits a record into several rows. */
   readonly rows?: (record: JsonValue) => readonly JsonValue[];
-  /** Paths of a record's coin, which also gets a column in display units. */
+  /** Paths to a coin in a record. The coin is also shown in a column in display units. */
   readonly coin?: { readonly denom: string; readonly amount: string };
-  /** Lines below the table: a label, and the path of a field. Lines without a value are omitted. */
+  /** Lines below the table, each with a label and the path of a field. Lines without a value are omitted. */
   readonly notes?: readonly (readonly [words: string, path: string])[];
 }
 
 const NEXT_PAGE = ["next page: --page-key ", "pagination.next_key"] as const;
 
-/** Formats a response as a table, followed by its notes and the next page's key. */
+/** Formats a response as a table, followed by its notes and the key of the next page. */
 export function formatAnswer({ path, columns, rows, notes = [] }: AnswerTable, response: JsonValue): string {
   const found = fieldAt(response, path);
   const records = Array.isArray(found) ? found : [found];
@@ -27,7 +27,7 @@ export function formatAnswer({ path, columns, rows, notes = [] }: AnswerTable, r
   return [formatTable(columns, rows === undefined ? records : records.flatMap(rows)), ...lines].join("\n");
 }
 
-/** Layout for a module's parameters: one line each. */
+/** Layout for a module's parameters, with one line per parameter. */
 export const PARAMS_TABLE: AnswerTable = {
   path: "params",
   columns: [column("PARAMETER", "name"), column("VALUE", "value")],
@@ -36,9 +36,9 @@ export const PARAMS_TABLE: AnswerTable = {
 };
 
 /**
- * Columns as a module writes them: "CODE code_id, HASH data_hash". Each column is a title and the path of its field in the
- * record; a title alone means the record itself. Alternatively, an object that maps each title to a path or to a function that
- * reads the cell.
+ * Columns as a module writes them: "CODE code_id, HASH data_hash". Each column consists of a title and the path of its field in
+ * the record; a title alone selects the record itself. Alternatively, an object that maps each title to a path or to a function
+ * that returns the cell.
  */
 export type ColumnWords = string | Readonly<Record<string, string | Column["cell"]>>;
 
@@ -50,7 +50,7 @@ export function toColumns(words: ColumnWords): readonly Column[] {
   );
 }
 
-/** Titles are all capitals; paths contain lower-case letters. */
+/** Titles are in all capitals; paths contain lower-case letters. */
 function toColumn(words: string): Column {
   const [, title = "", path = ""] = /^([^a-z]+?)(?: (\S*[a-z]\S*))?$/.exec(words) ?? unreachable(words);
   return column(title, path);

@@ -7,13 +7,13 @@ import { portOffsetOption } from "../../platform/cli/options.ts";
 import { controlToken, controlTokenFile } from "../../platform/cli/state-home.ts";
 import { jsonOption } from "../../platform/cli/output-options.ts";
 
-/** Options of every command for a running localnet. */
+/** Options shared by all commands for a running localnet. */
 export interface LocalnetOptions {
   readonly json?: true;
   readonly portOffset: number;
 }
 
-/** The options of every command for a running localnet. */
+/** Returns the options shared by all commands for a running localnet. */
 export function localnetOptions(): readonly Option[] {
   return [jsonOption(), portOffsetOption()];
 }
@@ -24,10 +24,10 @@ export function withLocalnetOptions(command: Command): Command {
   return command;
 }
 
-/** Deadline for one request, including the blocks that it makes. */
+/** Deadline for one request, including the time for any blocks it makes. */
 const DEADLINE_MS = 120_000;
 
-/** Sends a request to the control API; with a body, as a POST with the token. Throws `CliError`. */
+/** Sends a request to the control API: a POST with the token if there is a body. Throws `CliError`. */
 export function askLocalnet(
   path: string,
   body: unknown,

@@ -71,7 +71,10 @@ const account = z.strictObject({
     .string()
     .regex(/^[\w-]{1,50}$/)
     .describe("name of the account in this file and for --from"),
-  mnemonic: z.string().min(1).describe("words of the key; everybody who reads the file can spend from it"),
+  mnemonic: z
+    .string()
+    .min(1)
+    .describe("mnemonic of the key; everybody who can read the file can spend from the account"),
   balances: z
     .array(coinField())
     .optional()
@@ -79,11 +82,11 @@ const account = z.strictObject({
 });
 
 const validator = z.strictObject({
-  power: z.int().min(1).max(1_000_000_000).describe("voting power; the stake is a million times as much"),
+  power: z.int().min(1).max(1_000_000_000).describe("voting power; the stake is a million times this number"),
   operator: z
     .string()
     .optional()
-    .describe("account that operates it, by name or address; default: an account without a key"),
+    .describe("account that operates the validator, by name or address; default: an account without a key"),
 });
 
 const moduleState = z.record(z.string(), z.record(z.string(), z.unknown()));
@@ -164,7 +167,7 @@ function chainFields(part: ChainPart) {
     modules: moduleState
       .default({})
       .describe(
-        "genesis of modules, merged into what the other keys say; missing members of params keep the module's default. In wasm.gen_msgs, a wasm_byte_code of file:NAME is the content of that file",
+        "genesis of modules, merged into what the other keys define; missing members of params keep the module's defaults. In wasm.gen_msgs, a wasm_byte_code of file:NAME means the content of that file",
       ),
     modules_from: z
       .strictObject({
@@ -208,13 +211,13 @@ const fileSchema = z.strictObject({
     .strictObject({
       icq: name
         .default(DEFAULT_ROLES.icqRelayer)
-        .describe("account of the local chain with which the relayer of relaywatch up signs"),
+        .describe("account on the local chain that the relayer of relaywatch up signs with"),
       ibc_local: name
         .default(DEFAULT_ROLES.ibcRelayer.local)
-        .describe("account of the local chain with which the IBC relayer signs"),
+        .describe("account on the local chain that the IBC relayer signs with"),
       ibc_remote: name
         .default(DEFAULT_ROLES.ibcRelayer.remote)
-        .describe("account of the remote chain with which the IBC relayer signs"),
+        .describe("account on the remote chain that the IBC relayer signs with"),
     })
     .prefault({})
     .describe("accounts of the relayers"),
@@ -253,7 +256,7 @@ const fileSchema = z.strictObject({
         .describe("query 1, which icq-consumer owns, reads the balance of alice on the remote chain"),
     })
     .prefault({})
-    .describe("the local chain: the one with interchain queries and contracts"),
+    .describe("the local chain, which has the interchain queries and contracts"),
   remote: z.strictObject(chainFields("remote")).prefault({}).describe("the remote chain, which others query"),
 });
 
@@ -261,7 +264,7 @@ const fileSchema = z.strictObject({
 export type ChainFile = z.output<typeof fileSchema>;
 export type ChainSection = ChainFile["remote"];
 
-/** The configuration of a localnet's chains. */
+/** The configuration kind for a localnet's chains. */
 export const chainConfigKind: ConfigKind<ChainFile> = {
   name: "localnet",
   prefix: "RELAYWATCH_LOCALNET_",

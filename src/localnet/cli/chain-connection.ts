@@ -39,15 +39,15 @@ export async function withChain<T>(
 }
 
 /**
- * Makes V8 optimize WebAssembly only after about 50 times as much use as by default. The HTTP client's parser is one huge
- * function. After two responses, V8 would begin to optimize it in the background, which takes 80 ms of processor time, and the
- * process could not exit before that ends.
+ * Makes V8 optimize WebAssembly only after about 50 times as much use as it does by default. The HTTP client's parser is one huge
+ * function. After two responses, V8 would start to optimize it in the background, which takes 80 ms of processor time, and the
+ * process could not exit before that had finished.
  */
 function delayOptimization(): void {
   setFlagsFromString("--wasm-tiering-budget=100000000");
 }
 
-/** Maps retryable errors to exit code 75. An unreachable endpoint may be the wrong one, so the message says how to select another. */
+/** Maps retryable errors to exit code 75. If an endpoint is unreachable, the message says how to select another. */
 function toCliError(error: unknown): unknown {
   if (!(error instanceof ClientError) || answerOf(error) === "final" || error.facts.code === "wrong-chain")
     return error;
@@ -61,7 +61,7 @@ interface OptionalModuleContext extends CliContext {
   readonly ifAbsent: string;
 }
 
-/** Returns a context for the commands of a module that some chains do not have. */
+/** Returns a context for the commands of a module that not every chain has. */
 export function forOptionalModule(context: CliContext, ifAbsent: string): OptionalModuleContext {
   return { ...context, ifAbsent };
 }
@@ -70,7 +70,7 @@ function isForOptionalModule(context: CliContext): context is OptionalModuleCont
   return "ifAbsent" in context;
 }
 
-/** A chain's error for a query or a message to a module that it does not have. */
+/** The error that a chain returns for a query or message to a module that it does not have. */
 const NO_MODULE = /unknown query path|no message handler found for/;
 
 function explained(error: unknown, context: CliContext): unknown {

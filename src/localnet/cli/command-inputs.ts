@@ -11,13 +11,13 @@ import { parseUint64 } from "../../platform/cli/options.ts";
 /** Converts a word from the command line. Throws `InvalidArgumentError`. */
 type Parse = (text: string, previous?: unknown) => unknown;
 
-/** An argument's name and help, "<denom> denomination", with a parser if the field's type is not enough. */
+/** An argument's name and help, such as "<denom> denomination", with a parser if the field's type does not determine one. */
 export type FieldWords = string | readonly [words: string, parse: Parse] | (() => Argument);
 
-/** Words for arguments, keyed by the field that they set: its name, or its path in the message. */
+/** Names and help for arguments, keyed by the field that they set: the field's name, or its path in the message. */
 export type FieldTable = Readonly<Record<string, FieldWords>>;
 
-/** Words for arguments that several modules share, keyed by the field that they set. */
+/** Names and help for arguments that several modules share, keyed by the field that they set. */
 const FIELD_WORDS: FieldTable = {
   address: "<address> bech32 address of the account",
   amount: "<amount> amount with its denomination: 1000000untrn",
@@ -33,25 +33,25 @@ const FIELD_WORDS: FieldTable = {
   validator_address: "<validator> operator address",
 };
 
-/** A message's inputs on the command line. `plan.name` is a field of the message in the field `plan`. */
+/** A message's command-line inputs. `plan.name` is a field of the message that the field `plan` contains. */
 export interface Inputs {
-  /** Fields that are arguments, in order. Default: all fields except flags, pages, the signer and those in `options`. */
+  /** Fields that become arguments, in order. Default: all fields except flags, pages, the signer and those in `options`. */
   readonly takes?: readonly string[];
-  /** Words for this command's arguments. They take precedence over the module's. */
+  /** Names and help for this command's arguments. They take precedence over the module's. */
   readonly fields?: FieldTable;
   /** Options, keyed by the field that they set. A key that starts with a dash sets no field. */
   readonly options?: Readonly<Record<string, OptionWords>>;
 }
 
-/** An option's flags and help, with a parser if the value is not a text. */
+/** An option's flags and help, with a parser if the value is not plain text. */
 export type OptionWords =
   | readonly [flags: string, description: string, parse?: Parse | undefined]
   | (() => Option);
 
-/** A message's fields by path. */
+/** A message's fields, keyed by path. */
 export type Fields = Readonly<Record<string, JsonValue | undefined>>;
 
-/** Adds a command's arguments and options. Returns a function that reads the fields that were given. */
+/** Adds a command's arguments and options. Returns a function that reads the fields given by the user. */
 export function addInputs(
   command: Command,
   { takes, options = {}, fields }: Inputs,
@@ -74,13 +74,13 @@ export function addInputs(
 
 interface InputContext {
   readonly message: DescMessage;
-  /** The module's words, which take precedence over {@link FIELD_WORDS}. */
+  /** The module's names and help for arguments, which take precedence over {@link FIELD_WORDS}. */
   readonly words: FieldTable | undefined;
-  /** The field that the signing account fills in. */
+  /** The field that is filled in from the signing account. */
   readonly signer?: string | undefined;
 }
 
-/** Moves fields into the messages that their paths name. Fields without a value are left out. */
+/** Moves fields into the messages that their paths name. Omits fields without a value. */
 export function nestFields(fields: Fields): JsonObject {
   const nested: Record<string, JsonValue> = {};
   for (const [path, value] of Object.entries(fields)) if (value !== undefined) put(nested, path, value);
@@ -105,7 +105,7 @@ function argumentFields({ fields }: DescMessage, others: readonly (string | unde
     .map(({ name }) => name);
 }
 
-/** The request field that selects a part of a list. */
+/** The request field that selects one page of a list. */
 export const PAGES = "pagination";
 
 /** Creates an option. */
@@ -139,10 +139,10 @@ function fieldAtPath(message: DescMessage, path: string): DescField | undefined 
   return fieldAtPath(field.message, rest.join("."));
 }
 
-/** Names of fields that contain a bech32 address. */
+/** Names of fields that contain bech32 addresses. */
 const ADDRESS = /(?:^|_)(?:address|addr|contract)$/;
 
-/** Returns the parser for a field's type. Undefined means the text itself. */
+/** Returns the parser for a field's type. Undefined means that the text itself is used. */
 function parserOf(field: DescField | undefined): Parse | undefined {
   if (field?.message?.typeName === "cosmos.base.v1beta1.Coin")
     return field.fieldKind === "list" ? parseCoins : parseCoin;
@@ -158,7 +158,7 @@ export function requiredOption(flags: string, description: string, parse?: Parse
   return () => toOption([flags, description, parse]).makeOptionMandatory();
 }
 
-/** Parses a number whose text is checked only when the message is encoded. */
+/** Accepts a number whose text is only checked when the message is encoded. */
 export function unchecked(text: string): string {
   return text;
 }
@@ -173,12 +173,12 @@ function toJson(value: unknown): JsonValue {
   return unreachable("a parser that returns what JSON cannot express");
 }
 
-/** Returns a value that must be a text. */
+/** Returns a value that must be text. */
 export function textOf(value: JsonValue | undefined): string {
   return typeof value === "string" ? value : unreachable("a value that is no text");
 }
 
-/** Checks a bech32 address with any prefix, so that a typing error is found without asking the chain. */
+/** Checks a bech32 address with any prefix, so that a typo is found without asking the chain. */
 export function parseAddress(text: string): string {
   try {
     decodeBech32(text);
@@ -188,7 +188,7 @@ export function parseAddress(text: string): string {
   return text;
 }
 
-/** Throws `CliError` unless addresses are on the sender's chain: a message's addresses are all on the chain it is sent to. */
+/** Throws `CliError` if an address is on another chain: all addresses in a message must be on the sender's chain. */
 export function requireOwnAddresses({ fields }: DescMessage, given: JsonObject, sender: string): void {
   const { prefix } = decodeBech32(sender);
   for (const { name } of fields.filter((field) => ADDRESS.test(field.name))) {
@@ -214,11 +214,11 @@ export function parseCoin(text: string): Coin {
 /** A coin in proto JSON. */
 type Coin = Readonly<Record<"amount" | "denom", string>>;
 
-/** Parses "1uibcatom,5untrn". The chain accepts coins sorted by denomination, each denomination once. */
+/** Parses "1uibcatom,5untrn". The chain accepts coins only if they are sorted by denomination, without duplicates. */
 export function parseCoins(text: string): readonly Coin[] {
   const coins = text.split(",").map((coin) => parseCoin(coin.trim()));
   if (new Set(coins.map(({ denom }) => denom)).size < coins.length)
-    throw new InvalidArgumentError("each denomination only once was expected");
+    throw new InvalidArgumentError("each denomination may appear only once");
   return coins.toSorted((a, b) => ascending(a.denom, b.denom));
 }
 

@@ -4,11 +4,11 @@ import { CodedError } from "../../platform/base/errors.ts";
 import { addOutputOptions, type OutputOptions } from "../../platform/cli/output-options.ts";
 import { portOffsetOption } from "../../platform/cli/options.ts";
 
-/** Options of every command that connects to a chain. */
+/** Options shared by all commands that connect to a chain. */
 export interface ConnectionOptions extends OutputOptions {
-  /** CometBFT RPC URL; default: local-1 on this machine's localnet. */
+  /** CometBFT RPC URL. Default: local-1 on this machine's localnet. */
   readonly node?: string;
-  /** Expected chain id; any chain if absent. */
+  /** Expected chain id. If absent, any chain is accepted. */
   readonly chainId?: string;
   readonly portOffset: number;
   readonly chainName: string;
@@ -33,7 +33,7 @@ export function addConnectionOptions(command: Command): Command {
   return addOutputOptions(options);
 }
 
-/** Accepts `tcp://` for plain HTTP, as a Cosmos SDK binary's `--node` option does. */
+/** Accepts `tcp://` for plain HTTP, as the `--node` option of a Cosmos SDK binary does. */
 export function parseNodeUrl(text: string): string {
   const url = text.replace(/^tcp:\/\//, "http://");
   if (/^https?:\/\//.test(url) && URL.canParse(url)) return url;

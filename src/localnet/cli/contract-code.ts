@@ -10,27 +10,27 @@ import type { WasmModule } from "../vm/module.ts";
 import { STATIC_CHECKS } from "../vm/static-checks.ts";
 import { createVm } from "../vm/vm.ts";
 
-/** Limits how much of a wrong file is read. */
+/** Limits how much is read of a file given by mistake. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
 interface Check {
   readonly name: string;
-  /** What is wrong, in the deployed chain's words; undefined if nothing is. */
+  /** What is wrong, in the deployed chain's words; undefined if there is no problem. */
   readonly problem: string | undefined;
 }
 
-/** What is known about a contract's code without running it. */
+/** What can be determined about a contract's code without running it. */
 export interface Inspection {
   readonly checksum: string;
   readonly bytes: number;
   readonly packedBytes: number | undefined;
   readonly module: WasmModule | undefined;
   readonly checks: readonly Check[];
-  /** Why code that the chain would store cannot be instantiated. */
+  /** Why the code cannot be instantiated, even though the chain would store it. */
   readonly instantiation: string | undefined;
 }
 
-/** Reads a contract's code, unpacked. If the chain would refuse the code, throws `CliError` with the reason. */
+/** Reads and unpacks a contract's code. If the chain would reject the code, throws a `CliError` with the reason. */
 export function readContract(file: string): Uint8Array {
   const inspection = inspectCode(readCode(file));
   const problem = problemOf(inspection);
@@ -50,7 +50,7 @@ export function readCode(file: string): Uint8Array {
   }
 }
 
-/** Inspects code, plain or compressed. Never throws because of the code's contents. */
+/** Inspects plain or compressed code. Never throws, whatever the code contains. */
 export function inspectCode(file: Uint8Array): Inspection {
   const isPacked = file[0] === 0x1f && file[1] === 0x8b;
   let code = file;
@@ -106,7 +106,7 @@ function attempt(action: () => void): string | undefined {
   }
 }
 
-/** Returns the first reason why the chain refuses the code, or cannot run it. */
+/** Returns the first reason why the chain rejects the code or cannot run it. */
 export function problemOf({ checks, instantiation }: Inspection): string | undefined {
   return checks.find(({ problem }) => problem !== undefined)?.problem ?? instantiation;
 }

@@ -6,7 +6,7 @@ import { ErrInvalidOrderType } from "../chain/modules/dex/errors.ts";
 import type { Timestamp } from "../../cosmos/proto/gen/google/protobuf/timestamp.ts";
 import { LimitOrderType, type MultiHopRoute } from "../../cosmos/proto/gen/neutron/dex/tx.ts";
 
-/** Parses an amount in any Go notation: 10, 0x10, 010 for 8. Returns decimal digits. */
+/** Parses an amount in any Go notation: 10, 0x10, or 010 for 8. Returns decimal digits. */
 export function parseAmount(text: string): string {
   return parsing(text, () => parseInt256(text).toString());
 }
@@ -16,13 +16,13 @@ export function parseAmounts(text: string): string[] {
   return text.split(",").map(parseAmount);
 }
 
-/** Parses a tick index. A negative index is written in brackets, to distinguish it from an option: "[-5]". */
+/** Parses a tick index. A negative index is written in brackets, "[-5]", to distinguish it from an option. */
 export function parseTick(text: string): bigint {
   const digits = text.replace(/^\[(.*)\]$/, "$1");
   return parsing(text, () => parseGoInteger(digits, { signed: true, bits: 64, base: 10 }));
 }
 
-/** Parses tick indexes. The brackets enclose the whole list or single ticks: "[-5,3]", "[-5],3". */
+/** Parses tick indexes. Brackets may enclose the whole list or individual ticks: "[-5,3]", "[-5],3". */
 export function parseTicks(text: string): bigint[] {
   const isOneList = /^\[[^[\]]*\]$/.test(text);
   return (isOneList ? text.slice(1, -1) : text).split(",").map(parseTick);

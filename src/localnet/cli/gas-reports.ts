@@ -3,13 +3,13 @@ import type { PooledChainClient } from "../../cosmos/client/create-chain-client.
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { type Inputs, toOption } from "./command-inputs.ts";
 
-/** What to profile: an executed transaction, a transaction on the latest state, or a query. */
+/** What to profile: an executed transaction, a transaction run on the latest state, or a query. */
 export type ProfileRequest =
-  /** SHA-256 hash of the transaction, hex. */
+  /** SHA-256 hash of the transaction, in hex. */
   | { readonly kind: "tx"; readonly hash: string }
-  /** Encoded transaction, base64. Signatures may be missing. */
+  /** Encoded transaction, in base64. It need not be signed. */
   | { readonly kind: "simulation"; readonly tx: string }
-  /** gRPC path, and the encoded request, base64. */
+  /** gRPC path and the encoded request, in base64. */
   | { readonly kind: "query"; readonly path: string; readonly request: string };
 
 /** `json`: the complete tree. `speedscope`: for speedscope.app. `folded`: stacks for flamegraph.pl and similar programs. */
@@ -17,13 +17,13 @@ export const PROFILE_FORMATS = ["json", "speedscope", "folded"] as const;
 
 /** Options of commands that call contracts. */
 export interface ProfileOptions {
-  /** The profile's file. Undefined: no profile is made. */
+  /** The file to which the profile is written. If undefined, no profile is made. */
   readonly profile?: string;
   readonly profileFormat?: string;
   readonly json?: true;
 }
 
-/** Reports to commands where a contract call used its gas. The program supplies it. */
+/** Tells commands where a contract call used its gas. Supplied by the program. */
 export interface GasReports {
   /** Writes the profile requested by `--profile`, and prints its table. Throws `CliError`. */
   readonly save: (
@@ -32,7 +32,7 @@ export interface GasReports {
     options: ProfileOptions,
     context: CliContext,
   ) => Promise<void>;
-  /** Returns the failed Wasm calls with the functions that were running; "" if nothing is known about them. */
+  /** Returns the failed Wasm calls and the functions that were running in them; "" if nothing is known about them. */
   readonly stacks: (
     client: PooledChainClient,
     request: ProfileRequest,
@@ -44,12 +44,12 @@ interface ReportingContext extends CliContext {
   readonly gasReports: GasReports;
 }
 
-/** Returns a context whose commands have gas reports. */
+/** Returns a context that gives its commands access to gas reports. */
 export function withGasReports(context: CliContext, gasReports: GasReports): ReportingContext {
   return { ...context, gasReports };
 }
 
-/** Returns a context's gas reports; undefined if its program has none. */
+/** Returns a context's gas reports, or undefined if its program has none. */
 export function gasReportsOf(context: CliContext): GasReports | undefined {
   return isReporting(context) ? context.gasReports : undefined;
 }

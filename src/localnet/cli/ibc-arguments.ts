@@ -3,7 +3,7 @@ import type { JsonObject } from "../../platform/base/json.ts";
 import { parseUint64 } from "../../platform/cli/options.ts";
 import type { FieldWords } from "./command-inputs.ts";
 
-/** A channel on the chain that the command connects to. */
+/** A channel on the chain to which the command connects. */
 export const CHANNEL_WORDS: FieldWords = [
   "<channel> channel of this chain, e.g. channel-0",
   numbered("channel", "channel-0"),
@@ -31,7 +31,7 @@ export function parseHeight(text: string): {
 
 const DEFAULT_TIMEOUT_MS = 600_000;
 
-/** Returns a transfer's timeouts. The timeout time is set by default, unless only a height is given. */
+/** Returns a transfer's timeouts. A default timeout time is set unless only a height is given. */
 export function timeoutFields(
   given: { readonly timeout?: number; readonly timeoutHeight?: JsonObject },
   nowMs: number,

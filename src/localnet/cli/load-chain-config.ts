@@ -22,14 +22,14 @@ import {
 import type { ChainKey, DenomAmount } from "../accounts/test-keys.ts";
 import { chainConfigKind, type ChainFile, type ChainSection, keyOfPort } from "./chain-config.ts";
 
-/** Limits how much of a wrong file is read. */
+/** Limits how much is read of a file given by mistake. */
 const MAX_CODE_FILE_BYTES = 16 * 1024 * 1024;
 const MAX_GENESIS_BYTES = 512 * 1024 * 1024;
 
-/** Prefix of a text that stands for a file's content. */
+/** Prefix of a text that is replaced with a file's content. */
 const FILE = "file:";
 
-/** A localnet as configured by a chain file, or the default. */
+/** A localnet configured by a chain file, or the default localnet. */
 export interface ConfiguredLocalnet {
   readonly chains: LocalnetChains;
   readonly roles: LocalnetRoles;
@@ -45,20 +45,20 @@ export interface ChainConfigOptions {
   readonly chainDir?: string;
 }
 
-/** Reads the chain file, but not the files that it names. Throws `ConfigError` and `CliError`. */
+/** Reads the chain file, but not the files that it refers to. Throws `ConfigError` and `CliError`. */
 export async function readChainConfig(file: string, portOffset = 0): Promise<ConfiguredLocalnet> {
   return configured(loadDaemonConfig(chainConfigKind, file).config, portOffset, () => ({}));
 }
 
 /**
- * Returns a configuration's chains, or the default localnet's. Other files that the configuration names are not read, because
- * only a new chain needs them. Throws `ConfigError`.
+ * Returns a configuration's chains, or the default localnet's. Does not read the other files that the configuration refers to,
+ * because only a new chain needs them. Throws `ConfigError`.
  */
 export async function chainsOf(file: string | undefined): Promise<LocalnetChains> {
   return file === undefined ? CHAINS : (await readChainConfig(file)).chains;
 }
 
-/** Reads the chain file and the files that it names. Throws `ConfigError` and `CliError`. */
+/** Reads the chain file and the files that it refers to. Throws `ConfigError` and `CliError`. */
 export async function loadChainConfig(
   { chainConfig, chainDir }: ChainConfigOptions & { readonly chainConfig: string },
   portOffset: number,
@@ -207,7 +207,7 @@ function readDocument(file: string): unknown {
   }
 }
 
-/** In messages that store code, replaces `file:NAME` with the file's content in base64. */
+/** In messages that store code, replaces `file:NAME` with the base64 content of the file. */
 function withCode(wasm: JsonObject, dir: string): JsonObject {
   const messages = wasm["gen_msgs"];
   if (!Array.isArray(messages)) return wasm;
@@ -236,7 +236,7 @@ function asObject(value: JsonValue | undefined): JsonObject {
   return isRecord(value) ? value : {};
 }
 
-/** YAML and JSON values are JSON values; others, such as infinity, become null in the document. */
+/** Values that YAML and JSON share are JSON values; any other value, such as infinity, becomes null in the document. */
 function jsonObject(value: Readonly<Record<string, unknown>>): JsonObject {
   const parsed: JsonObject = JSON.parse(JSON.stringify(value));
   return parsed;

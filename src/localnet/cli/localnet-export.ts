@@ -20,7 +20,7 @@ import { loadChainState } from "../node/consensus/chain-state.ts";
 import { type BlockStore, openBlockStore, readBlockStore } from "../node/storage/block-store.ts";
 import { chainsOf } from "./load-chain-config.ts";
 
-/** Upper bound that detects a wrong file; localnet exports are far smaller. */
+/** Upper bound that detects a wrong file. Localnet exports are far smaller. */
 const MAX_GENESIS_BYTES = 512 * 1024 * 1024;
 
 type CreateApp = (storage: StateStorage, genesis: GenesisDoc) => Application;
@@ -107,9 +107,9 @@ function readJson(file: string): unknown {
 }
 
 /**
- * Exports a home directory's state as the genesis document of a chain that continues it: at the next height, with the last
- * block's time and all committed validator updates. A node may be using the home, because the export shows the state at a single
- * height. Throws `NodeError` `home-unusable` or `no-state`.
+ * Exports a home directory's state as the genesis document of a chain that continues it at the next height, with the last block's
+ * time and all committed validator updates. A node may be using the home, because the export shows the state at a single height.
+ * Throws `NodeError` `home-unusable` or `no-state`.
  */
 export function exportHomeGenesis(home: string, openApp: CreateApp): GenesisDoc {
   const store = readBlockStore(home);

@@ -20,7 +20,7 @@ const faultsReply = z.object({
 
 type Faults = z.output<typeof faultsReply>["faults"];
 
-/** `relaywatch localnet fault [NAME] [--for 2m] [--off]`: without a name, lists the faults or switches them all off. */
+/** `relaywatch localnet fault [NAME] [--for 2m] [--off]`: without a name, lists all faults or switches them all off. */
 export function faultCommand(context: CliContext): Command {
   const command = new Command()
     .argument("[name]", "the fault to switch; without it, all are listed")

@@ -37,7 +37,7 @@ async function localnetOf(file: string | undefined, portOffset: number) {
 const COIN_TYPE = 118;
 const DECIMALS = 6;
 
-/** What Keplr does differently on these chains. For instance, it reads gas prices from the fee market. */
+/** Features that change how Keplr treats these chains. For instance, it reads gas prices from the fee market. */
 const FEATURES = ["ibc-go", "ibc-transfer", "feemarket", "query:/cosmos/bank/v1beta1/spendable_balances"];
 
 /** Describes a chain in Keplr's format. */

@@ -5,7 +5,7 @@ import { column, formatTable } from "../../platform/cli/table.ts";
 import { listDeviations, PROFILE_NAMES } from "../chain/deviations/deviations.ts";
 import { jsonOption } from "../../platform/cli/output-options.ts";
 
-/** `--profile NAME` for the commands that start chains. */
+/** `--profile NAME`, for the commands that start chains. */
 export function profileOption(): Option {
   return new Option(
     "--profile <name>",
@@ -13,7 +13,7 @@ export function profileOption(): Option {
   ).choices(PROFILE_NAMES);
 }
 
-/** Maximum length of a cell's text. The JSON has the whole text. */
+/** Maximum length of the text in a cell. The JSON contains the whole text. */
 const CELL = 60;
 
 const COLUMNS = [
@@ -32,7 +32,7 @@ export function profileCommand(context: CliContext): Command {
       "after",
       `
 A chain with the profile "specification" (the default) follows the specification in the rows with a switch, a chain with the profile
-"deployed" follows the deployed chain. In the rows without a switch, all chains do the same. docs/conformance.md has the reasons.`,
+"deployed" follows the deployed chain. In the rows without a switch, all chains behave the same. docs/conformance.md has the reasons.`,
     )
     .action(({ json }: { readonly json?: true }) => {
       const deviations = listDeviations();

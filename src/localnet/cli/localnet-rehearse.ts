@@ -47,7 +47,7 @@ const REHEARSALS = {
   "relayer-runs-dry": relayerRunsDry,
 } as const satisfies Readonly<Record<string, (stage: Stage) => Promise<void>>>;
 
-/** `relaywatch localnet rehearse NAME`: plays on a running localnet what takes weeks, prints each step and reverts the chains. */
+/** `relaywatch localnet rehearse NAME`: plays weeks of events on a running localnet, prints each step and reverts the chains. */
 export function rehearseCommand(context: CliContext): Command {
   const command = new Command()
     .addArgument(new Argument("<name>", "the rehearsal").choices(Object.keys(REHEARSALS)))
@@ -256,7 +256,7 @@ async function validatorsNow({ local }: Stage): Promise<readonly Operated[]> {
   });
 }
 
-/** The weakest validator without which the others still have more than two thirds of the power. */
+/** Returns the weakest validator whose absence leaves the others with more than two thirds of the power. */
 async function dispensable(stage: Stage): Promise<Operated> {
   const all = await validatorsNow(stage);
   const total = all.reduce((sum, { tokens }) => sum + tokens, 0n);
@@ -294,8 +294,7 @@ async function jailAndRelease(stage: Stage): Promise<void> {
     `1. ${operator} of ${account} has missed too many of ${window} blocks: it is jailed, has lost ${before.tokens - jailed.tokens}${denom}, and the chain goes on without it.`,
   );
   const early = await release();
-  if (early.confirmation.kind === "included")
-    throw new CliError(EXIT.fatal, "the jail ended before its time");
+  if (early.confirmation.kind === "included") throw new CliError(EXIT.fatal, "the jail time ended early");
   const wait = textAt(params, "downtime_jail_duration");
   print(`2. It signs again, but stays in jail for ${wait}: an earlier unjail is refused.`);
   await order("/time", { add: `${Number.parseInt(wait, 10) + 10}s` });

@@ -59,7 +59,7 @@ interface OverQuota {
   readonly signal: AbortSignal;
   /** REST API base URL of `local-1`. */
   readonly rest: string;
-  /** The option that selects this localnet, with a leading space; "" for the default. */
+  /** The option that selects this localnet, with a leading space; "" for the default localnet. */
   readonly portOption: string;
   /** Leaves the limiter on. */
   readonly keep: boolean;
@@ -73,7 +73,7 @@ const WAIT_MS = 60_000;
 const POLL_MS = 200;
 
 /**
- * Puts the reference limiter in front of transfers, and shows a transfer that passes, one that it rejects, and one that is
+ * Puts the reference limiter in front of transfers, and demonstrates a transfer that passes, one that it rejects, and one that is
  * refunded. Then switches the limiter off again, even after an error. Throws `CliError`, for instance if no IBC relayer is
  * running.
  */
@@ -104,7 +104,7 @@ async function runOverQuota(scenario: OverQuota): Promise<void> {
   print(keep ? "\nThe limiter stays on (--keep)." : "\nThe limiter is off again.");
 }
 
-/** Waits for an open transfer channel, since the IBC relayer may still be opening it. */
+/** Waits until a transfer channel is open, since the IBC relayer may still be opening it. */
 async function openChannel(scenario: OverQuota): Promise<string> {
   const find = async (): Promise<string | undefined> => {
     const listed = fieldAt(await scenario.local.ask("ibc.core.channel.v1.Query", "Channels", {}), "channels");
@@ -131,7 +131,7 @@ async function showPass(scenario: OverQuota, limiter: LimiterDemo, channel: stri
   );
 }
 
-/** Transfers an amount that exceeds the quota together with the transfers so far. */
+/** Transfers an amount that, together with the previous transfers, exceeds the quota. */
 async function showRefusal(scenario: OverQuota, limiter: LimiterDemo, channel: string): Promise<void> {
   const { print } = scenario;
   const before = await limiter.used();
@@ -148,7 +148,7 @@ async function showRefusal(scenario: OverQuota, limiter: LimiterDemo, channel: s
   print(`   Used: ${await limiter.used()} of ${limiter.quota}, as before.`);
 }
 
-/** Transfers half of the quota to an account that the other chain does not know. */
+/** Transfers half of the quota to an account that does not exist on the other chain. */
 async function showUndo(scenario: OverQuota, limiter: LimiterDemo, channel: string): Promise<void> {
   const { local, print } = scenario;
   const before = await limiter.used();
@@ -175,7 +175,7 @@ async function showUndo(scenario: OverQuota, limiter: LimiterDemo, channel: stri
     print(`   - ${[type, ...words].join(" ")}`);
   }
   if (after !== before)
-    throw new CliError(EXIT.fatal, `the quota has ${after} used instead of ${before} after the rejection`);
+    throw new CliError(EXIT.fatal, `the quota shows ${after} used instead of ${before} after the rejection`);
 }
 
 const SHOWN_EVENTS: ReadonlySet<string> = new Set([
@@ -267,11 +267,11 @@ async function waitFor<T>(
 /** The scenario's limiter, on `local-1`. */
 interface LimiterDemo {
   readonly address: string;
-  /** Coins that may leave in one window. */
+  /** Number of coins that may leave in one window. */
   readonly quota: bigint;
-  /** Coins that have left in the current window. */
+  /** Returns the number of coins that have left in the current window. */
   readonly used: () => Promise<bigint>;
-  /** The smart query that `used` reads, base64. */
+  /** The smart query that `used` runs, in base64. */
   readonly query: string;
 }
 
@@ -285,7 +285,7 @@ async function limiterNow({ ask }: ScenarioChain): Promise<string> {
   return textAt(await ask("neutron.ibcratelimit.v1beta1.Query", "Params", {}), "params.contract_address");
 }
 
-/** Instantiates the reference limiter with a daily quota of 1 % of the supply for transfers out of a channel. */
+/** Instantiates the reference limiter with a daily quota of 1 % of the supply for outgoing transfers on a channel. */
 export async function deployLimiter(chain: ScenarioChain, channelId: string): Promise<LimiterDemo> {
   const path = { channel_id: channelId, denom, quotas: [WINDOW] };
   const message = { gov_module: OPERATOR, ibc_module: AUTHORITY, paths: [path] };
@@ -315,7 +315,7 @@ export async function deployLimiter(chain: ScenarioChain, channelId: string): Pr
   };
 }
 
-/** Sets the contract that limits transfers, using a proposal by `operator`; "" for none. */
+/** Sets the contract that limits transfers ("" for none), using a proposal by `operator`. */
 export async function setLimiter(chain: ScenarioChain, address: string): Promise<ScenarioTx> {
   return propose(chain, {
     "@type": "/neutron.ibcratelimit.v1beta1.MsgUpdateParams",
@@ -324,7 +324,7 @@ export async function setLimiter(chain: ScenarioChain, address: string): Promise
   });
 }
 
-/** Runs a message from the chain's authority, using a proposal by the operator. */
+/** Runs a message as the chain's authority, using a proposal by the operator. */
 export async function propose({ send }: ScenarioChain, message: JsonObject): Promise<ScenarioTx> {
   return requireDone(
     await send("operator", "cosmos.adminmodule.adminmodule.MsgSubmitProposal", {

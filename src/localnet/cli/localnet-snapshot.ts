@@ -21,7 +21,7 @@ export function snapshotCommand(context: CliContext): Command {
     if (snapshots.length === 0) context.print("there is no snapshot");
     for (const one of snapshots) context.print(textOf(one));
   };
-  const take = new Command("take").description("take a snapshot of the present state of both chains");
+  const take = new Command("take").description("take a snapshot of the current state of both chains");
   const list = new Command("list").description("list the snapshots");
   const remove = new Command("remove")
     .description("remove a snapshot")

@@ -30,7 +30,7 @@ export function timeCommand(context: CliContext): Command {
     .description("let the time pass faster or slower")
     .argument(
       "<factor>",
-      "seconds of the chains per second of this machine; 0 stops the time, 1 is normal",
+      "chain seconds per second on this machine; 0 stops the time, 1 is normal",
       parseFactor,
     );
   return new Command()

@@ -13,19 +13,19 @@ import { addInputs, type FieldTable, type Inputs, nestFields, PAGES } from "./co
 import { addConnectionOptions } from "./connection-options.ts";
 import type { QueryOptions } from "./run-query.ts";
 
-/** One gRPC service's queries on the command line: the details that its definition lacks. */
+/** Command-line details for one gRPC service's queries that the service definition lacks. */
 export interface QueryGroup {
-  /** Name with the canonical chain name: `neutron.dex.Query`. */
+  /** Service name with the canonical chain name: `neutron.dex.Query`. */
   readonly service: string;
-  /** Words for arguments that `FIELD_WORDS` lacks or describes differently. */
+  /** Names and help for arguments that `FIELD_WORDS` lacks or describes differently. */
   readonly fields?: FieldTable;
-  /** Queries by name, with the deployed command line's aliases: `total-supply|total`. */
+  /** Queries by name, including the deployed command line's aliases: `total-supply|total`. */
   readonly queries: Readonly<Record<string, Query>>;
 }
 
-/** A query's inputs and the table for its response. */
+/** A query's inputs and the table layout for its response. */
 interface QueryMore extends Inputs, Partial<Omit<AnswerTable, "columns">> {
-  /** If absent, parameters are printed one per line, other responses as YAML. `path` is the response's first field by default. */
+  /** If absent, parameters are printed one per line, other responses as YAML. `path` defaults to the response's first field. */
   readonly columns?: ColumnWords;
   /** Prints parameters as YAML. */
   readonly isYaml?: true;
@@ -38,12 +38,12 @@ export interface Query extends QueryMore {
   readonly description: string;
 }
 
-/** Describes a query. Arguments and pages follow from the request. A string is the title of the only column. */
+/** Describes a query. The request determines its arguments and page options. A string is the title of the only column. */
 export function query(rpc: string, description: string, more: QueryMore | string = {}): Query {
   return { rpc, description, ...(typeof more === "string" ? { columns: more } : more) };
 }
 
-/** Returns a function that creates one command per query. The command prints a table or, with `-o json`, the REST API's JSON. */
+/** Returns a function that creates one command per query. Each command prints a table or, with `-o json`, the REST API's JSON. */
 export function queryCommands(group: QueryGroup): (context: CliContext) => Command {
   return (context) => {
     const parent = new Command();
@@ -77,7 +77,7 @@ export function queryCommand(group: QueryGroup, words: string, context: CliConte
   });
 }
 
-/** Returns a query's table. Undefined: the response is printed as YAML. */
+/** Returns the table layout for a query. Undefined means that the response is printed as YAML. */
 export function answerTable(group: QueryGroup, words: string): AnswerTable | undefined {
   const { more, output } = find(group, words);
   return tableOf(more, output);
@@ -97,7 +97,7 @@ function tableOf(more: QueryMore, { fields }: DescMessage): AnswerTable | undefi
   return !isYaml && fields.some(({ name }) => name === PARAMS_TABLE.path) ? PARAMS_TABLE : undefined;
 }
 
-/** Pagination options, as in a Cosmos SDK binary. */
+/** Pagination options, as offered by a Cosmos SDK binary. */
 export interface PageOptions {
   readonly page: bigint;
   readonly pageKey?: Uint8Array;
@@ -105,7 +105,7 @@ export interface PageOptions {
   readonly limit: bigint;
   readonly countTotal?: true;
   readonly reverse?: true;
-  /** The same options under the names used by SDK 0.50 programs. */
+  /** The same options under the names that SDK 0.50 programs use. */
   readonly pageOffset?: bigint;
   readonly pageLimit?: bigint;
   readonly pageCountTotal?: true;
@@ -127,7 +127,7 @@ export function addPageOptions(command: Command): Command {
     .addOption(hidden("--page-reverse"));
 }
 
-/** Converts the options to a page request. Throws `CliError` if they exclude each other. */
+/** Converts the options to a page request. Throws `CliError` if they are mutually exclusive. */
 export function toPageRequest(options: PageOptions): PageRequest {
   const { page, pageKey } = options;
   const offset = options.pageOffset ?? options.offset;
@@ -160,7 +160,7 @@ function parseKey(text: string): Uint8Array {
   }
 }
 
-/** Returns the page request in proto JSON. Also throws `CliError`. */
+/** Returns the page request in proto JSON. Throws `CliError` in the same case. */
 function pageJson(options: PageOptions): JsonObject {
   const { key, offset, limit, countTotal, reverse } = toPageRequest(options);
   return {

@@ -21,28 +21,28 @@ import { addConnectionOptions } from "./connection-options.ts";
 import type { OutgoingMessage } from "./send-message.ts";
 import { addTxOptions, type TxOptions } from "./tx-options.ts";
 
-/** One module's messages on the command line: the details that their definitions lack. */
+/** Command-line details for one module's messages that their definitions lack. */
 export interface MessageGroup {
-  /** Name with the canonical chain name: `neutron.dex.Msg`. */
+  /** Service name with the canonical chain name: `neutron.dex.Msg`. */
   readonly service: string;
-  /** Words for arguments that `FIELD_WORDS` lacks or describes differently. */
+  /** Names and help for arguments that `FIELD_WORDS` lacks or describes differently. */
   readonly fields?: FieldTable;
-  /** Messages by name, with the deployed command line's aliases: `unbond|undelegate`. */
+  /** Messages by name, including the deployed command line's aliases: `unbond|undelegate`. */
   readonly messages: Readonly<Record<string, Message>>;
-  /** What applies to all of the module's messages, except the authority's. */
+  /** Settings that apply to all of the module's messages, except the authority's. */
   readonly sending?: Pick<OutgoingMessage, "callsContract">;
 }
 
 interface MessageMore extends Inputs {
-  /** Response fields to print: a label, and the path of the field. */
+  /** Response fields to print: each label, with the path of its field. */
   readonly prints?: Readonly<Record<string, string>>;
   /** Text below the help. */
   readonly note?: string;
-  /** Converts the given values to the message's fields, except the signer. Throws `CliError` for an invalid combination. */
+  /** Converts the given values to the message's fields, except the signer. Throws `CliError` if the combination is invalid. */
   readonly complete?: (given: Fields, options: TxOptions) => Fields | Promise<Fields>;
   /** Encodes a message that proto JSON cannot express. */
   readonly encode?: (fields: JsonObject) => Uint8Array;
-  /** How to print the response and simulate the message, if `prints` is not enough. */
+  /** How to print the response and simulate the message if `prints` is not sufficient. */
   readonly sending?: Pick<OutgoingMessage, "response" | "simulation">;
 }
 
@@ -56,7 +56,7 @@ export function message(rpc: string, description: string, more: MessageMore = {}
   return { rpc, description, ...more };
 }
 
-/** Returns a function that creates one command per message. The command signs and sends the message, as `sendMessage` does. */
+/** Returns a function that creates one command per message. Each command signs and sends the message, as `sendMessage` does. */
 export function messageCommands(group: MessageGroup): (context: CliContext) => Command {
   return (context) => {
     const parent = new Command();
@@ -92,7 +92,7 @@ export function messageCommand(group: MessageGroup, words: string, context: CliC
   });
 }
 
-/** A message whose fields are all known except the signer. */
+/** A message that is complete except for its signer. */
 interface ReadyMessage {
   readonly type: string;
   readonly fields: JsonObject;
@@ -118,15 +118,15 @@ function printedResponse(type: string, prints: Readonly<Record<string, string>>)
   return { type: `${type}Response`, format };
 }
 
-/** Signer field of messages that only the chain's authority may send. */
+/** Signer field of the messages that only the chain's authority may send. */
 const AUTHORITY = "authority";
 
-/** An account signs for its validator. */
+/** An account signs on behalf of its validator. */
 function asSigner(signer: string, account: string): string {
   return signer.startsWith("validator") ? operatorOf(account) : account;
 }
 
-/** Returns an account's operator address: the same bytes with the prefix for operators. */
+/** Returns an account's operator address: the same bytes, with the operator prefix. */
 export function operatorOf(account: string): string {
   const { prefix, bytes } = decodeBech32(account);
   return encodeBech32(`${prefix}valoper`, bytes);
@@ -136,7 +136,7 @@ const AUTHORITY_HELP = `
 Only the chain's authority, the adminmodule account, may do this. The command sends the message in a proposal, so the
 signing account must be an adminmodule admin. On the localnet this is "operator".`;
 
-/** Puts a message from the authority into a proposal by the signing account. */
+/** Wraps a message from the authority in a proposal by the signing account. */
 function proposal({ type, fields }: ReadyMessage, options: TxOptions): OutgoingMessage {
   const submit = TYPE_URL.submitProposal.slice(1);
   const proposed = (proposer: string): JsonObject => ({

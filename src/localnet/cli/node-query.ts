@@ -37,7 +37,7 @@ function command(group: QueryGroup, name: string) {
   return (context: CliContext) => queryCommand(group, name, context);
 }
 
-/** `relaywatch query tx`: the transaction and its result, as YAML or JSON. */
+/** `relaywatch query tx`: prints the transaction and its result as YAML or JSON. */
 export const queryTxCommand = command(TXS, "tx");
 
 /** `relaywatch query txs`. */

@@ -13,13 +13,13 @@ import { type AnswerTable, formatAnswer } from "./answer-table.ts";
 import { withChain } from "./chain-connection.ts";
 import type { ConnectionOptions } from "./connection-options.ts";
 
-/** Options of every query command. */
+/** Options shared by all query commands. */
 export interface QueryOptions extends ConnectionOptions {
-  /** State height to read; 0 for the latest. */
+  /** Height of the state to read; 0 for the latest. */
   readonly height: bigint;
 }
 
-/** A query to send. Names are canonical. */
+/** A query to send. Its names are canonical. */
 interface OutgoingQuery {
   /** gRPC path: `/neutron.interchainqueries.Query/Params`. */
   readonly path: string;
@@ -27,7 +27,7 @@ interface OutgoingQuery {
   readonly responseType: string;
   /** The request in proto JSON. */
   readonly request: JsonObject;
-  /** Table layout for people. Undefined: YAML. */
+  /** Table layout for human-readable output. Undefined: YAML. */
   readonly table: AnswerTable | undefined;
 }
 
@@ -62,7 +62,7 @@ async function fetchResponse(
   return messageToJson(responseType, isDeployed ? proto.decode(responseType, response) : response, chainName);
 }
 
-/** Maximum number of denominations whose metadata is read for a table. */
+/** Maximum number of denominations for which metadata is read to format a table. */
 const MAX_UNITS = 100;
 
 /** Returns the denominations of the coins in a table. */
@@ -75,7 +75,7 @@ function unitNames(table: AnswerTable | undefined, response: JsonValue): readonl
   return names.slice(0, MAX_UNITS);
 }
 
-/** Adds a column with the coins in display units, if the chain's metadata name any. */
+/** Adds a column that shows the coins in display units, if the chain's metadata define any. */
 function withDisplayUnits(table: AnswerTable, units: ReadonlyMap<string, DisplayUnit>): AnswerTable {
   const { coin, columns } = table;
   if (coin === undefined || units.size === 0) return table;
@@ -86,17 +86,17 @@ function withDisplayUnits(table: AnswerTable, units: ReadonlyMap<string, Display
   return { ...table, columns: [...columns, { title: "DISPLAY", cell }] };
 }
 
-/** Formats a whole amount, or a price with decimals in the base unit. */
+/** Formats a whole amount, or a price with decimals, given in the base unit. */
 function displayText(amount: string, unit: DisplayUnit): string {
   if (/^\d{1,78}$/.test(amount)) return formatUnits(BigInt(amount), unit);
   if (!/^\d{1,60}\.\d{1,18}$/.test(amount)) return "-";
   return formatUnits(parseDec18(amount), { name: unit.name, exponent: unit.exponent + DEC18_PLACES });
 }
 
-/** Fractional digits of a `Dec18`. */
+/** Number of fractional digits in a `Dec18`. */
 const DEC18_PLACES = 18;
 
-/** The coins are the response, and their units only an addition, so it is not an error if a node does not return the units. */
+/** The response is the coins, and their units only an addition, so it is not an error if a node does not return the units. */
 async function readUnits(
   client: ChainClient,
   denoms: readonly string[],

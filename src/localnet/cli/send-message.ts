@@ -26,7 +26,7 @@ import { gasReportsOf, type ProfileRequest } from "./gas-reports.ts";
 import { openAccount, requireAccountChoice, unsignedSender } from "./tx-account.ts";
 import { feeDenomOf, fixedPrice, type TxOptions } from "./tx-options.ts";
 
-/** A connection, and the account that signs. */
+/** A connection and the signing account. */
 interface Sending {
   readonly client: PooledChainClient;
   readonly signer: Signer;
@@ -39,16 +39,16 @@ interface Sending {
 export interface OutgoingMessage {
   readonly typeUrl: string;
   readonly encode: (sender: string) => Uint8Array;
-  /** The response to the message, which is then also printed. */
+  /** The response to the message. If defined, the response is also printed. */
   readonly response?: {
-    /** Name of the response's type, with the canonical chain name. */
+    /** Type name of the response, with the canonical chain name. */
     readonly type: string;
-    /** Formats the response for people. */
+    /** Formats the response for human readers. */
     readonly format: (response: JsonValue) => string;
   };
-  /** The message calls a contract. On a local chain, an error then includes the functions that were running. */
+  /** True if the message calls a contract. On a local chain, errors then include the functions that were running. */
   readonly callsContract?: true;
-  /** A query for `--dry-run` that runs the message without effects. Its request has the message in field 1. */
+  /** A query for `--dry-run` that runs the message without effects. Its request carries the message in field 1. */
   readonly simulation?: {
     /** gRPC path with the canonical chain name. */
     readonly path: string;
@@ -104,7 +104,7 @@ interface PrintedOutcome {
   readonly answer: JsonObject;
 }
 
-/** Prints JSON with the response in `resp` or, for people, the response's table below the transaction. */
+/** Prints JSON with the response in `resp` or, for human readers, the transaction followed by the response's table. */
 function printOutcome(
   { response }: OutgoingMessage,
   { resp, answer }: PrintedOutcome,
@@ -117,7 +117,7 @@ function printOutcome(
   context.print(`\n${response.format(resp)}`);
 }
 
-/** Decodes the response to the message. Undefined if the transaction failed, or if the node returned no such response. */
+/** Decodes the response to the message. Returns undefined if the transaction failed or the node returned no such response. */
 function responseOf(
   { response }: OutgoingMessage,
   { confirmation }: SendOutcome,
@@ -133,7 +133,7 @@ function responseOf(
   }
 }
 
-/** Returns the simulation query's response, or undefined for a message without such a query. */
+/** Returns the simulation query's response, or undefined if the message has no such query. */
 async function simulateMessage(
   { simulation }: OutgoingMessage,
   value: Uint8Array,
@@ -232,10 +232,10 @@ async function openSender(
   return { client, signer, sender, options, context };
 }
 
-/** Gas limit for a transaction that is printed instead of sent. Same as the SDK's. */
+/** Gas limit for a transaction that is printed instead of sent. Same default as the SDK's. */
 const UNSIGNED_GAS = 200_000n;
 
-/** Prints the transaction as JSON, as an SDK program does, to be signed elsewhere. No chain is contacted. */
+/** Prints the unsigned transaction as JSON, as an SDK program does, so that it can be signed elsewhere. No chain is contacted. */
 async function printUnsigned(
   { typeUrl, encode }: OutgoingMessage,
   options: TxOptions,
@@ -257,7 +257,7 @@ async function printUnsigned(
   context.print(stringifyJson(messageToJson("cosmos.tx.v1beta1.Tx", bytes, chainName)));
 }
 
-/** Same fields as the REST API's `tx_response`. */
+/** Returns the same fields as the REST API's `tx_response`. */
 function toTxResponse({ hash, gasLimit, confirmation }: BroadcastOutcome | SendOutcome): JsonObject {
   const isRefusal = confirmation.kind === "failed" || confirmation.kind === "refused";
   return {

@@ -16,7 +16,7 @@ export function requireAccountChoice(options: AccountOptions): void {
   if ([from, mnemonicFile, mnemonicEnv, signer].some((choice) => choice !== undefined)) return;
   throw new CliError(
     EXIT.usage,
-    "no signing account: give --from (a localnet test account, or with --keyring-backend a key), --mnemonic-file, --mnemonic-env or --signer",
+    "no signing account: give --from (a localnet test account or, with --keyring-backend, a key), --mnemonic-file, --mnemonic-env or --signer",
   );
 }
 
@@ -42,7 +42,7 @@ async function openOwnKey(options: AccountOptions, prefix: string): Promise<Sign
   }
 }
 
-/** Time for a person to confirm on a device. */
+/** Time allowed for a person to confirm on a device. */
 const SIGNER_DEADLINE_MS = 60_000;
 
 function signerProgram({ signer = "", signerArg, signerEnv }: AccountOptions): SignerProgram {
@@ -54,7 +54,7 @@ function signerProgram({ signer = "", signerArg, signerEnv }: AccountOptions): S
   };
 }
 
-/** Returns the address that would sign. `--from` may be an address. */
+/** Returns the address that would sign. `--from` may also be an address. */
 export async function unsignedSender(options: AccountOptions): Promise<string> {
   const { from, keyringBackend, addressPrefix = "neutron" } = options;
   if (from === undefined || keyringBackend !== undefined)
@@ -75,7 +75,7 @@ function isAddress(text: string, prefix: string): boolean {
   }
 }
 
-/** Test account keys are public. On any other chain, anybody could spend their coins. */
+/** Test account keys are public. On any other chain, anybody could spend the account's coins. */
 function openTestAccount(name: string, chainId: string): Promise<Signer> {
   const ofChain = localnetAccounts().filter((account) => account.chainId === chainId);
   const account = ofChain.find((one) => one.name === name);

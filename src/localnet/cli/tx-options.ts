@@ -7,14 +7,14 @@ import { parseUint64 } from "../../platform/cli/options.ts";
 import type { ConnectionOptions } from "./connection-options.ts";
 import type { ProfileOptions } from "./gas-reports.ts";
 
-/** Options of every transaction command. */
+/** Options shared by all transaction commands. */
 export interface TxOptions extends ConnectionOptions, AccountOptions, ProfileOptions {
-  /** Gas limit. If absent or "auto": the simulated gas plus the gas for the fee payment, times `gasAdjustment`. */
+  /** Gas limit. If absent or "auto": the sum of the simulated gas and the gas for the fee payment, times `gasAdjustment`. */
   readonly gas?: bigint | "auto";
   readonly gasAdjustment: Dec18;
   readonly feeDenom: string;
   readonly maxGasPrice: Dec18;
-  /** Gas price. If absent: the chain's. */
+  /** Gas price. If absent, the chain's price is used. */
   readonly gasPrices?: GasPrice;
   /** The whole fee. */
   readonly fees?: Coin;
@@ -59,14 +59,14 @@ export function addTxOptions(command: Command): Command {
     .addOption(
       new Option(
         "-b, --broadcast-mode <mode>",
-        "block: wait until a block has the transaction; sync: wait until the node accepts it",
+        "block: wait until a block includes the transaction; sync: wait until the node accepts it",
       )
         .choices(["block", "sync"])
         .default("block"),
     )
     .option("--dry-run", "simulate the transaction and print the result; send nothing")
     .option("--generate-only", "print the transaction without a signature; --from may be an address")
-    .option("-y, --yes", "no effect: commands never ask")
+    .option("-y, --yes", "no effect: commands never ask for confirmation")
     .addHelpText(
       "after",
       "\nExits 1 when the chain rejects the transaction, and 75 when no block includes it before its timeout height.",
@@ -78,15 +78,15 @@ export function feeDenomOf({ fees, gasPrices, feeDenom }: TxOptions): string {
   return fees?.denom ?? gasPrices?.denom ?? feeDenom;
 }
 
-/** The gas price that the options fix. Multiplied by the gas limit and rounded up, it is the whole fee. */
+/** The gas price that the options fix. Multiplied by the gas limit and rounded up, it gives the whole fee. */
 export function fixedPrice({ fees, gasPrices }: TxOptions): Pick<TxSenderOptions, "priceOf"> {
   if (fees !== undefined) return { priceOf: (gasLimit) => (fees.amount * DEC18_ONE) / maxInt(gasLimit, 1n) };
   return gasPrices === undefined ? {} : { priceOf: () => gasPrices.price };
 }
 
-/** Options that select the signing account. Exactly one of the first four is given. */
+/** Options that select the signing account. Exactly one of the first four must be given. */
 export interface AccountOptions {
-  /** Name of a public localnet test account, or of a key in a keyring. */
+  /** Name of a public localnet test account or of a key in a keyring. */
   readonly from?: string;
   readonly mnemonicFile?: string;
   readonly mnemonicEnv?: string;
@@ -97,7 +97,7 @@ export interface AccountOptions {
   /** Bech32 prefix of account addresses. */
   readonly addressPrefix?: string;
   readonly keyringBackend?: "test" | "file";
-  /** The SDK program's home. */
+  /** The SDK program's home directory. */
   readonly keyringDir: string;
   readonly keyringPasswordFile?: string;
 }

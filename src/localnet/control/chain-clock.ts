@@ -3,30 +3,30 @@ import { DAY_MS, isoTime } from "../../platform/base/time.ts";
 import { NodeError } from "../node/base/errors.ts";
 
 /**
- * The time of both chains. Headers, light clients, unbonding, expiry and the sidecar's prices use no other. It starts as the
- * machine's time, and can be moved ahead and sped up. Waits and durations use the machine's clock.
+ * The time that both chains share. Headers, light clients, unbonding, expiry and the sidecar's prices use only this time. It
+ * starts as the machine's time, and can be moved ahead and sped up. Waits and durations use the machine's clock.
  */
 export interface ChainClock extends Clock {
-  /** Chain seconds per machine second; 0 stops the time. */
+  /** Chain seconds per machine second; 0 stops the chains' time. */
   readonly rate: () => number;
   /**
    * Moves the time to `timeMs`, ms since the Unix epoch. Throws `NodeError` `bad-time` if that is more than 100 years ahead of
-   * the machine, or in the chains' past, since no block may be earlier than the one before it.
+   * the machine, or in the chains' past, since no block may be earlier than the previous one.
    */
   readonly set: (timeMs: number) => void;
   /** Sets the rate. Throws `NodeError` `bad-time` unless it is from 0 to 10,000,000. */
   readonly setRate: (rate: number) => void;
-  /** How far the time is ahead of the machine's, ms; negative if it is behind. */
+  /** How far the time is ahead of the machine's, in ms; negative if it is behind. */
   readonly aheadMs: () => number;
-  /** Resets the time to `aheadMs` ahead of the machine's, as it was at the block to which the chains went back. */
+  /** Resets the time to `aheadMs` ahead of the machine's, as it was at the block to which the chains have been reverted. */
   readonly goBack: (aheadMs: number) => void;
-  /** Moves the time to a chain's last block, if that is later, so that the time continues after a restart. */
+  /** Moves the time to that of a chain's last block, if later, so that time continues from there after a restart. */
   readonly continueFrom: (blockTimeMs: number) => void;
 }
 
 const MAX_AHEAD_MS = 36_525 * DAY_MS;
 
-/** With one block per second, each block is four months after the previous one. */
+/** At this rate, with one block per second, each block is four months after the previous one. */
 const MAX_RATE = 10_000_000;
 
 /** Creates a clock that shows the machine's time. */

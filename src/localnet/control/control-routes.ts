@@ -18,7 +18,7 @@ import { CHAIN_API } from "./control-api.ts";
 import { mineBlocks } from "./mine-blocks.ts";
 import { createSnapshots, type LocalnetSnapshots } from "./snapshots.ts";
 
-/** A chain under control. `ready` resolves with its node. */
+/** A chain that the control API can control. `ready` resolves with its node. */
 export interface ControlledChain {
   readonly profile: ChainProfile;
   readonly ready: Promise<RunningNode>;
@@ -27,12 +27,12 @@ export interface ControlledChain {
 /** Thrown for an invalid request body; the response has the error code `bad-order`. */
 class InvalidBodyError extends Error {}
 
-/** Limit for `count`, because the blocks for one request are made without a pause. */
+/** Limit for `count`, because one request's blocks are made without a pause. */
 const MAX_BLOCKS = 1_000;
 
 const MAX_ADDRESSES = 10_000;
 
-/** Creates the routes in {@link CHAIN_API}. `home` is the parent of the chains' homes, if they have any. */
+/** Creates the routes in {@link CHAIN_API}. `home` is the parent directory of the chains' homes, if any. */
 export function controlRoutes(
   chains: readonly ControlledChain[],
   clock: ChainClock,
@@ -161,7 +161,7 @@ async function describe({ profile, ready }: ControlledChain): Promise<ReplyBody>
   };
 }
 
-/** 400 for an invalid body, 409 for a command that the chain rejects. Other errors are bugs and pass through. */
+/** Responds with 400 to an invalid body and 409 to a command that the chain rejects. Other errors are bugs and pass through. */
 async function reply(run: () => CommandResult): Promise<HttpReply> {
   try {
     return jsonReply(200, await run());
@@ -194,7 +194,7 @@ function readBody(request: RouteRequest): JsonField {
   throw new InvalidBodyError("the body must be a JSON object");
 }
 
-/** Returns `least` if the field is absent. */
+/** Reads an integer from `least` to `most`; an absent field means `least`. */
 function integer(field: JsonField, least: number, most: number): number {
   const value = field.value ?? least;
   if (typeof value === "number" && Number.isInteger(value) && value >= least && value <= most) return value;
@@ -248,7 +248,7 @@ function addressOf(field: JsonField): Uint8Array {
   throw field.error(field.path, "an address of 40 hex digits");
 }
 
-/** Returns a validator's seed: 64 hex digits, the hash of any other text, or the seed of the test validator `index`. */
+/** Returns a validator's seed: the given 64 hex digits, the hash of any other text, or the seed of the test validator `index`. */
 function seedOf(chainId: string, body: JsonField): Uint8Array {
   const field = body.member("seed");
   if (!field.isPresent()) return testValidatorSeed(chainId, integer(body.member("index"), 0, 10_000));
@@ -263,11 +263,11 @@ class FaucetError extends CodedError<{
   readonly codespace: string;
 }> {}
 
-/** Sends a test account's coins to any address. */
+/** Sends coins from a test account to any address. */
 interface Faucet {
   /**
-   * Sends an amount in the chain's denom. Resolves once the transaction is in the mempool, before it is in a block. Rejects with
-   * {@link FaucetError}, `LocalAccountError` or `MempoolError`.
+   * Sends an amount in the chain's denom. Resolves when the transaction has entered the mempool, before it is in a block. Rejects
+   * with {@link FaucetError}, `LocalAccountError` or `MempoolError`.
    */
   readonly send: (
     view: NodeView,

@@ -24,7 +24,7 @@ import {
 import { parseFaultName, SIDECAR_FAULT_NAMES, SIDECAR_FAULTS } from "../sidecar/faults.ts";
 import type { Sidecar } from "../sidecar/sidecar.ts";
 
-/** Deadline for a request to another part's process. */
+/** Deadline for a request to the process of another part. */
 const REMOTE_DEADLINE_MS = 5_000;
 
 const MAX_REPLY_BYTES = 1_048_576;
@@ -32,16 +32,16 @@ const MAX_REPLY_BYTES = 1_048_576;
 /** The faults of one localnet part, or of all parts. */
 export interface FaultControl {
   readonly names: readonly string[];
-  /** Returns all faults, on or off. Rejects with {@link FaultPartError} if the part does not respond. */
+  /** Returns all faults and whether they are on. Rejects with {@link FaultPartError} if the part does not respond. */
   readonly list: () => Promise<readonly FaultState[]>;
-  /** Resolves once the switch has taken effect. With `forMs`, the fault is switched off again after that time. */
+  /** Resolves once the switch has taken effect. With `forMs`, the fault is switched off again after this time. */
   readonly set: (name: string, on: boolean, forMs: number | undefined) => Promise<void>;
 }
 
-/** Thrown if a part's process does not respond, or rejects the request. */
+/** Thrown if a part's process does not respond or rejects the request. */
 class FaultPartError extends CodedError<{ readonly code: "part-unreachable" }> {}
 
-/** Controls the faults of a sidecar in this process. */
+/** Controls the faults of a sidecar that runs in this process. */
 export function sidecarFaultControl(sidecar: Sidecar): FaultControl {
   return {
     names: SIDECAR_FAULT_NAMES,
@@ -50,7 +50,7 @@ export function sidecarFaultControl(sidecar: Sidecar): FaultControl {
   };
 }
 
-/** Controls switches in this process. */
+/** Controls fault switches in this process. */
 export function switchesFaultControl<Name extends string>(
   effects: Readonly<Record<Name, string>>,
   switches: FaultSwitches<Name>,
@@ -67,7 +67,7 @@ export function switchesFaultControl<Name extends string>(
   };
 }
 
-/** Combines the controls of several parts. A part that does not respond is left out of the list. */
+/** Combines the controls for several parts. The list omits any part that does not respond. */
 export function joinFaultControls(parts: readonly FaultControl[]): FaultControl {
   const names = parts.flatMap((part) => part.names);
   return {
@@ -86,7 +86,7 @@ function ignoreUnreachable(error: unknown): readonly FaultState[] {
   throw error;
 }
 
-/** Controls the faults of a sidecar in another process on this machine, over that process's control API. */
+/** Controls the faults of a sidecar in another process on this machine, through that process's control API. */
 export function remoteSidecarFaultControl(url: string, token: Secret): FaultControl {
   const call = async (path: string, body?: unknown): Promise<unknown> => {
     const headers = { authorization: `Bearer ${token.reveal()}` };

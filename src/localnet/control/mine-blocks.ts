@@ -5,13 +5,13 @@ import type { ChainClock } from "./chain-clock.ts";
 /** The blocks to make. */
 export interface Mining {
   readonly count: number;
-  /** How far the time moves ahead before each block. */
+  /** How far to move the time ahead before each block. */
   readonly everyMs: number;
   /** Called before each. */
   readonly beforeEach?: () => Promise<void>;
 }
 
-/** Makes blocks on all chains, moving their time ahead. Other work continues between the blocks. Throws `NodeError`. */
+/** Makes blocks on all chains, moving their time ahead. Other work can run between the blocks. Throws `NodeError`. */
 export async function mineBlocks(
   nodes: readonly RunningNode[],
   clock: ChainClock,

@@ -8,16 +8,16 @@ import type { RunningNode } from "../node/create-node.ts";
 import { openBlockStore } from "../node/storage/block-store.ts";
 import type { ChainClock } from "./chain-clock.ts";
 
-/** A point in both chains to which they can be reverted. */
+/** A point in time to which both chains can be reverted. */
 interface LocalnetSnapshot {
   readonly id: number;
-  /** Time of the newest block, ISO 8601. */
+  /** Time of the newest block, in ISO 8601 format. */
   readonly time: string;
   /** Heights by chain id. */
   readonly heights: Readonly<Record<string, bigint>>;
 }
 
-/** The snapshots of both chains. The commands throw `NodeError` `bad-snapshot`. */
+/** The snapshots of both chains. The methods throw `NodeError` `bad-snapshot`. */
 export interface LocalnetSnapshots {
   readonly list: () => readonly LocalnetSnapshot[];
   readonly take: () => LocalnetSnapshot;
@@ -26,16 +26,16 @@ export interface LocalnetSnapshots {
   readonly revert: (id: number) => LocalnetSnapshot;
 }
 
-/** Each snapshot retains the tree nodes that have changed since. */
+/** Each snapshot retains the tree nodes that have since changed. */
 const MAX_SNAPSHOTS = 20;
 
 /**
- * Contains the heights, by chain id, to which the chains in a home are being reverted. The file exists from before the first
- * chain is reverted until both are.
+ * Contains the heights, by chain id, to which a home's chains are being reverted. The file exists from before the first chain is
+ * reverted until both chains are.
  */
 const REVERT_FILE = "revert.json";
 
-/** Creates the snapshots of both chains. `home` is the parent of their homes; if undefined, they are in memory. */
+/** Creates the snapshots of both chains. `home` is the parent directory of their homes; if undefined, they are in memory. */
 export function createSnapshots(
   nodes: readonly RunningNode[],
   clock: ChainClock,
@@ -114,7 +114,7 @@ function writeRevert(home: string, heights: LocalnetSnapshot["heights"]): void {
   }
 }
 
-/** Finishes reverting the chains in a home if a process ended midway. Throws like `openBlockStore` and `BlockStore.truncate`. */
+/** Finishes reverting a home's chains if a process ended midway. Throws like `openBlockStore` and `BlockStore.truncate`. */
 export function finishRevert(home: string): void {
   const path = join(home, REVERT_FILE);
   if (!existsSync(path)) return;

@@ -12,7 +12,7 @@ import { accountNamed, type ChainProfile } from "../accounts/chains.ts";
 
 /**
  * Applies a chain's module settings to its genesis state: objects are merged, everything else is replaced. `params` members that
- * neither has get the module's defaults. `createApp` creates the chain's application with an empty state.
+ * appear in neither get the module's defaults. `createApp` creates the chain's application with an empty state.
  */
 export function withModules(chain: ChainProfile, doc: GenesisDoc, createApp: () => Application): GenesisDoc {
   const { modules } = chain.settings;
@@ -44,9 +44,7 @@ function isObject(value: JsonValue): value is JsonObject {
   return isRecord(value);
 }
 
-/**
- * Returns the exported state of a chain that started from an empty genesis. It contains the default parameters of all modules.
- */
+/** Returns the exported state of a chain started from an empty genesis. It contains the default parameters of all modules. */
 function defaultState({ chainId }: ChainProfile, app: Application): JsonObject {
   const { publicKey, address } = validatorKey(testValidatorSeed(chainId, 0));
   const validators = [{ publicKey, power: 1n }];
@@ -70,12 +68,12 @@ const COMMISSION = {
   maxChangeRate: "10000000000000000",
 };
 
-/** Tokens per unit of power. */
+/** Number of tokens per unit of power. */
 export const TOKENS = 1_000_000n;
 
 /**
- * Creates the transactions, as JSON, with which the operators create validators with these powers, in this order. Undefined for a
- * chain whose settings do not ask for them. Rejects with `UnknownAccountError` for an operator without a key.
+ * Creates the transactions, as JSON, with which the operators create validators with these powers, in this order. Returns
+ * undefined if the chain's settings do not ask for them. Rejects with `UnknownAccountError` for an operator without a key.
  */
 export async function createGenesisTxs(
   chain: ChainProfile,

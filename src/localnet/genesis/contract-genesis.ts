@@ -3,18 +3,18 @@ import { isRecord, type JsonObject, type JsonValue } from "../../platform/base/j
 import { classicContractAddress } from "../chain/modules/wasm/address.ts";
 import { accountNamed, type ChainProfile } from "../accounts/chains.ts";
 
-/** A binary contract that a new local chain starts with. */
+/** A binary contract with which a new local chain starts. */
 export interface GenesisContract {
   /** WebAssembly, unpacked. */
   readonly code: Uint8Array;
-  /** Message for its instantiation. */
+  /** Message with which it is instantiated. */
   readonly init: JsonValue;
   readonly label: string;
   /** Name of the test account that may migrate the contract. */
   readonly admin: string;
 }
 
-/** Where a genesis contract is. */
+/** A genesis contract, with its code id and address. */
 export interface PlacedContract {
   readonly label: string;
   readonly codeId: bigint;
@@ -27,7 +27,7 @@ interface WasmGenesis {
 }
 
 /**
- * Adds contracts to the genesis of the module `wasm`, after the existing ones. Each has its own code, and is uploaded and
+ * Adds contracts to the genesis of the `wasm` module, after the existing ones. Each has its own code, and is uploaded and
  * instantiated by the account `operator`.
  */
 export function addContracts(

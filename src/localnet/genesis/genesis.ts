@@ -27,27 +27,27 @@ export interface LocalnetGenesisOptions {
   /** Genesis time. Both chains share it, because the remote chain's client for the local chain contains it. */
   readonly timeNs: bigint;
   readonly validatorPowers: readonly bigint[];
-  /** Default: the default localnet's chains. */
+  /** Default: the chains of the default localnet. */
   readonly chains?: LocalnetChains;
   /** Transactions that create the validators, for a chain whose settings ask for them. */
   readonly genesisTxs?: readonly JsonValue[];
   /** Default: `specification`. */
   readonly profile?: ProfileName | undefined;
-  /** The local chain stores the sidecar's prices, and pays its validators monthly. */
+  /** The local chain stores the sidecar's prices and pays its validators monthly. */
   readonly hasOracle?: boolean;
   readonly scenario?: LocalnetScenario | undefined;
-  /** The local chain's contracts, added after the scenario's. */
+  /** Contracts on the local chain, added after the scenario's contracts. */
   readonly contracts?: readonly GenesisContract[];
-  /** Called with each contract's place. */
+  /** Called with the place of each contract. */
   readonly onContract?: (contract: PlacedContract) => void;
 }
 
-/** Extra genesis state for the local chain: `dex-demo` has pools and limit orders, `hooks-demo` contracts with staking hooks. */
+/** Extra genesis state for the local chain: `dex-demo` adds pools and limit orders, `hooks-demo` contracts with staking hooks. */
 export const LOCALNET_SCENARIOS = ["dex-demo", "hooks-demo"] as const;
 
 export type LocalnetScenario = (typeof LOCALNET_SCENARIOS)[number];
 
-/** The consumer contract's coins: 100 query deposits. */
+/** The consumer contract's initial coins: enough for 100 query deposits. */
 const CONTRACT_FUNDS = "100000000";
 
 /** `update_period` of the query in the genesis state. */
@@ -55,18 +55,18 @@ const FIRST_QUERY_PERIOD = 2;
 
 const DAYS = 86_400n * NS_PER_SECOND;
 
-/** The remote chain's client settings, as on real networks: the trusting period is 2/3 of the unbonding period. */
+/** Client settings for the remote chain, as on real networks: the trusting period is 2/3 of the unbonding period. */
 const CLIENT_SETTINGS = {
   trustingPeriodNs: 14n * DAYS,
   unbondingPeriodNs: 21n * DAYS,
   maxClockDriftNs: 60n * NS_PER_SECOND,
 };
 
-/** The local chain before its first block, as needed for the remote chain's client. */
+/** The local chain before its first block, as the remote chain's client needs it. */
 interface FutureLocalChain {
   /** Voting powers of its validators. */
   readonly powers: readonly bigint[];
-  /** App hash of its state machine when the state is empty. */
+  /** App hash of its state machine with an empty state. */
   readonly emptyAppHash: Uint8Array;
 }
 
@@ -96,9 +96,9 @@ export function remoteGenesis(
 }
 
 /**
- * What a client stores about the local chain's first header, which does not exist yet. Its validators are test keys, its time is
- * both chains' genesis time, and its app hash is the hash of an empty state, because a genesis is part of the state only after
- * block 1.
+ * What a client stores about the local chain's first header, which does not exist yet. The header's validators are test keys, its
+ * time is the genesis time of both chains, and its app hash is that of an empty state, because the genesis becomes part of the
+ * state only after block 1.
  */
 function firstLocalHeader(
   chain: ChainProfile,
@@ -170,9 +170,7 @@ function withScenario(
   }
 }
 
-/**
- * Adds the code of the traffic's contract, followed by the contracts in the options. A scenario's contracts keep their addresses.
- */
+/** Adds the traffic contract's code and then the contracts from the options. A scenario's contracts keep their addresses. */
 function toJson(
   chain: ChainProfile,
   { codes, gen_msgs }: WasmState,
@@ -187,7 +185,7 @@ function toJson(
   return { codes: [...all.codes], gen_msgs: [...all.gen_msgs] };
 }
 
-/** Replaces the balances, because the scenario has more denominations. */
+/** Replaces the balances, because the scenario uses more denominations. */
 function withDexDemo(
   chain: ChainProfile,
   state: ReturnType<typeof accountState>,
@@ -298,9 +296,9 @@ interface StakeOptions {
 }
 
 /**
- * Adds the document's validators to the staking state, each with its operator's delegation. The first operators are the chain's
- * accounts (`settings.operators`); all others are accounts without a key. The tokens are new coins in the not-bonded pool,
- * because all validators bond when the chain starts.
+ * Adds the document's validators to the staking state, each with its operator's delegation. The chain's accounts
+ * (`settings.operators`) operate the first validators; keyless accounts operate all others. The tokens are new coins in the
+ * not-bonded pool, because all validators bond when the chain starts.
  */
 function withStake(chain: ChainProfile, options: StakeOptions, state: JsonObject): JsonObject {
   const params = {
@@ -359,7 +357,7 @@ function validatorOf(
   };
 }
 
-/** Bech32 addresses of a chain's first validator, to which the sidecar belongs. */
+/** Returns the bech32 addresses of a chain's first validator, to which the sidecar belongs. */
 export function firstValidatorOf(chain: ChainProfile): Readonly<Record<"consensus" | "operator", string>> {
   const { address } = validatorKey(testValidatorSeed(chain.chainId, 0));
   return {

@@ -5,7 +5,7 @@ import type { StateStorage } from "../chain/store/multi-store.ts";
 
 /** A set of modules that some chains have. */
 export interface ModuleSet {
-  /** Names of the modules in a genesis, which are also the names of their stores. */
+  /** Names of the modules in a genesis, which are also their store names. */
   readonly names: readonly string[];
   readonly create: CreateModules;
 }
@@ -17,8 +17,8 @@ export interface ChoosingGenesis {
 }
 
 /**
- * Returns the set if a local chain has its modules: if its genesis names one, has the deployed profile or contracts of its own,
- * or if the saved state has one.
+ * Returns the set's modules if the local chain has them: if its genesis names one of them, has the deployed profile or includes
+ * its own contracts, or if the saved state contains one.
  */
 export function chooseModules(
   set: ModuleSet | undefined,
@@ -38,7 +38,7 @@ function isSaved({ names }: ModuleSet, storage: StateStorage | undefined): boole
   return storage.roots(height).some(({ store }) => names.includes(store));
 }
 
-/** A localnet's built-in contracts are written in TypeScript: their codes have no bytes. */
+/** A localnet's built-in contracts are written in TypeScript, so their codes have no bytes. */
 function hasOwnContracts(wasm: JsonValue): boolean {
   const has = (list: string, member: string): boolean => {
     const entries = isRecord(wasm) ? wasm[list] : undefined;

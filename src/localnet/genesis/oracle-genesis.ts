@@ -5,7 +5,7 @@ import type { GenesisDoc } from "../node/base/genesis-doc.ts";
 import { DEFAULT_MARKETS } from "../sidecar/markets.ts";
 import type { ChainProfile } from "../accounts/chains.ts";
 
-/** The asset in which the deployed chain pays, and the metadata that names its price. */
+/** The asset in which the deployed chain pays, and the metadata that identifies its price. */
 const REWARD = {
   denom: "untrn",
   metadata: {
@@ -24,7 +24,7 @@ const REWARD = {
   treasury: "700000000000",
 };
 
-/** The deployed programme: the specification's thresholds, and a mean price that even a chain a few minutes old has. */
+/** The deployed programme: the specification's thresholds, and a mean price available even on a chain a few minutes old. */
 const PROGRAMME: JsonObject = {
   reward_asset: REWARD.denom,
   reward_quote: { amount: "3000", asset: "USD" },
@@ -35,7 +35,7 @@ const PROGRAMME: JsonObject = {
 };
 
 /**
- * Adds the sidecar's pairs, and enables vote extensions from block 1 on. A chain with the deployed reward asset pays its
+ * Adds the sidecar's pairs and enables vote extensions from block 1. If the chain uses the deployed reward asset, it pays its
  * validators monthly from a treasury.
  */
 export function withOracle({ denom, bech32Prefix }: ChainProfile, doc: GenesisDoc): GenesisDoc {

@@ -37,8 +37,8 @@ interface Instance {
 }
 
 /**
- * Content of the scenario `hooks-demo`: `echo` returns every hook as an event, and `voting-power` tracks the stake. Both are
- * subscribed before the first validator bonds.
+ * State for the scenario `hooks-demo`: `echo` returns every hook as an event, and `voting-power` tracks the stake. Both contracts
+ * are subscribed before the first validator bonds.
  */
 export function seedHooksDemo(
   chain: ChainProfile,
@@ -54,7 +54,7 @@ export function seedHooksDemo(
   return { wasm: power.state, harpoon: { hook_subscriptions } };
 }
 
-/** Adds an instance of a contract, and its code if the state does not have it. */
+/** Adds an instance of a contract, and the contract's code if the state does not contain it. */
 function instantiate(chain: ChainProfile, { codes, gen_msgs }: WasmState, name: string): Instance {
   const creator = accountNamed(chain, "operator").address;
   const all = codes.some((code) => code.name === name) ? codes : [...codes, { name, creator }];
@@ -76,10 +76,10 @@ function instantiate(chain: ChainProfile, { codes, gen_msgs }: WasmState, name: 
   };
 }
 
-/** The scenario's denominations besides the chain's. */
+/** The scenario's denominations in addition to the chain's own. */
 const ATOM = "uibcatom";
 const USDC = "uibcusdc";
-/** Each test account's coins, in micro units. */
+/** Coins of each test account, in micro units. */
 const BALANCE = 1_000_000_000_000_000n;
 const MICRO = 1_000_000n;
 const THIRTY_DAYS_S = 30n * 86_400n;
@@ -101,7 +101,7 @@ const ORDERS = [
   [USDC, "untrn", -7_200n, 1_500n, LimitOrderType.GOOD_TIL_CANCELLED],
 ] as const;
 
-/** The scenario `dex-demo`: pools for three pairs, and limit orders on both sides of the market. */
+/** State for the scenario `dex-demo`: pools for three pairs, and limit orders on both sides of the market. */
 export function seedDexDemo(chain: ChainProfile, timeNs: bigint, profile?: ProfileName): SeededDex {
   const { chainName, bech32Prefix, denom } = chain;
   const coins = [ATOM, USDC, denom].map((each) => ({ denom: each, amount: BALANCE }));

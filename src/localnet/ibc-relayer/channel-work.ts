@@ -11,22 +11,22 @@ import { channelPath, type Work } from "./work.ts";
 
 const PACKAGE = "/ibc.core.channel.v1.";
 
-/** The channel that the IBC relayer opens if there is none. */
+/** The channel that the IBC relayer opens if no transfer channel exists. */
 const TRANSFER_CHANNEL = { port: "transfer", version: "ics20-1" } as const;
 
-/** A connection's channels, as both chains see them. */
+/** A connection's channels, as seen by both chains. */
 export interface BothEnds {
-  /** On the chain that proves, at the proof height. */
+  /** Channels on the proving chain, at the proof height. */
   readonly proven: readonly ChannelView[];
-  /** On the chain that receives the messages, now. */
+  /** Current channels on the chain that receives the messages. */
   readonly latest: readonly ChannelView[];
   /** The connection's id on the chain that receives the messages. */
   readonly connectionId: string;
 }
 
 /**
- * Returns the next handshake steps for one chain: what the other chain has proven and this chain lacks. Since only the state of
- * both chains decides, an IBC relayer that was killed continues where it left off.
+ * Returns the next handshake steps for one chain: those that the other chain has proven and this chain lacks. Since they depend
+ * only on the state of both chains, an IBC relayer that was killed continues where it left off.
  */
 export function planChannels({ proven, latest, connectionId }: BothEnds): readonly Work[] {
   return proven.flatMap((theirs) => {
@@ -39,7 +39,7 @@ export function planChannels({ proven, latest, connectionId }: BothEnds): readon
   });
 }
 
-/** `own` is the end that `theirs` names. In its first state, it does not name `theirs` yet. */
+/** `own` is the end that `theirs` names. In its first state, `own` does not name `theirs` yet. */
 function nextStep(own: ChannelView, theirs: ChannelView): readonly Work[] {
   if (own.state === State.STATE_INIT)
     return theirs.state === State.STATE_TRYOPEN ? [openAck(own, theirs)] : [];
@@ -50,7 +50,7 @@ function nextStep(own: ChannelView, theirs: ChannelView): readonly Work[] {
   return isClosing ? [closeConfirm(own, theirs)] : [];
 }
 
-/** Returns the first step for a transfer channel, or nothing if either chain already has an end of one. */
+/** Returns the first step for a transfer channel, or nothing if either chain already has a transfer channel end. */
 export function planTransferChannel(channels: readonly ChannelView[], connectionId: string): readonly Work[] {
   const { port, version } = TRANSFER_CHANNEL;
   if (channels.some((end) => isTransferChannel(end) && end.state !== State.STATE_CLOSED)) return [];
@@ -75,7 +75,7 @@ export function planTransferChannel(channels: readonly ChannelView[], connection
   ];
 }
 
-/** Returns whether a channel is for transfers at both ends, because a contract may have a channel to the transfer port. */
+/** Returns true if a channel is for transfers at both ends, since a contract may also have a channel to the transfer port. */
 export function isTransferChannel({ portId, counterparty }: ChannelView): boolean {
   return portId === TRANSFER_CHANNEL.port && counterparty.portId === TRANSFER_CHANNEL.port;
 }

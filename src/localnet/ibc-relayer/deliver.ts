@@ -12,29 +12,29 @@ import type { IbcChain, Snapshot } from "./ibc-chain.ts";
 import type { RetryBackoff } from "./retry-backoff.ts";
 import { proveWork, type Work } from "./work.ts";
 
-/** The chain that receives messages, and the backoff for messages that it rejected. */
+/** The chain that receives messages, and the backoff for messages it has rejected. */
 export interface Target {
   readonly chain: IbcChain;
   readonly backoff: RetryBackoff;
 }
 
-/** Maximum number of messages per transaction. A receive takes about 220,000 gas and 2 kB. */
+/** Maximum number of messages per transaction. Receiving a packet takes about 220,000 gas and 2 kB. */
 const MAX_MESSAGES = 100;
-/** Maximum message bytes per transaction. CometBFT's mempool accepts 1 MiB. */
+/** Maximum total size of the messages in a transaction, in bytes. CometBFT's mempool accepts 1 MiB. */
 const MAX_BYTES = 600_000;
-/** Gas for the fee payment, which a simulation does not run. */
+/** Gas for the fee payment, which a simulation skips. */
 const FEE_GAS = 30_000n;
 
-/** A message and the work that it does. */
+/** A message and the work that it performs. */
 interface Load {
   readonly work: Work;
   readonly message: WireMessage;
 }
 
 /**
- * Sends the next part of the work in one transaction, preceded by the light-client update that its proofs need. A message that
- * the chain rejects is left out and backs off. Returns the work that is on the chain. Rejects with `ClientError`, `RelayError` or
- * `IbcRelayerError`.
+ * Sends the next part of the work in one transaction, preceded by the light-client update that its proofs require. A message that
+ * the chain rejects is left out and backs off. Returns the work that is now on the chain. Rejects with `ClientError`,
+ * `RelayError` or `IbcRelayerError`.
  */
 export async function deliver(
   { chain, backoff }: Target,
@@ -58,7 +58,7 @@ export async function deliver(
   return sendLoads({ chain, backoff }, update === undefined ? [] : [update], withinBytes(loads), signal);
 }
 
-/** Builds the message that updates `chain`'s light client for `from` to the newest header; undefined if the client has it. */
+/** Builds the message that updates `chain`'s light client for `from` to the newest header; undefined if it is up to date. */
 async function clientUpdate(
   chain: IbcChain,
   from: Snapshot,
@@ -77,7 +77,7 @@ async function clientUpdate(
   return updateClientMessage(clientId, header, sender.address);
 }
 
-/** Takes messages up to {@link MAX_BYTES}, but at least one: a message that is too large gets the chain's own error. */
+/** Takes messages up to {@link MAX_BYTES}, but at least one: for a message that is too large, the chain returns its own error. */
 function withinBytes(loads: readonly Load[]): readonly Load[] {
   let bytes = 0;
   return loads.filter(({ message }, index) => {
@@ -107,13 +107,13 @@ async function sendLoads(
   return [];
 }
 
-/** Why a transaction has no effect. `failedMessage`: the index of the message that caused it. */
+/** Why a transaction had no effect. `failedMessage`: the index of the message that caused it to fail. */
 interface Refusal {
   readonly failedMessage: number | undefined;
   readonly log: string;
 }
 
-/** Simulates and sends the messages. Returns undefined if they are on the chain. */
+/** Simulates and sends the messages. Returns undefined once they are on the chain. */
 async function sendOnce(
   { sender }: IbcChain,
   messages: readonly WireMessage[],
@@ -147,16 +147,16 @@ function isRedundant({ codespace, code }: { readonly codespace: string; readonly
 /** An update takes about 200,000 gas, including the fee payment. */
 const UPDATE_GAS = 1_000_000n;
 
-/** Updates the light clients of two chains. Returns whether any was updated. Rejects like `deliver`. */
+/** Updates the light clients on two chains. Returns true if any client was updated. Rejects like `deliver`. */
 export type ClientRefresh = (chains: readonly [Snapshot, Snapshot], signal: AbortSignal) => Promise<boolean>;
 
 /**
  * Creates updates for light clients whose newest header is older than a third of their trusting period. Without packets, nothing
- * else would update them, and an expired client makes its connection unusable. A younger client is not read again until it
- * reaches that age.
+ * else would update them, and an expired client makes its connection unusable. A newer client is not read again until it reaches
+ * that age.
  */
 export function createClientRefresh({ clock }: { readonly clock: Pick<Clock, "nowMs"> }): ClientRefresh {
-  /** By the chain that has the client: the other chain's header time from which the client may be that old. */
+  /** Keyed by the chain that has the client: the other chain's header time from which the client may be that old. */
   const dueNs = new Map<IbcChain, bigint>();
   const refresh = async (chain: IbcChain, from: Snapshot, signal: AbortSignal): Promise<boolean> => {
     const { timeNs } = from.moment;

@@ -5,26 +5,26 @@ import { CodedError } from "../../platform/base/errors.ts";
 
 /** Codes and facts of {@link IbcRelayerError}. */
 type IbcRelayerErrorFacts =
-  /** a list on a chain never ends */
+  /** a list read from a chain never ends */
   | { readonly code: "too-many-pages"; readonly pages: number }
-  /** a value that the chain has was returned without its proof */
+  /** a value that exists on the chain was returned without its proof */
   | { readonly code: "read-failed"; readonly key: string }
-  /** a transaction failed for a reason other than one of its packets */
+  /** a transaction failed, but not because of one of its packets */
   | { readonly code: "transaction-failed"; readonly chainId: string };
 
 /** Ends one cycle of the IBC relayer, which is retried after a backoff. */
 export class IbcRelayerError extends CodedError<IbcRelayerErrorFacts> {}
 
 /**
- * Why a cycle failed: a node does not respond or responds badly, a light client cannot be updated, a transaction had no effect, a
- * value could not be read, or the cycle took too long.
+ * Why a cycle failed: a node does not respond or responds incorrectly, a light client cannot be updated, a transaction had no
+ * effect, a value could not be read, or the cycle took too long.
  */
 export const CYCLE_FAILURES = ["node", "light-client", "transaction", "read", "deadline", "other"] as const;
 
 /** A reason of {@link CYCLE_FAILURES}. */
 export type CycleFailure = (typeof CYCLE_FAILURES)[number];
 
-/** Returns the reason for an error that ended a cycle. */
+/** Returns the failure reason for an error that ended a cycle. */
 export function cycleFailureOf(error: unknown): CycleFailure {
   if (error instanceof ClientError) return "node";
   if (error instanceof LightClientError) return "light-client";

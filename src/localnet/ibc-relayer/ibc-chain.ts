@@ -20,7 +20,7 @@ export interface IbcChain {
   >;
   readonly reads: IbcReads;
   readonly finder: PacketFinder;
-  /** Sends from the IBC relayer's account. */
+  /** Sends transactions from the IBC relayer's account. */
   readonly sender: Omit<TxSender, "broadcast">;
 }
 
@@ -37,24 +37,24 @@ export function createIbcChain(
   return { ...names, ...parts, reads: createIbcReads(client), finder: createPacketFinder(client.comet) };
 }
 
-/** The chain state that one cycle works with. */
+/** The chain state on which one cycle is based. */
 export interface Snapshot {
   readonly chain: IbcChain;
   /** The newest header, which contains the state root at the previous height. */
   readonly block: LightBlockBytes;
   readonly moment: Moment;
-  /** The connection's channels, at the height that the header proves. */
+  /** The connection's channels at the height that the header proves. */
   readonly proven: readonly ChannelView[];
-  /** The connection's channels, now. */
+  /** The connection's current channels. */
   readonly latest: readonly ChannelView[];
 }
 
-/** A node serves proofs from height 2 on. */
+/** Nodes serve proofs from height 2 onwards. */
 const FIRST_PROVING_HEIGHT = 3n;
 
 /**
- * Reads a chain. Resolves with undefined if the chain is too young to prove anything, and with `previous` while its block is
- * still the newest, because only blocks change channels. Rejects with `ClientError`.
+ * Reads a chain. Resolves with undefined if the chain is too young to prove anything, and with `previous` if its block is still
+ * the newest, because channels change only in blocks. Rejects with `ClientError`.
  */
 export async function readSnapshot(
   chain: IbcChain,

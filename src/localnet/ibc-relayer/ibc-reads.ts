@@ -11,11 +11,11 @@ export interface ChannelEnd {
 
 /** A channel as one chain stores it. */
 export interface ChannelView extends ChannelEnd, Pick<Channel, "state" | "ordering" | "version"> {
-  /** `channelId` is empty in the first state. */
+  /** `channelId` is empty while the channel is in its first state. */
   readonly counterparty: ChannelEnd;
 }
 
-/** Reads one chain's channels and packets. Height 0 is the latest. All methods reject with `ClientError`. */
+/** Reads one chain's channels and packets. Height 0 means the latest. All methods reject with `ClientError`. */
 export interface IbcReads {
   /** Returns a connection's channels. Also rejects with `IbcRelayerError` "too-many-pages". */
   readonly channels: (
@@ -23,7 +23,7 @@ export interface IbcReads {
     height: bigint,
     signal: AbortSignal,
   ) => Promise<readonly ChannelView[]>;
-  /** Returns the numbers of packets that were sent but not acknowledged, ascending. Rejects like `channels`. */
+  /** Returns the sequences of packets that were sent but not acknowledged, in ascending order. Rejects like `channels`. */
   readonly commitments: (end: ChannelEnd, height: bigint, signal: AbortSignal) => Promise<readonly bigint[]>;
   /** Returns the `sequences` that this end has not received. */
   readonly unreceived: SequenceFilter;
@@ -31,7 +31,7 @@ export interface IbcReads {
   readonly unacknowledged: SequenceFilter;
   /** Returns the `sequences` that this end has received and acknowledged. */
   readonly acknowledged: SequenceFilter;
-  /** Returns the number of the next packet on an ordered channel. */
+  /** Returns the sequence of the next packet on an ordered channel. */
   readonly nextReceive: (end: ChannelEnd, height: bigint, signal: AbortSignal) => Promise<bigint>;
 }
 

@@ -21,20 +21,20 @@ export interface IbcRelayer extends Service {
 
 export interface IbcRelayerDeps {
   readonly clock: Clock;
-  /** Returns a number in [0, 1). */
+  /** Returns a random number in [0, 1). */
   readonly random: () => number;
   readonly logger: Logger;
 }
 
-/** A transaction is given up after 30 s, and a cycle sends one to each chain. */
+/** The sender gives up on a transaction after 30 s, and a cycle sends one to each chain. */
 const CYCLE_DEADLINE_MS = 120_000;
-/** Time between two reads of the chains' heights. */
+/** Time between two polls of the chains' heights. */
 const POLL_MS = 200;
-/** Maximum time between two cycles when there is no new block. */
+/** Maximum time between two cycles if there is no new block. */
 const IDLE_MS = 5_000;
 const ERROR_BACKOFF: BackoffOptions = { minMs: 250, baseMs: 500, maxMs: 10_000 };
 
-/** A chain and its counters, for the lifetime of the IBC relayer. */
+/** A chain and its counters, which last for the lifetime of the IBC relayer. */
 interface Side {
   readonly chain: IbcChain;
   readonly backoff: RetryBackoff;
@@ -49,7 +49,7 @@ interface Side {
 }
 
 /**
- * Creates an IBC relayer between two chains. It stores no state: each cycle reads the pending packets from the chains. If neither
+ * Creates an IBC relayer between two chains. It is stateless: each cycle reads the pending packets from the chains. If neither
  * chain has a transfer channel, the first chain starts the handshake.
  */
 export function createIbcRelayer(chains: readonly [IbcChain, IbcChain], deps: IbcRelayerDeps): IbcRelayer {
@@ -90,7 +90,7 @@ export function createIbcRelayer(chains: readonly [IbcChain, IbcChain], deps: Ib
   };
 }
 
-/** Returns the status of an IBC relayer that has not read these chains yet. */
+/** Returns the status of an IBC relayer that has not yet read these chains. */
 export function unstartedStatus(chainIds: readonly string[]): IbcRelayerStatus {
   return {
     lastCycleMs: undefined,
@@ -110,7 +110,7 @@ export function unstartedStatus(chainIds: readonly string[]): IbcRelayerStatus {
   };
 }
 
-/** Returns one counter per name, each at 0. */
+/** Returns one counter per name, all starting at 0. */
 function countersOf<Name extends string>(names: readonly Name[]): Record<Name, number>;
 function countersOf(names: readonly string[]): Record<string, number> {
   return Object.fromEntries(names.map((name) => [name, 0]));
@@ -148,14 +148,14 @@ function statusOf(side: Side): IbcRelayerStatus["chains"][number] {
 
 type Sides = readonly [Side, Side];
 
-/** Heights of both chains. */
+/** The heights of both chains. */
 type Heights = readonly [bigint, bigint];
 
 interface CycleDeps extends IbcRelayerDeps {
   readonly refreshClients: ClientRefresh;
 }
 
-/** Reads both chains once and sends the messages they need. Returns the heights read, or undefined if it sent a transaction. */
+/** Reads both chains once and sends the messages they need. Returns the heights read, or undefined if a transaction was sent. */
 async function runCycle(sides: Sides, deps: CycleDeps, signal: AbortSignal): Promise<Heights | undefined> {
   const [first, second] = sides;
   const [one, other] = await Promise.all([snapshotOf(first, signal), snapshotOf(second, signal)]);
@@ -231,7 +231,7 @@ async function serve(
   return sent;
 }
 
-/** Waits for both even if one fails, because a pending transaction must not outlive its cycle. Then throws the first error. */
+/** Waits for both even if one rejects, because a pending transaction must not outlive its cycle. Then throws the first error. */
 async function awaitBoth<T>(work: readonly Promise<T>[]): Promise<readonly T[]> {
   const results = await Promise.allSettled(work);
   return results.map((result) => {
@@ -241,8 +241,8 @@ async function awaitBoth<T>(work: readonly Promise<T>[]): Promise<readonly T[]> 
 }
 
 /**
- * Returns once a chain has a block after `seen`, or after {@link IDLE_MS}. Waits at least {@link POLL_MS}, because a chain that
- * is too young to prove anything is also polled.
+ * Returns once a chain has a block newer than `seen`, or after {@link IDLE_MS}. Waits at least {@link POLL_MS}, because a chain
+ * that is too young to prove anything is polled as well.
  */
 async function untilNewBlock(sides: Sides, seen: Heights, clock: Clock, signal: AbortSignal): Promise<void> {
   const isNew = async (): Promise<boolean> => {

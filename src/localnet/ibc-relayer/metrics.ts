@@ -88,7 +88,7 @@ const METRICS: readonly StatusMetric<Seen>[] = [
   },
 ];
 
-/** Registers an IBC relayer's metrics. On each scrape, they are read from its status. */
+/** Registers an IBC relayer's metrics. Their values are read from its status on each scrape. */
 export function registerIbcRelayerMetrics(
   registry: Registry,
   status: () => IbcRelayerStatus,

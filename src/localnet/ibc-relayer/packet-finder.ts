@@ -4,33 +4,33 @@ import { fromHex } from "../../platform/base/bytes.ts";
 import { createRecentCache } from "../../platform/base/caches.ts";
 import type { ChannelEnd } from "./ibc-reads.ts";
 
-/** Finds a chain's packets in its block events, because the state has only their hashes. */
+/** Finds a chain's packets in its block events, because the state contains only their hashes. */
 export interface PacketFinder {
   /**
-   * Returns the packets with these numbers that an end sent, or that it received and acknowledged. A packet is left out if the
-   * node no longer has its block. Rejects with `ClientError`.
+   * Returns the packets with these sequences that an end sent, or that it received and acknowledged. Omits a packet if the node
+   * no longer has its block. Rejects with `ClientError`.
    */
   readonly find: (search: PacketSearch, signal: AbortSignal) => Promise<ReadonlyMap<bigint, PacketRecord>>;
-  /** Discards everything found so far: a chain that was reverted may have other packets with the same numbers. */
+  /** Discards everything found so far, because a reverted chain may have different packets with the same sequences. */
   readonly forget: () => void;
 }
 
-/** A search for packets that `end` sent, or that it received. */
+/** A search for packets that `end` sent or received. */
 interface PacketSearch {
   readonly type: PacketEventType;
   readonly end: ChannelEnd;
   readonly sequences: readonly bigint[];
 }
 
-/** Number of packets cached in memory. A packet is needed twice: to receive it, and to time it out. */
+/** Number of packets cached in memory. A packet may be needed twice: to receive it, and to time it out. */
 const CACHED_PACKETS = 2_000;
 const PAGE_SIZE = 100;
-/** Maximum number of pages searched after the first missing packet; the next cycle continues. */
+/** Maximum number of pages to search after the first missing packet; the next cycle continues the search. */
 const MAX_PAGES = 10;
-/** Maximum number of packets that one call searches for by number. */
+/** Maximum number of packets that one call searches for by sequence. */
 const MAX_SEARCHES = 10;
 
-/** The CometBFT RPC searches, with the parts of the responses that the finder reads. */
+/** The CometBFT RPC searches, limited to the parts of the responses that the finder reads. */
 interface BlockSearches {
   readonly txSearch: (request: SearchRequest) => Promise<{
     readonly txs: readonly {
@@ -63,18 +63,18 @@ export function createPacketFinder(comet: BlockSearches): PacketFinder {
     sequences.filter((sequence) => cached(type, end, sequence) === undefined);
   const cached = (type: PacketEventType, end: ChannelEnd, sequence: bigint): PacketRecord | undefined =>
     cache.get(keyOf(type, end, { packet: { sequence } }), () => undefined);
-  /** Failed searches per packet. Packets with the fewest are searched first, so that pruned packets do not starve the others. */
+  /** Failed searches per packet. Packets with the fewest failures come first, so that pruned packets do not starve the others. */
   const misses = createRecentCache<string, number>(CACHED_PACKETS);
   const missesOf = ({ type, end }: PacketSearch, sequence: bigint): number =>
     misses.get(keyOf(type, end, { packet: { sequence } }), () => undefined) ?? 0;
-  /** Searches one page of transactions. Returns the height of the first one, and whether there are more pages. */
+  /** Searches one page of transactions. Returns the height of the first transaction, and whether there are more pages. */
   const searchTxs = async (query: string, page: number, type: PacketEventType, signal: AbortSignal) => {
     const request = { query, page, per_page: PAGE_SIZE, order_by: "asc" } as const;
     const { txs, totalCount } = await raceAbort(comet.txSearch(request), signal);
     for (const { result } of txs) if (result.code === 0) cacheAll(result.events, type);
     return { height: txs[0]?.height, hasMore: page * PAGE_SIZE < totalCount };
   };
-  /** A contract that is called by a block can also send packets. */
+  /** A contract called during block processing, outside any transaction, can also send packets. */
   const searchBlocks = async (query: string, type: PacketEventType, signal: AbortSignal): Promise<void> => {
     const { blocks } = await raceAbort(comet.blockSearch({ query, per_page: 1, page: 1 }), signal);
     for (const { block } of blocks) {
@@ -83,7 +83,8 @@ export function createPacketFinder(comet: BlockSearches): PacketFinder {
     }
   };
   /**
-   * Searches for the first missing packet, then for all later ones from its block on, because they are often in the next blocks.
+   * Searches for the first missing packet, then for all packets from its block on, because the others are often in the next
+   * blocks.
    */
   const search = async (wanted: PacketSearch, first: bigint, signal: AbortSignal): Promise<void> => {
     const { type, end } = wanted;
@@ -166,14 +167,14 @@ interface RpcEvent {
 /** A packet that a chain sent, or that it received and acknowledged. */
 export interface PacketRecord {
   readonly packet: Packet;
-  /** Empty for a packet that was sent. */
+  /** Empty if the packet was sent. */
   readonly acknowledgement: Uint8Array;
 }
 
-/** Types of events that contain a whole packet. */
+/** Types of events that contain a complete packet. */
 type PacketEventType = "send_packet" | "write_acknowledgement";
 
-/** Reads the packets in events of one type. Incomplete events are left out, because contracts can emit any event. */
+/** Reads the packets in events of one type. Skips incomplete events, because contracts can emit any event. */
 export function readPackets(events: readonly RpcEvent[], type: PacketEventType): readonly PacketRecord[] {
   return events.filter((event) => event.type === type).flatMap((event) => recordOf(event, type) ?? []);
 }

@@ -15,19 +15,19 @@ import type { Work } from "./work.ts";
 
 /** The messages needed for the packets in one direction. */
 export interface PacketPlan {
-  /** For the chain to which the packets go. */
+  /** Messages for the chain that receives the packets. */
   readonly toDestination: readonly Work[];
-  /** For the chain that sent the packets. */
+  /** Messages for the chain that sent the packets. */
   readonly toSource: readonly Work[];
   /** Number of packets that were sent but not acknowledged. */
   readonly pending: number;
-  /** Names of the pending packets with the lowest numbers on each channel. */
+  /** Names of the pending packets with the lowest sequences on each channel. */
   readonly oldest: readonly string[];
-  /** Pending packets that cannot be relayed, because the block with the packet or its acknowledgement is pruned. */
+  /** Pending packets that cannot be relayed because the block containing the packet or its acknowledgement is pruned. */
   readonly unreadable: number;
 }
 
-/** Maximum number of packets per channel in one cycle; the next cycle continues with the rest. */
+/** Maximum number of packets per channel in one cycle; the next cycle handles the rest. */
 const PACKETS_PER_CYCLE = 1_000;
 
 /** Plans the packets on all channels in one direction. Rejects with `ClientError` or `IbcRelayerError`. */
@@ -54,7 +54,7 @@ export async function planPackets(
 
 const NOTHING: PacketPlan = { toDestination: [], toSource: [], pending: 0, oldest: [], unreadable: 0 };
 
-/** A channel with its source end and destination end. */
+/** A channel's source and destination ends. */
 interface ChannelPair {
   readonly source: Snapshot;
   readonly destination: Snapshot;
@@ -81,13 +81,13 @@ async function planChannelPackets(pair: ChannelPair, signal: AbortSignal): Promi
   };
 }
 
-/** The state of a channel's packets. All numbers belong to packets that the source has proven to have sent. */
+/** The state of a channel's packets. All sequences belong to packets that the source has proven to have sent. */
 interface PacketState {
   /** Not received now. */
   readonly missing: readonly bigint[];
-  /** Not received at the height that the destination can prove. */
+  /** Packets not received at the height that the destination can prove. */
   readonly provenMissing: ReadonlySet<bigint>;
-  /** Received at that height. */
+  /** Packets received at that height. */
   readonly received: readonly bigint[];
   readonly nextReceive: bigint;
 }
@@ -116,7 +116,7 @@ async function readPacketState(
   };
 }
 
-/** An application may write an acknowledgement later. Until then, its packet has no acknowledgement, but is not unreadable. */
+/** An application may write an acknowledgement later. Until then, its packet is unacknowledged, but not unreadable. */
 async function planAcknowledgements(
   { destination, end }: ChannelPair,
   { received }: PacketState,
@@ -131,7 +131,7 @@ async function planAcknowledgements(
   return { toSource: inOrder(received, found, end).map(acknowledge), unreadable: unreadable.size };
 }
 
-/** Returns the packets that were found. On an ordered channel, the result ends before the first packet that was not found. */
+/** Returns the packets that were found. On an ordered channel, stops before the first packet that was not found. */
 function inOrder(
   sequences: readonly bigint[],
   found: ReadonlyMap<bigint, PacketRecord>,
@@ -160,7 +160,7 @@ async function planMissing(
   return { toDestination, toSource, unreadable: missing.length - found.size };
 }
 
-/** Adds the work for one packet. Returns whether that work receives the packet. */
+/** Adds the work for one packet. Returns true if this work receives the packet. */
 function planOne(
   { packet }: PacketRecord,
   destination: Destination,

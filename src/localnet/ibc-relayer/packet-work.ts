@@ -11,18 +11,18 @@ import { channelPath, nextReceivePath, packetPath, type Work } from "./work.ts";
 
 const PACKAGE = "/ibc.core.channel.v1.";
 
-/** Height and time of a chain's header. */
+/** Height and time from a chain's header. */
 export interface Moment {
   readonly revision: bigint;
   readonly height: bigint;
   readonly timeNs: bigint;
 }
 
-/** The destination of packets, as far as it can be proven. */
+/** The packets' destination, as far as its state can be proven. */
 export interface Destination {
   readonly end: ChannelView;
   readonly moment: Moment;
-  /** An ordered channel's next packet number. */
+  /** Sequence of the next packet that an ordered channel receives. */
   readonly nextReceive: bigint;
 }
 
@@ -31,7 +31,7 @@ export type PacketAction = "receive" | "time-out" | "time-out-on-close" | "wait"
 
 /**
  * Decides what to do with a packet that its destination has not received. `isProvenMissing`: the packet was also missing at the
- * proof height. From the timeout on, a destination rejects the packet, and proving the timeout requires a header at or after it.
+ * proof height. From the timeout onwards, a destination rejects the packet; proving the timeout requires a header at or after it.
  */
 export function packetAction(
   packet: Packet,
@@ -46,7 +46,7 @@ export function packetAction(
   return hasElapsed(packet, { ...moment, height: moment.height + 1n }) ? "wait" : "receive";
 }
 
-/** A timeout of 0 never elapses. */
+/** A timeout of 0 means that the packet never times out. */
 function hasElapsed(
   { timeoutHeight, timeoutTimestamp }: Packet,
   { revision, height, timeNs }: Moment,
@@ -143,7 +143,7 @@ function missingPath(packet: Packet, { end }: Destination): string {
     : packetPath("receipts", end, packet.sequence);
 }
 
-/** The message requires a number above 0 even for an unordered channel, which has none. */
+/** The message requires a sequence above 0 even for an unordered channel, which has no next sequence. */
 function nextReceiveOf({ nextReceive }: Destination): bigint {
   return nextReceive === 0n ? 1n : nextReceive;
 }

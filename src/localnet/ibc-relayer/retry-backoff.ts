@@ -1,7 +1,7 @@
 import type { Clock } from "../../platform/base/clock.ts";
 import { backoffMs, type BackoffOptions } from "../../platform/base/waits.ts";
 
-/** Work that a chain rejected, and its next attempt. */
+/** Work that a chain rejected, and the time of its next attempt. */
 export interface RefusedWork {
   readonly name: string;
   readonly reason: string;
@@ -9,11 +9,11 @@ export interface RefusedWork {
   readonly retryAtMs: number;
 }
 
-/** Delays the retries of rejected work, so that it does not block other work. */
+/** Delays retries of rejected work, so that it does not block other work. */
 export interface RetryBackoff {
   readonly isReady: (name: string) => boolean;
   readonly recordRefusal: (name: string, reason: string) => void;
-  /** Removes all other entries, because the chains no longer need that work. */
+  /** Removes all entries except these, because the chains no longer need the other work. */
   readonly retain: (names: ReadonlySet<string>) => void;
   readonly list: () => readonly RefusedWork[];
   /** Number of rejections since the start. */
@@ -23,7 +23,7 @@ export interface RetryBackoff {
 const BACKOFF: BackoffOptions = { minMs: 1_000, baseMs: 2_000, maxMs: 60_000 };
 const MAX_REASON = 300;
 
-/** Creates an empty backoff. Each cycle bounds its size with `retain`. */
+/** Creates an empty backoff. Each cycle calls `retain` to bound its size. */
 export function createRetryBackoff(clock: Pick<Clock, "nowMs">, random: () => number): RetryBackoff {
   const entries = new Map<string, RefusedWork>();
   let refusals = 0;

@@ -11,27 +11,27 @@ import type { WorkKind } from "./work.ts";
 
 /** The IBC relayer's progress and its view of both chains. */
 export interface IbcRelayerStatus {
-  /** Wall-clock time at which the last successful cycle ended, ms; undefined before the first. */
+  /** Wall-clock time at which the last successful cycle ended, in ms; undefined before the first such cycle. */
   readonly lastCycleMs: number | undefined;
-  /** Why the last cycle failed; undefined if it did not. */
+  /** Why the last cycle failed; undefined if it succeeded. */
   readonly error: string | undefined;
-  /** Failed cycles since the start, by reason. */
+  /** Number of failed cycles since the start, by reason. */
   readonly failures: Readonly<Record<CycleFailure, number>>;
   readonly chains: readonly IbcChainStatus[];
 }
 
-/** One chain, and the packets that it sent. */
+/** One chain and the packets that it sent. */
 interface IbcChainStatus {
   readonly chainId: string;
-  /** The connection's channels, now. */
+  /** The connection's current channels. */
   readonly channels: readonly ChannelView[];
   /** Number of this chain's packets in flight: sent but not acknowledged. */
   readonly pending: number;
-  /** When the IBC relayer first saw the oldest packet in flight, wall-clock ms; undefined if there is none. */
+  /** When the IBC relayer first saw the oldest packet in flight, in wall-clock ms; undefined if no packet is in flight. */
   readonly oldestPendingMs: number | undefined;
   /** Number of pending packets whose content or acknowledgement the nodes no longer have. */
   readonly unreadable: number;
-  /** Number of the IBC relayer's messages included on this chain since its start, by kind. */
+  /** Number of IBC relayer messages included on this chain since the start, by kind. */
   readonly done: Readonly<Record<WorkKind, number>>;
   /**
    * Wall-clock time at which the IBC relayer last saw one of its messages in a block on this chain; undefined before the first.
@@ -43,18 +43,18 @@ interface IbcChainStatus {
   readonly refused: readonly RefusedWork[];
 }
 
-/** A cycle takes a few blocks at most, and an idle IBC relayer polls every five seconds. */
+/** A cycle takes at most a few blocks, and an idle IBC relayer polls every five seconds. */
 const STALE_AFTER_MS = 30_000;
 
-/** An IBC relayer's health, as printed by the API and the metrics. */
+/** Health states of an IBC relayer, as shown in the API and the metrics. */
 export const IBC_RELAYER_STATES = ["starting", "carrying", "blocked", "failing"] as const;
 
 /** A state in {@link IBC_RELAYER_STATES}. */
 export type IbcRelayerState = (typeof IBC_RELAYER_STATES)[number];
 
 /**
- * Evaluates the status. The IBC relayer is failing after an error or half a minute without a cycle, and blocked if a chain rejects
- * a packet or a packet cannot be read.
+ * Evaluates the status. The IBC relayer is failing after an error or half a minute without a cycle; it is blocked if a chain
+ * rejects a packet or a packet cannot be read.
  */
 export function ibcRelayerHealth(
   { lastCycleMs, error, chains }: IbcRelayerStatus,
@@ -116,7 +116,7 @@ export const IBC_RELAYER_ROUTE = getJson(
   }),
 );
 
-/** Prints the status as {@link IBC_RELAYER_ROUTE} does. */
+/** Returns the status as JSON, as {@link IBC_RELAYER_ROUTE} prints it. */
 export function ibcRelayerJson(status: IbcRelayerStatus, nowMs: number): JsonObject {
   const { lastCycleMs, chains } = status;
   return {

@@ -13,18 +13,18 @@ export const WORK_KINDS = ["receive", "acknowledge", "time_out", "channel"] as c
 /** A kind in {@link WORK_KINDS}. */
 export type WorkKind = (typeof WORK_KINDS)[number];
 
-/** One message that a chain needs, with the paths to prove on the other chain. */
+/** One message that a chain needs, and the paths to prove on the other chain. */
 export interface Work {
   readonly kind: WorkKind;
-  /** The work's name on its chain: `receive transfer/channel-0/7`. The same work has the same name in the next cycle. */
+  /** The work's name on its chain: `receive transfer/channel-0/7`. The same work keeps this name in the next cycle. */
   readonly name: string;
-  /** Paths in the other chain's store `ibc`. */
+  /** Paths in the `ibc` store of the other chain. */
   readonly paths: readonly string[];
-  /** Builds the message. `proofs` has the same order as `paths`. */
+  /** Builds the message. `proofs` is in the same order as `paths`. */
   readonly message: (proven: Proven) => WireMessage;
 }
 
-/** Proofs for a message, their height, and the message's signer. */
+/** Proofs for a message, the proof height, and the message's signer. */
 interface Proven {
   /** Encoded `MerkleProof`s. */
   readonly proofs: readonly Uint8Array[];
@@ -33,7 +33,7 @@ interface Proven {
   readonly signer: string;
 }
 
-/** A chain height at which state can be proven: the header at `height` has the state root at `height` - 1. */
+/** A chain height at which state can be proven: the header at `height` contains the state root at `height` - 1. */
 export interface ProofPoint {
   readonly revision: bigint;
   readonly height: bigint;
@@ -41,7 +41,7 @@ export interface ProofPoint {
 
 const CONCURRENT_READS = 50;
 
-/** Reads the proofs for work and builds its messages, in the same order. Rejects with `ClientError` or `IbcRelayerError`. */
+/** Reads the proofs for the work and builds its messages in the same order. Rejects with `ClientError` or `IbcRelayerError`. */
 export function proveWork(
   work: readonly Work[],
   from: { readonly client: Pick<ChainClient, "readStore">; readonly point: ProofPoint },
@@ -61,7 +61,7 @@ export function proveWork(
   });
 }
 
-/** Encodes the proof operators as `ibc.core.commitment.v1.MerkleProof`: field 1 has the proofs for all levels. */
+/** Encodes the proof operators as `ibc.core.commitment.v1.MerkleProof`: field 1 contains the proofs for all levels. */
 function merkleProof(path: string, { code, log, proof }: StoreResponse): Uint8Array {
   if (code !== 0 || proof.length === 0) {
     const text = `ibc/${path} cannot be proven: ${log === "" ? "the node returned no proof" : log}`;
@@ -77,17 +77,17 @@ const FIRST_FIELD_TAG = 10;
 
 // Paths of ICS-24, as ibc-go stores them.
 
-/** Returns a channel's path. */
+/** Returns the store path of a channel. */
 export function channelPath(end: ChannelEnd): string {
   return `channelEnds/${suffix(end)}`;
 }
 
-/** Returns the path of the packet number that an ordered channel receives next. */
+/** Returns the path of the sequence that an ordered channel receives next. */
 export function nextReceivePath(end: ChannelEnd): string {
   return `nextSequenceRecv/${suffix(end)}`;
 }
 
-/** Returns the path of a sent packet's hash, a packet's receipt, or the hash of its acknowledgement. */
+/** Returns the path of a sent packet's hash, a packet's receipt, or an acknowledgement's hash. */
 export function packetPath(
   name: "commitments" | "receipts" | "acks",
   end: ChannelEnd,

@@ -37,36 +37,34 @@ import { fetchRemoteStart } from "./first-blocks.ts";
 export interface LocalnetChainOptions {
   readonly rpc: ServerAddress;
   readonly metrics?: ServerAddress;
-  /** The validators' voting powers in the genesis document; at least one. */
+  /** Voting powers of the validators in the genesis document; at least one. */
   readonly validatorPowers: readonly bigint[];
-  /**
-   * For the remote chain: the local chain's validator powers. Without them, the remote chain has no client for the local chain.
-   */
+  /** For the remote chain: the local chain's validator powers. If absent, the remote chain has no client for the local chain. */
   readonly localPowers?: readonly bigint[];
-  /** A new chain's genesis document, for instance an export. Default: the localnet's genesis. */
+  /** Genesis document for a new chain, for instance an export. Default: the localnet's genesis. */
   readonly genesis?: GenesisDoc;
-  /** A new chain's profile; default: `specification`. An existing chain must have this profile. */
+  /** Profile of a new chain. Default: `specification`. An existing chain must already have this profile. */
   readonly profile?: ProfileName | undefined;
-  /** Additional state in a new local chain's genesis. */
+  /** Additional state in the genesis of a new local chain. */
   readonly scenario?: LocalnetScenario | undefined;
-  /** Contracts in a new local chain's genesis. */
+  /** Contracts in the genesis of a new local chain. */
   readonly contracts?: readonly GenesisContract[];
-  /** Called with each contract's place. */
+  /** Called with the place of each contract. */
   readonly onContract?: (contract: PlacedContract) => void;
 }
 
 export interface LocalnetOptions {
-  /** The chains to run in this process. The other chain may run in another process. */
+  /** The chains to run in this process. The other chain may run in a different process. */
   readonly chains: Readonly<Partial<Record<ChainPart, LocalnetChainOptions>>>;
   /** Both chains. Default: the default localnet's. */
   readonly profiles?: LocalnetChains;
-  /** Parent directory of the homes `local-1` and `remote-1`. Without it, the chains are stored in memory. */
+  /** Parent directory of the homes `local-1` and `remote-1`. If absent, the chains are stored in memory. */
   readonly home?: string;
-  /** Number of recent blocks that a chain stores; 0 stores all. Default: the node's. */
+  /** Number of recent blocks that a chain keeps; 0 keeps all. Default: the node's. */
   readonly keepBlocks?: number;
-  /** Time between the starts of two blocks. */
+  /** Time between the starts of consecutive blocks. */
   readonly blockTimeMs: number;
-  /** The remote chain's RPC URL if it runs in another process. A new local chain reads a header and the genesis time there. */
+  /** The remote chain's RPC URL if it runs in another process. A new local chain reads a header and the genesis time from it. */
   readonly remoteRpcUrl: string;
   /** The local chain's price sidecar. */
   readonly oracle?: OracleOptions;
@@ -83,22 +81,22 @@ export interface LocalnetOptions {
 
 export interface LocalnetDeps {
   readonly clock: Clock;
-  /** The chains' time. Default: a new one that starts at `clock`. */
+  /** The chains' clock. Default: a new one that starts at the time of `clock`. */
   readonly chainClock?: ChainClock;
   readonly logger: Logger;
-  /** Returns a chain's servers besides RPC and metrics: REST, gRPC. */
+  /** Returns a chain's servers other than RPC and metrics: REST, gRPC. */
   readonly servers?: (chain: ChainProfile) => readonly ServerFactory[];
-  /** Returns what is added to a chain from outside the localnet. Default: nothing. */
+  /** Returns the parts that are added to a chain from outside the localnet. Default: none. */
   readonly extension?: (chain: ChainProfile) => ChainExtension;
 }
 
 type ChainDeps = Omit<LocalnetDeps, "chainClock"> & { readonly clock: ChainClock };
 
-/** What is added to a chain from outside the localnet. */
+/** Parts that are added to a chain from outside the localnet. */
 interface ChainExtension {
   /** Modules that some local chains have. */
   readonly modules?: ModuleSet;
-  /** Records where gas is used. */
+  /** Records where a chain uses gas. */
   readonly tracer?: GasTracer;
   /** The node's `abci_query` paths. */
   readonly queries?: NodeDeps["queries"];
@@ -107,7 +105,7 @@ interface ChainExtension {
 /** A localnet whose servers are all listening. */
 export interface RunningLocalnet {
   readonly chains: Readonly<Partial<Record<ChainPart, RunningNode>>>;
-  /** Undefined if there is no control API. */
+  /** Undefined if the localnet has no control API. */
   readonly controlPort: number | undefined;
 }
 
@@ -158,7 +156,7 @@ async function whenReady(
   };
 }
 
-/** Returns a new chain's application with an empty state. */
+/** Creates a new chain's application with an empty state. */
 function emptyApp(chain: ChainProfile, genesis: ChoosingGenesis, deps: ChainDeps): Application {
   return createApp({
     ...chain,
@@ -168,7 +166,7 @@ function emptyApp(chain: ChainProfile, genesis: ChoosingGenesis, deps: ChainDeps
   });
 }
 
-/** Returns the genesis with the module state that the chain's settings add. */
+/** Returns the genesis, including the module state that the chain's settings add. */
 function withSettings({ settings }: ChainProfile, { profile, appState }: ChoosingGenesis): ChoosingGenesis {
   return { profile, appState: { ...appState, ...settings.modules } };
 }
@@ -204,7 +202,7 @@ async function validatorsOf(
 }
 
 /**
- * Returns an existing chain's genesis document: the home's, or the document to start from. Throws `NodeError` if its profile
+ * Returns an existing chain's genesis document: the home's, or else the document to start from. Throws `NodeError` if its profile
  * differs from the one in the options.
  */
 function existingGenesis(
@@ -221,7 +219,7 @@ function existingGenesis(
   );
 }
 
-/** Only the first start reads from the remote chain. Later starts use the genesis document in the home. */
+/** Only the first start reads from the remote chain. Later starts use the genesis document stored in the home. */
 function createLocal(
   options: LocalnetOptions,
   chain: LocalnetChainOptions,

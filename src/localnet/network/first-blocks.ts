@@ -9,7 +9,7 @@ import { isRecord } from "../../platform/base/json.ts";
 import { readTextBody } from "../../platform/base/read-text.ts";
 import { parseRfc3339Ns } from "../../platform/base/time.ts";
 
-/** Thrown if the remote chain serves no header with which to start the local chain. */
+/** Thrown if the remote chain serves no header from which the local chain can start. */
 class RemoteChainError extends CodedError<
   | { readonly code: "remote-unreachable" }
   | { readonly code: "remote-wrong-chain"; readonly expected: string; readonly got: string }
@@ -18,7 +18,7 @@ class RemoteChainError extends CodedError<
 interface RemoteChain {
   readonly rpcUrl: string;
   readonly chainId: string;
-  /** Deadline for its first block. */
+  /** Deadline for the remote chain's first block. */
   readonly timeoutMs: number;
 }
 
@@ -26,7 +26,7 @@ const RETRY_MS = 100;
 const RESPONSE_TIMEOUT_MS = 2_000;
 const MAX_RESPONSE_BYTES = 4_194_304;
 
-/** The remote chain's state that the local chain's genesis contains. */
+/** State of the remote chain that the local chain's genesis contains. */
 interface RemoteStart {
   /** The newest header. */
   readonly header: SignedHeader;
@@ -35,7 +35,7 @@ interface RemoteStart {
 
 /**
  * Reads the remote chain's newest signed header and genesis time, waiting for the first block if necessary. Rejects with {@link
- * RemoteChainError} at the deadline or if the RPC belongs to another chain, and with the signal's reason on abort.
+ * RemoteChainError} at the deadline or if the RPC server belongs to another chain, and with the signal's reason on abort.
  */
 export async function fetchRemoteStart(
   remote: RemoteChain,
@@ -101,10 +101,10 @@ function checkChain(signed: SignedHeader, expected: string): SignedHeader {
   );
 }
 
-/** Nodes serve proofs from height 2 on. Height 2's root is in block 3's header, so the first proof takes three blocks. */
+/** Nodes serve proofs from height 2 onwards. Block 3's header contains height 2's root, so the first proof takes three blocks. */
 const FIRST_PROVING_BLOCK = 3n;
 
-/** Makes a new chain's first blocks without a pause, so that relayers can prove its state immediately. */
+/** Makes a new chain's first blocks without pausing, so that relayers can prove its state immediately. */
 export function makeProvable({ view, control }: RunningNode): void {
   const missing = FIRST_PROVING_BLOCK - view.status().latestHeight;
   if (missing > 0n && !control.isHalted()) control.produce(Number(missing));

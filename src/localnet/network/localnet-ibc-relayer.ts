@@ -25,11 +25,11 @@ import {
 } from "../accounts/chains.ts";
 
 const CONNECTION = "connection-0";
-/** The IBC relayer pays up to this price, because it must work even when blocks are full. */
+/** The IBC relayer pays up to this price, since it must work even when blocks are full. */
 const MAX_GAS_PRICE = parseDec18("100");
 const PRICE_MULTIPLIER = parseDec18("1.2");
 const DEFAULT = { chains: CHAINS, roles: DEFAULT_ROLES };
-/** A block takes a second. The IBC relayer waits for its transactions, so it polls more often. */
+/** A block takes a second. The IBC relayer polls more often, because it waits for its transactions. */
 const CONFIRM_POLL_MS = 100;
 const CONFIRM_DEADLINE_MS = 30_000;
 
@@ -65,7 +65,7 @@ export function createLocalnetIbcRelayer(
   };
 }
 
-/** Creates the control API's route `GET /ibc-relayer`. */
+/** Creates the control API route `GET /ibc-relayer`. */
 export function ibcRelayerRoutes(
   ibcRelayer: Pick<IbcRelayer, "status">,
   clock: Pick<Clock, "nowMs">,

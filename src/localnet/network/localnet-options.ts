@@ -10,7 +10,7 @@ import type { LocalnetChainOptions } from "./create-localnet.ts";
 import { CHAINS, type LocalnetChains, type LocalnetRoles } from "../accounts/chains.ts";
 import type { LocalnetScenario } from "../genesis/genesis.ts";
 
-/** The parts of a localnet that may run in separate processes. */
+/** The parts of a localnet, which may run in separate processes. */
 export const LOCALNET_PARTS = ["local", "remote", "sidecar", "ibc-relayer"] as const;
 
 export type LocalnetPart = (typeof LOCALNET_PARTS)[number];
@@ -21,31 +21,31 @@ export interface LocalnetDaemonOptions {
   readonly ports: Ports;
   /** Both chains. Default: the default localnet's. */
   readonly chains?: LocalnetChains;
-  /** The relayers' accounts. Default: the default localnet's. */
+  /** The accounts that the relayers use. Default: the default localnet's. */
   readonly roles?: LocalnetRoles;
-  /** Parent directory of the chains' homes. Without it, the chains are stored in memory. */
+  /** Parent directory of the chains' homes. If undefined, the chains are stored in memory. */
   readonly home: string | undefined;
-  /** Number of recent blocks that a chain stores; 0 stores all. Undefined: the node's default. */
+  /** Number of recent blocks that a chain keeps; 0 keeps all. Undefined: the node's default. */
   readonly keepBlocks: number | undefined;
-  /** Time between the starts of two blocks. */
+  /** Time between the starts of consecutive blocks. */
   readonly blockTimeMs: number;
-  /** The validators' voting powers in the genesis documents. */
+  /** Voting powers of the validators in the genesis documents. */
   readonly validators: Readonly<Record<"local" | "remote", readonly bigint[]>>;
-  /** The chains' profile; default: `specification`, or an existing chain's own. */
+  /** Profile of both chains. Default: `specification`, or an existing chain's own. */
   readonly profile?: ProfileName | undefined;
-  /** Additional state in a new local chain's genesis. */
+  /** Additional state in the genesis of a new local chain. */
   readonly scenario?: LocalnetScenario | undefined;
-  /** Contracts in a new local chain's genesis. */
+  /** Contracts in the genesis of a new local chain. */
   readonly contracts?: readonly GenesisContract[];
-  /** Called with each contract's place when a new local chain's genesis is created. */
+  /** Called with the place of each contract when the genesis of a new local chain is created. */
   readonly onContract?: LocalnetChainOptions["onContract"];
   /** Gas that other users' transactions use in each block of the local chain, which must run in this process. Undefined: none. */
   readonly trafficGas?: bigint | undefined;
-  /** Access to the chains' HTTP servers. `origins` applies to RPC and REST only. */
+  /** Who may access the chains' HTTP servers. `origins` applies only to RPC and REST. */
   readonly access: Required<HttpAccess>;
-  /** Token for the control API. Without it, there is no control API. */
+  /** Token for the control API. If undefined, there is no control API. */
   readonly controlToken: Secret | undefined;
-  /** Pages of neighbouring daemons, to link to from its own page. Absent: not known. */
+  /** Pages of neighbouring daemons, to which the localnet's own page links. If absent, they are unknown. */
   readonly links?: PublicLinks;
 }
 
@@ -57,7 +57,7 @@ export function localnetAddress(port: number): ServerAddress {
   return { host: LOCALNET_HOST, port, portOption: "--port-offset" };
 }
 
-/** Returns the options for the chains that run in this process; undefined if none does. */
+/** Returns the options for the chains that run in this process; undefined if no chain does. */
 export function chainOptions({
   parts,
   ports,

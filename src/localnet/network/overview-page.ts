@@ -27,11 +27,11 @@ import type { NodeView } from "../node/base/node-view.ts";
 import type { RunningNode } from "../node/create-node.ts";
 import type { FaultControl } from "../control/fault-control.ts";
 
-/** Dependencies of a localnet's overview. */
+/** Dependencies of the localnet overview. */
 export interface OverviewDeps {
   /** The chains' time. */
   readonly clock: Pick<Clock, "nowMs">;
-  /** The chains in this process that have started. */
+  /** The chains in this process that have already started. */
   readonly chains: () => readonly Pick<RunningNode, "view" | "control">[];
   readonly faults: FaultControl;
   /** Undefined if the IBC relayer does not run in this process. */
@@ -41,7 +41,7 @@ export interface OverviewDeps {
   readonly neighbours: readonly Neighbour[];
 }
 
-/** The chains in this process, the sidecar and the IBC relayer. */
+/** Returns the chains in this process, the sidecar and the IBC relayer. */
 export function localnetParts(
   { clock, chains, ibcRelayer }: Pick<OverviewDeps, "clock" | "chains" | "ibcRelayer">,
   faults: readonly FaultState[],
@@ -65,7 +65,7 @@ const NO_CHAINS: PartRow = {
   trend: undefined,
 };
 
-/** A chain is no longer making blocks after this time without one, measured in its own time. */
+/** Time without a block, as measured by the chain's clock, after which a chain is considered to have stopped making blocks. */
 const SILENT_MS = 30_000;
 const TREND_BLOCKS = 30n;
 
@@ -143,7 +143,7 @@ export const OVERVIEW_PAGE = {
   about: "every part, the last transactions, endpoints, funded accounts, switches for blocks and faults",
 };
 
-/** A localnet's first page: one row per part, and what a developer reaches for. */
+/** A localnet's first page: one row per part, and what a developer needs most often. */
 export function localnetOverview(deps: OverviewDeps): LivePage {
   const { clock, chains, faults, endpoints, accounts, neighbours } = deps;
   return {
@@ -181,7 +181,7 @@ function headlineOf(worst: PartRow | undefined): string {
   return worst.tone === "unknown" ? what : `Look at ${what}`;
 }
 
-/** Maximum number of transactions listed, and of blocks searched for them. */
+/** Maximum number of transactions listed, and of blocks searched for transactions. */
 const MAX_TXS = 5;
 const MAX_BLOCKS = 50n;
 
@@ -211,8 +211,8 @@ function lastTxs(view: NodeView): readonly ShownTx[] {
 }
 
 /**
- * Message names, without the "Msg" that they all share: "Send". Empty for anything that is not a transaction, since a block
- * begins with the validators' price votes.
+ * Returns message names without the "Msg" that they all share: "Send". Returns none for an entry that is not a transaction, since
+ * a block begins with the validators' price votes.
  */
 function typesOf(tx: Uint8Array): readonly string[] {
   try {
@@ -296,7 +296,7 @@ function endpointSection(endpoints: readonly DaemonEndpoint[]): Html {
   )}</ul></details>`;
 }
 
-/** Exponent of the display unit: a million base units. */
+/** Exponent of the display unit: one display unit is a million base units. */
 const EXPONENT = 6;
 
 function accountSection(accounts: readonly LocalnetAccount[]): Html {
@@ -315,7 +315,7 @@ function coinText(denom: string, amount: string): string {
     : `${grouped(BigInt(amount))} ${denom}`;
 }
 
-/** Creates the control API's pages, with one more page besides the overview, and `GET /api/overview`. */
+/** Creates the control API's pages (the overview and one additional page) and `GET /api/overview`. */
 export function overviewRoutes(
   overview: Omit<OverviewDeps, "neighbours">,
   more: LivePage,

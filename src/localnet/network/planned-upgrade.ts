@@ -11,20 +11,20 @@ import { MODULE_NAME as AUTHORITY } from "../chain/modules/adminmodule/proposals
 import { formatAddress, moduleAddress } from "../chain/runtime/address.ts";
 import type { NodeView } from "../node/base/node-view.ts";
 
-/** Blocks between the plan and its height: two hours at one block per second. */
+/** Number of blocks from the plan to its height: two hours at one block per second. */
 const AHEAD = 7_200n;
-/** A name can be used only once. */
+/** Each plan needs a new name, because a name can be used only once. */
 const NAME_PREFIX = "fault-";
 const GAS_LIMIT = 400_000n;
-/** More than the price in a full fee market. */
+/** More than the fee costs when the fee market is full. */
 const FEE_AMOUNT = 1_000_000n;
-/** Number of blocks after which a transaction is either in a block or lost. */
+/** Number of blocks after which a transaction has either been included or been lost. */
 const WAIT_BLOCKS = 5n;
 
-/** Makes the chain's upgrade plan follow the fault. Call it after each block. */
+/** Keeps the chain's upgrade plan in step with the fault. Call it after each block. */
 export type PlannedUpgrade = (view: NodeView, isWanted: boolean) => Promise<void>;
 
-/** Creates the upgrade plan, which the chain's first admin proposes and cancels. Anybody else's plan is left unchanged. */
+/** Creates the upgrade plan, which the chain's first admin proposes and cancels. Plans by anybody else are left unchanged. */
 export function createPlannedUpgrade(chain: ChainProfile, logger: Logger): PlannedUpgrade {
   const [admin] = chain.settings.admins;
   const authority = formatAddress(chain.bech32Prefix, moduleAddress(AUTHORITY));

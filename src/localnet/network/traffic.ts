@@ -33,10 +33,10 @@ type TrafficErrorFacts =
   | { readonly code: "traffic-without-contract" }
   | { readonly code: "traffic-unreadable"; readonly path: string };
 
-/** Thrown if the chain cannot have this traffic. */
+/** Thrown if this traffic is impossible on the chain. */
 class TrafficError extends CodedError<TrafficErrorFacts> {}
 
-/** Faults in other users' transactions, with their visible effects. */
+/** Faults in other users' transactions, and their visible effects. */
 export const TRAFFIC_FAULTS = {
   "busy-market":
     "others use the fee market's target in each block of local-1: the price does not change, and nothing is left for the relayer",
@@ -48,7 +48,7 @@ export const TRAFFIC_FAULTS = {
 export type TrafficFaultName = keyof typeof TRAFFIC_FAULTS;
 
 export interface TrafficOptions {
-  /** Traffic gas that the fee market counts per block; at most `max_block_utilization`. 0: no traffic unless a fault is on. */
+  /** Traffic gas per block, as counted by the fee market; at most `max_block_utilization`. 0: no traffic unless a fault is on. */
   readonly gasPerBlock: bigint;
   readonly faults?: Pick<FaultSwitches<TrafficFaultName>, "has">;
   /** Default: the default localnet's local chain. */
@@ -56,7 +56,7 @@ export interface TrafficOptions {
 }
 
 export interface TrafficDeps {
-  /** Resolves once the local chain runs. */
+  /** Resolves once the local chain is running. */
   readonly node: Promise<Pick<RunningNode, "view">>;
   readonly clock: Pick<Clock, "sleep">;
   readonly logger: Logger;
@@ -70,30 +70,30 @@ export interface Traffic extends Service {
 
 /** Name of the traffic's test account. */
 export const TRAFFIC_ACCOUNT = "traffic";
-/** Maximum number of pending transactions. With a second one, the block after a full block makes up for it. */
+/** Maximum number of pending transactions. The second one lets the block after a full block catch up. */
 const MAX_PENDING = 2;
-/** The price may rise by an eighth twice before a pending transaction is too cheap. The rest of the fee is the proposer's tip. */
+/** Lets the price rise by an eighth twice before a pending transaction pays too little. The rest is the proposer's tip. */
 const PRICE_MARGIN = parseDec18("1.3");
-/** Maximum price that the traffic pays, as a multiple of the minimum price. */
+/** Maximum price that the traffic pays, as a multiple of the minimum gas price. */
 const MAX_PRICE_RATIO = 1_000n;
-/** Gas for paying out the fee. The transaction uses it after the fee market has counted its gas. */
+/** Gas used to pay out the fee, after the fee market has counted the transaction's gas. */
 const PAYOUT_GAS = 37_300n;
-/** The transaction's counted gas, excluding the work of its contract call. Each transaction updates it. */
+/** Initial value for the transaction's counted gas, excluding the work of its contract call. Each transaction updates it. */
 const FIRST_OVERHEAD = 133_000n;
 /** Part of the gas limit that covers changes in the overhead. */
 const LIMIT_MARGIN = 20_000n;
-/** A block above the maximum fails, so even the largest traffic stays below the maximum by more than the overhead changes. */
+/** A block above the maximum fails, so even the heaviest traffic stays below it by more than the overhead can change. */
 const ROOM_BELOW_MAXIMUM = 50_000n;
 const INSTANTIATE_GAS = 400_000n;
-/** The loop also runs after this time without a block, for instance while the chain is halted. */
+/** The loop also runs after this time if there is no block, for instance while the chain is halted. */
 const MAX_WAIT_MS = 10_000;
-/** Number of blocks after which a transaction that is neither in a block nor in the mempool is given up. */
+/** Number of blocks after which a transaction that is neither in a block nor in the mempool is treated as lost. */
 const LOST_AFTER_BLOCKS = 10n;
 
 /**
- * Creates the traffic: after each block, one transaction whose contract call uses the next block's gas. It goes through the
- * mempool like any user's transaction. `run` rejects with {@link TrafficError} if the chain cannot have this traffic; a rejected
- * transaction is replaced after the next block.
+ * Creates the traffic: after each block, one transaction whose contract call uses the next block's gas. It passes through the
+ * mempool like any user's transaction. `run` rejects with {@link TrafficError} if this traffic is impossible on the chain; a
+ * rejected transaction is replaced after the next block.
  */
 export function createTraffic(options: TrafficOptions, deps: TrafficDeps): Traffic {
   const { node, clock } = deps;
@@ -124,7 +124,7 @@ export function createTraffic(options: TrafficOptions, deps: TrafficDeps): Traff
   };
 }
 
-/** Registers the counter for the traffic's gas. Its value is read on each scrape. */
+/** Registers the counter for the gas that the traffic uses. Its value is read on each scrape. */
 export function registerTrafficMetrics(registry: Registry, traffic: Pick<Traffic, "gas">): void {
   const counter: Counter = new Counter({
     name: "relaywatch_localnet_traffic_gas_total",
@@ -142,12 +142,12 @@ interface Sent {
   readonly bytes: Uint8Array;
   /** Height of the latest block when the transaction was sent. */
   readonly height: bigint;
-  /** Gas used by the contract call's work. Undefined for the transaction that creates the contract. */
+  /** Gas used by the contract call's work. Undefined for the transaction that instantiates the contract. */
   readonly burned: bigint | undefined;
 }
 
 interface Sender {
-  /** Sends the transaction for the next block, once per block. */
+  /** Sends the transaction for the next block; call it once per block. */
   readonly sendFor: (view: NodeView) => Promise<void>;
   /** Finds the traffic's own transactions in a block. */
   readonly record: (block: StoredBlock, results: StoredResults) => void;
@@ -164,7 +164,7 @@ function createSender(options: TrafficOptions, logger: Logger): Sender {
   let overhead = FIRST_OVERHEAD;
   let gas = 0n;
   let state: "sending" | "rejected" | "too-expensive" | "impossible" = "sending";
-  /** Logs only changes, because a state may last for thousands of blocks. */
+  /** Logs only changes, because the state may stay the same for thousands of blocks. */
   const enter = (next: typeof state, message: string, fields: Readonly<Record<string, unknown>>): void => {
     if (next !== state) logger.warn(message, fields);
     state = next;
@@ -183,7 +183,7 @@ function createSender(options: TrafficOptions, logger: Logger): Sender {
       enter("rejected", "transaction rejected", { error: error.message });
     }
   };
-  /** A fault must not end the localnet: without the contract, it has no effect. */
+  /** A fault must not stop the localnet: without the contract, the fault has no effect. */
   const chainOf = (view: NodeView): typeof chain => {
     try {
       return readChain(view, gasPerBlock, profile.chainId);

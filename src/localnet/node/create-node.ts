@@ -31,13 +31,13 @@ import { type BlockStore, openBlockStore } from "./storage/block-store.ts";
 
 export interface NodeOptions extends RpcServerOptions {
   readonly moniker: string;
-  /** First part of the type URLs in the chain's own modules: "neutron". */
+  /** First part of the type URLs of the chain's own modules: "neutron". */
   readonly chainName: string;
-  /** Directory for the database. Without it, the chain is stored in memory. */
+  /** Directory for the database. If absent, the chain is stored in memory. */
   readonly home?: string;
   /** Number of recent blocks that remain readable; 0 keeps all. Default 100,000 with a home, 10,000 in memory. */
   readonly keepBlocks?: number;
-  /** Time between the starts of two blocks. Default 1 s. */
+  /** Time between the starts of consecutive blocks. Default 1 s. */
   readonly blockTimeMs?: number;
   /** Processor time after which a query or simulation ends with an error. Default 500 ms. */
   readonly queryTimeMs?: number | undefined;
@@ -57,7 +57,7 @@ export interface NodeOptions extends RpcServerOptions {
 export interface NodeDeps {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Creates the application for the chain that the document starts, with the profile that it names. */
+  /** Creates the application for the chain that the genesis document starts, with the profile that the document names. */
   readonly createApp: (storage: StateStorage, genesis: GenesisDoc) => Application;
   /**
    * Returns the chain's genesis document. `stored` is the document in the home, if any; if the returned document differs from it,
@@ -65,7 +65,7 @@ export interface NodeDeps {
    */
   readonly genesis: (stored: GenesisDoc | undefined, signal: AbortSignal) => GenesisDoc | Promise<GenesisDoc>;
   /**
-   * Called before the first new block with the time of the last one. Before the chain's first block, that is the genesis time.
+   * Called before the first new block with the time of the last block. Before the chain's first block, this is the genesis time.
    */
   readonly onLoad?: (lastTimeNs: bigint) => void;
   /** Servers in addition to RPC and metrics: REST, gRPC. */
@@ -100,15 +100,15 @@ export interface Node extends Service {
 
 const DEFAULT_BLOCK_TIME_MS = 1_000;
 const DEFAULT_COMMIT_TIMEOUT_MS = 10_000;
-/** At 14 kB per block, this is 1.4 GB. */
+/** At 14 kB per block, this amounts to 1.4 GB. */
 const DEFAULT_KEEP_BLOCKS_ON_DISK = 100_000;
-/** At 14 kB per block, this is 140 MB. */
+/** At 14 kB per block, this amounts to 140 MB. */
 const DEFAULT_KEEP_BLOCKS_IN_MEMORY = 10_000;
 
 /**
  * Creates a node. It runs the application as a chain, signs blocks with real validator keys, and serves CometBFT RPC, metrics and
- * `deps.servers`. `run` rejects with `NodeError` or `ListenError` if the node cannot start and, later, with the error of a failed
- * block.
+ * `deps.servers`. `run` rejects with `NodeError` or `ListenError` if the node cannot start, and later with the error from a
+ * failed block.
  */
 export function createNode(options: NodeOptions, deps: NodeDeps): Node {
   const ready = createDeferred<RunningNode>();
@@ -180,7 +180,7 @@ interface Parts {
   readonly production: Production;
   readonly metrics: NodeMetrics;
   readonly view: NodeView;
-  /** Continues from an earlier height, to which the store has gone back. */
+  /** Continues from an earlier height, to which the store has already been reverted. */
   readonly goBack: () => void;
 }
 
@@ -263,7 +263,7 @@ function assemble(options: NodeOptions, deps: NodeDeps, store: BlockStore, genes
   return { genesis, engine, mempool, validators, production, metrics, view, goBack };
 }
 
-/** Returns whether the chain can continue without a validator, i.e. whether the others have more than two thirds of the power. */
+/** Returns true if the chain can continue without a validator, i.e. if the others have more than two thirds of the power. */
 function hasQuorumWithout(address: Uint8Array | undefined, { validators }: ChainState): boolean {
   const all = validators.validators;
   const total = all.reduce((sum, { power }) => sum + power, 0n);
@@ -271,7 +271,7 @@ function hasQuorumWithout(address: Uint8Array | undefined, { validators }: Chain
   return own * 3n < total;
 }
 
-/** Wraps a mempool to count the sizes of accepted transactions. */
+/** Wraps a mempool to record the sizes of accepted transactions. */
 function countedMempool(mempool: Mempool, metrics: NodeMetrics): Mempool {
   const add: Mempool["add"] = (tx) => {
     const outcome = mempool.add(tx);
@@ -283,7 +283,7 @@ function countedMempool(mempool: Mempool, metrics: NodeMetrics): Mempool {
 
 /** Validators whose votes are counted. */
 interface Voters {
-  /** The first validator; undefined if the chain has none. */
+  /** The first validator, or undefined if the chain has no validators. */
   readonly own: Uint8Array | undefined;
   readonly commits: ExtendedCommits | undefined;
   readonly set: () => readonly Uint8Array[];
@@ -291,8 +291,8 @@ interface Voters {
 }
 
 /**
- * Returns the step before a block, which requests prices from the sidecar and counts the result. Does nothing without an oracle.
- * The sidecar belongs to the first validator, because a real node runs one validator.
+ * Returns the step that precedes a block: it requests prices from the sidecar and counts the result. Does nothing without an
+ * oracle. The sidecar belongs to the first validator, because a real node runs one validator.
  */
 function createOracleVote(
   options: NodeOptions,

@@ -28,12 +28,12 @@ export interface ViewDeps {
 }
 
 /**
- * Number of validator sets cached in memory. A set that is not stored costs up to 64 rotations, and light clients request the
- * sets for nearby heights several times each.
+ * Number of validator sets cached in memory. Computing a set that is not stored takes up to 64 rotations, and light clients
+ * request the sets for nearby heights several times each.
  */
 const CACHED_SETS = 256;
 
-/** Creates an empty cache for validator sets by height. */
+/** Creates an empty cache of validator sets by height. */
 export function createSetCache(): ViewDeps["sets"] {
   return createRecentCache(CACHED_SETS);
 }
@@ -107,7 +107,7 @@ type BlockListener = (block: StoredBlock, results: StoredResults) => void;
 interface BlockListeners {
   /** Adds a listener. Returns a function that removes it. */
   readonly add: (listener: BlockListener) => () => void;
-  /** Calls all listeners in the order in which they were added. Logs a listener's error and continues with the next one. */
+  /** Calls all listeners in the order in which they were added. If one throws, logs the error and continues with the next. */
   readonly notify: BlockListener;
 }
 

@@ -8,27 +8,27 @@ import type { Validators } from "./consensus/validators.ts";
 import type { BlockStore } from "./storage/block-store.ts";
 import type { StoredSnapshot } from "./storage/snapshots.ts";
 
-/** Commands to a running local chain. A real network has none of them. */
+/** Commands for a running local chain. A real network has no such commands. */
 export interface NodeControl {
   readonly halt: () => void;
   readonly resume: () => void;
   readonly isHalted: () => boolean;
   /** Makes `count` blocks immediately, even on a halted chain. Returns the last height. Throws `NodeError` `no-quorum`. */
   readonly produce: (count: number) => bigint;
-  /** Requests the prices for the votes on the next block, as before each timed block. Rejects only on abort. */
+  /** Requests the prices for the votes on the next block, as is done before each timed block. Rejects only on abort. */
   readonly vote: (signal: AbortSignal) => Promise<void>;
-  /** Replaces the absent validators (20-byte addresses). From now on, they do not sign; all others do. */
+  /** Replaces the list of absent validators (20-byte addresses). From now on, they do not sign; all others do. */
   readonly setAbsent: (addresses: readonly Uint8Array[]) => void;
   /** Addresses of the absent validators, in lower-case hex. */
   readonly absent: () => readonly string[];
   /**
-   * Sets the power of the validator with a 32-byte seed in the next block; 0 removes it. Returns the 20-byte address. Throws
-   * `NodeError` `bad-validator-update`.
+   * Sets the power of the validator with this 32-byte seed in the next block; 0 removes the validator. Returns the 20-byte
+   * address. Throws `NodeError` `bad-validator-update`.
    */
   readonly setValidator: (seed: Uint8Array, power: bigint) => Uint8Array;
   /**
-   * Adds evidence to the next block that a validator (20-byte address) signed the last block twice. Throws `NodeError`
-   * `bad-evidence` if the address is not in that block's set, or belongs to the only validator that is not accused.
+   * Adds to the next block the evidence that a validator (20-byte address) signed the last block twice. Throws `NodeError`
+   * `bad-evidence` if the address is not in that block's set or belongs to the only validator that is not accused.
    */
   readonly reportDoubleSign: (address: Uint8Array) => void;
   /** Snapshots ordered by id. A snapshot ends when its block is pruned. */
@@ -36,11 +36,11 @@ export interface NodeControl {
   /** Takes a snapshot of the last block. Throws `NodeError` `bad-snapshot` before the first block. */
   readonly takeSnapshot: (snapshot: Pick<StoredSnapshot, "id" | "aheadMs">) => void;
   readonly removeSnapshots: (ids: readonly number[]) => void;
-  /** Goes back to a snapshot's block. An error is final: the node stops. */
+  /** Goes back to a snapshot's block. Any error is final: the node stops. */
   readonly revert: (height: bigint) => void;
 }
 
-/** Creates a node's control. */
+/** Creates the control of a node. */
 export function createNodeControl(deps: {
   readonly production: Production;
   readonly engine: Engine;

@@ -20,7 +20,7 @@ export interface NodeMetrics {
   readonly observeMempoolTx: (bytes: number) => void;
 }
 
-/** The chain, and the start of the process. */
+/** The chain and the start time of the process. */
 export interface NodeMetricsOptions {
   readonly chainId: string;
   readonly startTimeMs: number;
@@ -28,7 +28,7 @@ export interface NodeMetricsOptions {
   readonly height: bigint;
 }
 
-/** Creates a node's metrics. They have their own registry, so that each node has its own endpoint. */
+/** Creates a node's metrics in a separate registry, so that each node has its own endpoint. */
 export function createNodeMetrics(options: NodeMetricsOptions): NodeMetrics {
   const registry = new Registry();
   const families = createFamilies(registry);
@@ -201,10 +201,10 @@ function createFamilies(registry: Registry) {
   };
 }
 
-/** Maximum number of concurrent scrapes; CometBFT's default for its metrics' `max_open_connections`. */
+/** Maximum number of concurrent scrapes, equal to CometBFT's default for its metrics' `max_open_connections`. */
 const MAX_SCRAPES = 3;
 
-/** Creates the metrics endpoint: the registry in Prometheus' text format on every path, as in CometBFT. */
+/** Creates the metrics endpoint. It serves the registry in Prometheus text format on every path, as CometBFT does. */
 export function createMetricsServer(
   { host, port, portOption, access }: ServerAddress,
   deps: { readonly registry: Registry; readonly logger: Logger; readonly clock: Pick<Clock, "nowMs"> },

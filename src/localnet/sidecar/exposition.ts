@@ -1,18 +1,18 @@
 import { ascending } from "../../platform/base/order.ts";
 type SeriesLabels = Readonly<Record<string, string>>;
 
-/** A metric family and its series. */
+/** A metric family and all of its series. */
 export interface Family {
   readonly name: string;
   readonly help: string;
   readonly type: "counter" | "gauge" | "histogram";
-  /** Adds to a series, 1 by default. The first event creates the series. */
+  /** Adds an amount to a series, 1 by default. The first event creates the series. */
   readonly add: (labels: SeriesLabels, amount?: number) => void;
   readonly set: (labels: SeriesLabels, value: number) => void;
   readonly delete: (labels: SeriesLabels) => void;
   /** Adds one value to a histogram. */
   readonly observe: (labels: SeriesLabels, value: number) => void;
-  /** Returns the HELP, TYPE and sample lines in a Go program's order; empty if there are no series. */
+  /** Returns the HELP, TYPE and sample lines in the order a Go program uses; empty if there are no series. */
   readonly write: () => string;
 }
 
@@ -20,7 +20,7 @@ export interface FamilyOptions {
   readonly name: string;
   readonly help: string;
   readonly type: Family["type"];
-  /** A histogram's upper bounds, ascending, without infinity. */
+  /** A histogram's upper bounds in ascending order, excluding infinity. */
   readonly bounds?: readonly number[];
 }
 
@@ -65,7 +65,7 @@ export function createFamily(options: FamilyOptions): Family {
   };
 }
 
-/** Writes a metrics page. Families are sorted by name. A family without series is omitted. */
+/** Writes a metrics page. Families are sorted by name, and families without series are omitted. */
 export function writeExposition(families: readonly Family[]): string {
   return families
     .toSorted((a, b) => ascending(a.name, b.name))
@@ -73,7 +73,7 @@ export function writeExposition(families: readonly Family[]): string {
     .join("");
 }
 
-/** Formats a number as Go prints it: shortest digits, with an exponent from 1e6 up and below 1e-4. */
+/** Formats a number as Go does: with the fewest digits, and with an exponent from 1e6 upwards and below 1e-4. */
 export function formatGoFloat(value: number): string {
   if (Number.isNaN(value)) return "NaN";
   if (!Number.isFinite(value)) return value > 0 ? "+Inf" : "-Inf";

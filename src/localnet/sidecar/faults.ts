@@ -1,6 +1,6 @@
 import { unknownFault } from "../../platform/base/fault-switches.ts";
 
-/** Faults that can be injected, with their visible effects. */
+/** Faults that can be injected, and their visible effects. */
 export const SIDECAR_FAULTS = {
   "sidecar-down":
     "the process is stopped: it drains for 7.75 s with malformed responses, then all ports refuse connections; it starts again with new counters when the fault is switched off",
@@ -28,15 +28,15 @@ export const SIDECAR_FAULTS = {
   "v2-only": "version 1 paths respond with 404",
 } as const;
 
-/** Name of a fault in the sidecar. */
+/** Name of a sidecar fault. */
 export type FaultName = keyof typeof SIDECAR_FAULTS;
 
-/** The faults that are on. */
+/** The faults that are currently on. */
 export interface FaultSet {
   readonly has: (name: FaultName) => boolean;
 }
 
-/** All names, in table order. */
+/** All fault names, in table order. */
 export const SIDECAR_FAULT_NAMES: readonly FaultName[] = Object.keys(SIDECAR_FAULTS).filter(isFaultName);
 
 /** Checks a fault name. Throws `UnknownFaultError`, whose message suggests similar names. */

@@ -2,17 +2,17 @@
 export interface Feed {
   readonly provider: string;
   readonly kind: "websockets" | "api";
-  /** The provider's name for the market, lower case. */
+  /** The provider's name for the market, in lower case. */
   readonly offChainTicker: string;
 }
 
-/** One of the sidecar's markets. */
+/** One market of the sidecar. */
 export interface Market {
   /** `BASE/QUOTE` in upper case. */
   readonly pair: string;
   /** The API encodes a price p as the integer p · 10^decimals. */
   readonly decimals: number;
-  /** Number of feeds with a current price that the market requires. */
+  /** Number of feeds that must have a current price for the market to have one. */
   readonly minProviders: number;
   /** Initial price as an integer, scaled by `decimals`. */
   readonly startPrice: bigint;
@@ -20,8 +20,8 @@ export interface Market {
 }
 
 /**
- * Markets with the decimals and prices of a recorded sidecar. Each has three WebSocket providers and one REST provider. As in the
- * deployed market map, the REST provider alone is not enough, so no market has a price without WebSockets.
+ * Markets with the decimals and prices of a recorded sidecar. Each market has three WebSocket providers and one REST provider. As
+ * in the deployed market map, the REST provider alone is not sufficient, so without WebSockets no market has a price.
  */
 export const DEFAULT_MARKETS: readonly Market[] = [
   market("ATOM/USD", 9, 3, 6_789_000_000n),

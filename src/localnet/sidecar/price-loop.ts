@@ -8,14 +8,14 @@ export interface PriceLoopOptions {
   readonly seed: number;
   /** Maximum age of a feed's price. Older prices are not used. */
   readonly maxPriceAgeMs: number;
-  /** Pairs that have no price during the fault `pair-missing`. */
+  /** Pairs without a price during the fault `pair-missing`. */
   readonly missingPairs: readonly string[];
   readonly families: SidecarFamilies;
 }
 
 /** The current prices. */
 export interface PriceSnapshot {
-  /** Prices by pair, as scaled integers, sorted by pair. Pairs without a price are absent. */
+  /** Prices by pair as scaled integers, sorted by pair. Pairs without a price are omitted. */
   readonly prices: ReadonlyMap<string, bigint>;
   /** Time of the last tick; undefined before the first. */
   readonly tickedAtMs: number | undefined;
@@ -34,7 +34,7 @@ interface LoopState {
   readonly markets: readonly Market[];
   /** In market order. */
   readonly feedsByProvider: ReadonlyMap<string, readonly Feed[]>;
-  /** Time of the last price, by feed key. */
+  /** Time of the last price for each feed key. */
   readonly feedUpdatedMs: Map<string, number>;
   readonly sockets: Map<string, SocketState>;
   /** Time of the last failed market-map request. */
@@ -100,7 +100,7 @@ function byProvider(feeds: readonly Feed[]): LoopState["feedsByProvider"] {
   return groups;
 }
 
-/** Records the exchange with one provider. Returns false if there was none. */
+/** Records one exchange with a provider. Returns false if no exchange took place. */
 function recordProvider(
   { families }: PriceLoopOptions,
   { walk, sockets }: LoopState,
@@ -125,7 +125,7 @@ function recordProvider(
   return recordWebSocketProvider(families, event, socket);
 }
 
-/** Records one provider's responses for its feeds, which are all of one kind. */
+/** Records one provider's responses for its feeds, which must all be of the same kind. */
 function recordFeeds(
   families: SidecarFamilies,
   feeds: readonly Feed[],
@@ -162,7 +162,7 @@ function aggregate(options: PriceLoopOptions, state: LoopState, nowMs: number, f
   state.prices = prices;
 }
 
-/** Pairs affected by the fault `major-pairs-missing`. */
+/** Pairs that lose their price during the fault `major-pairs-missing`. */
 const MAJOR_PAIRS: readonly string[] = ["BTC/USD", "ETH/USD", "NTRN/USD"];
 
 function isWithoutPrice({ missingPairs }: PriceLoopOptions, pair: string, faults: FaultSet): boolean {
@@ -203,15 +203,15 @@ function feedKey(feed: Feed): string {
 interface PriceWalk {
   /** Moves every price by at most 0.02 %. Prices stay within 10 % of their initial value. */
   readonly step: () => void;
-  /** Returns the current price as a scaled integer. Undefined for an unknown pair. */
+  /** Returns the current price as a scaled integer, or undefined for an unknown pair. */
   readonly price: (pair: string) => bigint | undefined;
-  /** The walk's random number generator, uniform in [0, 1). */
+  /** The random number generator for the walk, uniform in [0, 1). */
   readonly random: () => number;
 }
 
 const STEP_PARTS_PER_MILLION = 200;
 
-/** Creates the markets' prices from a 32-bit seed. */
+/** Creates the prices of the markets from a 32-bit seed. */
 export function createPriceWalk(markets: readonly Market[], seed: number): PriceWalk {
   const random = createRandom(seed);
   const prices = new Map(markets.map(({ pair, startPrice }) => [pair, startPrice]));
@@ -225,7 +225,7 @@ export function createPriceWalk(markets: readonly Market[], seed: number): Price
   return { step, price: (pair) => prices.get(pair), random };
 }
 
-/** Limits a price to 10 % around its initial value, so that long runs have no absurd prices. */
+/** Limits a price to within 10 % of its initial value, so that long runs do not produce absurd prices. */
 function clamp(price: bigint, start: bigint): bigint {
   return minInt(maxInt(price, (start * 9n) / 10n), (start * 11n) / 10n);
 }
@@ -269,14 +269,14 @@ interface SocketState {
   failedDialMs: number;
 }
 
-/** Time from a failed dial until the next one. */
+/** Time from a failed dial to the next attempt. */
 const RECONNECT_MS = 10_000;
 
-/** Number of times that a deployed sidecar reads a lost connection before it gives up (`MaxReadErrorCount`). */
+/** Number of times that a deployed sidecar reads from a lost connection before giving up (`MaxReadErrorCount`). */
 const READ_ERRORS = 100;
 
 /**
- * Records one message from a WebSocket provider, or a failed dial if its connection is lost. Returns false if there was neither.
+ * Records one message from a WebSocket provider, or a failed dial if its connection is lost. Returns false if neither occurred.
  */
 function recordWebSocketProvider(
   families: SidecarFamilies,
@@ -308,19 +308,19 @@ function recordWebSocketProvider(
   return true;
 }
 
-/** How an exchange with a provider fails. */
+/** How exchanges with a provider fail. */
 interface ProviderFailure {
-  /** Value of the label `code` (a deployed sidecar's error code, or the HTTP status). */
+  /** Value of the `code` label: a deployed sidecar's error code, or the HTTP status. */
   readonly code: string;
-  /** Value of the label `internal_status` for REST providers. */
+  /** Value of the `internal_status` label for REST providers. */
   readonly text: string;
   /** A REST provider's HTTP status. A missing response is recorded as 500. */
   readonly httpStatus?: number;
-  /** The WebSocket provider's connection is lost. Otherwise, its messages arrive but cannot be used. */
+  /** True if the WebSocket provider's connection is lost. Otherwise, its messages arrive but cannot be used. */
   readonly disconnected?: true;
 }
 
-/** Failures of single providers by fault. */
+/** Failures that each affect a single provider, with their faults. */
 const SINGLE: readonly (readonly [FaultName, string, ProviderFailure])[] = [
   ["provider-rate-limited", "kraken_api", { code: "1", text: "rate limit exceeded", httpStatus: 429 }],
   ["provider-blocked", "kraken_api", { code: "451", text: "unknown error", httpStatus: 451 }],
@@ -335,10 +335,10 @@ const LOST: ProviderFailure = {
   disconnected: true,
 };
 
-/** Duration of half a flap: connected, then disconnected. */
+/** Duration of each half of a flap: connected, then disconnected. */
 const FLAP_MS = 15_000;
 
-/** Returns how a provider fails at a time; undefined if it works. */
+/** Returns how a provider fails at a given time, or undefined if it works. */
 function failureOf({ provider, kind }: Feed, faults: FaultSet, nowMs: number): ProviderFailure | undefined {
   if (kind === "websockets" && faults.has("websocket-providers-down")) return LOST;
   if (provider === "binance_ws" && faults.has("websocket-flap") && isFlapHalf(nowMs)) return LOST;

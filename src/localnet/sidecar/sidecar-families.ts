@@ -1,12 +1,12 @@
 import { createFamily, type Family, type FamilyOptions } from "./exposition.ts";
 
-/** Prefix for metric names: `connect` in the specification, `side_car` in deployed sidecars. */
+/** Prefix of the metric names: `connect` in the specification, `side_car` in deployed sidecars. */
 export type MetricNames = "connect" | "side_car";
 
 const RESPONSE_MS = [50, 100, 250, 500, 1000, 2000] as const;
 const DURATION_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 
-/** Metric families on the sidecar metrics page (port 8002), with a deployed sidecar's help texts and types. */
+/** Metric families on the sidecar metrics page (port 8002), with the help texts and types of a deployed sidecar. */
 const CATALOGUE = {
   aggregatedPrice: gauge("aggregated_price", "Aggregate price for a given currency pair"),
   apiHttpStatus: counter(
@@ -56,10 +56,10 @@ const CATALOGUE = {
 /** Version 2 of the sidecar is called connect, and the specification uses its names. */
 const CONNECT_BUILD = gauge("build_info", "Information about the connect build");
 
-/** All families. `queryDuration` comes from the specification; deployed sidecars do not have it. */
+/** All metric families. `queryDuration` comes from the specification; deployed sidecars do not export it. */
 export type SidecarFamilies = Readonly<Record<keyof typeof CATALOGUE | "queryDuration", Family>>;
 
-/** Creates empty families with this prefix. */
+/** Creates empty metric families with this prefix. */
 export function createSidecarFamilies(names: MetricNames): SidecarFamilies {
   const make = (key: keyof typeof CATALOGUE): Family =>
     createFamily({ ...CATALOGUE[key], name: `${names}_${CATALOGUE[key].name}` });
@@ -90,7 +90,7 @@ export function createSidecarFamilies(names: MetricNames): SidecarFamilies {
   };
 }
 
-/** Returns the families for the page, i.e. those whose names have the prefix. */
+/** Returns the families that belong on the page: those whose names start with the prefix. */
 export function pageFamilies(families: SidecarFamilies, names: MetricNames): readonly Family[] {
   return Object.values(families).filter((family) => family.name.startsWith(`${names}_`));
 }
@@ -114,7 +114,7 @@ export interface OracleFamilies {
   readonly prices: Family;
 }
 
-/** Creates empty families. Same names, help texts and types as on a node with oracle metrics. */
+/** Creates empty families with the same names, help texts and types as on a node with oracle metrics. */
 export function createOracleFamilies(): OracleFamilies {
   return {
     latency: createFamily({

@@ -14,16 +14,16 @@ import type { OracleFamilies } from "./sidecar-families.ts";
 /** Both API versions return the same responses. */
 const PREFIXES = ["/connect/oracle/v2", "/slinky/oracle/v1"] as const;
 
-/** Go's zero time: the timestamp before the first tick. */
+/** Go's zero time, used as the timestamp before the first tick. */
 const ZERO_TIME = "0001-01-01T00:00:00Z";
 
-/** The fault that hides a prefix's paths. */
+/** The fault that hides the paths under each prefix. */
 const ONLY_OTHER = { "/connect/oracle/v2": "v1-only", "/slinky/oracle/v1": "v2-only" } as const;
 
-/** Response from a draining sidecar. A node reports it as "malformed header: missing HTTP content-type". */
+/** Response sent by a draining sidecar. A node reports it as "malformed header: missing HTTP content-type". */
 const DRAINING: HttpReply = { status: 503, body: "" };
 
-/** Response for any other path. Same as the deployed gRPC gateway's. */
+/** Response for any other path, identical to the deployed gRPC gateway's. */
 export const NOT_FOUND: HttpReply = {
   status: 404,
   headers: { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" },
@@ -37,11 +37,11 @@ export interface SidecarAddresses {
   readonly sidecarMetrics: ListenAddress;
 }
 
-/** Parts and settings of the price API. */
+/** Dependencies and settings of the price API. */
 export interface PriceRoutesDeps {
   readonly snapshot: () => PriceSnapshot;
   readonly faults: FaultSet;
-  /** The process is about to end and no longer serves requests. */
+  /** Returns true if the process is about to end and no longer serves requests. */
   readonly isDraining: () => boolean;
   readonly markets: readonly Market[];
   readonly oracle: () => OracleFamilies;
@@ -52,7 +52,7 @@ export interface PriceRoutesDeps {
   readonly slowMs: number;
 }
 
-/** Content of the metrics pages. Both functions are called for each request. */
+/** Content of the metrics pages. Each request calls the function for its page. */
 interface MetricsPages {
   readonly oracleFamilies: () => readonly Family[];
   readonly sidecarFamilies: () => readonly Family[];
@@ -60,7 +60,7 @@ interface MetricsPages {
 
 export interface ListenerOptions {
   readonly listen: SidecarAddresses;
-  /** Name of the option that changes the ports, for the error about a port in use; default `--port-offset`. */
+  /** Name of the option that changes the ports, used in the error for a port in use. Default `--port-offset`. */
   readonly portOption?: string;
 }
 
@@ -112,7 +112,7 @@ function pageRoute(families: () => readonly Family[]): HttpRoute {
   };
 }
 
-/** Names the addresses that `open` returned. */
+/** Assigns names to the addresses returned by `open`. */
 export function namedAddresses([
   prices,
   oracleMetrics,
@@ -134,13 +134,13 @@ interface ServerOptions {
 
 /** HTTP listeners that open and close together. */
 export interface Listeners {
-  /** Opens all listeners and returns their addresses, in order. If one fails, none is opened. No effect if already open. */
+  /** Opens all listeners and returns their addresses in order. If one fails, none is opened. No effect if already open. */
   readonly open: () => Promise<readonly ListenAddress[]>;
   /** Closes all listeners and their connections. No effect if already closed. */
   readonly close: () => Promise<void>;
 }
 
-/** Creates listeners that are closed. Calls to `open` and `close` must not overlap. */
+/** Creates listeners in the closed state. Calls to `open` and `close` must not overlap. */
 function createListeners(options: readonly ServerOptions[], deps: { readonly logger: Logger }): Listeners {
   let servers: readonly OpenHttpServer[] = [];
   // With port 0 the system chooses the port. After a restart the sidecar must have the same port, so that the clients
@@ -255,7 +255,7 @@ function marketEntry(market: Market): unknown {
   };
 }
 
-/** Creates a response with the deployed gRPC gateway's headers, which announce the gRPC trailers. */
+/** Creates a response with the same headers as the deployed gRPC gateway's, which announce the gRPC trailers. */
 function gatewayReply(status: number, value: unknown): HttpReply {
   return {
     status,

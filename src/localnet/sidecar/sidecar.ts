@@ -23,25 +23,25 @@ import {
 } from "./sidecar-listeners.ts";
 
 interface SidecarOptions extends ListenerOptions {
-  /** Value of the label `chain_id` in the oracle metrics. */
+  /** Value of the `chain_id` label in the oracle metrics. */
   readonly chainId: string;
-  /** Seed for the prices: the same seed produces the same prices. */
+  /** Seed for the prices. The same seed produces the same prices. */
   readonly seed: number;
   /** Default `connect`. */
   readonly metricNames?: MetricNames;
   /** Default: `DEFAULT_MARKETS`. */
   readonly markets?: readonly Market[];
-  /** Time between two ticks; default 250 ms. */
+  /** Time between ticks. Default 250 ms. */
   readonly updateIntervalMs?: number;
-  /** Maximum age of a provider's price; older prices are not used. Default 2 min. */
+  /** Maximum age of a provider's price. Older prices are not used. Default 2 min. */
   readonly maxPriceAgeMs?: number;
-  /** Response delay during the fault `slow`; default 3 s. */
+  /** Response delay during the fault `slow`. Default 3 s. */
   readonly slowMs?: number;
-  /** Time from stopping the process until it ends; default 7.75 s, as measured on a deployed sidecar. */
+  /** Time from when the process is stopped until it ends. Default 7.75 s, as measured on a deployed sidecar. */
   readonly drainMs?: number;
-  /** Pairs that have no price during the fault `pair-missing`; default TIA/USD. */
+  /** Pairs without a price during the fault `pair-missing`. Default TIA/USD. */
   readonly missingPairs?: readonly string[];
-  /** Version in the API responses; default empty, as in a deployed build without a tag. */
+  /** Version in the API responses. Default empty, as in a deployed build without a tag. */
   readonly version?: string;
 }
 
@@ -50,33 +50,33 @@ interface SidecarDeps {
   readonly logger: Logger;
 }
 
-/** A real sidecar was measured to fail for eight one-second blocks between its stop and its end. */
+/** A real sidecar was measured to fail for eight one-second blocks from when it was stopped until it ended. */
 const DRAIN_MS = 7_750;
 
-/** A simulated sidecar whose faults can be controlled. */
+/** A simulated sidecar with controllable faults. */
 export interface Sidecar extends Service {
   /** Resolves once all listeners are open; rejects if one cannot listen. */
   readonly ready: Promise<SidecarAddresses>;
-  /** All faults, on or off. */
+  /** Returns all faults and whether they are on. */
   readonly faults: () => readonly FaultState[];
-  /** Switches a fault on or off; with `forMs`, for that time only. Resolves once the switch has taken effect. */
+  /** Switches a fault on or off; with `forMs`, only for that time. Resolves once the switch has taken effect. */
   readonly setFault: (name: FaultName, on: boolean, forMs?: number) => Promise<void>;
 }
 
 interface SidecarState {
   running: boolean;
-  /** The last change to the listeners, including one in progress. Never rejects. */
+  /** The last change to the listeners, which may be in progress. Never rejects. */
   lastChange: Promise<unknown>;
 }
 
-/** Creates the sidecar. It listens and ticks while it runs, except while a fault has ended its simulated process. */
+/** Creates the sidecar. While running, it listens and ticks unless a fault has ended its simulated process. */
 export function createSidecar(options: SidecarOptions, deps: SidecarDeps): Sidecar {
   const processOptions = toProcessOptions(options);
   const process = createSidecarProcess({ ...processOptions, drainMs: options.drainMs ?? DRAIN_MS }, deps);
   const state: SidecarState = { running: false, lastChange: Promise.resolve() };
   const listeners = createProcessListeners(options, deps, process, processOptions);
   const ready = createDeferred<SidecarAddresses>();
-  /** Opens or closes the listeners, depending on the process and on whether the sidecar is running. */
+  /** Opens or closes the listeners, depending on the process's state and on whether the sidecar is running. */
   const updateListeners = (): Promise<void> =>
     inOrder(state, async () => {
       if (state.running && process.isUp()) await listeners.open();
@@ -150,7 +150,7 @@ function toProcessOptions(options: SidecarOptions): ProcessOptions {
   };
 }
 
-/** Creates listeners that serve the current process. A restart replaces the process's state, so it is read for each request. */
+/** Creates listeners that serve the current process. A restart replaces the process's state, so each request reads it afresh. */
 function createProcessListeners(
   options: SidecarOptions,
   deps: SidecarDeps,
@@ -174,17 +174,17 @@ function createProcessListeners(
   });
 }
 
-/** A sidecar's simulated process: its faults, and the ends and starts that they cause. */
+/** A sidecar's simulated process: its faults, and the stops and starts that they cause. */
 export interface SidecarProcess {
   readonly faults: FaultSet;
   readonly listFaults: () => readonly FaultState[];
-  /** Switches a fault. With `forMs`, the fault is switched off again after that time. */
+  /** Switches a fault on or off. With `forMs`, the fault is switched off again after that time. */
   readonly setFault: (name: FaultName, on: boolean, forMs?: number) => void;
-  /** The process's memory. A new process starts with a new one. */
+  /** Returns the process's memory. Each new process starts with an initial one. */
   readonly state: () => ProcessState;
-  /** True if the process responds, false while it is down. */
+  /** Returns true while the process responds, and false while it is down. */
   readonly isUp: () => boolean;
-  /** True if the process was stopped but has not ended yet. */
+  /** Returns true if the process was stopped but has not ended yet. */
   readonly isDraining: () => boolean;
   /** Applies the faults, and runs one tick of the price loop if the process is up. */
   readonly tick: () => void;
@@ -193,10 +193,10 @@ export interface SidecarProcess {
 /** A process's stages. */
 type Stage = { readonly kind: "up" | "down" } | { readonly kind: "draining"; readonly endsAtMs: number };
 
-/** Faults that start with a new process. */
+/** Faults that begin by starting a new process. */
 const RESTARTING_FAULTS: readonly FaultName[] = ["startup", "market-map-empty"];
 
-/** Creates a process that is up. `drainMs` is the time from a stop until the process ends. */
+/** Creates a process that is up. `drainMs` is the time from a stop to the process's end. */
 export function createSidecarProcess(
   options: ProcessOptions & { readonly drainMs: number },
   { clock, logger }: { readonly clock: Clock; readonly logger: Logger },
@@ -231,7 +231,7 @@ export function createSidecarProcess(
   };
 }
 
-/** Returns the next stage, or the same one. A stopped process drains until it ends, even if its fault is switched off. */
+/** Returns the next stage, or the current one. A stopped process drains until it ends, even if its fault is switched off. */
 function nextStage(stage: Stage, faults: FaultSet, nowMs: number, drainMs: number): Stage {
   const isKilled = faults.has("sidecar-killed");
   if (isKilled) return stage.kind === "down" ? stage : { kind: "down" };
@@ -241,7 +241,7 @@ function nextStage(stage: Stage, faults: FaultSet, nowMs: number, drainMs: numbe
   return isStopped ? stage : { kind: "up" };
 }
 
-/** A simulated sidecar process's memory. A restart replaces it. */
+/** The memory of a simulated sidecar process. A restart replaces it. */
 export interface ProcessState {
   readonly sidecar: SidecarFamilies;
   readonly oracle: OracleFamilies;
@@ -261,7 +261,7 @@ interface ProcessOptions {
   readonly version: string;
 }
 
-/** Creates the state of a process that has just started: counters at zero, prices at their initial values. */
+/** Creates the state of a process that has just started, with counters at zero and prices at their initial values. */
 export function createProcessState(options: ProcessOptions): ProcessState {
   const sidecar = createSidecarFamilies(options.metricNames);
   const oracle = createOracleFamilies();

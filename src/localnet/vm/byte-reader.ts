@@ -6,7 +6,7 @@ const MAX_STRING_LENGTH = 100_000;
 const utf8Decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
- * Reads the binary format between two offsets in a module. Errors have the deployed parser's words and the offset in the module.
+ * Reads the binary format between two offsets in a module. Errors use the deployed parser's words and state the module offset.
  */
 export class ByteReader {
   readonly bytes: Uint8Array;
@@ -40,7 +40,7 @@ export class ByteReader {
     return byte;
   }
 
-  /** Skips `length` bytes and returns where they started. */
+  /** Skips `length` bytes and returns the offset at which they start. */
   skip(length: number): number {
     if (length > this.end - this.position) throw moduleError("unexpected end-of-file", this.position);
     const start = this.position;
@@ -63,7 +63,7 @@ export class ByteReader {
     }
   }
 
-  /** Checks a signed integer of `bits` bits (32, 33 or 64) without computing it, because no check depends on its value. */
+  /** Checks a signed integer of `bits` bits (32, 33 or 64) without computing its value, on which no check depends. */
   skipSigned(bits: 32 | 33 | 64): void {
     const last = bits === 64 ? 63 : 28;
     for (let shift = 0; ; shift += 7) {
@@ -91,7 +91,7 @@ export class ByteReader {
     return shift < 32 ? (result << (32 - shift)) >> (32 - shift) : result;
   }
 
-  /** Reads a count or size that must not exceed `limit`. */
+  /** Reads a count or a size, which must not exceed `limit`. */
   size(limit: number, description: string): number {
     const position = this.position;
     const size = this.varU32();

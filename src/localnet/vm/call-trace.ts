@@ -1,11 +1,11 @@
-/** The source from which a running call's VM gas is read. */
+/** The source from which the VM gas of a running call is read. */
 interface GasSource {
   /** VM gas used outside the VM. */
   readonly external: bigint;
   gasLeft(): bigint;
 }
 
-/** What is known about a call when its trace begins. */
+/** What is known about a call when its tracing begins. */
 export interface TracedCall {
   readonly gas: GasSource;
   /** VM gas available to the call. */
@@ -14,19 +14,19 @@ export interface TracedCall {
   readonly functionName: (index: number) => string | undefined;
 }
 
-/** Follows one contract call to find out where the gas went. It changes neither the gas nor the result. */
+/** Traces one contract call to find out where its gas was used. The trace changes neither the gas nor the result. */
 export interface CallTrace {
-  /** A function in the module begins. */
+  /** Called when a function in the module begins. */
   enter(functionIndex: number): void;
-  /** The innermost function ends. */
+  /** Called when the innermost function ends. */
   leave(): void;
   /** Runs a host function. */
   host<T>(name: string, run: () => T): T;
-  /** The call ended. `error`: text of the error that ended it, if any. */
+  /** Called when the call has ended. `error`: text of the error that ended it, if any. */
   end(error: string | undefined): void;
-  /** Decoding the result, after the end of the call, used this much VM gas. */
+  /** Called with the VM gas used, after the end of the call, to decode the result. */
   decode(gas: bigint): void;
 }
 
-/** Begins the trace for a call. */
+/** Begins tracing a call. */
 export type StartTrace = (call: TracedCall) => CallTrace;

@@ -9,14 +9,14 @@ import { restoredGlobals } from "./rewrite-helpers.ts";
 import { REWRITER_VERSION, rewriteModule, type RewriteOptions } from "./rewrite.ts";
 import { validateFunction } from "./validate-function.ts";
 
-/** Node's `WebAssembly`, which this project's types do not include. */
+/** Node's `WebAssembly`, which is missing from this project's types. */
 declare const WebAssembly: { Module: new (bytes: Uint8Array) => object };
 
 /** A module that is ready to be called. */
 export interface CompiledModule extends ResolvedExports, Instantiable {
-  /** Why no instance can be made: imports of the wrong type, segments out of range, a start function. */
+  /** Why the module cannot be instantiated: imports of the wrong type, segments out of range, a start function. */
   readonly instantiationProblem: string | undefined;
-  /** Size of the rewritten code in bytes. */
+  /** Size of the rewritten code, in bytes. */
   readonly size: number;
 }
 
@@ -31,8 +31,8 @@ function keyOf(checksum: string): string {
 }
 
 /**
- * A cache for compiled modules by checksum and rewriter version. When it is full, the least recently used modules are removed and
- * passed to `onRemove`.
+ * Creates a cache for compiled modules, keyed by checksum and rewriter version. When the cache is full, the least recently used
+ * modules are removed and passed to `onRemove`.
  */
 export function createModuleCache(limit: number, onRemove: (module: CompiledModule) => void): ModuleCache {
   const modules = new Map<string, CompiledModule>();
@@ -67,7 +67,7 @@ export function createModuleCache(limit: number, onRemove: (module: CompiledModu
   };
 }
 
-/** Validates function bodies, rewrites and compiles. A module's instances are not reused for profiles. */
+/** Validates function bodies, rewrites the module and compiles it. A module's instances are not reused for profiles. */
 export function compileModule(module: WasmModule, options: RewriteOptions = {}): CompiledModule {
   const { variant = "plain" } = options;
   const shapes = module.bodies.map((_, at) => validateFunction(module, at));
@@ -83,7 +83,7 @@ export function compileModule(module: WasmModule, options: RewriteOptions = {}):
   };
 }
 
-/** Names for a trace. Most contracts are stripped, so only the names of their exports are left. */
+/** Function names for a trace. Most contracts are stripped, so that only the names of their exports remain. */
 function namesOrExports(module: WasmModule): (index: number) => string | undefined {
   const names = createNames(module);
   const exported = new Map(
@@ -92,7 +92,7 @@ function namesOrExports(module: WasmModule): (index: number) => string | undefin
   return (index) => names(index) ?? exported.get(index);
 }
 
-/** JavaScript would throw for an i64 parameter, and convert for a float parameter. */
+/** JavaScript would throw for an i64 parameter, and would convert the value for a float parameter. */
 function mistypedFunctions(module: WasmModule): ReadonlySet<string> {
   const isMistyped = (index: number): boolean =>
     functionType(module, index)?.params.some((type) => type !== I32) === true;
@@ -109,7 +109,7 @@ function compileBytes(bytes: Uint8Array): object {
   }
 }
 
-/** Returns why V8 or the deployed VM could not make an instance, in the deployed words. */
+/** Returns why V8 or the deployed VM could not instantiate the module, in the deployed words. */
 function instantiationProblem(module: WasmModule): string | undefined {
   for (const { name, type } of module.imports) {
     if (!isHostFunction(name)) return `Error while importing "env"."${name}": unknown import.`;

@@ -31,7 +31,7 @@ export const G2_LENGTH = 96;
 
 const NOTHING = new Uint8Array();
 
-/** Bytes, or an error code. */
+/** Either bytes or an error code. */
 export type BytesOrCode = Uint8Array | number;
 
 export type EcdsaCurve = "secp256k1" | "secp256r1";
@@ -39,11 +39,11 @@ const CURVES = { secp256k1, secp256r1: p256 } as const;
 
 export interface EcdsaSignature {
   readonly hash: Uint8Array;
-  /** r and s, 64 bytes. */
+  /** r and s, 64 bytes in total. */
   readonly signature: Uint8Array;
 }
 
-/** Verifies a signature for a hash, with high or low s. Returns a code. */
+/** Verifies a signature for a hash, accepting high or low s. Returns a code. */
 export function verifyEcdsa(
   curve: EcdsaCurve,
   { hash, signature }: EcdsaSignature,
@@ -66,7 +66,7 @@ export function verifyEcdsa(
     : CRYPTO_CODE.invalid;
 }
 
-/** Recovers the uncompressed public key that made a signature. Parameters 2 and 3 exist only for secp256r1. */
+/** Recovers the uncompressed public key for a signature. Parameters 2 and 3 exist only for secp256r1. */
 export function recoverEcdsa(
   curve: EcdsaCurve,
   { hash, signature }: EcdsaSignature,
@@ -92,7 +92,7 @@ export function verifyEd25519(message: Uint8Array, signature: Uint8Array, public
   return isValid({ message, signature, publicKey }) ? CRYPTO_CODE.valid : CRYPTO_CODE.invalid;
 }
 
-/** Verifies signatures for one message or for one message each, by one key or by one key each. Returns a code. */
+/** Verifies signatures for a single message or one message each, and by a single key or one key each. Returns a code. */
 export function verifyEd25519Batch(
   messages: readonly Uint8Array[],
   signatures: readonly Uint8Array[],
@@ -128,7 +128,7 @@ type G2Point = typeof G2.Point.BASE;
 const COMPRESSED = 0x80;
 const INFINITY = 0x40;
 
-/** Decodes a compressed point. With the infinity flag, other bytes do not matter. Undefined if not a point in the subgroup. */
+/** Decodes a compressed point. If the infinity flag is set, other bytes are ignored. Undefined if not a point in the subgroup. */
 function decodePoint<P extends { assertValidity(): void }>(
   bytes: Uint8Array,
   length: number,
@@ -152,10 +152,10 @@ function chunks(bytes: Uint8Array, length: number): Uint8Array[] {
   );
 }
 
-/** Called before each point in a long list. An exception that it throws ends the work. */
+/** Called before each point in a long list. Throwing an exception ends the work. */
 type BeforePoint = () => void;
 
-/** Adds points in one group. */
+/** Adds points in a group. */
 function aggregate<
   P extends { assertValidity(): void; add(other: P): P; toBytes(isCompressed: boolean): Uint8Array },
 >(
@@ -198,7 +198,7 @@ export interface PairingEquality {
 /** Number of pairs whose pairings are computed together. */
 const PAIRS = 16;
 
-/** Returns whether the product of the pairings (ps, qs) equals the pairing (r, s), as a code. */
+/** Checks whether the product of the pairings (ps, qs) equals the pairing (r, s). Returns a code. */
 export function pairingEquality({ ps, qs, r, s }: PairingEquality, before: BeforePoint): number {
   if (ps.length % G1_LENGTH !== 0) return CRYPTO_CODE.pairingG1;
   if (qs.length % G2_LENGTH !== 0) return CRYPTO_CODE.pairingG2;
@@ -256,7 +256,7 @@ function hashToField(message: Uint8Array, tag: Uint8Array, count: number): bigin
   );
 }
 
-/** The library's types describe the mapped point as affine, but its code returns a point. */
+/** The library's types describe the mapped point as affine, but its code returns a point object. */
 function mappedPoint<P>(mapped: unknown, group: new (...coordinates: never[]) => P): P {
   return mapped instanceof group ? mapped : unreachable("a mapped element is not a point");
 }

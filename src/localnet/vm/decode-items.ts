@@ -12,7 +12,7 @@ import {
 } from "./module.ts";
 import { I32, newOperator, OP, readOperator } from "./operators.ts";
 
-/** Maximum number of items of each kind in a module. */
+/** Maximum number of items per kind in a module. */
 export const MAX_ITEMS = {
   types: 1_000_000,
   functions: 1_000_000,
@@ -27,7 +27,7 @@ const MAX_PARAMS = 1000;
 const MAX_TABLE_ENTRIES = 10_000_000;
 const MAX_MEMORY_PAGES = 65_536;
 
-/** Throws if a module has too many items of a kind. */
+/** Throws if a module has too many items of one kind. */
 export function checkCount(count: number, what: keyof typeof MAX_ITEMS, offset: number): void {
   const limit = MAX_ITEMS[what];
   if (count <= limit) return;
@@ -44,7 +44,7 @@ export function typeOfFunction(module: WasmModule, index: number, offset: number
   return type;
 }
 
-/** Reads a value type. A value type from a disabled feature is an error at `offset`, where the item starts. */
+/** Reads a value type. A type from a disabled feature is an error at `offset`, where the item starts. */
 function readValueType(reader: ByteReader, offset: number): number {
   const byte = reader.peek();
   if (byte === 0x7b) throw moduleError("SIMD support is not enabled", offset);
@@ -149,7 +149,7 @@ export function readGlobalType(reader: ByteReader, offset: number): GlobalType {
   return { type, isMutable: flag === 1 };
 }
 
-/** Checks a constant expression of type `expected`. Returns the unsigned value of an `i32.const`. */
+/** Checks a constant expression of type `expected`. For an `i32.const`, returns its unsigned value. */
 export function readConstant(reader: ByteReader, module: WasmModule, expected: number): number | undefined {
   const operator = newOperator();
   let found: number | undefined;

@@ -19,7 +19,7 @@ import { moduleError, vmError } from "./errors.ts";
 import { newModule, SECTION, type WasmModule } from "./module.ts";
 
 const MAGIC = [0x00, 0x61, 0x73, 0x6d];
-/** Required order of the sections; custom sections may be anywhere. */
+/** Required order of the sections; custom sections may occur anywhere. */
 const SECTION_ORDER: readonly number[] = [
   SECTION.type,
   SECTION.import,
@@ -37,8 +37,9 @@ const SECTION_ORDER: readonly number[] = [
 ];
 
 /**
- * Decodes a module and checks everything except function bodies and the chain's own rules, in the deployed order and words
- * (wasmparser 0.121 with the deployed features). Linear in the length of `bytes`; counts are checked before memory is allocated.
+ * Decodes a module and checks everything except function bodies and the chain's own rules, in the same order and words as the
+ * deployed VM (wasmparser 0.121 with the deployed features). Takes time linear in the length of `bytes`; counts are checked
+ * before memory is allocated.
  */
 export function decodeModule(bytes: Uint8Array): WasmModule {
   const module = newModule(bytes);
@@ -85,7 +86,7 @@ function readHeader(reader: ByteReader): void {
   if (version !== 1) throw moduleError(`unknown binary version: 0x${version.toString(16)}`, 0);
 }
 
-/** Formats bytes like Rust's `{:#x?}`. */
+/** Formats bytes as Rust's `{:#x?}` does. */
 function debugBytes(bytes: readonly number[]): string {
   return `[\n${bytes.map((byte) => `    0x${byte.toString(16)},\n`).join("")}]`;
 }
@@ -159,7 +160,7 @@ function readCustomSection(content: ByteReader, module: WasmModule): void {
   module.migrateVersion = parseU64(text);
 }
 
-/** Parses a number like Rust's `str::parse::<u64>`. */
+/** Parses a number as Rust's `str::parse::<u64>` does. */
 function parseU64(text: string): bigint {
   if (text === "") throw vmError("static-validation", "cannot parse integer from empty string");
   if (!/^\+?[0-9]+$/.test(text)) throw vmError("static-validation", "invalid digit found in string");
@@ -285,10 +286,10 @@ function readCodeSection(reader: ByteReader, state: DecoderState, length: number
   state.module.sections.set(SECTION.code, { start, end });
 }
 
-/** Maximum size of a name section that is read for error stacks. */
+/** Maximum size of a name section that is read to name functions in error stacks. */
 const MAX_NAMES = 4 * 1024 * 1024;
 
-/** Returns a function that looks up a function's name in the custom section `name`, which is read on first use. */
+/** Returns a function that looks up function names in the custom section `name`, which is read on first use. */
 export function createNames({ customSections, bytes }: WasmModule): (index: number) => string | undefined {
   const range = customSections.find(({ name }) => name === "name")?.range;
   // Not the module's bytes, so that only the names stay in memory.
@@ -303,7 +304,7 @@ export function createNames({ customSections, bytes }: WasmModule): (index: numb
   };
 }
 
-/** Reads the function names. For a malformed section, returns the names before the problem, because no check depends on them. */
+/** Reads the function names. If the section is malformed, returns the names before the error, since no check depends on them. */
 function readNames(content: Uint8Array): Map<number, string> {
   const names = new Map<number, string>();
   const reader = new ByteReader(content);

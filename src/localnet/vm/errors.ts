@@ -1,6 +1,6 @@
 import { CodedError } from "../../platform/base/errors.ts";
 
-/** The deployed VM's kinds of errors, each with the words that precede the detail. */
+/** The deployed VM's kinds of errors, each with the words that precede its detail. */
 const PREFIXES = {
   aborted: "Aborted: ",
   backend: "Error calling into the VM's backend: ",
@@ -21,7 +21,7 @@ const PREFIXES = {
 
 export type VmErrorCode = keyof typeof PREFIXES;
 
-/** One frame of a WebAssembly stack, innermost first: the function's index, and its name if the module has one. */
+/** One frame of a WebAssembly stack, innermost first: the function's index, and its name if the module defines one. */
 export interface WasmFrame {
   readonly index: number;
   readonly name: string | undefined;
@@ -32,10 +32,10 @@ export interface VmErrorFacts {
   readonly stack?: readonly WasmFrame[];
 }
 
-/** An error in the virtual machine. Its message is the deployed VM's (cosmwasm-vm 2.1.6, `errors/vm_error.rs`). */
+/** An error in the virtual machine. Its message is the same as the deployed VM's (cosmwasm-vm 2.1.6, `errors/vm_error.rs`). */
 export class VmError extends CodedError<VmErrorFacts> {}
 
-/** Creates an error with the deployed words for this kind. */
+/** Creates an error of this kind with the deployed words. */
 export function vmError(code: VmErrorCode, detail = "", stack?: readonly WasmFrame[]): VmError {
   return new VmError({ code, ...(stack !== undefined && { stack }) }, `${PREFIXES[code]}${detail}`);
 }
@@ -55,7 +55,7 @@ export function moduleError(message: string, offset: number): VmError {
   );
 }
 
-/** Failures that a host reports to the VM. They end the call, except for a failure with an address, which is a value. */
+/** Failures that a host reports to the VM. They end the call, except for an address failure, which is returned as a value. */
 export type HostFailure =
   | { readonly kind: "out-of-gas" }
   | { readonly kind: "panic" }
@@ -63,7 +63,7 @@ export type HostFailure =
   | { readonly kind: "user"; readonly message: string }
   | { readonly kind: "unknown"; readonly message: string };
 
-/** Thrown by a host. The VM does not charge the gas of the access that failed. */
+/** Thrown by a host. The VM does not charge the gas for the failed access. */
 export class HostError extends Error {
   readonly problem: HostFailure;
 
@@ -73,7 +73,7 @@ export class HostError extends Error {
   }
 }
 
-/** Maps an exception from a host to the VM's error. Anything but a `HostError` is a bug and is rethrown. */
+/** Maps an exception thrown by a host to the VM's error. Anything except a `HostError` is a bug and is rethrown. */
 export function fromHostError(thrown: unknown): VmError {
   if (!(thrown instanceof HostError)) throw thrown;
   const { problem } = thrown;

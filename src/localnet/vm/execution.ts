@@ -6,13 +6,13 @@ import type { Instance, StartState, WasmExports } from "./start-state.ts";
 import { readRegion, regionAt, writeRegion } from "./regions.ts";
 import { EXPORTS } from "./rewrite.ts";
 
-/** Maximum depth of calls to exported functions: an entry point, and `allocate` from a host function. */
+/** Maximum nesting depth of calls to exported functions: an entry point, and `allocate` called by a host function. */
 const MAX_CALL_DEPTH = 2;
 
-/** Maximum size of a result in bytes. */
+/** Maximum size of a result, in bytes. */
 const MAX_RESULT = 64 * 1024 * 1024;
 
-/** V8's errors (Node 20 to 24), and what the deployed VM says instead. */
+/** V8's error texts (Node 20 to 24), and the deployed VM's texts that replace them. */
 const TRAPS: readonly (readonly [text: string, deployed: string])[] = [
   ["unreachable", "unreachable"],
   ["memory access out of bounds", "out of bounds memory access"],
@@ -24,36 +24,36 @@ const TRAPS: readonly (readonly [text: string, deployed: string])[] = [
   ["Maximum call stack size exceeded", "call stack exhausted"],
 ];
 
-/** What is known about a module, for error texts. */
+/** Facts about a module that error texts need. */
 export interface ResolvedExports {
   /** Names of exports that are not functions. */
   readonly otherExports: ReadonlySet<string>;
-  /** Exported functions with a parameter that is not an i32: nothing calls them. */
+  /** Exported functions that have a parameter other than i32, which nothing calls. */
   readonly mistypedFunctions: ReadonlySet<string>;
   /** Returns the name of a function in the module, if it has one. */
   readonly functionName: (index: number) => string | undefined;
 }
 
-/** VM gas between two interrupt calls: an endless loop uses it in a tenth of a millisecond, and host functions in a few. */
+/** VM gas between two interrupt calls. An endless loop uses it in a tenth of a millisecond, host functions in a few. */
 const SLICE = 100_000_000n;
 
-/** What a call's first allocation returned, and the VM gas that it used. */
+/** The pointer that a call's first allocation returned, and the VM gas that it used. */
 type Allocation = Pick<StartState, "pointer" | "gas">;
 
-/** One contract call: its instance, its gas, and the host behind it. */
+/** One contract call, with its instance, its gas, and the host behind it. */
 export class Execution {
   readonly host: Host;
   readonly costs: GasCosts;
   readonly isReadOnly: boolean;
   /** VM gas used outside the VM: storage and queries. */
   external = 0n;
-  /** Undefined: nothing follows the call. */
+  /** If undefined, the call is not traced. */
   trace: CallTrace | undefined;
   private readonly instance: Instance;
   private readonly exports: WasmExports;
   private readonly module: ResolvedExports;
   private readonly interrupt: (() => void) | undefined;
-  /** VM gas that the module's counter receives later. Without an interrupt, the counter has all of it. */
+  /** VM gas that is moved to the module's counter later. Without an interrupt, the counter starts with all of it. */
   private reserve: bigint;
   private callDepth = 0;
   private hasCalledHost = false;
@@ -83,8 +83,8 @@ export class Execution {
   }
 
   /**
-   * Writes the arguments, calls the entry point, reads the result and frees its region. `onStart` receives the first allocation
-   * if it happened here and depended only on its length.
+   * Writes the arguments, calls the entry point, reads the result and frees the result's region. `onStart` receives the first
+   * allocation if it happened here and depended only on its length.
    */
   run(
     entryPoint: string,
@@ -122,7 +122,7 @@ export class Execution {
     return left < 0n ? 0n : left;
   }
 
-  /** Called when the module's counter is below zero: moves gas to it from the reserve, or ends the call. */
+  /** Called when the module's counter is below zero. Moves gas to it from the reserve, or ends the call. */
   refill(): void {
     const { gas } = this.exports;
     const left = gas.value + this.reserve;
@@ -136,7 +136,7 @@ export class Execution {
     return this.exports.stack.value;
   }
 
-  /** Called by a host function that takes a long time for its gas. */
+  /** Called by a host function that takes a long time relative to its gas. */
   checkInterrupt(): void {
     this.interrupt?.();
   }
@@ -165,7 +165,7 @@ export class Execution {
     this.charge(used);
   }
 
-  /** Asks the host, and charges the gas that it used. */
+  /** Asks the host and charges the gas that it used. */
   ask<T>(question: (host: Host) => { readonly value: T; readonly gas: bigint }): T {
     let reply: { readonly value: T; readonly gas: bigint };
     try {
@@ -177,7 +177,7 @@ export class Execution {
     return reply.value;
   }
 
-  /** Reads a region. Gas is charged before its length is checked. */
+  /** Reads a region. Charges the gas before checking the region's length. */
   read(pointer: number, maxLength: number): Uint8Array {
     const buffer = this.buffer();
     const region = regionAt(buffer, pointer);
@@ -187,7 +187,7 @@ export class Execution {
     return readRegion(buffer, region);
   }
 
-  /** Reads a region, or undefined for a null pointer. */
+  /** Reads a region; returns undefined for a null pointer. */
   readOptional(pointer: number, maxLength: number): Uint8Array | undefined {
     return pointer === 0 ? undefined : this.read(pointer, maxLength);
   }
@@ -196,7 +196,7 @@ export class Execution {
     writeRegion(this.buffer(), pointer, data);
   }
 
-  /** Writes `data` into a new region that the contract allocates. Returns its pointer. */
+  /** Writes `data` to a new region that the contract allocates. Returns the region's pointer. */
   allocate(data: Uint8Array): number {
     return this.writeNew(this.callWithResult("allocate", [data.length]), data);
   }

@@ -3,9 +3,9 @@ import { OP } from "./operators.ts";
 /** VM gas per unit of chain gas. */
 export const GAS_MULTIPLIER = 140_000n;
 
-/** VM gas per operator. */
+/** VM gas charged per operator. */
 export const OPERATOR_COST = 115;
-/** VM gas per operator that ends a basic block. */
+/** VM gas charged per operator that ends a basic block. */
 export const ACCOUNTING_COST = 14 * OPERATOR_COST;
 
 const ACCOUNTING: ReadonlySet<number> = new Set([
@@ -23,17 +23,17 @@ const ACCOUNTING: ReadonlySet<number> = new Set([
 
 const IS_ACCOUNTING = Uint8Array.from({ length: 256 }, (_, opcode) => (ACCOUNTING.has(opcode) ? 1 : 0));
 
-/** Returns whether an operator is a branch source or target, and so ends a basic block. */
+/** Returns true if an operator is a branch source or target, and therefore ends a basic block. */
 export function isAccounting(opcode: number): boolean {
   return IS_ACCOUNTING[opcode] === 1;
 }
 
-/** Costs of the host's work for a contract, in VM gas (cosmwasm-vm 2.1.6, `GasConfig`; addresses: wasmd 0.53). */
+/** VM gas costs for the host's work on behalf of a contract (cosmwasm-vm 2.1.6, `GasConfig`; addresses: wasmd 0.53). */
 export interface GasCosts {
   readonly hostCall: bigint;
   readonly regionBase: bigint;
   readonly regionByte: bigint;
-  /** Per byte of a region larger than 8,000,000 bytes, instead of the two above. */
+  /** Per byte of a region larger than 8,000,000 bytes; replaces the two costs above. */
   readonly largeRegionByte: bigint;
   readonly stringBase: bigint;
   readonly stringByte: bigint;
@@ -58,7 +58,7 @@ export interface GasCosts {
   readonly blsPairingPair: bigint;
   readonly blsHashG1: bigint;
   readonly blsHashG2: bigint;
-  /** Per byte of the result, because the chain decodes it. */
+  /** Per byte of the result, which the chain decodes. */
   readonly resultByte: bigint;
 }
 
@@ -93,10 +93,10 @@ export const GAS_COSTS: GasCosts = {
   resultByte: GAS_MULTIPLIER,
 };
 
-/** Maximum size of a region that is read for a base cost and a small cost per byte. */
+/** Maximum size of a region that can be read for a base cost and a small cost per byte. */
 const LARGE_REGION = 8_000_000;
 
-/** Returns the VM gas for reading a region of `length` bytes. */
+/** Returns the VM gas charged for reading a region of `length` bytes. */
 export function regionCost(costs: GasCosts, length: number): bigint {
   return length <= LARGE_REGION
     ? costs.regionBase + costs.regionByte * BigInt(length)

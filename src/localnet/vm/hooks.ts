@@ -4,21 +4,22 @@ import type { CallTrace } from "./call-trace.ts";
 import { SECTION } from "./module.ts";
 import { I32, OP } from "./operators.ts";
 
-/** Node's `WebAssembly`, which this project's types do not include. */
+/** Node's `WebAssembly`, which is missing from this project's types. */
 declare const WebAssembly: {
   Module: new (bytes: Uint8Array) => object;
   Instance: new (module: object, imports: object) => { readonly exports: Hooks };
 };
 
 /**
- * What a module is compiled for. `plain` has no hooks: with them, a small loop takes half as long again, which is too long in a
- * block. In `interruptible` code, a gas counter below zero calls a hook, which may refill it. `traced` also has the other hooks.
+ * The use for which a module is compiled. `plain` code has no hooks: with them, a small loop takes half as long again, which is
+ * too slow in a block. In `interruptible` code, a gas counter below zero calls a hook, which may refill it. `traced` code also
+ * calls the other hooks.
  */
 export type Variant = "plain" | "interruptible" | "traced";
 
-/** JavaScript functions that rewritten code calls. */
+/** JavaScript functions that the rewritten code calls. */
 export interface Hooks {
-  /** The gas counter is below zero. Ends the call, or refills the counter. */
+  /** Called when the gas counter is below zero. Ends the call or refills the counter. */
   readonly refill: () => void;
   /** A function begins. */
   readonly enter: () => void;
@@ -29,9 +30,9 @@ export interface Hooks {
 /** Names of the hooks, in table order. */
 const NAMES = ["refill", "enter", "leave"] as const;
 
-/** The hooks' types, as encoded in a type section: with a function index, and without parameters. */
+/** Hook types, as encoded in a type section: the first takes a function index, the second no parameters. */
 export const HOOK_TYPES = [Uint8Array.of(0x60, 1, I32, 0), Uint8Array.of(0x60, 0, 0)] as const;
-/** A table for the hooks, as encoded in a table section. */
+/** The hook table, as encoded in a table section. */
 export const HOOK_TABLE = Uint8Array.of(0x70, 0x01, NAMES.length, NAMES.length);
 
 function typeOf(name: keyof Hooks): number {
@@ -43,8 +44,8 @@ function named(name: string, ...rest: readonly number[]): Uint8Array {
 }
 
 /**
- * Returns a module that exports the hooks that it imports. A table accepts only WebAssembly functions, and an import in the
- * contract itself would change the indices of all functions.
+ * Returns a module that exports the hooks that it imports. This is needed because a table accepts only WebAssembly functions, and
+ * an import in the contract itself would change the indices of all functions.
  */
 function bridge(): Uint8Array {
   const out = new ByteWriter(128);
@@ -68,13 +69,13 @@ function bridge(): Uint8Array {
   return out.bytes().slice();
 }
 
-/** What the hooks report to. */
+/** The object to which the hooks report. */
 interface Hooked {
   refill(): void;
   readonly trace: Pick<CallTrace, "enter" | "leave"> | undefined;
 }
 
-/** Creates the hooks. They report to the call that `current` returns. */
+/** Creates the hooks, which report to the call that `current` returns. */
 export function createHooks(current: () => Hooked): Hooks {
   const imports = {
     "": {
@@ -86,13 +87,13 @@ export function createHooks(current: () => Hooked): Hooks {
   return new WebAssembly.Instance(new WebAssembly.Module(bridge()), imports).exports;
 }
 
-/** A rewritten module's hooks: the index of their table, and the index of the first of their two types. */
+/** Hook positions in a rewritten module: the index of the hook table, and the index of the first of the two hook types. */
 export interface HookPlaces {
   readonly table: number;
   readonly type: number;
 }
 
-/** Appends a call to the hook for the beginning of a function. */
+/** Appends a call to the hook that marks the beginning of a function. */
 export function writeEnter(writer: ByteWriter, places: HookPlaces, functionIndex: number): void {
   writer.u8(OP.i32Const);
   writer.varSigned(functionIndex);

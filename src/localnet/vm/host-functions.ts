@@ -11,7 +11,7 @@ const KIB = 1024;
 const MIB = 1024 * KIB;
 const BATCH_ITEMS = 256;
 
-/** Maximum size of each argument in bytes. */
+/** Maximum size of each argument, in bytes. */
 const MAX = {
   key: 64 * KIB,
   value: 128 * KIB,
@@ -29,12 +29,12 @@ const MAX = {
   blsTag: 5 * KIB,
 } as const;
 
-/** Bytes of native stack that the host's own frames may use before it calls another contract. */
+/** Native stack bytes that the host's own frames may use before it calls another contract. */
 const QUERY_STACK = 24 * KIB;
 
 type HostFunction = (execution: Execution, args: readonly number[]) => number | bigint | undefined;
 
-/** Writes what the chain says about an address into a new region, or returns 0 if there is nothing to say. */
+/** Writes the chain's complaint about an address to a new region; returns 0 if there is none. */
 function addressText(execution: Execution, pointer: number, use: (text: string) => number): number {
   const source = execution.read(pointer, MAX.humanAddress);
   if (source.length === 0) return execution.allocate(utf8("Input is empty"));
@@ -52,7 +52,7 @@ function requireWritable(execution: Execution): void {
   if (execution.isReadOnly) throw vmError("write-access");
 }
 
-/** Reads a key or value to store. One that is too long has its own error. */
+/** Reads a key or value to store. Throws a dedicated error if it is too long. */
 function readToStore(execution: Execution, pointer: number, kind: "Key" | "Value"): Uint8Array {
   const limit = kind === "Key" ? MAX.key : MAX.value;
   try {
@@ -69,7 +69,7 @@ function readToStore(execution: Execution, pointer: number, kind: "Key" | "Value
   }
 }
 
-/** Writes a result into the contract's region and returns 0, or returns an error code. */
+/** Writes a result to the contract's region and returns 0, or returns an error code. */
 function writeOrCode(execution: Execution, pointer: number, result: crypto.BytesOrCode): number {
   if (typeof result === "number") return result;
   execution.write(pointer, result);
@@ -265,7 +265,7 @@ const FUNCTIONS: Readonly<Record<HostFunctionName, HostFunction>> = {
   },
 };
 
-/** Each host function's parameters (all i32) and its result. */
+/** Each host function's result and number of parameters, which are all i32. */
 const SHAPES: Readonly<Record<HostFunctionName, readonly [params: number, result: number | undefined]>> = {
   abort: [1, undefined],
   db_read: [1, I32],
@@ -302,7 +302,7 @@ export function hostFunctionType(name: HostFunctionName): FunctionType {
   };
 }
 
-/** Returns whether the VM has a host function with this name. */
+/** Returns true if the VM has a host function with this name. */
 export function isHostFunction(name: string): name is HostFunctionName {
   return Object.hasOwn(SHAPES, name);
 }
@@ -316,7 +316,7 @@ function runHost(
   return run(execution, args);
 }
 
-/** Creates a contract's imports. They work for the execution that `current` returns. Each call first costs gas. */
+/** Creates the imports of a contract. They act on the execution that `current` returns. Each call first charges gas. */
 export function createImports(
   current: () => Execution,
 ): Readonly<Record<string, (...args: number[]) => number | bigint | undefined>> {

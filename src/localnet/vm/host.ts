@@ -1,6 +1,6 @@
 import type { Result } from "../../platform/base/errors.ts";
 
-/** Entry points that a chain calls, with their number of arguments: env, info and message, or env and message. */
+/** Entry points that a chain calls, with their number of arguments: env, info and message; or env and message. */
 export const ENTRY_POINTS = {
   instantiate: 3,
   execute: 3,
@@ -18,7 +18,7 @@ export const ENTRY_POINTS = {
 
 export type EntryPoint = keyof typeof ENTRY_POINTS;
 
-/** A value, and the VM gas that was used outside the VM to get it. This gas is deducted from what the contract may still use. */
+/** A value, and the VM gas used outside the VM to obtain it. This gas is deducted from what the contract may still use. */
 export interface Metered<T> {
   readonly value: T;
   readonly gas: bigint;
@@ -27,16 +27,16 @@ export interface Metered<T> {
 /** An entry in a contract's storage. */
 export type StorageEntry = readonly [key: Uint8Array, value: Uint8Array];
 
-/** What a contract may still use when it asks the chain. */
+/** Limits on what a contract may still use when it queries the chain. */
 export interface QueryLimits {
   /** VM gas. */
   readonly gas: bigint;
-  /** Bytes of native stack for calls to other contracts on the same stack. */
+  /** Native stack bytes available for calls to other contracts on the same stack. */
   readonly stack: number;
 }
 
 /**
- * What the VM asks the chain during one call. All methods are synchronous and depend only on the chain's state. They throw
+ * What the VM asks of the chain during one call. All methods are synchronous and depend only on the chain's state. They throw
  * `HostError` for failures that end the call; any other exception is a bug and passes through the VM.
  */
 export interface Host {
@@ -45,13 +45,13 @@ export interface Host {
   set(key: Uint8Array, value: Uint8Array): bigint;
   /** Returns the VM gas used. */
   remove(key: Uint8Array): bigint;
-  /** Returns a new iterator over keys from `start` to `end` (exclusive). Ids, which contracts see, count from 0 in each call. */
+  /** Returns a new iterator over keys from `start` to `end` (exclusive). Contracts see its id; ids count from 0 in each call. */
   scan(start: Uint8Array | undefined, end: Uint8Array | undefined, isDescending: boolean): Metered<number>;
-  /** Moves an iterator and returns the entry that it leaves, or undefined after the last one. */
+  /** Advances an iterator and returns the entry that it leaves, or undefined after the last entry. */
   next(iterator: number): Metered<StorageEntry | undefined>;
   /** Returns the encoded response to an encoded query, as the contract receives it. */
   query(request: Uint8Array, limits: QueryLimits): Metered<Uint8Array>;
-  /** Returns why a text is not an address, for the contract. */
+  /** Returns why a text is not an address, in words for the contract; undefined if it is one. */
   validateAddress(text: string): string | undefined;
   canonicalizeAddress(text: string): Result<Uint8Array, string>;
   humanizeAddress(canonical: Uint8Array): Result<string, string>;

@@ -9,25 +9,25 @@ import {
   type WasmExports,
 } from "./start-state.ts";
 
-/** Node's `WebAssembly`, which this project's types do not include. */
+/** Node's `WebAssembly`, which is missing from this project's types. */
 declare const WebAssembly: {
   Instance: new (module: object, imports: object) => { readonly exports: WasmExports };
 };
 
-/** Maximum memory of an instance that is reused, in bytes. A larger memory takes longer to restore than to make. */
+/** Maximum memory of a reusable instance, in bytes. A larger memory takes longer to restore than to create. */
 const MAX_MEMORY = 4 * 1024 * 1024;
 /** Maximum number of start states per module. The lengths of a chain's first arguments differ by a few bytes. */
 const MAX_STARTS = 8;
-/** Maximum number of idle instances per module: a contract's calls nested in its own calls. */
+/** Maximum number of idle instances per module. Several are needed when a contract's calls are nested in its own calls. */
 const MAX_IDLE = 4;
 
-/** What a call requires of its instance: its first argument's length, and its native stack bytes. */
+/** What a call requires of its instance: the length of its first argument, and its native stack bytes. */
 export interface InstanceRequest {
   readonly length: number;
   readonly stackLimit: number;
 }
 
-/** One module's start states by length, and its idle instances. */
+/** A module's start states by length, and its idle instances. */
 interface Reusable {
   readonly starts: Map<number, StartState>;
   readonly idle: Instance[];
@@ -35,15 +35,15 @@ interface Reusable {
 }
 
 /**
- * Gives each call an instance that is as good as new. Making an instance takes longer than most calls, so the memory and globals
- * of instances from finished calls are restored. Nothing else in an instance can change, because no operator writes to a table or
- * drops a segment. An instance is dropped if its call failed or grew the memory beyond the start state.
+ * Gives each call an instance that is as good as new. Creating an instance takes longer than most calls, so the memory and
+ * globals of instances from finished calls are restored instead. Nothing else in an instance can change, because no operator
+ * writes to a table or drops a segment. An instance is discarded if its call failed or grew the memory beyond the start state.
  */
 export class Instances {
   private readonly imports: object;
   private readonly hooks: Hooks;
   private readonly maxBytes: number;
-  /** By module; least recently used first. */
+  /** Keyed by module, least recently used first. */
   private readonly reusable = new Map<Instantiable, Reusable>();
   private total = 0;
 
@@ -54,12 +54,12 @@ export class Instances {
     this.maxBytes = maxBytes;
   }
 
-  /** Size of idle memories and start states in bytes. */
+  /** Returns the total size of idle memories and start states, in bytes. */
   bytes(): number {
     return this.total;
   }
 
-  /** Returns an instance for a call. Its counters are not set. */
+  /** Returns an instance for a call. Its counters are not set yet. */
   take(module: Instantiable, { length, stackLimit }: InstanceRequest): Instance {
     const start = this.reusable.get(module)?.starts.get(length);
     const idle =
@@ -81,7 +81,7 @@ export class Instances {
     return reusable.idle.splice(at, 1)[0];
   }
 
-  /** Records the state after a new instance's first call: `allocate`, which called no host function. */
+  /** Records the state after a new instance's first call, an `allocate` that called no host function. */
   recordStart(
     instance: Instance,
     { length, stackLimit }: InstanceRequest,
@@ -106,7 +106,7 @@ export class Instances {
     reusable.starts.delete(length);
   }
 
-  /** Takes back an instance whose call succeeded. */
+  /** Takes back an instance after a successful call. */
   release(instance: Instance): void {
     const reusable = this.reusable.get(instance.module);
     if (reusable === undefined || reusable.idle.length === MAX_IDLE) return;
@@ -117,7 +117,7 @@ export class Instances {
     this.evict();
   }
 
-  /** Forgets a module that is removed from the cache. */
+  /** Forgets a module that has been removed from the cache. */
   remove(module: Instantiable): void {
     this.total -= this.reusable.get(module)?.bytes ?? 0;
     this.reusable.delete(module);

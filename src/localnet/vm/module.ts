@@ -1,6 +1,6 @@
 import { F64, I32 } from "./operators.ts";
 
-/** A function type. Value types are as encoded (`I32` and so on in operators.ts). */
+/** A function type. Value types are stored as encoded (`I32` and so on in operators.ts). */
 export interface FunctionType {
   readonly params: readonly number[];
   readonly results: readonly number[];
@@ -24,7 +24,7 @@ interface ModuleImport {
   readonly module: string;
   readonly name: string;
   readonly kind: Kind;
-  /** Index of the type, for functions. */
+  /** Type index; for functions only. */
   readonly type: number;
 }
 
@@ -34,26 +34,26 @@ interface ModuleExport {
   readonly index: number;
 }
 
-/** A range of bytes in a module, from `start` to `end`. */
+/** A byte range in a module, from `start` to `end`. */
 export interface ByteRange {
   readonly start: number;
   readonly end: number;
 }
 
-/** An active segment in a table or the memory. */
+/** An active segment of a table or memory. */
 interface Segment {
-  /** First index or address. Undefined if it is given by an imported global. */
+  /** First index or address. Undefined if an imported global determines it. */
   readonly offset: number | undefined;
   readonly length: number;
 }
 
-/** A segment in the table: functions. */
+/** A table segment, which contains functions. */
 interface ElementSegment extends Segment {
-  /** Offset in the module of the first function's index. */
+  /** Offset, within the module, of the first function's index. */
   readonly items: number;
 }
 
-/** A decoded module: everything that checks and the rewriter need, as ranges of the original bytes if they are copied. */
+/** A decoded module: everything that checks and the rewriter need. Parts that are only copied are stored as byte ranges. */
 export interface WasmModule {
   readonly bytes: Uint8Array;
   readonly types: FunctionType[];
@@ -74,9 +74,9 @@ export interface WasmModule {
   readonly elementSegments: ElementSegment[];
   readonly dataSegments: Segment[];
   readonly bodies: ByteRange[];
-  /** Content of each section except custom ones, by id. */
+  /** Content of each section, by id, excluding custom sections. */
   readonly sections: Map<number, ByteRange>;
-  /** Content of each custom section, without its name. */
+  /** Content of each custom section, excluding its name. */
   readonly customSections: { readonly name: string; readonly range: ByteRange }[];
   migrateVersion: bigint | undefined;
 }
@@ -124,7 +124,7 @@ export function newModule(bytes: Uint8Array): WasmModule {
   };
 }
 
-/** Returns a function's type, or undefined if there is no such function. */
+/** Returns a function's type, or undefined if the function does not exist. */
 export function functionType(module: WasmModule, index: number): FunctionType | undefined {
   const type = module.functions[index];
   return type === undefined ? undefined : module.types[type];
@@ -132,12 +132,12 @@ export function functionType(module: WasmModule, index: number): FunctionType | 
 
 const TYPE_NAMES: Readonly<Record<number, string>> = { 0x7f: "i32", 0x7e: "i64", 0x7d: "f32", 0x7c: "f64" };
 
-/** Returns a value type's name. */
+/** Returns the name of a value type. */
 export function typeName(type: number): string {
   return TYPE_NAMES[type] ?? "unknown";
 }
 
-/** Returns whether a byte is a WebAssembly 1.0 value type. */
+/** Returns true if a byte encodes a WebAssembly 1.0 value type. */
 export function isValueType(byte: number): boolean {
   return byte >= F64 && byte <= I32;
 }

@@ -1,17 +1,17 @@
 import type { ByteReader } from "./byte-reader.ts";
 import { moduleError } from "./errors.ts";
 
-/** Value types, as encoded. `UNKNOWN` is the type of a value that unreachable code takes from an empty stack. */
+/** Value types, as encoded. `UNKNOWN` is the type of a value popped from an empty stack in unreachable code. */
 export const I32 = 0x7f;
 export const I64 = 0x7e;
 export const F32 = 0x7d;
 export const F64 = 0x7c;
 export const UNKNOWN = 0;
 
-/** Block type for a block without values. */
+/** Block type of a block without values. */
 export const EMPTY_BLOCK = 0x40;
 
-/** Opcodes that the validator or the rewriter treats by name. Opcodes with the prefix 0xfc are `SATURATING` plus their number. */
+/** Opcodes to which the validator or rewriter refers by name. Opcodes with the prefix 0xfc are `SATURATING` plus their number. */
 export const OP = {
   unreachable: 0x00,
   nop: 0x01,
@@ -44,7 +44,7 @@ export const OP = {
 /** Offset of the saturating conversions in the tables below. */
 const SATURATING = 0x100;
 
-/** Operators with a fixed signature: parameters, result. i and I are 32-bit and 64-bit integers, f and F are floats. */
+/** Operators with a fixed signature: parameters and result. i and I are 32-bit and 64-bit integers; f and F are floats. */
 const SIGNATURES: readonly (readonly [from: number, to: number, params: string, result: string])[] = [
   ...loadsAndStores(),
   [0x41, 0x41, "", "i"],
@@ -106,7 +106,7 @@ export interface Signature {
   readonly result: number | undefined;
 }
 
-/** Signature of each operator that has a fixed one, by opcode. */
+/** Signature of each operator that has a fixed one, indexed by opcode. */
 export const SIGNATURE_OF: readonly (Signature | undefined)[] = (() => {
   const table: (Signature | undefined)[] = Array.from({ length: SATURATING + 8 });
   for (const [from, to, params, result] of SIGNATURES) {
@@ -119,11 +119,11 @@ export const SIGNATURE_OF: readonly (Signature | undefined)[] = (() => {
   return table;
 })();
 
-/** Maximum alignment exponents of the loads and stores 0x28 to 0x3e. */
+/** Maximum alignment exponents for the loads and stores 0x28 to 0x3e. */
 const MAX_ALIGNMENTS = [2, 3, 2, 3, 0, 0, 1, 1, 0, 0, 1, 1, 2, 2, 2, 3, 2, 3, 0, 1, 0, 1, 2];
 const MAX_BR_TABLE_SIZE = 128 * 1024;
 
-/** Returns the feature to which an opcode belongs, if it is disabled in the deployed VM. */
+/** Returns the feature to which an opcode belongs, if the deployed VM disables it. */
 function disabledFeature(opcode: number): string | undefined {
   if ((opcode >= 0x06 && opcode <= 0x0a) || opcode === 0x18 || opcode === 0x19 || opcode === 0x1f)
     return "exceptions";
@@ -137,12 +137,12 @@ function disabledFeature(opcode: number): string | undefined {
   return undefined;
 }
 
-/** An operator as read: its opcode (saturating conversions from 0x100), and the immediates that checks depend on. */
+/** A decoded operator: its opcode (saturating conversions from 0x100), and the immediates on which checks depend. */
 export interface Operator {
   opcode: number;
   /** Offset of the opcode. */
   start: number;
-  /** Index or depth; for `br_table`, the default depth; for blocks, the type index, or -1 with `blockType`. */
+  /** Index or depth; for `br_table`, the default depth; for blocks, the type index, or -1 if `blockType` applies. */
   index: number;
   /** Result type of a block without a type index, or `EMPTY_BLOCK`. */
   blockType: number;
@@ -156,7 +156,7 @@ export function newOperator(): Operator {
 
 /**
  * Reads one operator into `into`, which is reused for speed. Throws for malformed immediates, unknown opcodes, and operators from
- * features that are disabled in the deployed VM.
+ * features that the deployed VM disables.
  */
 export function readOperator(reader: ByteReader, into: Operator): void {
   const start = reader.position;
@@ -253,7 +253,7 @@ function readBlockType(reader: ByteReader, into: Operator): void {
   else into.index = readTypeIndex(reader);
 }
 
-/** A type index is encoded as a signed 33-bit integer, so that it differs from the value types. */
+/** A type index is encoded as a signed 33-bit integer, to distinguish it from the value types. */
 function readTypeIndex(reader: ByteReader): number {
   const start = reader.position;
   reader.skipSigned(33);

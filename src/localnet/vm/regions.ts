@@ -23,7 +23,7 @@ function descriptionAt(buffer: ArrayBuffer, pointer: number): DataView {
   return new DataView(buffer, address, REGION_SIZE);
 }
 
-/** Reads and validates the region at a pointer. The buffer is the memory's current one; it changes when the memory grows. */
+/** Reads and validates the region at a pointer. The buffer is the memory's current one, which changes when the memory grows. */
 export function regionAt(buffer: ArrayBuffer, pointer: number): Region {
   const view = descriptionAt(buffer, pointer);
   const region = {
@@ -50,7 +50,7 @@ export function readRegion(buffer: ArrayBuffer, region: Region): Uint8Array {
   return new Uint8Array(buffer, region.offset, region.length).slice();
 }
 
-/** Copies `data` into the region at a pointer and sets the region's length. */
+/** Copies `data` to the region at a pointer and sets the region's length. */
 export function writeRegion(buffer: ArrayBuffer, pointer: number, data: Uint8Array): void {
   const region = regionAt(buffer, pointer);
   if (data.length > region.capacity)
@@ -71,7 +71,7 @@ function accessError({ offset, capacity, length }: Region, buffer: ArrayBuffer):
   );
 }
 
-/** Joins sections, each followed by its length (big endian, 4 bytes). */
+/** Joins sections, each followed by its length (4 bytes, big endian). */
 export function encodeSections(sections: readonly Uint8Array[]): Uint8Array {
   const total = sections.reduce((sum, section) => sum + section.length + 4, 0);
   const bytes = new Uint8Array(total);

@@ -6,7 +6,7 @@ import { type ByteRange, functionType, type WasmModule } from "./module.ts";
 import { MAX_MEMORY_PAGES } from "./static-checks.ts";
 import { EMPTY_BLOCK, F32, F64, I32, I64, OP } from "./operators.ts";
 
-/** Names of the helper functions that the rewriter appends; those that replace an operator are named by its opcode. */
+/** Names of the helper functions that the rewriter appends. A helper that replaces an operator is named after its opcode. */
 const CANONICAL_F32 = "canonical f32";
 const CANONICAL_F64 = "canonical f64";
 export const CHARGE = "charge";
@@ -18,7 +18,7 @@ export interface Helper {
   readonly code: (writer: ByteWriter, globals: Globals) => void;
 }
 
-/** Indices of the globals and hooks that the rewriter appends. */
+/** Indices of the globals and hooks appended by the rewriter. */
 export interface Globals {
   /** If undefined, a gas counter below zero ends the call. */
   readonly hooks: HookPlaces | undefined;
@@ -36,7 +36,7 @@ const OP_I32_GT_U = 0x4b;
 const OP_I64_LT_S = 0x53;
 const OP_F32_PROMOTE = 0xbb;
 const OP_F64_DEMOTE = 0xb6;
-/** Truncations to integers that can trap, for f32 and f64. */
+/** Truncations from f32 and f64 to integers, which can trap. */
 const TRUNCATIONS = [
   [0xa8, 0xa9, 0xae, 0xaf],
   [0xaa, 0xab, 0xb0, 0xb1],
@@ -64,7 +64,7 @@ export function trapWithoutGas(writer: ByteWriter, { gas, hooks }: Globals): voi
   writer.u8(OP.end);
 }
 
-/** Operators with arithmetic results produce canonical NaNs; `neg`, `abs`, `copysign` and reinterpretations only touch bits. */
+/** Operators with arithmetic results produce canonical NaNs; `neg`, `abs`, `copysign` and reinterpretations only change bits. */
 function canonicalHelper(opcode: number): string | undefined {
   if (opcode >= 0x8d && opcode <= 0x97) return CANONICAL_F32;
   return opcode >= 0x9b && opcode <= 0xa5 ? CANONICAL_F64 : undefined;
@@ -101,8 +101,8 @@ function writeCharge(writer: ByteWriter, globals: Globals): void {
 }
 
 /**
- * For each `memory.grow`, even by no pages, V8 creates a new buffer in JavaScript, and it asks the system for memory beyond the
- * maximum. Both take thousands of times as long as their gas pays for, so neither reaches V8.
+ * For each `memory.grow`, even by zero pages, V8 creates a new buffer in JavaScript; for growth beyond the maximum, it still asks
+ * the system for memory. Both take thousands of times as long as their gas pays for, so neither reaches V8.
  */
 function writeGrow(writer: ByteWriter): void {
   const size = [OP.memorySize, 0] as const;
@@ -123,7 +123,7 @@ function writeCanonicalF64(writer: ByteWriter): void {
   writeBytes(writer, ...LOCAL_0, ...LOCAL_0, 0x61, OP.select);
 }
 
-/** V8 says "unrepresentable" for both a NaN and a number out of range, but the deployed VM has two errors. */
+/** V8 reports "unrepresentable" for both a NaN and an out-of-range number, but the deployed VM has separate errors. */
 function writeTruncate(
   writer: ByteWriter,
   { notANumber }: Globals,
@@ -136,7 +136,7 @@ function writeTruncate(
 
 /**
  * `promote` and `demote` keep a NaN's sign and the upper bits of its payload, and set its quiet bit. WebAssembly leaves the
- * payload open, so the bits are computed with integers.
+ * payload unspecified, so the bits are computed with integers.
  */
 function writePromote(writer: ByteWriter): void {
   const bits = [...LOCAL_0, 0xbc, 0xad] as const; // i32.reinterpret_f32, i64.extend_i32_u
@@ -164,7 +164,7 @@ function writeDemote(writer: ByteWriter): void {
   writeBytes(writer, 0x72, 0xbe, OP.end); // f32.reinterpret_i32
 }
 
-/** How an operator with an undetermined NaN is made exact: with a helper that is called after it, or instead of it. */
+/** Returns the helper that makes an operator with an undetermined NaN exact. It is called after the operator or instead of it. */
 export function floatHelper(
   opcode: number,
 ): { readonly name: string; readonly isInstead: boolean } | undefined {
@@ -173,13 +173,13 @@ export function floatHelper(
   return REPLACED.has(opcode) ? { name: `operator ${opcode}`, isInstead: true } : undefined;
 }
 
-/** Maximum number of mutable globals in a contract whose instances are reused. */
+/** Maximum number of mutable globals in a contract with reusable instances. */
 const MAX_RESTORED_GLOBALS = 32;
 
 /**
- * Returns the indices of a contract's mutable globals, which must be restored before an instance is reused. Undefined if there
- * are too many or they cannot be restored exactly, because JavaScript does not preserve the bits of a float's NaN. Rust contracts
- * have one, their stack pointer.
+ * Returns the indices of a contract's mutable globals, which must be restored before an instance is reused. Returns undefined if
+ * there are too many, or if they cannot be restored exactly because JavaScript does not preserve the bits of a float's NaN. Rust
+ * contracts have one mutable global, their stack pointer.
  */
 export function restoredGlobals({ globals }: WasmModule): readonly number[] | undefined {
   const mutable = [...globals.keys()].filter((index) => globals[index]?.isMutable === true);
@@ -187,7 +187,7 @@ export function restoredGlobals({ globals }: WasmModule): readonly number[] | un
   return isExact && mutable.length <= MAX_RESTORED_GLOBALS ? mutable : undefined;
 }
 
-/** Returns the ranges in a table that are not empty. */
+/** Returns the non-empty ranges of a table. */
 export function segmentsOf(table: Int32Array): ByteRange[] {
   const segments: { start: number; end: number }[] = [];
   for (const [at, index] of table.entries()) {
@@ -200,8 +200,8 @@ export function segmentsOf(table: Int32Array): ByteRange[] {
 }
 
 /**
- * Returns the index of the import `debug`, which does nothing, because a call to JavaScript would take twenty times as long as
- * its gas pays for. Undefined if it has a different type, for which no instance is made.
+ * Returns the index of the import `debug`, which does nothing, since a call to JavaScript would take twenty times as long as its
+ * gas pays for. Undefined if the import has a different type, in which case no instance is created.
  */
 export function indexOfDebug(module: WasmModule): number | undefined {
   const index = module.imports
@@ -211,7 +211,7 @@ export function indexOfDebug(module: WasmModule): number | undefined {
   return params.length === 1 && params[0] === I32 && results.length === 0 ? index : undefined;
 }
 
-/** Returns whether the virtual machine calls a function with this name. Other exports would only make an instance slower. */
+/** Returns true if the virtual machine calls a function with this name. Any other export would only slow down an instance. */
 export function isCallable(name: string): boolean {
   return name === "allocate" || name === "deallocate" || Object.hasOwn(ENTRY_POINTS, name);
 }

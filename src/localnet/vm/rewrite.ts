@@ -27,40 +27,40 @@ import {
 import { MAX_MEMORY_PAGES } from "./static-checks.ts";
 import { frameSize, type FunctionShape } from "./validate-function.ts";
 
-/** Changes whenever the rewriter's output changes, so that modules compiled from an older rewriter's output are not used. */
+/** Changes whenever the rewriter's output changes, so that modules compiled from older output are not used. */
 export const REWRITER_VERSION = 5;
 
-/** A rewritten module's exports. A slash precedes the names of the contract's own functions. */
+/** Exports of a rewritten module. A slash precedes the names of the contract's own functions. */
 export const EXPORTS = {
   memory: "memory",
   table: "table",
-  /** Only in a module that is not plain. */
+  /** Exists only if the module is not plain. */
   hooks: "hooks",
   gas: "gas",
   stack: "stack",
   tableIndex: "table index",
   notANumber: "not a number",
-  /** Precedes the index of a mutable global in the contract, if its instances are reused. */
+  /** Precedes the index of a mutable global in a contract with reusable instances. */
   globalPrefix: "global ",
   functionPrefix: "/",
 } as const;
 
-/** From this length in bytes on, a body pays its gas by calling a function, so that it grows at most fourfold. */
+/** Length in bytes from which a body pays for its gas by calling a function, so that it grows at most fourfold. */
 const LARGE_BODY = 64 * 1024;
-/** A function that makes no calls and has a smaller frame is not counted, because it ends a recursion. */
+/** A function that makes no calls and has a smaller frame is not counted, because any recursion ends there. */
 const UNCOUNTED_FRAME = 2048;
 
 export interface RewriteOptions {
   readonly variant?: Variant;
-  /** VM gas per host call. */
+  /** VM gas charged per host call. */
   readonly hostCall?: bigint;
 }
 
 /**
- * Returns a module for Node's own `WebAssembly` that does the same and also counts: each basic block's gas just before its
- * accounting operator (like wasmer's metering), and each frame's stack bytes. It has canonical NaNs, and at most 512 pages of
- * memory. Function, type, global and table indices do not change. `shapes` are each body's validation results. All variants use
- * the same gas.
+ * Returns a module for Node's own `WebAssembly` that does the same and also counts: each basic block's gas just before the
+ * block's accounting operator (like wasmer's metering), and each frame's stack bytes. It produces canonical NaNs, and has at most
+ * 512 pages of memory. Function, type, global and table indices do not change. `shapes` contains each body's validation results.
+ * All variants use the same gas.
  */
 export function rewriteModule(
   module: WasmModule,
@@ -75,9 +75,9 @@ class Rewriter {
   private readonly output: ByteWriter;
   private readonly globals: Globals;
   private readonly helpers = new Map<string, number>();
-  /** For a trace: functions report their beginning and end. */
+  /** Hooks to which functions report their beginning and end, for a trace. */
   private readonly reportTo: HookPlaces | undefined;
-  /** Index of the import `debug` if its calls stay in the module. A trace shows them instead. */
+  /** Index of the import `debug` if calls to it do not leave the module. In a trace, the calls are shown instead. */
   private readonly silent: number | undefined;
   private readonly hostCall: number;
 
@@ -129,7 +129,7 @@ class Rewriter {
     this.output.copy(this.module.bytes, range.start, range.end);
   }
 
-  /** Writes a section with the original's items, excluding their count, and appended ones. */
+  /** Writes a section that contains the original's items, excluding their count, followed by appended items. */
   private extendSection(id: number, count: number, append: (writer: ByteWriter) => void): void {
     const range: ByteRange | undefined = this.module.sections.get(id);
     const writer = new ByteWriter(range === undefined ? 64 : range.end - range.start + 64);
@@ -228,8 +228,8 @@ class Rewriter {
   }
 
   /**
-   * Writes the table's content after all segments, each element once, because segments may overlap, and each instance would write
-   * them again. If a segment is out of range, no instance can be made.
+   * Writes the table's content after all segments, each element only once, because segments may overlap and each instance would
+   * write them again. If a segment is out of range, no instance can be created.
    */
   private writeElements(): void {
     const { elementSegments, tables, bytes } = this.module;
@@ -314,7 +314,7 @@ class Rewriter {
     globalAccess(writer, OP.globalSet, stack);
   }
 
-  /** Copies a body's operators, adding each basic block's gas before the block's last operator. */
+  /** Copies the operators of a body, adding each basic block's gas before the block's last operator. */
   private rewriteOperators(writer: ByteWriter, range: ByteRange, hasBlock: boolean): void {
     const { bytes } = this.module;
     const reader = new ByteReader(bytes, range.start, range.end);
@@ -377,13 +377,13 @@ class Rewriter {
     this.callHelper(writer, CHARGE);
   }
 
-  /** V8 has a single error for an empty element and a wrong signature. The index distinguishes them. */
+  /** V8 uses the same error for an empty element and a wrong signature. The index distinguishes the two. */
   private noteTableIndex(writer: ByteWriter): void {
     globalAccess(writer, OP.globalSet, this.globals.tableIndex);
     globalAccess(writer, OP.globalGet, this.globals.tableIndex);
   }
 
-  /** Adds or substitutes a helper for operators with an undetermined NaN. Returns where the copied original ends. */
+  /** Adds or substitutes a helper for operators with an undetermined NaN. Returns where the copied part of the original ends. */
   private replaceFloat(
     writer: ByteWriter,
     { opcode, start, end }: ByteRange & { readonly opcode: number },

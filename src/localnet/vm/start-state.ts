@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { EXPORTS } from "./rewrite.ts";
 
-/** A global in a rewritten module. */
+/** A global of a rewritten module. */
 interface WasmGlobal<T> {
   value: T;
 }
@@ -19,20 +19,20 @@ export interface WasmExports {
   readonly [name: `${typeof EXPORTS.functionPrefix}${string}`]: ((...args: number[]) => unknown) | undefined;
 }
 
-/** What instances are made from. */
+/** What instances are created from. */
 export interface Instantiable {
   readonly compiled: object;
-  /** Indices of the contract's mutable globals, which are restored; undefined if the contract's instances cannot be reused. */
+  /** Indices of the contract's mutable globals, which are restored. Undefined if the contract's instances cannot be reused. */
   readonly restoredGlobals: readonly number[] | undefined;
 }
 
-/** Size of the block nearest to the image that is cleared as a whole, in bytes. */
+/** Size, in bytes, of the block next to the image that is cleared as a whole. */
 const CLEARED = 16 * 1024;
 const ZEROS = Buffer.alloc(256 * 1024);
 
 /**
- * The state of a fresh instance after its first call, `allocate(length)`. If the call uses no host function, this state depends
- * only on the length. Nearly every contract grows its memory during that call and not later, and a memory cannot shrink, so this
+ * The state of a fresh instance after its first call, `allocate(length)`. If this call uses no host function, the state depends
+ * only on the length. Nearly every contract grows its memory during this call but not later, and a memory cannot shrink, so this
  * is the state to which an instance can be restored.
  */
 export interface StartState {
@@ -40,13 +40,13 @@ export interface StartState {
   readonly pointer: number;
   /** VM gas that `allocate` used. */
   readonly gas: bigint;
-  /** Bytes of native stack that were enough for `allocate`. */
+  /** Number of native stack bytes that sufficed for `allocate`. */
   readonly stackLimit: number;
   readonly memoryLength: number;
-  /** The memory without the zeros at its start and end, and where this part begins. */
+  /** The memory without the zeros at its start and end, and the address at which this part begins. */
   readonly image: Uint8Array;
   readonly imageStart: number;
-  /** The mutable globals' values. */
+  /** Values of the mutable globals. */
   readonly globals: readonly (number | bigint)[];
 }
 
@@ -60,7 +60,7 @@ export interface Instance {
   start: StartState | undefined;
 }
 
-/** Restores a used instance, whose memory has the same size, to the start state. */
+/** Restores a used instance, whose memory must have the same size, to the start state. */
 export function restore(instance: Instance, start: StartState): Instance {
   const { image, imageStart, globals } = start;
   const memory = new Uint8Array(instance.exports.memory.buffer);
@@ -75,7 +75,7 @@ export function restore(instance: Instance, start: StartState): Instance {
   return instance;
 }
 
-/** Calls write near the image (stack below, heap above), so the parts that are checked get larger with the distance from it. */
+/** Calls write near the image (stack below, heap above), so the parts that are checked grow with their distance from it. */
 function nextSize(size: number): number {
   return Math.min(size * 2, ZEROS.length);
 }
@@ -99,7 +99,7 @@ export function startStateOf(
   };
 }
 
-/** Cuts zeros off both ends of a memory, in 4-byte words. */
+/** Trims zeros from both ends of a memory, in 4-byte words. */
 function imageOf(buffer: ArrayBuffer): Pick<StartState, "image" | "imageStart"> {
   const words = new Uint32Array(buffer);
   let start = 0;

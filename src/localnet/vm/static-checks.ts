@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { vmError } from "./errors.ts";
 import type { WasmModule } from "./module.ts";
 
-/** Host functions that a contract may import from `env`, in the deployed VM's order. */
+/** Host functions that a contract may import from `env`, in the same order as in the deployed VM. */
 export const SUPPORTED_IMPORTS = [
   "abort",
   "db_read",
@@ -32,7 +32,7 @@ export const SUPPORTED_IMPORTS = [
 
 export type HostFunctionName = (typeof SUPPORTED_IMPORTS)[number];
 
-/** The deployed chain's capabilities that a contract may require. */
+/** Capabilities of the deployed chain that a contract may require. */
 const AVAILABLE_CAPABILITIES: readonly string[] = [
   "iterator",
   "staking",
@@ -57,10 +57,10 @@ const REQUIRED_EXPORTS = ["allocate", "deallocate"];
 const INTERFACE_VERSION = "interface_version_8";
 const VERSION_PREFIX = "interface_version_";
 const CAPABILITY_PREFIX = "requires_";
-/** Maximum length of a list of names in an error, in bytes. */
+/** Maximum length, in bytes, of a list of names in an error. */
 const MAX_LIST_LENGTH = 200;
 
-/** One of the chain's rules for contracts. It returns what a module does wrong, in the deployed words. */
+/** One of the chain's rules for contracts. It returns how a module violates the rule, in the deployed words. */
 export interface StaticCheck {
   readonly name: string;
   readonly problem: (module: WasmModule) => string | undefined;
@@ -77,7 +77,7 @@ export const STATIC_CHECKS: readonly StaticCheck[] = [
   { name: "functions", problem: functionsProblem },
 ];
 
-/** Applies the chain's rules to a decoded module. Throws for the first rule that it breaks. */
+/** Applies the chain's rules to a decoded module. Throws for the first rule that the module violates. */
 export function checkStatically(module: WasmModule): void {
   for (const { problem } of STATIC_CHECKS) {
     const text = problem(module);
@@ -85,7 +85,7 @@ export function checkStatically(module: WasmModule): void {
   }
 }
 
-/** Returns the names of exported functions that start with `prefix`. */
+/** Returns the names of exported functions that begin with `prefix`. */
 function exportedFunctions(module: WasmModule, prefix = ""): string[] {
   return module.exports
     .filter(({ kind, name }) => kind === "func" && name.startsWith(prefix))
@@ -179,7 +179,7 @@ function quotedList(names: readonly string[]): string {
   return `[${names.map((name) => `"${name}"`).join(", ")}]`;
 }
 
-/** Formats a set of names, sorted, leaving out as many at the end as necessary to stay within the limit. */
+/** Formats a set of names in sorted order, omitting as many at the end as necessary to stay within the limit. */
 function limitedSet(names: readonly string[]): string {
   const quoted = [...new Set(names)].toSorted(compareBytes).map((name) => `"${name}"`);
   const starts: number[] = [];

@@ -14,7 +14,7 @@ import {
 
 const MAX_LOCALS = 50_000;
 /**
- * Number of a function's locals that are found by index. The others are found by group, because a few bytes may declare 50,000.
+ * Number of a function's locals that are looked up by index. Others are looked up by group, since a few bytes may declare 50,000.
  */
 const LISTED_LOCALS = 256;
 
@@ -24,11 +24,11 @@ export interface FunctionShape {
   readonly code: number;
   /** Parameters and locals. */
   readonly locals: number;
-  /** Maximum number of values on the operand stack. */
+  /** Maximum height of the operand stack, in values. */
   readonly height: number;
-  /** Whether it calls another function and so may be part of a recursion. */
+  /** True if the function calls another and may therefore be part of a recursion. */
   readonly calls: boolean;
-  /** Maximum number of parameters of any function that it calls. */
+  /** Maximum number of parameters in any function that it calls. */
   readonly arguments: number;
 }
 
@@ -37,7 +37,7 @@ interface Frame {
   readonly kind: number;
   readonly params: readonly number[];
   readonly results: readonly number[];
-  /** Height of the operand stack below which the block must not pop. */
+  /** Operand stack height below which the block must not pop. */
   readonly height: number;
   isUnreachable: boolean;
 }
@@ -51,8 +51,8 @@ const ONE_TYPE: Readonly<Record<number, readonly number[]>> = {
 };
 
 /**
- * Checks the body of the function with this index in the code section: operand stack types, labels, indices. Errors have the
- * deployed words and offsets. Memory is linear in the body: a block costs a frame, an operator at most one operand.
+ * Checks the function body with this index in the code section: operand stack types, labels, indices. Errors have the deployed
+ * words and offsets. Memory use is linear in the body's size: a block takes a frame, an operator at most one operand.
  */
 export function validateFunction(module: WasmModule, bodyIndex: number): FunctionShape {
   const range = module.bodies[bodyIndex];
@@ -68,7 +68,7 @@ class FunctionValidator {
   private readonly reader: ByteReader;
   /** Types of the parameters and the first locals. */
   private readonly locals: number[];
-  /** Groups of locals with the same type: the index after the last one. */
+  /** Groups of locals of the same type, each with the index after its last local. */
   private readonly groups: { readonly end: number; readonly type: number }[] = [];
   private localCount: number;
   private readonly operands: number[] = [];
@@ -145,7 +145,7 @@ class FunctionValidator {
     return frame;
   }
 
-  /** Pops an operand of type `expected`, or any type if that is `UNKNOWN`. Returns its type, or `UNKNOWN` in unreachable code. */
+  /** Pops an operand of type `expected`, or of any type if that is `UNKNOWN`. Returns its type; `UNKNOWN` in unreachable code. */
   private pop(expected: number): number {
     const { operands } = this;
     const frame = this.frame();
@@ -168,7 +168,7 @@ class FunctionValidator {
     for (const type of types) this.operands.push(type);
   }
 
-  /** The code up to the end of the block is unreachable, so its stack has whatever values operators want. */
+  /** The code up to the end of the block is unreachable, so its stack provides whatever values the operators expect. */
   private leave(): void {
     const frame = this.frame();
     frame.isUnreachable = true;
@@ -260,7 +260,7 @@ class FunctionValidator {
     if (opcode !== OP.localSet) this.operands.push(type);
   }
 
-  /** Finds a local's group by bisection. */
+  /** Finds a local's group by binary search. */
   private typeOfFarLocal(index: number): number | undefined {
     const { groups } = this;
     let low = 0;
@@ -381,13 +381,13 @@ class FunctionValidator {
 }
 
 /**
- * V8's bytes per frame, excluding locals and operands: return address, frame pointer, marker, instance, feedback (measured: 48).
+ * Bytes per frame in V8, excluding locals and operands: return address, frame pointer, marker, instance, feedback (measured: 48).
  */
 const FRAME_OVERHEAD = 48;
 
 /**
- * Maximum native stack bytes for a function's frame: V8 gives each local and operand 8 bytes or less, and passes about the first
- * four arguments in registers.
+ * Returns the maximum number of native stack bytes in a function's frame: V8 gives each local and operand 8 bytes or less, and
+ * passes about the first four arguments in registers.
  */
 export function frameSize(shape: FunctionShape): number {
   return FRAME_OVERHEAD + 8 * (shape.locals + shape.height + Math.max(0, shape.arguments - 4));

@@ -11,30 +11,30 @@ import { createHooks, type Variant } from "./hooks.ts";
 import type { WasmModule } from "./module.ts";
 import { checkStatically } from "./static-checks.ts";
 
-/** Maximum VM gas that a counter can hold. The chain passes 2^64 - 1 if it sets no limit. */
+/** Maximum VM gas that a counter can hold. If the chain sets no limit, it passes 2^64 - 1. */
 const MAX_GAS = (1n << 63n) - 1n;
 
 /**
- * Native stack bytes for a call and the calls to other contracts nested in it. V8's stack is 984 KiB; Node's and the chain's
- * frames use the rest. The VM does its own counting, so that a recursion ends at the same depth everywhere. A small function
+ * Native stack bytes for a call and all calls to other contracts nested in it. V8's stack is 984 KiB; Node's and the chain's
+ * frames use the rest. The VM counts these bytes itself, so that a recursion ends at the same depth everywhere. A small function
  * reaches a depth of 10,000, as on the deployed chain.
  */
 const STACK_BYTES = 840 * 1024;
 
-/** Default limit for the cache of compiled modules, in bytes of rewritten code. */
+/** Default limit on the cache of compiled modules, in bytes of rewritten code. */
 const CACHE_BYTES = 256 * 1024 * 1024;
 
-/** Limits for the modules that are compiled again for interruptible calls, and for traces. */
+/** Limits on the caches of modules that are compiled again for interruptible calls and for traces. */
 const INTERRUPTIBLE_BYTES = 128 * 1024 * 1024;
 const TRACED_BYTES = 64 * 1024 * 1024;
 
-/** Default limit for what is kept from finished calls, so that their instances can be reused: memories and start states. */
+/** Default limit on the memories and start states kept from finished calls, so that their instances can be reused. */
 const INSTANCE_BYTES = 64 * 1024 * 1024;
 
 interface Call {
-  /** SHA-256 hash of the code, hex. It identifies the module in the cache. */
+  /** SHA-256 hash of the code, in hex. It identifies the module in the cache. */
   readonly checksum: string;
-  /** Returns the code's bytes; called only if the module is not in the cache. */
+  /** Returns the code's bytes. Called only if the module is not in the cache. */
   readonly code: () => Uint8Array;
   readonly entryPoint: EntryPoint;
   /** env, info (instantiate and execute only) and message, each as JSON. */
@@ -42,36 +42,36 @@ interface Call {
   /** VM gas. */
   readonly gasLimit: bigint;
   readonly host: Host;
-  /** Bytes of native stack that are left, for a call within a call (`QueryLimits.stack`). */
+  /** Native stack bytes that are left, for a call within another call (`QueryLimits.stack`). */
   readonly stackLimit?: number;
-  /** Follows the call, which then takes longer but is otherwise the same. */
+  /** Traces the call, which then takes longer but otherwise behaves in the same way. */
   readonly trace?: StartTrace | undefined;
   /**
-   * Called repeatedly while the call runs, about every millisecond. An exception that it throws passes through the VM as a bug
-   * would, and ends the call. Undefined: only gas ends the call, as in a block.
+   * Called repeatedly while the call runs, about every millisecond. An exception that it throws ends the call and, like a bug,
+   * passes through the VM. Undefined: only gas ends the call, as in a block.
    */
   readonly interrupt?: (() => void) | undefined;
 }
 
-/** A call's outcome. Gas is counted either way. */
+/** A call's outcome. Gas is counted in either case. */
 export interface CallOutcome {
-  /** The result region's bytes, or the error. */
+  /** The bytes in the result region, or the error. */
   readonly result: Uint8Array | VmError;
-  /** VM gas used inside the VM: operators, host functions, and decoding the result. */
+  /** VM gas used inside the VM by operators, host functions, and the decoding of the result. */
   readonly gasUsed: bigint;
   /** VM gas used outside the VM, as reported by the host. */
   readonly gasUsedExternally: bigint;
 }
 
 export interface Vm {
-  /** Checks code as an upload does, and compiles it. Throws a `VmError` for code that the deployed chain rejects. */
+  /** Checks code as an upload does and compiles it. Throws a `VmError` if the deployed chain would reject the code. */
   store(checksum: string, code: Uint8Array): WasmModule;
   call(call: Call): CallOutcome;
-  /** Returns why no instance of stored code could be made. Every call to it would fail with this text. */
+  /** Returns why stored code cannot be instantiated. Every call to it would fail with this text. */
   instantiationProblem(checksum: string): string | undefined;
-  /** Bytes of rewritten code in the cache. */
+  /** Returns the number of bytes of rewritten code in the cache. */
   cachedBytes(): number;
-  /** Number of bytes kept from finished calls. */
+  /** Returns the number of bytes kept from finished calls. */
   instanceBytes(): number;
 }
 
@@ -79,7 +79,7 @@ export interface VmOptions {
   readonly cacheBytes?: number;
   /** If 0, each call gets a new instance. */
   readonly instanceBytes?: number;
-  /** Costs other than the deployed ones, for tests. */
+  /** Gas costs that replace the deployed ones, for tests. */
   readonly costs?: GasCosts;
 }
 
@@ -174,7 +174,7 @@ function runCall(call: Call, module: CompiledModule, { instances, running, costs
   return decoded;
 }
 
-/** Adds the gas for decoding the result, which the chain charges by length whether or not the result is JSON. */
+/** Adds the gas for decoding the result, which the chain charges by length even if the result is not JSON. */
 function withDecoding(outcome: CallOutcome, result: Uint8Array, limit: bigint, perByte: bigint): CallOutcome {
   const gasUsed = outcome.gasUsed + perByte * BigInt(result.length);
   return gasUsed <= limit

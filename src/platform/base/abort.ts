@@ -1,6 +1,6 @@
 import { CodedError } from "./errors.ts";
 
-/** Ends a wait: any `AbortSignal`, or a signal from this module, which is far cheaper. Watch it with {@link onAbort}. */
+/** A signal that ends a wait: any `AbortSignal`, or one from this module, which is far cheaper. Watch it with {@link onAbort}. */
 export type WaitSignal = Pick<AbortSignal, "aborted" | "reason">;
 
 /** The part of a clock that a timed wait needs; see `Clock.sleep`. */
@@ -145,7 +145,7 @@ export async function withDeadline<T>(
   }
 }
 
-/** Shared by all waits: an error captures a stack, which would take longer than the rest of a short wait. */
+/** Shared by all waits, because an error captures a stack, which would take longer than the rest of a short wait. */
 const WAIT_IS_OVER = new Error("the wait is over");
 const TIME_IS_OVER = new Error("the time is over");
 

@@ -119,7 +119,7 @@ export function uint64BigEndian(value: bigint): Uint8Array {
   return word.slice();
 }
 
-/** Decodes 8 big-endian bytes at `offset`. Throws when fewer remain. */
+/** Decodes 8 big-endian bytes at `offset`. Throws if fewer than 8 bytes remain. */
 export function readUint64BigEndian(bytes: Uint8Array, offset = 0): bigint {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength).getBigUint64(offset);
 }

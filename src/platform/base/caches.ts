@@ -1,13 +1,13 @@
 /** Bounded cache for recently used values. */
 export interface RecentCache<K, T> {
-  /** Returns the cached value. If there is none, calls `load` and caches its result unless it is undefined. */
+  /** Returns the cached value. If no value is cached, calls `load` and caches its result unless it is undefined. */
   readonly get: (key: K, load: () => T | undefined) => T | undefined;
   readonly put: (key: K, value: T) => void;
   readonly clear: () => void;
 }
 
 /**
- * Creates a cache that holds at least the `capacity` most recently used values and at most twice as many.
+ * Creates a cache that holds at least the `capacity` most recently used values, and at most twice that many.
  *
  * Two generations approximate the order of use. A hit in the younger generation changes nothing, so it is several times faster
  * than a list in exact order.
@@ -59,7 +59,7 @@ interface ObjectSlot<K extends object, T> {
 /**
  * Creates a slot: a hidden property that stores a derived value on its source object, such as the value decoded from bytes. Both
  * have the same lifetime. A WeakMap does the same, but adding an entry takes about a microsecond, ten times as long. Use a slot
- * where every message adds entries.
+ * if every message adds entries.
  */
 export function createObjectSlot<K extends object, T>(name: string): ObjectSlot<K, T> {
   const slot = Symbol(name);

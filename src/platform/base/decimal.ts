@@ -70,7 +70,7 @@ const PREC_DIGITS = 27;
 /** The number 1 as a {@link PrecDec}: 10^27. */
 export const PREC_ONE: PrecDec = 10n ** 27n;
 
-/** 256 bits for an integer and 89 bits for 10^27. */
+/** 256 bits for an integer, plus 89 bits for the factor 10^27. */
 const PREC_MAX_BITS = 345;
 const PREC_BOUND = 1n << BigInt(PREC_MAX_BITS);
 
@@ -79,7 +79,7 @@ export function mulPrec(a: PrecDec, b: PrecDec): PrecDec {
   return checkPrec(roundHalfEven(a * b, PREC_ONE));
 }
 
-/** Divides; truncates at 54 fractional digits, then rounds half to even. Throws `OverflowError` above 345 bits, `RangeError` for 0. */
+/** Divides; truncates at 54 fractional digits, rounds half to even. Throws `OverflowError` above 345 bits, `RangeError` for 0. */
 export function quoPrec(a: PrecDec, b: PrecDec): PrecDec {
   if (a < 0n) return -quoPrec(-a, b);
   if (b < 0n) return -quoPrec(a, -b);
@@ -130,8 +130,8 @@ export function ceilPrec(value: PrecDec): bigint {
 }
 
 /**
- * Parses "12" or "-0.5", with at most 27 fractional digits. Like Go, it accepts a second leading sign ("+1", "--5"). Throws an
- * `Error` with Go's message for any other text.
+ * Parses "12" or "-0.5", with at most 27 fractional digits. Like Go, it accepts a plus sign ("+1"), and a sign after a minus sign
+ * ("--5"). Throws an `Error` with Go's message for any other text.
  */
 export function parsePrecDec(text: string): PrecDec {
   const negative = text.startsWith("-");

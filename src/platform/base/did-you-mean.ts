@@ -1,4 +1,4 @@
-/** Returns "; did you mean …?" with up to three names most similar to the wrong one; "" if none is similar. */
+/** Returns "; did you mean …?" with up to three names most similar to the wrong name; "" if no name is similar. */
 export function didYouMean(wrong: string, names: Iterable<string>): string {
   const word = wrong.slice(0, MAX_LENGTH);
   // Two letters that change places are two changes.

@@ -1,7 +1,7 @@
 import type { Dec18 } from "./decimal.ts";
 import { formatCents, formatCount } from "./text.ts";
 
-/** How to print amounts of one denomination for people. */
+/** How to display amounts of one denomination. */
 export interface DisplayUnit {
   /** Base denomination, as used on chain: "untrn". */
   readonly denom: string;
@@ -34,8 +34,8 @@ export function isUnitName(text: string): boolean {
 
 /**
  * Formats an amount in display units with the base units alongside: "1.234567 NTRN (1234567 untrn)". Without a unit for this
- * denomination, only base units: "1234567 untrn". With a price, its value too: "1.234567 NTRN (1234567 untrn, 0.43 USD)".
- * `separator` goes between thousands; default: none.
+ * denomination, prints only base units: "1234567 untrn". With a price, adds the value: "1.234567 NTRN (1234567 untrn, 0.43 USD)".
+ * `separator` is placed between thousands; default: none.
  */
 export function formatAmount(
   amount: bigint,
@@ -121,8 +121,8 @@ interface DenomMetadata {
 }
 
 /**
- * Returns the display unit from the chain's metadata, named by its symbol if that is a valid name. Returns undefined if the
- * metadata describe another denomination, contradict themselves, or name no unit besides the base: nothing is guessed.
+ * Returns the display unit from the chain's metadata, named by its symbol if that is a valid name. Returns undefined, rather than
+ * guessing, if the metadata describe another denomination, contradict themselves, or name no unit besides the base.
  */
 export function displayUnitOf(metadata: DenomMetadata, denom: string): DisplayUnit | undefined {
   const { base, display, symbol, denomUnits } = metadata;

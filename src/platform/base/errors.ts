@@ -51,9 +51,9 @@ export function bad<F>(error: F): { readonly ok: false; readonly error: F } {
 
 /** Exit codes of every Relaywatch process. */
 export const EXIT = {
-  /** Done, a check found no problem, or a daemon was asked to stop. */
+  /** Success: the work is done, a check found no problem, or a daemon was asked to stop. */
   ok: 0,
-  /** Fatal error, an interrupted command, or a check found a problem. */
+  /** Fatal error, interrupted command, or problem found by a check. */
   fatal: 1,
   /** Wrong command line. */
   usage: 2,

@@ -22,7 +22,7 @@ export class UnknownFaultError extends CodedError<{
 export interface FaultSwitches<Name extends string> {
   /** Returns whether the fault is currently on. */
   readonly has: (name: Name) => boolean;
-  /** Switches a fault on or off; `forMs` switches it off again after that time. A second call replaces the first. */
+  /** Switches a fault on or off. With `forMs`, it is switched off again after that time. A second call replaces the first. */
   readonly set: (name: Name, on: boolean, forMs?: number) => void;
   /** All faults, in table order. */
   readonly list: () => readonly FaultState[];

@@ -1,6 +1,6 @@
 import { CodedError } from "./errors.ts";
 
-/** A result that does not fit Go's fixed-size big integers. Go panics in this case. */
+/** A result that does not fit into Go's fixed-size big integers. Go panics in this case. */
 export class OverflowError extends CodedError<{ readonly code: "overflow"; readonly bits: number }> {
   constructor(bits: number, text = "Int overflow") {
     super({ code: "overflow", bits }, text);
@@ -47,7 +47,7 @@ export function parseGoBigInt(text: string): bigint {
   return negative ? -magnitude : magnitude;
 }
 
-/** Parses the wire format of the SDK's `math.Int`. Throws like {@link parseGoBigInt}, and if there are more than 256 bits. */
+/** Parses the wire format of the SDK's `math.Int`. Throws like {@link parseGoBigInt}, and for integers of more than 256 bits. */
 export function parseInt256(text: string): bigint {
   const value = parseGoBigInt(text);
   if (value >= INT_BOUND || value <= -INT_BOUND) {

@@ -13,7 +13,7 @@ export type JsonValue =
 /** A JSON object. */
 export type JsonObject = { readonly [key: string]: JsonValue };
 
-/** Returns whether a value is an object, but neither null nor an array. */
+/** Returns whether a value is an object other than null or an array. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
@@ -77,7 +77,7 @@ export class JsonField {
     return this;
   }
 
-  /** Returns the field, or a field with an empty object if it is absent: Go prints a nil pointer as null. */
+  /** Returns the field, or a field with an empty object if it is absent, because Go prints a nil pointer as null. */
   orEmpty(): JsonField {
     return this.isPresent() ? this : new JsonField({}, this.path, this.error);
   }
@@ -105,12 +105,12 @@ export class JsonField {
     return this.value;
   }
 
-  /** Returns a signed 64-bit integer, given as decimal text or as a number that holds it exactly; absent means 0. */
+  /** Returns a signed 64-bit integer, given as decimal text or as a number that represents it exactly; absent means 0. */
   asInt64(): bigint {
     return this.#asInteger(-INT64_MAX - 1n, INT64_MAX, "a 64-bit integer");
   }
 
-  /** Returns an unsigned 64-bit integer, given as decimal text or as a number that holds it exactly; absent means 0. */
+  /** Returns an unsigned 64-bit integer, given as decimal text or as a number that represents it exactly; absent means 0. */
   asUint64(): bigint {
     return this.#asInteger(0n, UINT64_MAX, "an unsigned 64-bit integer");
   }

@@ -1,4 +1,4 @@
-/** A calendar month in UTC, "2026-11". */
+/** A calendar month in UTC, e.g. "2026-11". */
 export type Month = string;
 
 /** The month from the last call. Almost all calls ask for the current month, several times per poll. */

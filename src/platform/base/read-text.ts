@@ -31,7 +31,7 @@ export function readTextFile(path: string, maxBytes: number, silenceMs = SILENCE
   }
 }
 
-/** Waits for the next bytes; empty at the end of the file. Before the first bytes, a pipe may not have a writer yet. */
+/** Waits for the next bytes; returns none at the end of the file. Before the first bytes, a pipe may not have a writer yet. */
 function readChunk(descriptor: number, isFirst: boolean, silenceMs: number): Buffer {
   const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
   const isUnopened = isFirst && fstatSync(descriptor).isFIFO();

@@ -21,7 +21,7 @@ export interface RetryOptions {
 
 /**
  * Runs `work` until it succeeds, pausing with backoff and jitter after each error. Returns its result, or undefined if the signal
- * has aborted: an error after the abort is not reported. Never rejects.
+ * has aborted; an error after the abort is not reported. Never rejects.
  */
 export async function retry<T>(work: () => Promise<T>, options: RetryOptions): Promise<T | undefined> {
   const { backoff, clock, random, signal, tries = { failures: 0 }, onError } = options;

@@ -1,10 +1,10 @@
 import { abortReason, isAbort } from "./abort.ts";
 import type { Logger } from "./logger.ts";
 
-/** A long-running part of a process. It runs until its signal aborts; an earlier return is an error. */
+/** A long-running part of a process. It runs until its signal aborts; returning earlier is an error. */
 export interface Service {
   readonly name: string;
-  /** Runs until the signal aborts. Closes everything that it opened before it resolves. */
+  /** Runs until the signal aborts. Before it resolves, it closes everything that it opened. */
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
 
@@ -15,8 +15,8 @@ export interface ServiceError {
 }
 
 /**
- * Runs all services until `signal` aborts or one of them ends. Then stops the others and waits for them. Returns all errors in
- * chronological order. The list is empty if `signal` stopped the services without an error.
+ * Runs all services until `signal` aborts or one of them ends. Then stops the remaining services and waits for them. Returns all
+ * errors in chronological order. The list is empty if `signal` stopped the services without an error.
  */
 export async function supervise(
   services: readonly Service[],

@@ -61,7 +61,7 @@ const UNITS = [
   { size: 60_000_000_000n, name: "m" },
 ] as const;
 
-/** Formats a time in UTC like Go's `%v`: "2026-11-21 11:59:49.878735817 +0000 UTC". CometBFT's error messages contain it. */
+/** Formats a time in UTC like Go's `%v`: "2026-11-21 11:59:49.878735817 +0000 UTC". CometBFT's error messages use this format. */
 export function goTimeText(timeNs: bigint): string {
   return formatRfc3339Ns(timeNs).replace("T", " ").replace("Z", " +0000 UTC");
 }

@@ -40,8 +40,8 @@ interface Reading {
 }
 
 /**
- * Returns the context with the clock of the localnet named by the option, or unchanged without the option. Reads the clock twice
- * a second; if a read fails, the clock keeps running. Throws `CliError` if the localnet does not respond at first.
+ * Returns the context with the clock of the localnet that the option names, or unchanged without the option. Reads the clock
+ * twice a second; if a read fails, the clock keeps running. Throws `CliError` if the localnet does not respond to the first read.
  */
 export async function followChainClock<Context extends DaemonContext>(
   { chainClock, portOffset }: ChainClockOptions,

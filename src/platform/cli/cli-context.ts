@@ -23,7 +23,7 @@ export interface CliContext {
   readonly onHangup?: (listener: () => void) => () => void;
   /** True if stdout is a terminal. Output is coloured only then. */
   readonly isTerminal: boolean;
-  /** Where commands ask for secrets; default: the process's stdin and stderr. */
+  /** Streams on which commands ask for secrets; default: the process's stdin and stderr. */
   readonly streams?: PromptStreams;
   /** For output that changes in place; absent if stdout is not a terminal. Log lines appear above it. */
   readonly screen?: LiveScreen;

@@ -17,7 +17,7 @@ export interface DaemonRequest {
   readonly method?: "DELETE" | "POST";
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** Statuses of 400 or above whose body is also a result. */
+  /** Statuses of 400 or above whose body is treated as a result. */
   readonly accepts?: readonly number[];
   readonly token?: Secret;
   /** Where the token comes from or how to specify it; shown if the token is missing or wrong. */
@@ -33,7 +33,7 @@ const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
 /**
  * Sends a request and returns the JSON from a response with a status below 400. Throws `CliError`: exit code 3 if the daemon does
- * not respond, 2 for a name that it does not know, 1 for any other status.
+ * not respond, 2 for a name that the daemon does not know, 1 for any other status.
  */
 export async function askDaemon(asked: DaemonRequest, signal: AbortSignal): Promise<unknown> {
   const { daemon, url, hint } = asked;
@@ -82,7 +82,7 @@ function send(
   });
 }
 
-/** Sends a request with Node's client: loading a library takes longer than most commands. */
+/** Sends a request with Node's own client, because loading a library would take longer than most commands. */
 async function openRequest(
   url: string,
   options: RequestOptions,

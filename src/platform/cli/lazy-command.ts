@@ -16,7 +16,7 @@ export interface LazyCommand {
 
 /**
  * Adds commands to `parent`. A command that is not on the command line is added with its name and description only, for the help
- * text. Loading them all takes about one second of CPU time, even for a short command.
+ * text. Loading all commands takes about one second of CPU time, even for a short command.
  */
 export async function addLazyCommands(
   parent: Command,

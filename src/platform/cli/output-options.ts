@@ -8,7 +8,7 @@ export interface OutputOptions {
   readonly output?: "json" | "text" | "yaml";
 }
 
-/** Adds `-o, --output`, and the `--json` of earlier versions. */
+/** Adds `-o, --output`, and `--json` from earlier versions. */
 export function addOutputOptions(command: Command): Command {
   return addOutputOption(command.addOption(jsonOption())).hook("preAction", (_program, own) => {
     if (own.getOptionValue("output") === "json") own.setOptionValue("json", true);
@@ -43,7 +43,7 @@ function addOutputOption(command: Command): Command {
 }
 
 /**
- * Adds `-o, --output` to every command below this one that only has {@link jsonOption}. Returns the context for their actions:
+ * Adds `-o, --output` to every command below this one that has only {@link jsonOption}. Returns the context for their actions:
  * with `-o yaml`, they print JSON, which the context converts.
  */
 export function formattedContext(context: CliContext): {

@@ -26,7 +26,7 @@ const EXIT_CODES: Readonly<Record<ReportOutcome, ExitCode>> = {
   unseen: EXIT.unseen,
 };
 
-/** Prints a report. Throws {@link CheckExit} unless the outcome is fine: 1 for a problem, 3 if the data do not show it. */
+/** Prints a report. Throws {@link CheckExit} unless the outcome is fine: 1 for a problem, 3 if the data do not reveal it. */
 export function printReport(
   report: Report,
   { format, json }: ReportFormatOptions,

@@ -6,7 +6,7 @@ import { serviceManagerOf } from "../process/service-manager.ts";
 import type { LogConfig } from "../config/config-fields.ts";
 import type { CliContext } from "./cli-context.ts";
 
-/** Returns a listener that prints a daemon's endpoints on its first call only: a reload does not change them. */
+/** Returns a listener that prints a daemon's endpoints on its first call only, because a reload does not change them. */
 export function printOnce({
   print,
 }: Pick<CliContext, "print">): (daemon: unknown, endpoints: readonly DaemonEndpoint[]) => void {

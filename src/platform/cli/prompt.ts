@@ -14,9 +14,9 @@ export interface PromptStreams {
 export interface Prompt {
   /** The answer is not echoed while it is typed. Throws `CliError` at the end of the input. */
   readonly secret: (question: string) => Promise<Secret>;
-  /** True for "y" and "yes". False if the input is not a terminal. */
+  /** Resolves with true for "y" and "yes", and with false if the input is not a terminal. */
   readonly confirm: (question: string) => Promise<boolean>;
-  /** A line, which may be typed before it is asked for. Undefined after Ctrl-C and at the end of the input. */
+  /** Reads a line, which may be typed before the question appears. Undefined after Ctrl-C and at the end of the input. */
   readonly answer: (question: string) => Promise<string | undefined>;
   readonly close: () => void;
 }
@@ -50,7 +50,7 @@ export function openPrompt(
 }
 
 interface LineReader {
-  /** The next line; undefined at the end of the input. The question appears on a terminal only. */
+  /** Reads the next line; undefined at the end of the input. The question appears on a terminal only. */
   readonly next: (question: string, isSecret: boolean) => Promise<string | undefined>;
   readonly close: () => void;
 }

@@ -36,7 +36,7 @@ export async function runProcess(
   }
 }
 
-/** Commands that run until they are asked to stop, which then counts as success. */
+/** Commands that run until they are asked to stop; stopping them is treated as success. */
 const DAEMON_COMMANDS: ReadonlySet<string> = new Set(["start", "up"]);
 
 /** Opens a screen if the terminal supports escape sequences. */
@@ -48,7 +48,7 @@ function openScreen({ stdout, env }: NodeJS.Process): LiveScreen | undefined {
   return screen;
 }
 
-/** stderr, whose lines must not garble the screen. */
+/** Returns stderr, whose lines are written above the screen so that they do not garble it. */
 function errorStream(screen: LiveScreen | undefined): Writable {
   if (screen === undefined) return process.stderr;
   return new Writable({
@@ -130,7 +130,7 @@ function hasCode(facts: unknown, codes: ReadonlySet<string>): boolean {
 export class StopRequest extends Error {
   readonly by: NodeJS.Signals;
 
-  /** On SIGPIPE, nobody reads the output any more. */
+  /** SIGPIPE means that nobody reads the output any more. */
   constructor(by: NodeJS.Signals) {
     super(`received ${by}`);
     this.name = "StopRequest";
@@ -154,7 +154,7 @@ interface Shutdown {
   readonly dispose: () => void;
 }
 
-/** One Ctrl-C may arrive twice: from the terminal, and forwarded by npm. */
+/** One Ctrl-C may arrive twice: once from the terminal, and once forwarded by npm. */
 const SAME_REQUEST_MS = 500;
 
 const SIGNALS = ["SIGINT", "SIGTERM"] as const;

@@ -91,7 +91,7 @@ export function parseListenAddress(text: string): ListenAddress | undefined {
   return { host, port };
 }
 
-/** Field for an http(s) URL without user name, password or fragment. Returns the normalized URL. `note`: where credentials go. */
+/** Field for an http(s) URL without user name, password or fragment; returns it normalized. `note` says where credentials go. */
 export function httpUrlField(note = "") {
   return textField("a URL such as http://127.0.0.1:26660/metrics").transform((text, context) => {
     if (isPlainHttpUrl(text)) return new URL(text).href;

@@ -8,7 +8,7 @@ import { keyLeaves, type KeyLeaf, keySchema } from "./key-schema.ts";
 
 /** What a reload changes. Keys are paths such as "gas.max_price". */
 export interface ReloadPlan<Config> {
-  /** The new settings. Keys in `needRestart` retain their present values. */
+  /** The new settings. Keys in `needRestart` retain their current values. */
   readonly config: Config;
   /** Changed keys that require the services to restart. */
   readonly services: readonly string[];
@@ -23,21 +23,21 @@ export interface ReloadPlan<Config> {
 /** Rereads the configuration of a running daemon. */
 export interface ConfigReloads<Config> {
   /**
-   * Throws `ConfigError` and other configuration errors. Unless `isForced`, also throws if the file looks like one that an editor
-   * has half-written: it has no settings, or lacks something that the running settings have.
+   * Throws `ConfigError` and other configuration errors. Unless `isForced`, also throws if the file looks half-written by an
+   * editor: it contains no settings, or lacks something that the running settings have.
    */
   readonly plan: (isForced?: boolean) => Promise<ReloadPlan<Config>>;
   /** The log level for a configuration; a command-line option takes precedence. */
   readonly levelOf: (config: Config) => LogLevel;
 }
 
-/** A configuration with its kind, which also determines where its secrets are. */
+/** A configuration and its kind, which also determines where its secrets are. */
 export interface ReadConfig<Config> {
   readonly kind: ConfigKind<Config>;
   readonly parsed: ParsedConfig<Config>;
 }
 
-/** The settings that a daemon runs with, for comparison. */
+/** The settings with which a daemon is running, for comparison. */
 interface Present<Config> {
   readonly config: Config;
   readonly input: ParsedConfig<unknown>["input"];
@@ -45,8 +45,8 @@ interface Present<Config> {
 }
 
 /**
- * `first` has the settings at startup, and `readAgain` rereads them. `lossOf` describes, for people, what a reload would lose
- * that the operator probably did not intend; undefined if nothing.
+ * `first` contains the settings at startup, and `readAgain` rereads them. `lossOf` describes what a reload would lose that the
+ * operator probably did not intend to remove; undefined if it would lose nothing.
  */
 export function createConfigReloads<Config>(
   first: ReadConfig<Config>,
@@ -106,7 +106,7 @@ function changedLeaves(
   );
 }
 
-/** The new settings, with present values for keys that require a new process. */
+/** The new settings, with current values for keys that require a new process. */
 function withPresent<Config>(
   present: Present<Config>,
   { kind, parsed }: ReadConfig<Config>,

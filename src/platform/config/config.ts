@@ -72,7 +72,7 @@ export interface ConfigVariable {
 /** A valid configuration and where its values come from. */
 export interface ParsedConfig<Config> {
   readonly config: Config;
-  /** The values as given, without defaults and with references to secrets. */
+  /** The values as given, without defaults and with secrets as references. */
   readonly input: Readonly<Record<string, unknown>>;
   /** Returns `file:line` or the variable for a key; undefined if the key has no value and its default applies. */
   readonly originOf: (path: readonly string[]) => string | undefined;
@@ -117,7 +117,7 @@ function misplacedIssues(plain: unknown, { name, path }: ConfigVariable): readon
   return [];
 }
 
-/** Returns a copy with a different value at the path. Aliases can share the file's sections, so none is modified. */
+/** Returns a copy with a different value at the path. Aliases can share sections of the file, so no section is modified. */
 export function withValue(plain: unknown, [key, ...rest]: readonly string[], value: unknown): unknown {
   if (key === undefined) return value;
   const section: Readonly<Record<string, unknown>> = isRecord(plain) ? plain : {};

@@ -109,7 +109,7 @@ function readVariables(kind: ConfigKind<unknown>, environment: ConfigEnvironment
   return { variables, issues: [...issues, ...doubledIssues(variables)] };
 }
 
-/** An empty variable is treated as unset: Compose files pass such variables. */
+/** An empty variable is treated as unset, because Compose files pass empty variables. */
 function givenVariables(
   { prefix }: ConfigKind<unknown>,
   environment: ConfigEnvironment,
@@ -125,7 +125,7 @@ function givenVariables(
 }
 
 /**
- * Kubernetes and Docker set such variables for a service named "relaywatch-relayer": RELAYWATCH_RELAYER_SERVICE_HOST,
+ * Kubernetes and Docker set variables like these for a service named "relaywatch-relayer": RELAYWATCH_RELAYER_SERVICE_HOST,
  * RELAYWATCH_RELAYER_PORT_9999_TCP.
  */
 function isServiceLink(name: string, text: string): boolean {

@@ -9,7 +9,7 @@ export function endpointField(secrets = processSecretSource, { hasKey = false } 
   return z.preprocess(urlAsSection, endpointSection(secrets, hasKey));
 }
 
-/** Like {@link endpointField}; null means none. */
+/** Like {@link endpointField}; null means no endpoint. */
 export function nullableEndpointField(secrets = processSecretSource) {
   return z.preprocess(urlAsSection, endpointSection(secrets, false).nullable());
 }
@@ -36,7 +36,7 @@ function endpointSection(secrets: typeof processSecretSource, hasKey: boolean) {
   });
 }
 
-/** The `tls` section. `what` names the servers that it applies to. */
+/** The `tls` section. `what` names the servers to which it applies. */
 export function tlsSchema(what: string, secrets = processSecretSource) {
   return z
     .strictObject({

@@ -24,7 +24,7 @@ export interface KeySchema {
   readonly oneOf?: readonly KeySchema[];
   /** The key is commented out in the example file because it excludes another key or changes what the relayer does. */
   readonly commentedOut?: boolean;
-  /** On a section, also applies to its keys unless they have their own. */
+  /** On a section, it also applies to the section's keys unless they have their own. */
   readonly reload?: KeyReload;
 }
 
@@ -104,7 +104,7 @@ export function sectionOf(schema: KeySchema): KeySchema | undefined {
   return [schema, ...(schema.anyOf ?? [])].find(({ properties }) => properties !== undefined);
 }
 
-/** Selects, among several kinds of sections, the one with all of the value's keys and matching constants. */
+/** Selects, among several kinds of sections, the kind that has all of the value's keys and matching constants. */
 export function optionOf(items: KeySchema, value: unknown): KeySchema {
   const options = items.oneOf ?? items.anyOf ?? [items];
   const entries = Object.entries(isRecord(value) ? value : {});

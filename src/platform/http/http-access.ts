@@ -77,7 +77,7 @@ export function isLoopbackName(name: string): boolean {
   return plain === "localhost" || plain.endsWith(".localhost") || plain === "::1";
 }
 
-/** Lower case, without IPv6 brackets and without the trailing dot of a fully qualified name. */
+/** Returns a name in lower case, without IPv6 brackets or the trailing dot of a fully qualified name. */
 function normalName(name: string): string {
   return name
     .toLowerCase()
@@ -85,7 +85,7 @@ function normalName(name: string): string {
     .replace(/(.)\.$/, "$1");
 }
 
-/** The name in a `Host` header, "name:port". Returns undefined for any other text. */
+/** Returns the name in a `Host` header ("name:port"), or undefined for any other text. */
 function hostNameOf(host: string): string | undefined {
   const match = /^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::\d{1,5})?$/.exec(host);
   return match?.[1] === undefined ? undefined : normalName(match[1]);

@@ -5,12 +5,12 @@ import type { Duplex } from "node:stream";
 
 export interface HttpConnectionsOptions {
   /**
-   * Maximum number of open connections. At the limit, a new connection replaces the one that has gone longest without a complete
-   * request. A client that has just connected has not sent its request yet, so connections with half a request are replaced
+   * Maximum number of open connections. At the limit, a new connection replaces the one that has gone longest without completing
+   * a request. A client that has just connected has not sent its request yet, so connections with half a request are replaced
    * first.
    */
   readonly maxConnections: number;
-  /** The server closes a connection if its client reads none of an unsent reply for this long. */
+  /** The server closes a connection if its client reads nothing from an unsent reply for this long. */
   readonly stalledMs: number;
   readonly budget: SendBudget;
   /** Handles a request. */
@@ -24,18 +24,18 @@ export interface HttpConnections {
   readonly take: (response: ServerResponse) => void;
   /** Counts the bytes of an ended response that the socket has not taken yet. */
   readonly sent: (response: ServerResponse, bytes: number) => void;
-  /** Stops serving requests on an upgraded connection. Returns false if it still has unanswered requests. */
+  /** Stops serving requests on an upgraded connection. Returns false if the connection still has unanswered requests. */
   readonly upgrade: (socket: Socket) => boolean;
 }
 
 /** Number of queued requests at which the server stops reading from a connection. */
 const PAUSE_AT = 16;
 /**
- * Number of queued requests at which the server closes the connection. One read in Node returns up to 64 KiB, enough for 2,621 of the
- * smallest requests, so a paused connection stays below this limit.
+ * Number of queued requests at which the server closes the connection. One read in Node returns up to 64 KiB, enough for 2,621 of
+ * the smallest requests, so a paused connection stays below this limit.
  */
 const MAX_QUEUED = 4_096;
-/** Queued requests over all connections at which the server closes connections instead of pausing them. Each takes about 5 kB. */
+/** Total number of queued requests at which the server closes connections instead of pausing them. Each takes about 5 kB. */
 const MAX_QUEUED_TOTAL = 16_384;
 
 /** Creates an empty set of connections. */
@@ -71,9 +71,9 @@ interface Pool {
   readonly all: Map<Socket, HttpConnection>;
   /** Connections with no request in progress, longest idle first. */
   readonly idle: Set<HttpConnection>;
-  /** Queued requests over all connections. */
+  /** Number of queued requests across all connections. */
   queued: number;
-  /** Number of state changes over all connections so far. */
+  /** Number of state changes so far across all connections. */
   changes: number;
 }
 
@@ -117,7 +117,7 @@ class HttpConnection {
   readonly #queue: ServerResponse[] = [];
   #isBusy = false;
   #current: ServerResponse | undefined;
-  /** Number of its last state change, counted over all connections: opened, request begun, or idle again. */
+  /** Sequence number, across all connections, of its last state change: opened, request begun, or idle again. */
   since: number;
   readonly #onResponseClose = (): void => this.#next();
 
@@ -197,13 +197,13 @@ class HttpConnection {
   }
 }
 
-/** Limits the bytes that a server's clients have not read yet, over all connections. */
+/** Limits the total bytes that a server's clients have not read yet, across all connections. */
 export interface SendBudget {
   /** Returns undefined if there is capacity for another reply now. Otherwise resolves once there is, within about a second. */
   readonly untilCapacity: () => Promise<void> | undefined;
   /**
-   * Counts unsent bytes until the returned function is called. `cut` must discard the bytes. The budget calls it if the bytes are
-   * still unsent after half a second and other clients need the capacity.
+   * Counts unsent bytes until the returned function is called. `cut` must discard the bytes. The budget calls `cut` if the bytes
+   * are still unsent after half a second and other clients need the capacity.
    */
   readonly hold: (bytes: number, cut: () => void) => () => void;
 }
@@ -217,7 +217,7 @@ interface Hold {
 /** Time that a client has to read a reply while others wait for capacity. A client on loopback reads 1 MB in a few ms. */
 const SLOW_AFTER_MS = 500;
 
-/** Creates a budget. One reply may exceed it, because a reply is counted once its size is known. */
+/** Creates a budget. One reply may exceed it, because a reply is counted only once its size is known. */
 export function createSendBudget(maxBytes: number): SendBudget {
   // In insertion order, so the oldest is first.
   const holds = new Set<Hold>();
@@ -243,7 +243,7 @@ export function createSendBudget(maxBytes: number): SendBudget {
       else watch();
     });
   };
-  /** Cuts clients once they are slow. */
+  /** Cuts off clients once they are slow. */
   const watch = (): void => {
     const [oldest] = holds;
     if (timer !== undefined || oldest === undefined) return;

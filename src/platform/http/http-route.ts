@@ -48,7 +48,7 @@ export interface HttpReply {
   /** A list of values repeats the header. */
   readonly headers?: Readonly<Record<string, string | string[]>>;
   readonly body: string | Uint8Array;
-  /** Written instead of `body`. */
+  /** Stream to write instead of `body`. */
   readonly stream?: HttpStream;
 }
 
@@ -61,8 +61,8 @@ export interface HttpStream {
 }
 
 /**
- * Writes a chunk of the body. Resolves when the client has taken it, so a slow client has at most one chunk unsent. Rejects if
- * the connection is gone.
+ * Writes a chunk of the body. Resolves once the client has taken the chunk, so a slow client has at most one unsent chunk.
+ * Rejects if the connection is gone.
  */
 export type WriteChunk = (text: string) => Promise<void>;
 
@@ -102,7 +102,7 @@ interface RequestContext {
   readonly closing: AbortSignal;
 }
 
-/** Bodies above 64 KiB, over all requests not yet answered. */
+/** Bodies above 64 KiB, across all unanswered requests. */
 export interface LargeBodies {
   readonly maxBytes: number;
   /** Received bytes. */
@@ -115,8 +115,8 @@ const SMALL_BODY_BYTES = 65_536;
 const NO_BODY = new Uint8Array(0);
 
 /**
- * A request on top of Node's objects. A class, so that the getter is on the prototype: a getter in an object literal gives every
- * request its own hidden class, which adds a tenth to the cost of a small request.
+ * A request built on Node's objects. It is a class so that the getter is on the prototype: a getter in an object literal gives
+ * every request its own hidden class, which adds a tenth to the cost of a small request.
  */
 export class IncomingRequest implements HttpRequest {
   readonly method: string;

@@ -28,9 +28,9 @@ import { listen, type ListenOptions } from "./listen.ts";
 /** Limits of an HTTP server. */
 export interface HttpLimits {
   readonly maxBodyBytes: number;
-  /** Total bytes of bodies above 64 KiB in unanswered requests. Beyond it, such bodies are refused with 503. Default: 64 MiB. */
+  /** Maximum total bytes of bodies above 64 KiB in unanswered requests. Beyond it, such bodies get 503. Default: 64 MiB. */
   readonly maxLargeBodiesBytes?: number;
-  /** Maximum open connections. Another replaces the one that has gone longest without a complete request, or is closed. */
+  /** Maximum number of open connections. Another one replaces the connection longest without a complete request, or is closed. */
   readonly maxConnections: number;
   /** Time allowed for a request's head to arrive. */
   readonly headersTimeoutMs: number;
@@ -38,9 +38,9 @@ export interface HttpLimits {
   readonly requestTimeoutMs: number;
   /** Idle time after which a keep-alive connection is closed. */
   readonly keepAliveMs: number;
-  /** Unsent bytes over all replies above which the server delays requests and disconnects slow readers. */
+  /** Limit on unsent bytes across all replies. Above it, the server delays requests and disconnects slow readers. */
   readonly maxUnsentBytes: number;
-  /** Time after which the server disconnects a client that reads none of a reply. */
+  /** Time after which the server disconnects a client that reads nothing from a reply. */
   readonly stalledMs: number;
   /** Time allowed for open requests to finish when the server closes. */
   readonly closeGraceMs: number;

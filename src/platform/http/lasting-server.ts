@@ -68,7 +68,7 @@ export function createLastingServer(deps: { readonly logger: Logger }): LastingS
   return { serve, close: async () => (await opened?.catch(() => undefined))?.close() };
 }
 
-/** Without this, an open page would show the state of ended services forever. Its script reconnects. */
+/** Without this, an open page would show the state of ended services forever. The page's script reconnects. */
 function endingWith(route: HttpRoute, signal: AbortSignal): HttpRoute {
   return {
     ...route,

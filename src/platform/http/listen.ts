@@ -5,11 +5,11 @@ import type { ListenAddress } from "../config/config-fields.ts";
 
 /** Thrown when a server cannot bind its address. */
 class ListenError extends CodedError<{
-  /** `port-in-use`: another process listens on the port. `cannot-listen`: the address is not this machine's or is not allowed. */
+  /** `port-in-use`: another process listens on the port. `cannot-listen`: the address is not local or is not allowed. */
   readonly code: "port-in-use" | "cannot-listen";
   readonly host: string;
   readonly port: number;
-  /** The process that holds the port; absent when it cannot be determined. */
+  /** The process that holds the port; absent if it cannot be determined. */
   readonly holder?: string;
   /** The option that changes the port. */
   readonly option: string;

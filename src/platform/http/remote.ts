@@ -7,7 +7,7 @@ import type { Secret } from "../base/secret.ts";
 
 /** The address of a server on any machine, as given by an operator. */
 export interface Endpoint {
-  /** `http://…` or `https://…`, optionally with a path and `user:password@`. Messages never contain it, because it may contain a secret. */
+  /** `http://…` or `https://…`, optionally with a path and `user:password@`. Never in messages: it may contain a secret. */
   readonly url: string;
   /** Additional headers for each request, by name. */
   readonly headers?: Readonly<Record<string, Secret>> | undefined;
@@ -93,7 +93,7 @@ export function createRemoteConnections(
   };
 }
 
-/** A URL's proxy from the environment, by Go's rules: not for this machine or hosts in NO_PROXY. Throws if it is not HTTP. */
+/** Returns a URL's proxy from the environment by Go's rules: none for this machine or NO_PROXY hosts. Throws if it isn't HTTP. */
 export function proxyOf(
   { protocol, hostname, port }: URL,
   { environment = process.env }: NetworkOptions,
@@ -144,7 +144,7 @@ export function urlBelow(base: string, path: string): URL {
   return url;
 }
 
-/** Returns a URL's path below a base, with its own query: the reverse of {@link urlBelow}. Undefined if it is not below. */
+/** Returns a URL's path below a base, with the URL's own query; reverses {@link urlBelow}. Undefined if the URL is elsewhere. */
 export function pathBelow(base: URL, url: URL): string | undefined {
   const root = base.pathname.replace(/\/+$/, "");
   const isBelow = url.pathname === base.pathname || url.pathname.startsWith(`${root}/`);

@@ -13,9 +13,9 @@ interface ReplyAbout {
 export interface RouteAbout {
   /** What the reply contains or what the request does: Markdown, without a full stop. */
   readonly summary: string;
-  /** Query parameters by name: Markdown. */
+  /** Descriptions of query parameters by name, in Markdown. */
   readonly query?: Readonly<Record<string, string>>;
-  /** JSON in the request's body. */
+  /** Schema for the JSON in the request's body. */
   readonly body?: z.ZodType;
   /** Replies by status. The server's own errors are the same for all routes. */
   readonly replies: Readonly<Record<number, ReplyAbout>>;
@@ -60,7 +60,7 @@ export function getText(
   };
 }
 
-/** Defines a route that changes something. It needs the token. */
+/** Defines a route that changes something and requires the token. */
 export function postJson(
   path: string,
   summary: string,

@@ -90,7 +90,7 @@ async function handle(request: HttpRequest, options: RouteServerOptions): Promis
   });
 }
 
-/** The reply to a request that may not use a guarded route, or undefined if it may. */
+/** Returns the reply to a request that may not use a guarded route; undefined if it may. */
 function refuse(authorization: string | undefined, token: Secret | undefined): HttpReply | undefined {
   if (token === undefined) {
     return errorReply(

@@ -26,7 +26,7 @@ export function packageFolder(): string {
   return dirname(nearest("package.json") ?? missing());
 }
 
-/** `src/platform/process/write-build.mjs` writes the file into `dist`. It does not exist for sources that run without a build. */
+/** `src/platform/process/write-build.mjs` writes the file into `dist`. The file does not exist if sources run without a build. */
 function readCommit(): string | undefined {
   const path = nearest("build.json");
   const commit = path === undefined ? undefined : readJson(path)["commit"];

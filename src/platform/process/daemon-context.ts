@@ -18,7 +18,7 @@ export interface DaemonContext {
   readonly onHangup?: (listener: () => void) => () => void;
   /** Absent if no service manager started the process. */
   readonly serviceManager?: ServiceManager;
-  /** Option that moves the port of the daemon's HTTP server. Default: the configuration key `http.listen`. */
+  /** Option that changes the port of the daemon's HTTP server. Default: the configuration key `http.listen`. */
   readonly portOption?: string;
   /**
    * Replaces configuration keys in a text with the names that the operator used to set them. If absent, the keys are unchanged.

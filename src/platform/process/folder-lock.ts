@@ -26,8 +26,8 @@ const PROCESS_FILE = "lock.pid";
 /**
  * Creates the folder (mode 0700) if necessary and locks it until `release` or the end of the process, including `kill -9`.
  *
- * The lock is an open exclusive transaction on an empty SQLite database, so the operating system releases it. It does not use the
- * state's own database, because the driver may keep a closed file open until its statements are collected.
+ * The lock is an open exclusive transaction on an empty SQLite database, so the operating system releases it. The lock does not
+ * use the state's own database, because the driver may keep a closed file open until its statements are collected.
  *
  * @throws {FolderInUseError} while another process holds the lock.
  */
@@ -69,7 +69,7 @@ function inUse(folder: string, cause: unknown): FolderInUseError {
 
 interface Holder {
   readonly pid: number | undefined;
-  /** In a container, the container's id: every relayer there may be process 1. */
+  /** The container's id if the process runs in a container, where every relayer may be process 1. */
   readonly host: string | undefined;
 }
 

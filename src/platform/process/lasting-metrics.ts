@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, type Metric, type Registry } from "prom-client";
 import type { MetricDefinition } from "./metrics.ts";
 
-/** Metrics by name that survive while the services behind them stop and restart: a reload does not reset counters. */
+/** Metrics, by name, that survive restarts of the services behind them, so that a reload does not reset counters. */
 export interface LastingMetrics {
   readonly byName: Map<string, Metric>;
   /** Labels of histogram series that have been initialized, as JSON. */
@@ -32,7 +32,7 @@ export interface MetricFactory {
   ) => Histogram<L>;
 }
 
-/** Creates a factory for one generation of services. `known` has label values shared by the rows. */
+/** Creates a factory for one generation of services. `known` contains label values shared by the rows. */
 export function createMetricFactory(
   registry: Registry,
   { byName, begun } = createLastingMetrics(),

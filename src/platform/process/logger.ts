@@ -127,7 +127,7 @@ function openOutput(output: string, { stdout, stderr }: ProcessStreams): Writabl
   return fileOutput(openFile(output));
 }
 
-/** Opened at startup, so that an unwritable path fails at startup. */
+/** Opens the file at startup, so that an unwritable path fails at startup. */
 function openFile(output: string): number {
   try {
     return openSync(output, "a", 0o640);
@@ -137,7 +137,7 @@ function openFile(output: string): number {
   }
 }
 
-/** Synchronous, so that no line waits in memory and the last lines before a crash are written. */
+/** Writes synchronously, so that no line waits in memory and the last lines before a crash are written. */
 function fileOutput(fd: number): Writable {
   return new Writable({
     decodeStrings: false,

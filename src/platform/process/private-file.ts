@@ -40,7 +40,7 @@ export function tokenFileIn(stateDir: string): string {
   return join(stateDir, TOKEN_FILE);
 }
 
-/** The daemon's token, configured or from its state directory, else undefined. Throws like {@link readOrCreateToken}. */
+/** Returns the configured token or the one in the state directory, else undefined. Throws like {@link readOrCreateToken}. */
 export function controlTokenOf(
   configured: Secret | undefined,
   stateDir: string | undefined,

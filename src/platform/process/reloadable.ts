@@ -27,8 +27,9 @@ type ReloadResult =
 export interface Reloader {
   readonly status: () => ReloadStatus;
   /**
-   * Resolves once the services have worked with the new settings, or have failed to and are about to run with the old ones. `by` says who asked, for the
-   * log. `isForced`: also accept settings that lose something that the running settings have.
+   * Resolves once the services have worked with the new settings, or have failed to do so and are about to run with the old
+   * settings. `by` names the requester for the log. `isForced` also accepts settings that lose something that the running
+   * settings have.
    */
   readonly reload: (by: string, isForced?: boolean) => Promise<ReloadResult>;
 }
@@ -36,7 +37,7 @@ export interface Reloader {
 /** A daemon's services under one configuration. */
 export interface Generation {
   readonly services: readonly Service[];
-  /** Resolves once the services have done their work once: if they fail before that, the reload is refused. */
+  /** Resolves once the services have completed their work once. If they fail before that, the reload is refused. */
   readonly ready: Promise<unknown>;
   /** Called after the services have ended. */
   readonly close: () => Promise<void> | void;
@@ -66,9 +67,9 @@ function toSettings<Config>(config: Config): Settings<Config> {
 }
 
 /**
- * Runs a daemon's services until the context's signal aborts, and throws their first error. A reload stops them as at the end of
- * the process, and starts them with the new settings. If they do not start, or fail within a minute, the previous settings are
- * restored: a reload never ends the daemon.
+ * Runs a daemon's services until the context's signal aborts, and throws their first error. A reload stops the services as at the
+ * end of the process, and starts them with the new settings. If they do not start, or fail within a minute, the previous settings
+ * are restored: a reload never ends the daemon.
  */
 export async function runReloadable<Config>(
   options: ReloadableOptions<Config>,
@@ -214,7 +215,7 @@ function createReloader<Config>(
   };
 }
 
-/** Registers the gauges for a daemon's configuration, with the names that Prometheus uses for its own. */
+/** Registers the gauges for a daemon's configuration, named like Prometheus' gauges for its own configuration. */
 export function registerReloadMetrics(registry: Registry, prefix: string, status: () => ReloadStatus): void {
   for (const { value, ...definition } of reloadGauges(prefix)) {
     const gauge = new Gauge({ ...definition, registers: [registry], collect: () => collect() });

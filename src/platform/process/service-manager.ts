@@ -7,7 +7,7 @@ import type { Logger } from "../base/logger.ts";
 
 /** A daemon's state, for the service manager. */
 export interface ServiceState {
-  /** Startup is complete. This stays true when a chain or a node goes down later. */
+  /** Startup is complete. This stays true if a chain or a node goes down later. */
   readonly isStarted: boolean;
   /** Like `GET /livez`. */
   readonly isAlive: boolean;
@@ -19,7 +19,7 @@ export interface ServiceState {
 export interface ServiceManager {
   /** Sends assignments such as "READY=1". Rejects if they cannot be sent. */
   readonly send: (assignments: readonly string[], signal: AbortSignal) => Promise<void>;
-  /** Time without a sign of life after which the manager kills the process, ms; undefined if it does not. */
+  /** Time in ms without a sign of life after which the manager kills the process; undefined if it never does. */
   readonly watchdogMs: number | undefined;
 }
 
@@ -28,7 +28,7 @@ const SEND_MS = 10_000;
 
 /**
  * Returns the service manager from an environment (`NOTIFY_SOCKET`, `WATCHDOG_USEC`, see sd_notify(3)), if there is one. Node has
- * no Unix datagram sockets, so the program `systemd-notify` sends. The unit needs `NotifyAccess=all`.
+ * no Unix datagram sockets, so the program `systemd-notify` sends the notifications. The unit needs `NotifyAccess=all`.
  */
 export function serviceManagerOf(
   environment: Readonly<Record<string, string | undefined>>,
@@ -52,7 +52,7 @@ export function serviceManagerOf(
 const STARTING_MS = 500;
 /** Maximum time between two signs of life. */
 const PING_MS = 30_000;
-/** Minimum time before a changed text alone is sent. */
+/** Minimum time before an update that changes only the text is sent. */
 const TEXT_MS = 2_000;
 /** Each sign of life extends the startup timeout by this much. */
 const START_EXTENSION_MS = 120_000;

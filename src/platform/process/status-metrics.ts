@@ -7,7 +7,7 @@ export interface Series {
   readonly value: number;
 }
 
-/** A metric with values from a status. */
+/** A metric whose values come from a status. */
 export interface StatusMetric<S> extends Omit<MetricDefinition, "question"> {
   readonly question?: MetricDefinition["question"];
   /** Default: a gauge. */

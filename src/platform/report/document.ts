@@ -26,7 +26,7 @@ export type ReportBlock =
       readonly rows: readonly (readonly string[])[];
     };
 
-/** Outcome of a report. "unseen": the data does not show it. */
+/** Outcome of a report. "unseen": the data does not show the outcome. */
 export type ReportOutcome = "fine" | "problem" | "unseen";
 
 /** A report, independent of its format. Equal inputs give equal reports: it does not contain its creation time. */

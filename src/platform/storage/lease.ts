@@ -8,15 +8,15 @@ import {
   textOf,
 } from "./sql-database.ts";
 
-/** Thrown by {@link Lease.fence} unless this process has the lease. */
+/** Thrown by {@link Lease.fence} unless this process holds the lease. */
 export class LeaseLostError extends CodedError<{ readonly code: "lease-lost"; readonly name: string }> {}
 
 export interface LeaseOptions {
   /** Name of the work that only one process may do at a time. */
   readonly name: string;
-  /** Unique to each process, and readable for people. */
+  /** Unique to each process, and human-readable. */
   readonly holder: string;
-  /** Lifetime if not renewed, ms. */
+  /** Lifetime in ms if the lease is not renewed. */
   readonly ttlMs: number;
   /** Resources that no lease with another name may hold at the same time. */
   readonly resources: readonly string[];
@@ -26,7 +26,7 @@ export interface LeaseOptions {
 export type LeaseAttempt =
   | {
       readonly acquired: true;
-      /** Increases whenever the lease goes to another process. */
+      /** Increases whenever the lease moves to another process. */
       readonly epoch: bigint;
     }
   | {
@@ -34,7 +34,7 @@ export type LeaseAttempt =
       /** The process that holds the lease, or one of its resources. */
       readonly holder: string;
       readonly name: string;
-      /** False if the other lease has a different name and a common resource. */
+      /** False if the other lease has a different name but shares a resource. */
       readonly isOwnName: boolean;
       readonly expiresInMs: number;
     };
@@ -47,8 +47,8 @@ export interface Lease {
   /** Acquires the lease, or renews it for its full lifetime. */
   readonly acquire: () => Promise<LeaseAttempt>;
   /**
-   * Throws {@link LeaseLostError} unless this process has the lease. Inside a transaction, it also prevents another process from
-   * taking the lease before the transaction ends.
+   * Throws {@link LeaseLostError} unless this process holds the lease. Inside a transaction, it also prevents another process
+   * from taking the lease before the transaction ends.
    */
   readonly fence: (session: SqlSession) => Promise<void>;
   /** Releases the lease, so that another process can take it immediately. Has no effect if the lease is not held. */

@@ -12,7 +12,7 @@ import {
   type SqlValue,
 } from "./sql-database.ts";
 
-/** PostgreSQL schema for the tables, so that they can share a database with others. */
+/** PostgreSQL schema for the tables, so that they can share a database with other tables. */
 const POSTGRES_SCHEMA = "relaywatch";
 
 export interface PostgresOptions {
@@ -26,7 +26,7 @@ export interface PostgresOptions {
   readonly onError: (error: Error) => void;
 }
 
-/** One connection writes, so that transactions stay in order. The API reads through the others. */
+/** One connection writes, so that transactions stay in order. The API reads through the other connections. */
 const MAX_CONNECTIONS = 4;
 
 /** Creates a PostgreSQL database. Connects on the first statement; the next statement replaces a lost connection. */
@@ -89,20 +89,20 @@ async function inTransaction<T>(pool: pg.Pool, work: (session: SqlSession) => Pr
   }
 }
 
-/** Replaces each `?` with `$1`, `$2`, …. No statement has a `?` in a literal. */
+/** Replaces each `?` with `$1`, `$2`, …. No statement contains a `?` in a literal. */
 function numbered(sql: string): string {
   let index = 0;
   return sql.replace(/\?/g, () => `$${++index}`);
 }
 
-/** Converts values for a statement. PostgreSQL text cannot contain NUL, and untrusted texts may. */
+/** Converts values for a statement. PostgreSQL text cannot contain NUL, but untrusted texts may. */
 export function bound(values: readonly SqlValue[] = []): unknown[] {
   return values.map((value) =>
     typeof value === "number" || value === null ? value : `${value}`.replaceAll("\0", "�"),
   );
 }
 
-/** SQL text with several statements, such as a migration, returns a list of results, whose rows are ignored. */
+/** SQL text with several statements, such as a migration, returns a list of results; their rows are ignored. */
 function rowsOf(result: unknown): readonly SqlRow[] {
   const rows: unknown = isRecord(result) ? result["rows"] : undefined;
   return Array.isArray(rows) ? rows.filter(isRecord) : [];

@@ -1,4 +1,4 @@
-/** Where a PostgreSQL database is, without its password. */
+/** Location of a PostgreSQL database, without its password. */
 export interface PostgresAddress {
   /** Host name, IP address, or the directory of a Unix socket. */
   readonly host: string;

@@ -13,9 +13,9 @@ import {
 } from "./sql-database.ts";
 
 /**
- * Creates a database file with no tables and mode 0600 unless it exists. The file appears together with its first page. So an
- * empty file, which SQLite would treat as a new database, has lost its content through a copy or a disk error: the function
- * throws.
+ * Creates a database file with no tables and mode 0600 unless it exists. The file appears together with its first page, so an
+ * empty file has lost its content through a copy or a disk error. SQLite would treat an empty file as a new database; this
+ * function throws instead.
  */
 export function createDatabaseFile(path: string): void {
   if (existsSync(path)) {
@@ -59,8 +59,8 @@ export function createSqliteDatabase(database: Database.Database): SqlDatabase {
 }
 
 /**
- * Runs `work` in a write transaction. On a full disk, SQLite itself rolls back, and the driver's own `transaction` replaces that
- * error with the error from its own rollback.
+ * Runs `work` in a write transaction. On a full disk, SQLite itself rolls back, and the driver's own `transaction` would replace
+ * that error with the error from its own rollback.
  */
 export function inTransaction<T>(database: Database.Database, work: () => T): T {
   database.exec("BEGIN IMMEDIATE");
@@ -113,7 +113,7 @@ function rowsOf(statement: Database.Statement, values: readonly SqlValue[]): rea
 /** Write statements, by database and SQL. */
 const writers = new WeakMap<Database.Database, Map<string, Database.Statement>>();
 
-/** Returns a write statement. It is prepared once per database: preparing takes as long as running it. */
+/** Returns a write statement, which is prepared once per database because preparing takes as long as running it. */
 export function prepared(database: Database.Database, sql: string): Database.Statement {
   const ofFile = writers.get(database) ?? new Map<string, Database.Statement>();
   writers.set(database, ofFile);

@@ -1,7 +1,7 @@
 /** A database file of zero bytes. */
 export class EmptyDatabaseError extends Error {}
 
-/** Returns true if a file is damaged, empty or not a database: for SQLite's error, or one caused by it. */
+/** Returns true if an error, or its cause, means that a file is damaged, empty or not a database. */
 export function isDamaged(error: unknown): boolean {
   return isCausedBy(
     error,

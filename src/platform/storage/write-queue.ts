@@ -20,13 +20,13 @@ interface WriteQueueStatus {
 /**
  * Writes to a database asynchronously and in order, with many writes per transaction.
  *
- * If the process dies, only the last writes are lost, never one in the middle. So a program that can repeat its last steps loses
- * nothing. Before a step that it must not repeat, it waits for {@link WriteQueue.flushed}.
+ * If the process dies, only the last writes are lost, never one in the middle, so a program that can repeat its last steps loses
+ * nothing. Before a step that it must not repeat, the program waits for {@link WriteQueue.flushed}.
  */
 export interface WriteQueue {
   /** Appends a write that must not be lost. The caller limits the number of such writes by waiting for `flushed`. */
   readonly push: (write: Write) => void;
-  /** Appends a write that may be lost: while the queue is full, it is dropped and counted. */
+  /** Appends a write that may be lost: while the queue is full, the write is dropped and counted. */
   readonly offer: (write: Write) => void;
   /** Resolves once all earlier writes are durable. Rejects if one was discarded, and with the signal's reason on abort. */
   readonly flushed: (signal: AbortSignal) => Promise<void>;
@@ -49,7 +49,7 @@ export interface WriteQueueDeps {
 
 /** Maximum number of pending offered writes. Each may hold several hundred rows. */
 const MAX_OFFERED = 200;
-/** Maximum number of writes per transaction. A commit waits for the disk once, however many writes it has. */
+/** Maximum number of writes per transaction. A commit waits for the disk once, however many writes it contains. */
 const MAX_BATCH = 500;
 const RETRY: BackoffOptions = { minMs: 100, baseMs: 200, maxMs: 2_000 };
 

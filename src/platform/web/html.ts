@@ -7,7 +7,7 @@ export class Html {
   }
 }
 
-/** A value in a template. Strings are escaped; undefined and false are left out. */
+/** A value in a template. Strings are escaped; undefined and false are omitted. */
 export type HtmlPart = Html | string | number | bigint | undefined | false | readonly HtmlPart[];
 
 /** Template tag for HTML: escapes every value that is not already HTML, in content and in quoted attributes. */

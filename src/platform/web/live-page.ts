@@ -6,9 +6,9 @@ import { isoTime } from "../base/time.ts";
 
 /** The view that a page shows. */
 export interface PageView {
-  /** Values of the `:name` segments in its path. */
+  /** Values of the `:name` segments in the page's path. */
   readonly params: Readonly<Record<string, string>>;
-  /** The query parameters of its address. */
+  /** Query parameters of the page's address. */
   readonly query: URLSearchParams;
 }
 
@@ -106,7 +106,7 @@ function tooMany(): HttpReply {
   return { ...reply, headers: { ...reply.headers, "retry-after": "10" } };
 }
 
-/** One event with the sections that differ from those sent before. */
+/** Returns an event with the sections that differ from the versions sent before. */
 function updateEvent(
   { title, asOfMs, sections }: PageContent,
   sent: Map<string, string>,

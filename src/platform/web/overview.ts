@@ -20,7 +20,7 @@ export interface PartRow {
   readonly verdict: string;
   /** The one number that matters, with its unit. */
   readonly number: string;
-  /** Time to which the row applies, wall clock, ms; undefined if nothing was read. */
+  /** Wall-clock time to which the row applies, ms; undefined if nothing was read. */
   readonly asOfMs: number | undefined;
   /** Path on the part's own server, or a URL. */
   readonly href: string;
@@ -102,7 +102,7 @@ export function overviewRoute(parts: () => readonly PartRow[] | Promise<readonly
 /** Another server with an overview. */
 export interface Neighbour {
   readonly name: string;
-  /** Its URL, with a trailing slash. */
+  /** The server's URL, with a trailing slash. */
   readonly url: string;
 }
 
@@ -193,7 +193,7 @@ export const PARTS_PAGE = {
   about: "all parts in one table, if `links` names a neighbour",
 };
 
-/** The "All parts" page for a daemon that knows its neighbours; none without neighbours. */
+/** The "All parts" page for a daemon that knows its neighbours; no page if there are no neighbours. */
 export function partsPages(
   own: () => readonly PartRow[],
   neighbours: readonly Neighbour[],

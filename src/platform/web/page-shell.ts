@@ -8,7 +8,7 @@ import { PAGE_STYLE } from "./page-style.ts";
 
 /** A part of a page that is updated as a whole. */
 export interface PageSection {
-  /** Id of its element; the same every time the page is rendered. */
+  /** Id of the section's element, the same every time the page is rendered. */
   readonly id: string;
   /** Name for screen readers. */
   readonly label: string;
@@ -21,7 +21,7 @@ export interface PageContent {
   readonly title: string;
   /** HTTP status; default 200. 404 for a page about something that does not exist. */
   readonly status?: 404;
-  /** Time at which the data was read, wall clock, ms. */
+  /** Wall-clock time at which the data was read, ms. */
   readonly asOfMs: number;
   /** Path to the same data as JSON. */
   readonly json?: string;
@@ -37,7 +37,7 @@ export interface PageFrame {
   readonly heading: string;
   /** Version of the program. */
   readonly version: string;
-  /** Time at which the program started, wall clock, ms. */
+  /** Wall-clock time at which the program started, ms. */
   readonly startedAtMs: number;
   readonly links: readonly { readonly path: string; readonly text: string }[];
   /** Where to find the token for actions. Default: in the configuration. */
@@ -64,7 +64,7 @@ const RELOAD_SECONDS = 10;
 
 const POLICY = contentPolicy(PAGE_STYLE, PAGE_SCRIPT, ["connect-src 'self'", "form-action 'self'"]);
 
-/** Returns a content security policy that allows one style, one script and what `more` allows: nothing else is loaded. */
+/** Returns a content security policy that allows only one style, one script and what `more` allows. */
 export function contentPolicy(style: string, script: string, more: readonly string[]): string {
   return [
     "default-src 'none'",

@@ -58,7 +58,7 @@ export function factGrid(facts: readonly Fact[]): Html {
 export interface Column<Row> {
   readonly name: string;
   readonly isNumber?: boolean;
-  /** Left out on a phone, where each row is a card, because another page has it. */
+  /** Omitted on a phone, where each row is a card, because another page shows it. */
   readonly isMinor?: boolean;
   /** Link in the column head that sorts by the column. */
   readonly sort?: { readonly href: string; readonly order: "ascending" | "descending" | undefined };
@@ -107,7 +107,7 @@ function classOf<Row>({ isNumber, isMinor }: Column<Row>): HtmlPart {
   return classes !== "" && html` class="${classes}"`;
 }
 
-/** "12 s ago"; "–" if it is not known. */
+/** "12 s ago"; "–" if the time is unknown. */
 export function ago(ms: number | undefined): string {
   return ms === undefined ? "–" : `${formatDuration(ms)} ago`;
 }
@@ -117,7 +117,7 @@ export function grouped(value: bigint | number): string {
   return formatCount(value, "\u202f");
 }
 
-/** An amount in display units with its exact value as a title; in base units if its denomination has no unit. */
+/** An amount in display units with its exact value as a title, or in base units if its denomination has no display unit. */
 export function amount(value: bigint, denom: string, unit: DisplayUnit | undefined): Html | string {
   const exact = formatAmount(value, denom, unit, "\u202f");
   if (unit?.denom !== denom) return exact;

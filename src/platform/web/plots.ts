@@ -1,6 +1,6 @@
 import { type Html, html } from "./html.ts";
 
-/** A bar in {@link barPlot}: parts from the bottom up. Undefined if there is no data for that time. */
+/** A bar in {@link barPlot}: its parts from the bottom up. Undefined if there is no data for that time. */
 export type Bar =
   | readonly { readonly style: "good" | "bad" | "plain" | "unknown"; readonly value: number }[]
   | undefined;
@@ -16,7 +16,7 @@ export interface BarPlot {
   readonly from: string;
   readonly to: string;
   readonly format: (value: number) => string;
-  /** A value to compare the bars with, drawn as a line with its name. */
+  /** A value with which to compare the bars, drawn as a labelled line. */
   readonly limit?: { readonly value: number; readonly text: string };
 }
 
@@ -91,7 +91,7 @@ export function short(value: number): string {
   return String(Math.round(value * 10) / 10);
 }
 
-/** A bar in {@link sparkline}: its height from 0 to 1. Null if nothing is known about that time. */
+/** A bar in {@link sparkline}: its style, and its height from 0 to 1. Null if nothing is known about that time. */
 export type TrendBar = readonly [style: (typeof TREND_STYLES)[number], share: number] | null;
 
 /** Styles of a {@link TrendBar}. */

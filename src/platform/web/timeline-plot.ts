@@ -1,7 +1,7 @@
 import { type Html, html } from "./html.ts";
 import { short } from "./plots.ts";
 
-/** A stretch in a row of {@link timelinePlot}: positions from 0, the start, to 1, the end. */
+/** A stretch in a row of {@link timelinePlot}. Positions range from 0 (the start) to 1 (the end). */
 export interface Stretch {
   readonly from: number;
   readonly to: number;
@@ -21,7 +21,7 @@ export interface TimelineRow {
 }
 
 export interface TimelinePlot {
-  /** What is shown, for what time, and what it says. */
+  /** What the plot shows, for what time, and what can be read from it. */
   readonly caption: string;
   readonly rows: readonly TimelineRow[];
   /** Labels below the start and the end. */
@@ -60,7 +60,7 @@ function pathOf(stretches: readonly Stretch[], style: string, height: number): H
   return path === "" ? "" : html`<path class="${style}" d="${path}"/>`;
 }
 
-/** Joins stretches that cannot be distinguished, so that the output for a week of short ones stays small. */
+/** Joins stretches that cannot be distinguished, so that the output for a week of short stretches stays small. */
 function merged(stretches: readonly Stretch[]): readonly Stretch[] {
   const found: { from: number; to: number }[] = [];
   for (const { from, to } of stretches.toSorted((a, b) => a.from - b.from)) {

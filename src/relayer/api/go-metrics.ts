@@ -25,12 +25,10 @@ export interface GoMetrics {
 /** Upper bounds of the Go relayer's histogram buckets, in seconds. */
 const BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5, 10, 30];
 
-/** The steps in which the Go relayer builds an update header. Here a single read of a remote block covers all three. */
+/** The Go relayer's steps for building an update header. Here, a single read of a remote block covers all three. */
 const HEADER_STEPS = ["TrustedHeaderFetcher", "GetIBCUpdateHeader", "GetUpdateClientMsg"] as const;
 
-/**
- * Registers the metrics (v0.3.0, `internal/metrics/metrics.go`). Gauges are absent before `readGauges`.
- */
+/** Registers the metrics (v0.3.0, `internal/metrics/metrics.go`). The gauges are absent until `readGauges` is called. */
 export function createGoMetrics(registry: Registry, lasting?: LastingMetrics): GoMetrics {
   const factory = createMetricFactory(registry, lasting);
   const counter = (name: string, help: string) =>

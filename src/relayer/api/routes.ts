@@ -61,10 +61,10 @@ export function relayerRoutes(deps: ApiDeps): readonly ApiRoute[] {
   ];
 }
 
-/** Every read of a chain ends by its deadline, successful or not, so a loop that has not read for this long is hanging. */
+/** Every chain read ends by its deadline, successfully or not, so a loop that has read nothing for this long is hanging. */
 const HANGING_MS = 300_000;
 
-/** One line for each hanging loop; empty while the relayer makes progress. */
+/** Returns one line for each hanging loop; none while the relayer makes progress. */
 function hangingLoops({ local, connections }: RelayerStatus): readonly string[] {
   const heads = [
     { name: "local chain", head: local },
@@ -269,7 +269,7 @@ interface GoRouteDeps {
 }
 
 /**
- * The Go relayer's two paths, and one for dead letters that an operator has seen. The Go relayer's paths use its fields, number
+ * The Go relayer's two paths, plus one for acknowledging dead letters. The two Go paths use the Go relayer's fields, number
  * formats, statuses and texts (v0.3.0, `internal/http/webserver.go`), so that client libraries and scripts written for it work
  * unchanged.
  */

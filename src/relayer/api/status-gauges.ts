@@ -14,7 +14,7 @@ import type { ConnectionStatus, QueryView, RelayerStatus } from "../health/relay
 import { QUERY_FAILURE_CODES, QUERY_STATUSES } from "../registry/query-state.ts";
 import { blocksBehind } from "./status-json.ts";
 
-/** Number of queries that get their own series, in id order. Without a limit, any contract could add series. */
+/** Maximum number of queries with their own series, in id order. Without a limit, any contract could add series. */
 const MAX_QUERY_SERIES = 200;
 
 const OF_CONNECTIONS: ReadonlySet<ProblemCode> = new Set(CONNECTION_PROBLEM_CODES);
@@ -46,7 +46,7 @@ const STATUS_GAUGES = [
     },
     {
       name: "relaywatch_relayer_overdue_queries",
-      help: "Queries later than health.overdue_blocks, excluding queries with a failure of their own. A query without a newer remote block counts only if the remote chain has stopped.",
+      help: "Queries overdue by more than health.overdue_blocks, excluding queries with a failure of their own. A query without a newer remote block counts only if the remote chain has stopped.",
       labelNames: ["connection_id"],
       values: (status) =>
         perConnection(status, (_connection, queries) => [
@@ -70,7 +70,7 @@ const STATUS_GAUGES = [
     },
     {
       name: "relaywatch_relayer_most_late_blocks",
-      help: "Local blocks since the result of the connection's most late query was due, excluding queries with a failure of their own. 0 when none is late.",
+      help: "Local blocks since the result of the connection's most delayed query was due, excluding queries with a failure of their own. 0 when none is late.",
       labelNames: ["connection_id"],
       values: (status) =>
         perConnection(status, (_connection, queries) => [
@@ -161,13 +161,13 @@ const STATUS_GAUGES = [
     },
     {
       name: "relaywatch_relayer_account_left_seconds",
-      help: "Time until the balance is spent at the rate of this process's fees over the last day. Absent if it paid none.",
+      help: "Time until the balance is spent at this process's rate of fees over the last day. Absent if it paid none.",
       labelNames: [],
       values: ({ account: { daysLeft } }) => (daysLeft === undefined ? [] : [series(daysLeft * 86_400)]),
     },
     {
       name: "relaywatch_relayer_client_expiry_timestamp_seconds",
-      help: "Time at which the connection's client expires without an update. Absent before the first read.",
+      help: "Time at which the connection's client expires unless it is updated. Absent before the first read.",
       labelNames: ["connection_id"],
       values: (status) =>
         perConnection(status, ({ client: { reading } }) => secondsSeries(reading?.expiresAtMs)),
@@ -247,7 +247,7 @@ const STATUS_GAUGES = [
     },
     {
       name: "relaywatch_relayer_endpoint_lag_blocks",
-      help: "Blocks by which the endpoint was behind the best endpoint of its chain at the last comparison.",
+      help: "How many blocks the endpoint was behind its chain's best endpoint at the last comparison.",
       labelNames: ["chain_id", "endpoint"],
       values: ({ endpoints }) =>
         endpoints.flatMap(({ chainId, name, lagBlocks }) =>
@@ -286,7 +286,7 @@ function oncePerTurn(status: () => RelayerStatus): () => RelayerStatus {
   };
 }
 
-/** Every possible problem, with 0 for those that are absent. */
+/** Returns a series for every possible problem; 0 for each that is absent. */
 function problemSeries({ problems, connections }: RelayerStatus): readonly Series[] {
   const ids = connections.map(({ id }) => id);
   return PROBLEM_CODES.flatMap((code) =>
@@ -312,7 +312,7 @@ function perConnection(
   );
 }
 
-/** Returns the time of an event that happened `sinceMs` ago, in seconds; empty if unknown. */
+/** Returns the time, in seconds, of an event that happened `sinceMs` ago; empty if unknown. */
 function seenAt(sinceMs: number | undefined, nowMs: number): readonly Series[] {
   return sinceMs === undefined ? [] : secondsSeries(nowMs - sinceMs);
 }

@@ -112,7 +112,7 @@ function accountJson({ denom, balance, transactionFee, daysLeft, error }: Accoun
   };
 }
 
-/** Amounts are in units of the fee denom. `null` without a limit. */
+/** Amounts are in units of the fee denom. A missing limit is `null`. */
 function spendingJson({ spending, reserve }: RelayerStatus): JsonObject {
   const { day, fee, gasByOwner, limits } = spending;
   return {

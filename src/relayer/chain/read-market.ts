@@ -60,7 +60,7 @@ export async function readMarketState(
   return market.fromWire(wire);
 }
 
-/** On the wire, a decimal is the number times 10^18, as text. The market's decimals are never negative. */
+/** On the wire, a decimal is text: the number multiplied by 10^18. The fee market's decimals are never negative. */
 function requireDecimal(where: string, text: string): void {
   if (!/^\d{1,60}$/.test(text)) throw badResponse("chain", where, "is not a decimal number");
 }

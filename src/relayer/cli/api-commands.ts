@@ -218,7 +218,7 @@ function isNamed(letter: JsonValue, tx: TxName): boolean {
   return name?.query_id === tx.query_id && name.hash === tx.hash;
 }
 
-/** The relayer's address and the file with its token. */
+/** The relayer's address and its token file. */
 interface LetterPlace {
   readonly url: string;
   readonly tokenFile: string | undefined;
@@ -255,7 +255,7 @@ async function postLetters(
   throw new CliError(EXIT.fatal, refusalText(status, text.trim(), tokenFile));
 }
 
-/** The body of a refusal is meant for programs that send HTTP requests. */
+/** The body of a refusal is written for programs that send HTTP requests, so the command words its own text. */
 function refusalText(status: number, text: string, tokenFile: string | undefined): string {
   if (status !== 401 && status !== 403) return text;
   return tokenFile === undefined

@@ -54,7 +54,10 @@ export function planCommand(context: CliContext): Command {
         "the relayer's configuration: market and blocks are read from its local chain",
       ).conflicts(["fromEnv"]),
     )
-    .option("--from-env [file]", "the same from the Go relayer's variables, which may be in an .env file")
+    .option(
+      "--from-env [file]",
+      "like --config, but from the Go relayer's variables, which may be in an .env file",
+    )
     .addOption(
       urlOption(
         "--url <url>",
@@ -68,7 +71,7 @@ export function planCommand(context: CliContext): Command {
       ).argParser(parseQueries),
     )
     .addOption(
-      new Option("--period <blocks>", "with --queries: update period, local blocks")
+      new Option("--period <blocks>", "with --queries: update period in local blocks")
         .default(1n, "1")
         .argParser(parsePeriod),
     )
@@ -113,7 +116,7 @@ or measured with --url.`,
     .action((options: PlanOptions) => plan(options, context));
 }
 
-/** The printed plan, and where its data comes from. */
+/** The plan to print, and where its data comes from. */
 interface Plan {
   readonly source: "chain" | "deployed-chain-defaults";
   readonly queries: number;
@@ -121,7 +124,7 @@ interface Plan {
   readonly unit: DisplayUnit | undefined;
   readonly price: Dec18;
   readonly cap: Dec18;
-  /** false: the node does not report it, and 0 is assumed. */
+  /** False if others' gas is neither given nor reported by the node; 0 is then assumed. */
   readonly isOthersGasKnown: boolean;
   readonly input: ForecastInput;
   readonly forecast: Forecast;
@@ -219,7 +222,7 @@ interface PlanFacts {
   /** undefined: not measured. */
   readonly feeFactor?: Dec18 | undefined;
   readonly unit?: DisplayUnit | undefined;
-  /** Registered queries, for a plan without `--queries`, and how many of them have measured gas. */
+  /** For a plan without `--queries`: the registered queries, and how many of them have measured gas. */
   readonly present?: { readonly loads: readonly QueryLoad[]; readonly measured: number };
 }
 
@@ -323,7 +326,7 @@ function planText(made: Plan): readonly string[] {
   ];
 }
 
-/** How often a query gets a result. */
+/** Describes how often a query gets a result. */
 function freshTexts({
   queries,
   input: { blockMs },

@@ -138,7 +138,7 @@ async function inspect(id: bigint, options: InspectOptions, context: CliContext)
 /** Number of attempts shown without --verbose. */
 const SHOWN_ATTEMPTS = 3;
 
-/** The query's most important data, its state and the reason first. */
+/** Formats the query's most important data, starting with its state and the reason. */
 function inspectText(output: JsonValue): string {
   const at = (path: string, part: JsonValue = output): string => cellText(fieldAt(part, path));
   const has = (path: string): boolean => !["-", ""].includes(at(path));
@@ -189,7 +189,7 @@ function isFailed(part: unknown): boolean {
   return isRecord(part) && "error" in part && Object.keys(part).length === 1;
 }
 
-/** Returns the error if a part cannot be read, so that the other parts are still shown. */
+/** Reads one part. Returns the error if that fails, so that the other parts are still shown. */
 async function readPart(read: () => Promise<unknown>, signal: AbortSignal): Promise<unknown> {
   try {
     return await read();

@@ -87,7 +87,7 @@ function placeOf(options: RelayerControlOptions, needsToken: boolean): Place {
   return { url, token: controlToken(portOffset), tokenHint };
 }
 
-/** Address of a configured relayer. Throws `ConfigError`. */
+/** Returns the address of a configured relayer. Throws `ConfigError`. */
 export function configuredUrl(file: string): string {
   return readPlace(file).url;
 }
@@ -115,7 +115,7 @@ function readPlace(file: string): { readonly url: string; readonly token: () => 
   return { url: httpUrl(isEverywhere ? { ...listen, host: "127.0.0.1" } : listen), token };
 }
 
-/** The selected URL. Default: the localnet's relayer at the port offset. */
+/** Returns the selected URL. Default: the localnet's relayer at the port offset. */
 export function relayerUrl({ url, portOffset = 0 }: RelayerApiOptions): string {
   return url ?? `http://127.0.0.1:${portsAt(portOffset).relayer}`;
 }

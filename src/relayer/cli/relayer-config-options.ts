@@ -112,7 +112,7 @@ export function readEnvironment(source: true | string): Environment {
   }
 }
 
-/** Returns a source that also reads secrets from a file of variables, which the process environment does not contain. */
+/** Returns a secret source that reads variables from `environment`, which may include variables from a file. */
 export function secretsOf(environment: Environment): SecretSource {
   return { ...processSecretSource, environment: (name) => environment[name] };
 }
@@ -162,7 +162,7 @@ export function queryIdsOption(): Option {
 
 const TOKEN_VARIABLE = "LOCALNET_CONTROL_TOKEN";
 
-/** A localnet's chains, as its relayer needs them. */
+/** The data about a localnet's chains that its relayer needs. */
 interface LocalnetOfRelayer {
   readonly chainIds: Readonly<Record<"local" | "remote", string>>;
   /** PUBLIC TEST KEY. */

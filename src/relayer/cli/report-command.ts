@@ -94,7 +94,7 @@ async function readRelayer(
   );
 }
 
-/** Reads the fee denom and its unit. An older relayer provides neither, and its report then has plain numbers. */
+/** Reads the fee denom and its unit. An older relayer provides neither; its report then shows plain numbers. */
 async function readUnit(
   ask: (path: string) => Promise<unknown>,
 ): Promise<Pick<RelayerData, "denom" | "unit">> {

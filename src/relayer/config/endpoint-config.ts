@@ -38,7 +38,7 @@ export function requestsSchema() {
         .min(1_000_000)
         .max(512 * 1024 * 1024)
         .default(64 * 1024 * 1024)
-        .describe("a longer response is not read, and the next endpoint is tried"),
+        .describe("a longer response is not read; the next endpoint is tried instead"),
     })
     .prefault({})
     .describe("requests to all endpoints");

@@ -48,7 +48,7 @@ function shareField() {
   });
 }
 
-/** Less than the third at which the relayer refreshes a client; at a third, every client would briefly be a problem. */
+/** Below the third at which the relayer refreshes a client; at a third, every client would briefly become a problem. */
 function noticeShareField() {
   return decimalField().refine((share) => share * 10n <= DEC18_ONE * 3n, {
     error: issueText("is not a share of a trusting period", 'a decimal in quotes up to "0.3"'),
@@ -56,9 +56,9 @@ function noticeShareField() {
 }
 
 /**
- * A simulation is sent as hex, two characters per byte, in a request of at most 1,000,000 bytes (CometBFT's `max_body_bytes`). At
- * least 2,000 of these bytes are the JSON frame, signer and fee. The transaction size limit (`mempool.max_tx_bytes`, 1,048,576
- * bytes) is higher.
+ * A simulation is sent as hex, two characters per byte, in a request of at most 1,000,000 bytes (CometBFT's `max_body_bytes`).
+ * The JSON frame, signer and fee take up at least 2,000 of these bytes. The transaction size limit (`mempool.max_tx_bytes`,
+ * 1,048,576 bytes) is higher.
  */
 const MAX_BATCH_BYTES = (1_000_000 - 2_000) / 2;
 
@@ -121,7 +121,7 @@ function fieldsSchema(secrets: SecretSource) {
         adjustment: decimalField()
           .prefault("1.3")
           .describe(
-            "highest gas limit: simulated gas × this; the limit starts there and follows what transactions actually use",
+            "highest gas limit: simulated gas × this; the limit starts there and then follows the gas that transactions actually use",
           ),
         price_multiplier: decimalField()
           .prefault("1.1")
@@ -139,7 +139,7 @@ function fieldsSchema(secrets: SecretSource) {
           .optional()
           .describe("the price that the relayer aims for")
           .meta({ commentedOut: true }),
-        max_price: decimalField().prefault("1").describe("highest gas price: above it nothing is sent"),
+        max_price: decimalField().prefault("1").describe("highest gas price; above it, nothing is sent"),
         fallback_price: decimalField()
           .prefault("0.0053")
           .describe("gas price on a chain without a fee market"),
@@ -190,7 +190,7 @@ function fieldsSchema(secrets: SecretSource) {
     store: storeField(secrets)
       .optional()
       .describe(
-        "PostgreSQL instead of state_dir, shared by several instances: of those with the same signer, one submits",
+        "PostgreSQL instead of state_dir, shared by several instances; among those with the same signer, one submits",
       )
       .meta({ commentedOut: true, reload: "process" }),
     lease: leaseSchema().describe("with store: leadership among the instances with the same signer"),
@@ -250,7 +250,7 @@ function queriesSchema() {
         .max(1_000_000)
         .default(0)
         .describe(
-          "a KV result with unchanged values is not sent until the last result is this many local blocks old; 0: every result is sent. Contracts that check a result's height see an older one",
+          "a KV result with unchanged values is not sent until the last result is this many local blocks old; 0: every result is sent. Contracts that check a result's height then see an older height",
         ),
       tx_lookback_blocks: amountField()
         .prefault("100")
@@ -270,7 +270,7 @@ function queriesSchema() {
       tx_dead_letter_errors: regularExpressionField()
         .optional()
         .describe(
-          "regular expression: a rejected TX result becomes a dead letter only if its error matches, and is sent again after a backoff otherwise; default: every rejected TX result becomes one",
+          "regular expression: a rejected TX result becomes a dead letter only if its error matches, otherwise it is sent again after a backoff; default: every rejected TX result becomes a dead letter",
         )
         .meta({ example: "execute wasm contract failed", commentedOut: true }),
     })
@@ -314,7 +314,7 @@ function healthSchema() {
       no_block_after: durationField(1_000)
         .optional()
         .describe(
-          "a chain without a new block for this long is a problem; default: ten of its block times, at least 15s and at most 60s",
+          "a chain without a new block for this long is a problem; default: ten times its block time, at least 15s and at most 60s",
         )
         .meta({ example: "30s", commentedOut: true }),
       overdue_blocks: z
@@ -323,7 +323,7 @@ function healthSchema() {
         .max(1_000_000)
         .optional()
         .describe(
-          "how many local blocks late a result may be; default: 3 × the query's update period + 5, plus the delay that the fee market causes every result",
+          "how many local blocks late a result may be; default: 3 × the query's update period + 5, plus the delay that the fee market causes for every result",
         )
         .meta({ example: 8, commentedOut: true }),
       client_expires_soon: z

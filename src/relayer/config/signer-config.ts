@@ -94,7 +94,7 @@ function externalSchema() {
       .min(1)
       .max(64)
       .default(4)
-      .describe("requests that may be sent before the first of them has a response"),
+      .describe("number of requests that may be sent before the first one is answered"),
     environment: z
       .array(z.string().min(1).max(200))
       .max(64)

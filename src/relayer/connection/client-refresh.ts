@@ -24,9 +24,9 @@ import { type FundsWatch, isLackOfFunds, type SubmitGate, type Upkeep } from "..
 import { createClientOfConnection, viewConnection, type ViewDeps } from "./connection-view.ts";
 import { createDryIntermediateHeaders } from "./intermediate-headers.ts";
 
-/** Keeps light clients from expiring, and updates them through intermediate headers that results need. */
+/** Keeps light clients from expiring, and updates them through the intermediate headers that results need. */
 export interface ClientRefresh extends Upkeep {
-  /** Puts updates into blocks ahead of all results. Resolves once included; throws `RelayError` if not, or not in time. */
+  /** Sends updates ahead of all results. Resolves once they are included; throws `RelayError` if they fail or time out. */
   readonly send: (chain: UpdateChain, signal: AbortSignal) => Promise<void>;
 }
 
@@ -63,8 +63,8 @@ interface Request {
 }
 
 /**
- * Creates the light clients' upkeep. A client that no result updates expires after its trusting period, after which only
- * governance can replace it. It therefore gets an update of its own in time.
+ * Creates the upkeep for light clients. A client that no result updates would expire at the end of its trusting period, and only
+ * governance could then replace it, so the upkeep sends it a separate update in time.
  */
 export function createClientRefresh(deps: ClientRefreshDeps): ClientRefresh {
   const triedAtMs = new Map<string, number>();
@@ -144,7 +144,7 @@ async function refresh(
   return reach;
 }
 
-/** Returns the updates to the newest remote block, or part of them if there are many; none if the client already has it. */
+/** Returns the updates up to the newest remote block, or some of them if there are many; none if the client already has it. */
 async function newestUpdates(
   { local, window, clock, localTimeMs }: ClientRefreshDeps,
   { connectionId, remote }: RefreshedConnection,
@@ -201,9 +201,9 @@ const SETTLE_MS = 1_000;
 const GAS_PERMILLE = 1_300n;
 
 /**
- * Puts client updates into blocks, in transactions of their own, one after the other. Needs exclusive use of the account. Throws
- * `RelayError`: "transaction-refused" if an update is refused at no cost, "transaction-lost". Returns the height of the last
- * update.
+ * Puts client updates into blocks in dedicated transactions, one after another. Needs exclusive use of the account. Returns the
+ * height of the last update. Throws `RelayError`: "transaction-refused" if an update is refused at no cost, or
+ * "transaction-lost".
  */
 export async function sendUpdates(
   deps: SendUpdatesDeps,

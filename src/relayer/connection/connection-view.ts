@@ -84,7 +84,7 @@ function requireSameChain(deps: ViewDeps, client: LightClientState, found: strin
   );
 }
 
-/** Number of blocks by which nodes behind one address may differ. */
+/** Maximum difference in height, in blocks, between nodes behind one address. */
 const MAX_APART = 5n;
 
 /**

@@ -24,7 +24,7 @@ export interface IntermediateHeadersDeps {
 /**
  * Returns the trust from which the header of `block` can be verified: `trust` itself, or a trusted height between the two. If too
  * few of the validators trusted at `trust` have signed `block`, it updates the client through headers in between. Throws
- * `RelayError` "validators-changed" if these do not reach far enough; the next cycle continues where they end.
+ * `RelayError` "validators-changed" if those headers do not reach far enough; the next cycle continues from the last one.
  */
 export type IntermediateHeaders = (block: LightBlockBytes, trust: Trust) => Promise<Trust>;
 
@@ -90,11 +90,11 @@ interface Step {
 /** The blocks read for one path. */
 interface HeadersOnTheWay {
   readonly blocks: Map<bigint, LightBlockBytes>;
-  /** Each height can be verified from the previous one. They may end far below the block. */
+  /** Each of these heights can be verified from the previous one. The last may be far below the block. */
   heights: readonly bigint[];
 }
 
-/** Returns the updates that precede the block's own, as far as the headers in between could be read in time. */
+/** Returns the updates needed before the block's own, as far as the intermediate headers could be read in time. */
 async function readSteps(
   deps: IntermediateHeadersDeps,
   way: Way,
@@ -245,8 +245,8 @@ function isStepVerifiable(
 }
 
 /**
- * Whether validators with more than the fraction `level` of the trusted power signed the block. Verifies no signatures, since the
- * chain does that: it only determines which headers the chain can accept.
+ * Whether validators with more than the fraction `level` of the trusted power signed the block. Does not verify signatures, which
+ * the chain does; it only determines which headers the chain can accept.
  */
 export function isTrusted(
   trusted: Powers,

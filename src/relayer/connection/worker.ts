@@ -117,7 +117,7 @@ export function recordFailure(
   });
 }
 
-/** Like {@link recordFailure}, for a query whose attempt ended before it had a result. */
+/** Like {@link recordFailure}, but for a query whose attempt ended before it had a result. */
 export function recordUnproven(
   worker: ConnectionWorker,
   state: QueryState,

@@ -17,7 +17,7 @@ export interface ContractName {
 
 /** Cached labels and admins of the contracts that own queries. Optional, since a chain need not support contracts. */
 export interface ContractNames {
-  /** Undefined until the contract has been read, and if the chain does not know it. */
+  /** Undefined until the contract has been read, or if the chain does not know it. */
   readonly of: (owner: string) => ContractName | undefined;
   /** Reads at most one contract: the next of these owners that is unknown or was read long ago. Rejects only on abort. */
   readonly readNext: (owners: readonly string[], signal: AbortSignal) => Promise<void>;
@@ -26,9 +26,9 @@ export interface ContractNames {
 /** Maximum number of contracts in the cache. The oldest entries are dropped first. */
 const MAX_CONTRACTS = 1_000;
 const MAX_LABEL = 64;
-/** The admin may change. */
+/** Age at which an entry is read again, since the admin may change. */
 const FRESH_MS = 6 * 3_600_000;
-/** Applies after a failed read, and to addresses that are not contracts. */
+/** Time until the next read after a failure, or for an address that is not a contract. */
 const RETRY_MS = 600_000;
 
 /** Creates an empty cache. */

@@ -33,10 +33,10 @@ interface SpanSum {
 
 /**
  * Durable record of the relayer's payments, by query and time. Each transaction is added exactly once, because its hash is
- * written in the same database transaction. Rows: at most 14 + 72 + 62 per query.
+ * written in the same database transaction. Contains at most 14 + 72 + 62 rows per query.
  */
 export interface CostLedger extends PaymentSink {
-  /** Like `record`, for a transaction in an older block; wall-clock ms. */
+  /** Like `record`, but for a transaction in an older block. `atMs` is in wall-clock ms. */
   readonly recordAt: (transaction: PaidTransaction, atMs: number) => void;
   /**
    * Marks the current time and the latest local height as the point from which the sums are complete, unless one is already set.
@@ -50,7 +50,7 @@ export interface CostLedger extends PaymentSink {
   readonly newestHeight: () => Promise<bigint | undefined>;
   /** Costs by query over the spans of this length that start at `fromMs` or later. */
   readonly byQuery: (span: number, fromMs: number) => Promise<readonly QuerySum[]>;
-  /** The same costs by span, oldest first. Spans without costs are absent. */
+  /** The same costs grouped by span, oldest first. Spans without costs are absent. */
   readonly bySpan: (span: number, fromMs: number) => Promise<readonly SpanSum[]>;
   /** Deletes everything after a reset of the local chain, since the same query ids now belong to other queries. */
   readonly reset: () => void;
@@ -65,7 +65,7 @@ export interface CostLedgerDeps {
   readonly sharing: (connectionId: string) => readonly SharingQuery[];
   /** Wall-clock time, ms. */
   readonly nowMs: () => number;
-  /** Local chain time, in wall-clock ms: a clock that runs ahead of it must not delete anything. Default: the wall clock. */
+  /** Local chain time, in wall-clock ms, so that a fast clock on this machine deletes nothing. Default: the wall clock. */
   readonly localTimeMs?: () => number;
 }
 
@@ -77,7 +77,7 @@ interface Entry {
   readonly parts: readonly CostPart[];
 }
 
-/** Number of blocks for which hashes are stored: more than a transaction can be in flight. */
+/** Number of blocks for which hashes are stored; longer than a transaction can be in flight. */
 const STORED_BLOCKS = 1_000n;
 
 /** Creates the ledger of one payer in an open store. */
@@ -161,7 +161,7 @@ const SUMS = [
   ...AMOUNTS.flatMap((name) => ["high", "low"].map((part) => `SUM(${name}_${part}) AS ${name}_${part}`)),
 ].join(", ");
 
-/** A fee is stored as high × this + low. A query has so few transactions in a day that low stays below 2^63. */
+/** A fee is stored as high × this + low. A query has too few transactions per day for low to reach 2^63. */
 const LOW = 1_000_000_000_000n;
 
 function feeOf(row: SqlRow | undefined, name: (typeof AMOUNTS)[number]): bigint {

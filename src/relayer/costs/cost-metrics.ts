@@ -11,9 +11,9 @@ import { FORECAST_PRICES } from "../forecast/forecast.ts";
 import { byOwner } from "./cost-windows.ts";
 import type { CostsView } from "./create-costs.ts";
 
-/** Number of owners with their own series: those with the highest fees this month. The rest are "other". */
+/** Number of owners with their own series: those with the highest fees this month. All others are combined as "other". */
 const MAX_OWNERS = 20;
-/** Sums read longer ago than this say nothing about the present, so their series are absent. */
+/** Sums read longer ago than this are out of date, so their series are absent. */
 const FRESH_MS = 300_000;
 
 const COST_GAUGES = answering<CostsView>("What does it cost?", [
@@ -25,13 +25,13 @@ const COST_GAUGES = answering<CostsView>("What does it cost?", [
   },
   {
     name: "relaywatch_relayer_owner_month_fees",
-    help: `Fees of this calendar month (UTC) by query owner: the ${MAX_OWNERS} owners with the highest, and the sum of the others as other. Empty: light clients that no query uses.`,
+    help: `Fees of this calendar month (UTC) by query owner: the ${MAX_OWNERS} owners with the highest fees, and the sum of the others as other. Empty: light clients that no query uses.`,
     labelNames: ["owner"],
     values: ownerSeries,
   },
   {
     name: "relaywatch_relayer_month_forecast_fees",
-    help: "Forecast of this calendar month's fees (UTC), including those paid so far: low, expected and high, at the present gas price (now) and at gas.max_price (cap). Absent until the process has run for ten minutes.",
+    help: "Forecast of this calendar month's fees (UTC), including those paid so far: low, expected and high, at the current gas price (now) and at gas.max_price (cap). Absent until the process has run for ten minutes.",
     labelNames: ["price", "bound"],
     values: ({ forecast }) =>
       forecast === undefined
@@ -50,7 +50,7 @@ const COST_GAUGES = answering<CostsView>("What does it cost?", [
   },
   {
     name: "relaywatch_relayer_empty_seconds",
-    help: "Forecast of the time until the account or its fee grant is used up: soonest, expected and latest, at the present gas price (now) and at gas.max_price (cap). Absent if unknown or never.",
+    help: "Forecast of the time until the account or its fee grant is used up: soonest, expected and latest, at the current gas price (now) and at gas.max_price (cap). Absent if unknown or never.",
     labelNames: ["price", "bound"],
     values: ({ forecast }) =>
       FORECAST_PRICES.flatMap((price) => {

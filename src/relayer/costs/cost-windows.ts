@@ -11,9 +11,9 @@ export type CostWindowName = (typeof COST_WINDOWS)[number];
 /** The cost of the queries in one window. */
 export interface CostWindow {
   readonly name: CostWindowName;
-  /** Start of the first span, wall-clock ms: inside the window, never before it. */
+  /** Start of the first span, in wall-clock ms; inside the window, never before it. */
   readonly fromMs: number;
-  /** Time from which the sums are complete, if later than `fromMs`; else `fromMs`. */
+  /** `fromMs`, or the time from which the sums are complete if that is later. */
   readonly coveredFromMs: number;
   /** Sums of all queries, by query id. */
   readonly queries: readonly QuerySum[];
@@ -65,7 +65,7 @@ export interface OwnerSum extends Omit<QuerySum, "queryId"> {
   readonly queries: number;
 }
 
-/** Adds up costs by owner, most expensive first. The owner "" gets the costs that belong to no query. */
+/** Adds up costs by owner, most expensive first. Costs that belong to no query are assigned to the owner "". */
 export function byOwner(queries: readonly QuerySum[]): readonly OwnerSum[] {
   const owners = new Map<string, OwnerSum>();
   for (const { queryId, ...one } of queries) {

@@ -64,7 +64,7 @@ export interface CostsView {
   readonly forecast: SpendingForecast | undefined;
   /** Maximum fees for a calendar month. */
   readonly budget: bigint | undefined;
-  /** Why a payment may be missing from the sums, or why they cannot be read. */
+  /** Why payments may be missing from the sums, or why the sums cannot be read. */
   readonly incomplete: string | undefined;
   readonly nameOf: (owner: string) => ContractName | undefined;
 }
@@ -97,7 +97,7 @@ export interface Costs {
 const TICK_MS = 2_000;
 const SUMS_MS = 10_000;
 const GRANT_MS = MINUTE_MS;
-/** A chain without metadata may add it by vote. */
+/** Interval between reads of the display unit: a chain without metadata may add it by vote. */
 const UNIT_MS = HOUR_MS;
 
 /** Creates the costs. Nothing has been read yet. */
@@ -255,7 +255,7 @@ async function readRegimes(
   ];
 }
 
-/** The whole hours of the last day, as far back as the sums go. An hour without costs is 0. */
+/** Returns the costs of each whole hour in the last day, as far back as the sums go; 0 for an hour without costs. */
 async function wholeHours(
   ledger: CostLedger,
   { nowMs, sinceMs }: Now,
@@ -269,7 +269,7 @@ async function wholeHours(
   });
 }
 
-/** Prices per unit of gas used: fees are paid for gas limits, which include a margin. */
+/** Returns prices per unit of gas used, because fees are paid for gas limits, which include a margin. */
 function pricesOf(
   { gas }: RelayerConfig,
   market: MarketStatus | undefined,

@@ -14,7 +14,7 @@ import type { Any } from "../../cosmos/proto/gen/google/protobuf/any.ts";
 import type { Timestamp } from "../../cosmos/proto/gen/google/protobuf/timestamp.ts";
 import { joinNs, NS_PER_MS } from "../../platform/base/time.ts";
 
-/** What a fee grant can still pay. */
+/** The amounts that a fee grant can still pay. */
 export interface FeeAllowance {
   /** Type of the allowance: "BasicAllowance", "PeriodicAllowance", or one that this program does not know. */
   readonly type: string;
@@ -40,7 +40,7 @@ export interface FeeAllowance {
 /** Maximum depth of nested allowances: an `AllowedMsgAllowance` contains another allowance. */
 const MAX_DEPTH = 4;
 
-/** Decodes an x/feegrant allowance. Only the fee denom counts: 0 is left of a limit without it. Throws for other bytes. */
+/** Decodes an x/feegrant allowance. Only the fee denom counts; a limit that does not list it leaves 0. Throws on other bytes. */
 export function decodeAllowance({ typeUrl, value }: Any, denom: string, depth = 0): FeeAllowance {
   const type = typeUrl.replace(/^.*\./, "").slice(0, 60);
   const none = { type, left: undefined, expiresAtMs: undefined, period: undefined };

@@ -22,11 +22,11 @@ const NO_QUERY: SharingQuery = { queryId: 0n, owner: "" };
 /**
  * Divides a transaction's fee and gas among queries, to the last unit:
  *
- * - each result's share of the fee is proportional to its expected gas, and so is its share of the transaction's fixed gas;
+ * - each result's share of the fee, and of the transaction's fixed gas, is proportional to its expected gas;
  * - a connection's results in this transaction share its client update, in proportion to their gas;
  * - if there is no such result, all the connection's queries (`sharing`) share the update equally; without any query, it goes
  *   to {@link NO_QUERY};
- * - the shares with the largest remainders get what rounding leaves over.
+ * - units left over from rounding go to the shares with the largest remainders.
  */
 export function attributeCost(
   transaction: PaidTransaction,
@@ -61,7 +61,7 @@ interface Share {
   readonly weight: bigint;
 }
 
-/** Weights are gas × this, so that quotients of small amounts of gas keep their digits. */
+/** Weights are gas × this, so that dividing small amounts of gas does not lose digits. */
 const SCALE = 1_000_000n;
 
 function sharesOf(

@@ -49,16 +49,16 @@ export interface RecoverDeps {
   readonly logger: Logger;
 }
 
-/** Number of blocks before the newest known payment that are searched too: a transaction is in flight for at most 20. */
+/** Number of blocks before the newest known payment that are searched too; a transaction is in flight for at most 20 blocks. */
 const OVERLAP_BLOCKS = 20n;
 const PAGE_SIZE = 10;
 /** Maximum number of pages per address, oldest first. */
 const MAX_PAGES = 1_000;
 
 /**
- * Adds the previous process's transactions whose outcome it did not see, so that no fee is missing after a crash. Transactions
- * already in the sums are not added again. It may take minutes, but nothing that is sent depends on it. Returns why the payments
- * may be incomplete, or undefined if they are complete. Rejects only on abort.
+ * Adds transactions whose outcome the previous process did not see, so that no fee is missing after a crash. Transactions already
+ * in the sums are not added again. Recovery may take minutes, but sending does not depend on it. Returns why the payments may be
+ * incomplete, or undefined if they are complete. Rejects only on abort.
  */
 export async function recoverPayments(deps: RecoverDeps, signal: AbortSignal): Promise<string | undefined> {
   const { ledger, logger } = deps;
@@ -147,7 +147,7 @@ interface FoundPage {
   readonly transactions: readonly FoundTransaction[];
   /** Of all pages. */
   readonly totalCount: number;
-  /** There are more pages than are read. */
+  /** True if there are more pages than were read. */
   readonly isCut: boolean;
 }
 
@@ -173,7 +173,7 @@ async function* search(
 
 const UPDATE_TYPE = "/ibc.core.client.v1.MsgUpdateClient";
 
-/** Returns undefined for another program's transaction and for a transaction that cost nothing. */
+/** Returns undefined for another program's transaction, or for a transaction that cost nothing. */
 function toPaid(
   { tx, height, result }: FoundTransaction,
   deps: RecoverDeps,

@@ -122,9 +122,7 @@ export function unitOf({ denom, display }: Pick<SpendingView, "denom" | "display
   return { denom, name: unit, exponent, price: value };
 }
 
-/**
- * Maximum number of rows in one window, most expensive first. The rest are combined into one row, so that the sum stays exact.
- */
+/** Maximum number of rows in one window, most expensive first. All others are combined into one row, so the sum stays exact. */
 const MAX_ROWS = 1_000;
 
 /** Groups the costs for a reader. */
@@ -166,7 +164,7 @@ export function spendingView(costs: CostsView, by: CostGroup): SpendingView {
   };
 }
 
-/** Whether the month exceeds its budget: "spent" if it does, "forecast" if expected to; undefined if not, or without a budget. */
+/** Returns "spent" if the month exceeds its budget, "forecast" if it is expected to; otherwise undefined. */
 function overBudget({ budget, windows, forecast }: CostsView): "spent" | "forecast" | undefined {
   if (budget === undefined) return undefined;
   const month = windows.find((window) => window.name === "month");

@@ -44,7 +44,7 @@ async function checkExistence({ localClient, account }: Preview, signal: AbortSi
   }
 }
 
-/** Minimum number of transactions that the balance must cover: with less, the account is empty within minutes. */
+/** Minimum number of transactions that the balance must cover: with fewer, the account would be empty within minutes. */
 const MIN_TRANSACTIONS = 10n;
 
 async function checkBalance(preview: Preview, payer: string, signal: AbortSignal): Promise<Finding> {
@@ -137,7 +137,7 @@ function noGrant(subject: string, granter: string, grantee: string): Finding {
   );
 }
 
-/** Checks that the market bears the registered queries and that the configured prices suit it. Rejects only on abort. */
+/** Checks that the market can sustain the registered queries and that the configured prices suit it. Rejects only on abort. */
 export async function checkMarket(preview: Preview, signal: AbortSignal): Promise<readonly Finding[]> {
   const subject = "fee market";
   try {

@@ -34,7 +34,7 @@ type Capability = (typeof CAPABILITIES)[number];
 
 interface Cell {
   readonly text: string;
-  /** Why the endpoint lacks it, and what to do; undefined: the endpoint has it. */
+  /** Why the endpoint lacks the capability, and what to do; undefined if the endpoint has it. */
   readonly gap?: string;
 }
 
@@ -45,7 +45,7 @@ export interface EndpointRow {
   readonly cells: Readonly<Record<Capability, Cell>>;
 }
 
-/** The chain on which a capability is indispensable. Capabilities without an entry have a substitute. */
+/** The chain on which a capability is required. Capabilities without an entry have a substitute. */
 const NEEDED: { readonly [capability in Capability]?: "local" | "remote" | "both" } = {
   "block results": "remote",
   proofs: "remote",
@@ -251,7 +251,7 @@ export function matrixFindings(rows: readonly EndpointRow[], localId: string): r
   });
 }
 
-/** Formats the matrix: a row per capability, a column per endpoint, and why an endpoint does not respond. */
+/** Formats the matrix: one row per capability, one column per endpoint, and the reason if an endpoint does not respond. */
 export function matrixText(rows: readonly EndpointRow[]): string {
   const columns = [
     column("", "name"),

@@ -16,7 +16,7 @@ export interface Diagnosis {
   readonly matrix: readonly EndpointRow[];
 }
 
-/** Checks everything that a relayer depends on: chains, account, light clients, queries, proofs. Sends nothing. Rejects only on abort. */
+/** Checks everything a relayer depends on: chains, account, light clients, queries, proofs. Sends nothing. Rejects only on abort. */
 export async function runDoctor(preview: Preview, signal: AbortSignal): Promise<Diagnosis> {
   const { config, localClient, connections, context } = preview;
   const { nowMs } = context.clock;
@@ -52,7 +52,7 @@ interface CheckedChain {
 
 /** Maximum age of the newest block. Beyond that, the chain has stopped or the clock is wrong. */
 const MAX_AGE_MS = 60_000;
-/** How far ahead a node's newest block may be in the future: a normal clock difference. */
+/** How far in the future a node's newest block may be, to allow for a normal clock difference. */
 const MAX_AHEAD_MS = 10_000;
 
 /** Checks every endpoint of a chain and its newest block. Rejects only on abort. */
@@ -94,7 +94,7 @@ function checkEndpoint({ chainId, nowMs }: CheckedChain, check: EndpointCheck, b
   return good(subject, `height ${latestHeight}, blocks from ${earliestHeight}`);
 }
 
-/** Hours until a client's expiry below which it is a problem. */
+/** A client that expires in fewer hours than this is a problem. */
 const MIN_HOURS = 24;
 
 /** Checks one connection's light client and queries, and one proof end to end. Rejects only on abort. */

@@ -43,7 +43,7 @@ export interface RegisteredLoad extends QueryLoad {
   readonly ageBlocks: bigint | undefined;
 }
 
-/** What a query's results used and cost over a period. Query 0: light clients without a query. */
+/** The gas that a query's results used over a period, and their cost. Query 0 represents light clients without a query. */
 interface MeasuredQuery {
   readonly queryId: bigint;
   readonly owner: string;
@@ -73,7 +73,7 @@ export interface SpendingInput {
   /** Blocks by which the fee market delays each result; see {@link SteadyState.lateBlocks}. */
   readonly lateBlocks: number;
   readonly regimes: readonly Regime[];
-  /** Fees in the last whole hours, which determine the width. */
+  /** Fees in each of the last whole hours; they determine the width of the estimate. */
   readonly hours: readonly { readonly fee: bigint }[];
   /** Price paid per unit of gas used: now, and when the price is at `gas.max_price`. */
   readonly price: Record<ForecastPrice, Dec18>;
@@ -93,11 +93,11 @@ export interface Range {
   readonly high: bigint;
 }
 
-/** Time until nothing is left, ms. */
+/** Time until the funds run out, ms. */
 export interface TimeLeft {
   readonly soonestMs: number;
   readonly expectedMs: number;
-  /** Infinity if the lowest estimate costs nothing. */
+  /** Infinity if the lowest estimate is zero. */
   readonly latestMs: number;
 }
 
@@ -113,7 +113,7 @@ export interface SpendingForecast {
   readonly empty: Record<ForecastPrice, TimeLeft | undefined>;
   /** What each owner will have cost by the end of the month, most expensive first. */
   readonly owners: readonly { readonly owner: string; readonly spent: bigint; readonly month: Range }[];
-  /** Registered queries that did not exist throughout the longest regime, and measured queries that are gone. */
+  /** Registered queries that did not exist throughout the longest regime, and measured queries that no longer exist. */
   readonly newQueries: number;
   readonly goneQueries: number;
 }
@@ -122,16 +122,16 @@ export interface SpendingForecast {
 const MIN_RUNNING_MS = 10 * MINUTE_MS;
 /** A new query that has had results for a shorter time is estimated from its period. */
 const MIN_AGE_MS = 30 * MINUTE_MS;
-/** Minimum width of an estimate: a block, a result or a price moves that much. */
+/** Minimum width of an estimate: a single block, result or price can shift it by this much. */
 const MIN_WIDTH = 0.05;
-/** With too few hours, their spread is unknown. */
+/** Width when there are too few hours to determine how much they vary. */
 const UNKNOWN_WIDTH = 0.5;
 const MIN_HOURS = 3;
 
 /**
- * Forecasts the spending: the gas used by the registered queries in each regime, at a gas price. A query registered within the
- * regime counts at its rate since then, or by its period, the market's lateness and the measured gas per result; a removed query
- * does not count. Undefined unless a regime has ten minutes of running time.
+ * Forecasts spending: the gas that registered queries use in each regime, at a gas price. A query registered within a regime
+ * counts at its rate since its registration, or else at a rate derived from its period, the market's lateness and the measured
+ * gas per result. Removed queries do not count. Undefined unless a regime has ten minutes of running time.
  */
 export function forecastSpending(input: SpendingInput): SpendingForecast | undefined {
   const { price, month, monthLeftMs, available } = input;
@@ -257,7 +257,7 @@ function widthOf(hours: SpendingInput["hours"]): number {
   return Math.min(1, Math.max(MIN_WIDTH, (2 * Math.sqrt(variance / fees.length)) / mean));
 }
 
-/** Fees from the lowest to the highest gas, widened, with fees for the mean in between; fees already spent are added to each. */
+/** Fees for the lowest and highest gas, widened, and for the mean gas in between. Fees already spent are added to each. */
 function feeRange(
   gas: readonly Dec18[],
   price: Dec18,

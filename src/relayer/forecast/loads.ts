@@ -20,7 +20,7 @@ export function ceilingOf(
   return gas.price?.comfortable ?? 2n * minBaseGasPrice;
 }
 
-/** A cap of more than this many times the minimum offers no protection: the price gets there only when blocks are full. */
+/** A cap above this multiple of the minimum offers no protection: the price gets that high only when blocks are full. */
 const USEFUL_CAP = 100n;
 
 /** Returns what is wrong with the configured prices, and what to do. Undefined if they suit the market. */
@@ -63,7 +63,7 @@ export function configuredCosts(
   };
 }
 
-/** A transaction's gas excluding its results, with one update per client. */
+/** Returns a transaction's gas excluding its results, assuming one update per client. */
 function fixedGasOf({ connections }: Pick<RelayerConfig, "connections">): bigint {
   return GAS_PER_TRANSACTION + GAS_PER_CLIENT_UPDATE * BigInt(connections.length);
 }

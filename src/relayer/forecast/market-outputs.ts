@@ -67,7 +67,7 @@ function lateBlocksJson(lateBlocks: number): number | null {
   return Number.isFinite(lateBlocks) ? oneDecimal(lateBlocks) : null;
 }
 
-/** One decimal, or three digits below 10: a market may bear only a tenth of a result per block. */
+/** One decimal, or three digits for values below 10: a market may sustain only a tenth of a result per block. */
 function threeDigits(value: number): number {
   return value < 10 ? Number(value.toPrecision(3)) : oneDecimal(value);
 }
@@ -108,7 +108,7 @@ const MARKET_GAUGES = answering<MarketStatus>("What does it cost?", [
   },
   {
     name: "relaywatch_relayer_market_results",
-    help: "Results per block: sustainable (what the fee market bears at its present price), and demand (if every result were on time).",
+    help: "Results per block: sustainable (what the fee market bears at its current price), and demand (if every result were on time).",
     labelNames: ["kind"],
     values: ({ forecast }) =>
       seriesBy("kind", { sustainable: forecast.sustainableResults, demand: forecast.demandResults }),
@@ -121,7 +121,7 @@ const MARKET_GAUGES = answering<MarketStatus>("What does it cost?", [
   },
   {
     name: "relaywatch_relayer_demand_above_market",
-    help: "1 while timely results would need more gas than the fee market bears at its present price, else 0.",
+    help: "1 while timely results would need more gas than the fee market bears at its current price, else 0.",
     labelNames: [],
     values: (market) => [series(isDemandAboveMarket(market) ? 1 : 0)],
   },
@@ -133,13 +133,13 @@ const MARKET_GAUGES = answering<MarketStatus>("What does it cost?", [
   },
   {
     name: "relaywatch_relayer_forecast_daily_fees",
-    help: "Fees that the served queries will cost per day in the present fee market, in units of the fee denom.",
+    help: "Fees that the served queries will cost per day in the current fee market, in units of the fee denom.",
     labelNames: [],
     values: ({ forecast }) => knownSeries(forecast.costPerDay),
   },
 ]);
 
-/** Registers the fee market gauges. All are absent without a fee market, and while the newest reading is over a minute old. */
+/** Registers the fee market gauges. All are absent without a fee market, or while the newest reading is over a minute old. */
 export function registerMarketGauges(registry: Registry, market: () => MarketStatus | undefined): void {
   registerStatusMetrics(registry, MARKET_GAUGES, () => {
     const present = market();
@@ -155,7 +155,7 @@ interface MarketLogDeps {
 }
 
 const INTERVAL_MS = 5_000;
-/** How long a change must last before the state begins or ends: a demand close to what the market bears changes sides often. */
+/** How long a change must last before the state begins or ends, since demand close to the market's limit crosses it often. */
 const HELD_MS = 60_000;
 
 /**

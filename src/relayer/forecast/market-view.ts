@@ -2,7 +2,7 @@ import { type Dec18, dec18ToNumber, quoDec18 } from "../../platform/base/decimal
 import type { MarketReading } from "../gas-budget/create-market.ts";
 import type { Forecast } from "./forecast.ts";
 
-/** The fee market as the relayer sees it at one moment, and what the served queries cost in it. */
+/** The fee market as the relayer sees it at one moment, and the cost of the served queries in it. */
 export interface MarketStatus extends Omit<MarketReading, "readAtMs"> {
   /** Time since the read, ms. */
   readonly sinceReadMs: number;
@@ -11,23 +11,23 @@ export interface MarketStatus extends Omit<MarketReading, "readAtMs"> {
   readonly forecast: Forecast;
 }
 
-/** Age in ms beyond which a reading of the fee market says nothing about the present. */
+/** Age, in ms, beyond which a reading of the fee market is out of date. */
 const FRESH_MS = 60_000;
 
-/** Returns whether the reading is recent enough to describe the present. */
+/** Returns whether the reading is recent enough to describe the current market. */
 export function isFresh({ sinceReadMs }: MarketStatus): boolean {
   return sinceReadMs <= FRESH_MS;
 }
 
 /**
- * Returns whether timely results would need more gas than the market bears at its present price: the state "demand-above-market".
- * This is not a failure: results are included, but late.
+ * Returns whether timely results would need more gas than the market can sustain at its current price: the state
+ * "demand-above-market". This is not a failure: results are included, but late.
  */
 export function isDemandAboveMarket({ forecast: { demandGas, sustainableGas } }: MarketStatus): boolean {
   return demandGas > sustainableGas;
 }
 
-/** Longest lateness that a market can explain: an hour or so. If others leave no gas, results are delayed indefinitely. */
+/** Longest lateness that a market can explain: about an hour. If others leave no gas, results are delayed indefinitely. */
 const MAX_LATE_BLOCKS = 1_000;
 
 /** Returns by how many blocks the fee market delays results, rounded up; 0 without a recent reading. At most 1,000. */

@@ -15,8 +15,8 @@ export type Remedy =
   /** all update periods are multiplied by `factor`; absent if others leave no gas */
   | { readonly kind: "longer-periods"; readonly factor: number; readonly costPerDay: bigint }
   /**
-   * raising the ceiling to `ceiling`, twice the present value, lets one burst send `burstResults` results; the steady state is
-   * unchanged. `costPerDay` is the cost of one such burst per day
+   * raising the ceiling to `ceiling`, twice the current value, lets one burst send `burstResults` results but leaves the steady
+   * state unchanged. `costPerDay` is the cost of one such burst per day
    */
   | {
       readonly kind: "higher-ceiling";
@@ -24,7 +24,7 @@ export type Remedy =
       readonly burstResults: number;
       readonly costPerDay: bigint;
     }
-  /** no result calls its contract; absent if that saves nothing */
+  /** results do not call their contracts; absent if that saves nothing */
   | { readonly kind: "fewer-callbacks"; readonly lateBlocks: number; readonly costPerDay: bigint };
 
 /** Returns what would reduce `steady`'s lateness. `quiet`: steady state without callbacks; undefined if that saves nothing. */
@@ -49,12 +49,12 @@ export function remediesFor(
   ];
 }
 
-/** Bursts end before this: while the demand is slightly above the market, the price takes very long to reach a ceiling. */
+/** Upper limit for a burst: while demand is only slightly above the market, the price takes very long to reach a ceiling. */
 const MAX_BURST_BLOCKS = 1_000;
 
 /**
  * Simulates one burst from the lowest price, with one result pending for every query. It ends once the price has reached
- * `ceiling`, or once no more results are pending than the market bears.
+ * `ceiling`, or once the market can sustain the results that are still pending.
  */
 function burstUpTo(
   { groups, params, othersGas, feeFactor, batch }: Demand,

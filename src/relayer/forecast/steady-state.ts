@@ -15,8 +15,8 @@ export interface QueryLoad {
 }
 
 /**
- * Fees are paid for gas limits at the offered price. Both slightly exceed what is used and charged: together by about this
- * factor, until one has been measured.
+ * Fees are paid for gas limits at the offered price. The limit and the price slightly exceed the gas used and the price charged,
+ * together by about this factor, which applies until one has been measured.
  */
 export const FEE_FACTOR = parseDec18("1.05");
 
@@ -25,31 +25,31 @@ export interface MarketFacts {
   readonly params: MarketParams;
   /** Others' gas per block. */
   readonly othersGas: bigint;
-  /** Price up to which a backlog may burst. */
+  /** Price up to which a burst may send a backlog. */
   readonly ceiling: Dec18;
   /** Time between two local blocks, ms. */
   readonly blockMs: number;
   /** Price paid per unit of gas used, divided by the block's price: fees are paid for gas limits, which include a margin. */
   readonly feeFactor: Dec18;
   readonly batch: {
-    /** Gas per block with results, besides them: transaction and client updates. 0 if `QueryLoad.gas` includes a share of it. */
+    /** Extra gas in each block with results: transaction and client updates. 0 if `QueryLoad.gas` includes a share of it. */
     readonly fixedGas: bigint;
     /** Share of a block that a burst may use, per mille. */
     readonly blockSharePermille: bigint;
   };
 }
 
-/** What a set of queries costs at a market's lowest price, and how late its results are if nothing changes. */
+/** The cost of a set of queries at a market's lowest price, and how late their results are if nothing changes. */
 export interface SteadyState {
   /** Gas that the relayer can use per block without changing the price: the target minus others' gas. */
   readonly sustainableGas: bigint;
   /** Gas per block if every result were on time, rounded up. Demand is above the market when this exceeds `sustainableGas`. */
   readonly demandGas: bigint;
-  /** Results per block that the market bears, in the steady state's proportions. */
+  /** Results per block that the market can sustain, in the proportions of the steady state. */
   readonly sustainableResults: number;
   /** Results per block if every result were on time. */
   readonly demandResults: number;
-  /** Blocks by which each result is late in steady state; 0 if the market bears the demand, `Infinity` if others leave no gas. */
+  /** Blocks by which each result is late in steady state; 0 if the market meets the demand, `Infinity` if others leave no gas. */
   readonly lateBlocks: number;
   readonly resultsPerDay: number;
   /** Fees per day, in units of the fee denom, rounded up. */
@@ -92,8 +92,8 @@ export function demandOf(
  * Computes the steady state. Linear in the number of distinct periods.
  *
  * The relayer sends the latest results first and fills each block up to the market's target. If the demand exceeds that, the
- * lateness of all results approaches the same number of blocks L, at which the sum of gas / (period + L) is what the market
- * bears.
+ * lateness of all results approaches the same number of blocks L, at which the sum of gas / (period + L) equals the gas that the
+ * market can sustain.
  */
 export function steadyState(demand: Demand): SteadyState {
   const { params, othersGas, feeFactor, blockMs } = demand;
@@ -124,7 +124,7 @@ export function feesOf(gas: Dec18, price: Dec18): bigint {
   return ceilQuo(gas * price, DEC18_ONE * DEC18_ONE);
 }
 
-/** Returns the daily gas for gas used once per interval. */
+/** Returns the gas per day if `gas` is used once per interval. */
 export function gasPerDay(gas: Dec18, intervalMs: number): Dec18 {
   const intervalUs = BigInt(Math.max(1, Math.round(intervalMs * 1_000)));
   return (gas * BigInt(DAY_MS * 1_000)) / intervalUs;
@@ -167,7 +167,7 @@ function rateAt(
   return { gas: gas + Number(batch.fixedGas) * Math.min(results, 1), results };
 }
 
-/** Number of bisection steps: more than a double has digits. */
+/** Number of bisection steps, which is more than a double has digits. */
 const BISECTIONS = 100;
 
 /** Returns the lateness at which the queries use `gas` per block. */

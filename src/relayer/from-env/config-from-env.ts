@@ -59,8 +59,8 @@ function list(value: unknown): readonly unknown[] {
 }
 
 /**
- * Checks the YAML from {@link envYaml}. Throws {@link EnvironmentError}, which names the variables instead of the keys. The
- * RELAYWATCH_RELAYER_… variables in `environment` take precedence.
+ * Checks the YAML from {@link envYaml}. The RELAYWATCH_RELAYER_… variables in `environment` take precedence. Throws {@link
+ * EnvironmentError}, which names the variables instead of the keys.
  */
 export function parseEnvYaml(
   yaml: string,

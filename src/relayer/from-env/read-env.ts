@@ -4,7 +4,7 @@ import { unknownVariables } from "./variables.ts";
 const LOCAL = "RELAYER_NEUTRON_CHAIN";
 const REMOTE = "RELAYER_TARGET_CHAIN";
 
-/** A configuration in the structure of the YAML file. Absent keys have their defaults. */
+/** A configuration with the structure of the YAML file. Absent keys take their default values. */
 type ConfigTree = Readonly<Record<string, unknown>>;
 
 /** A configuration read from the Go relayer's variables. */

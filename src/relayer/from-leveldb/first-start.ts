@@ -10,7 +10,7 @@ export function isLevelDb(directory: string): boolean {
 
 /**
  * Whether `state_dir` contains the Go relayer's storage but no store of ours, so that this is the first start after the Go
- * relayer. In a file of its own because `go-storage.ts` loads a native library.
+ * relayer. This function has its own file because `go-storage.ts` loads a native library.
  */
 export function isFirstAfterGo({ state_dir: stateDir }: RelayerConfig): boolean {
   return stateDir !== undefined && isLevelDb(stateDir) && !existsSync(join(stateDir, STORE_FILE));

@@ -30,9 +30,9 @@ export interface GoStorage {
   /** Transactions that were broadcast but not confirmed. */
   readonly submitted: GoTx[];
   readonly unsuccessful: UnsuccessfulGoTx[];
-  /** By {@link goTxKey}: the remote height of transactions that are not committed. */
+  /** The remote height of each uncommitted transaction, by {@link goTxKey}. */
   readonly heights: Map<string, bigint>;
-  /** Number of entries that the Go relayer does not write, or whose value cannot be read. */
+  /** Number of entries that the Go relayer does not write, or whose values cannot be read. */
   unknown: number;
 }
 
@@ -122,9 +122,9 @@ const CONTENT = /^(?:CURRENT|MANIFEST-\d+|\d+\.(?:log|ldb|sst))$/;
 const LOCK_FILE = "LOCK";
 
 /**
- * Reads the Go relayer's storage without changing it. LevelDB writes to a directory when it opens it, so this opens a temporary
- * copy below `scratch`. Throws `RelayError` "storage-unreadable" if a process has the storage open, or if it is not a LevelDB or
- * is damaged.
+ * Reads the Go relayer's storage without changing it. Opening a LevelDB writes to its directory, so this opens a temporary copy
+ * below `scratch`. Throws `RelayError` "storage-unreadable" if a process has the storage open, or if it is damaged or not a
+ * LevelDB.
  */
 export async function readGoStorage(directory: string, scratch: string): Promise<GoStorage> {
   if (!isLevelDb(directory))
@@ -160,7 +160,7 @@ async function readCopy(copy: string): Promise<GoStorage> {
   return storage;
 }
 
-/** The process that has the storage open. Undefined if there is none, and on systems other than Linux. */
+/** Returns the process that has the storage open. Undefined if there is none, or on systems other than Linux. */
 function holderOf(directory: string): number | undefined {
   try {
     return flockHolder(

@@ -68,9 +68,7 @@ export interface ImportedQuery {
  */
 const REMEMBERED_BLOCKS = 100_000n;
 
-/**
- * Maximum number of transactions remembered per query. If there are more, none are remembered: most are far below the progress.
- */
+/** Maximum number of transactions remembered per query. Beyond that, none are remembered: most are far below the progress. */
 const MAX_REMEMBERED = 100_000;
 
 /**

@@ -9,7 +9,7 @@ import { maxInt, minInt } from "../../platform/base/integers.ts";
  * - "burst": a backlog is sent, up to the price ceiling;
  * - "recovering": the price returns to its steady value;
  * - "above-ceiling": the price is above the ceiling, and only urgent results are sent;
- * - "unpriced": the price in the fee denom is unknown, and a block gets the gas that keeps the market's price where it is;
+ * - "unpriced": the price in the fee denom is unknown, and a block gets the gas that leaves the market's price unchanged;
  * - "unlimited": the ceiling is not below `gas.max_price`, so only `batch.block_share` limits a block.
  */
 export const MARKET_PHASES = [
@@ -37,7 +37,7 @@ interface BudgetInput {
   readonly params: MarketParams;
   readonly ceiling: Dec18;
   readonly others: OthersGas;
-  /** Others' highest gas in any of the last blocks. */
+  /** The most gas that others used in any of the last blocks. */
   readonly othersPeak: bigint;
   readonly backlog: Backlog;
   /** Gas sent for the last block. */
@@ -54,17 +54,17 @@ export interface Backlog {
   readonly demandGas: bigint;
 }
 
-/** What the relayer may use in one block. */
+/** The gas that the relayer may use in one block. */
 export interface MarketBudget {
   readonly gas: bigint;
   /**
-   * Gas by which a block may exceed `gas`, since the next budget makes up for it: splitting off the rest of a transaction would
+   * Gas by which a block may exceed `gas`, since the next budget makes up for it: splitting a transaction to avoid this would
    * cost the fixed gas of another one.
    */
   readonly toleranceGas: bigint;
   /**
-   * Gas that a single result may use, even if that exceeds `gas`, when nothing else is sent: the price stays below the ceiling
-   * and returns before the next such result.
+   * Gas that a single result may use when nothing else is sent, even if it exceeds `gas`: the price stays below the ceiling and
+   * recovers before the next such result.
    */
   readonly singleGas: bigint;
   readonly phase: MarketPhase;
@@ -82,8 +82,8 @@ interface BudgetController {
 /** What a controller remembers from one block to the next. */
 interface Memory {
   /**
-   * Which backlog may start a burst; each backlog gets one burst. "old": only an old backlog. At startup, results that became due
-   * in the meantime are not a backlog.
+   * Which backlog may start a burst; each backlog gets one burst. "old", as at startup: only results that have been due for more
+   * than a minute.
    */
   readonly armed: "any" | "old" | "none";
   readonly burst: Burst | undefined;
@@ -95,9 +95,9 @@ interface Memory {
   readonly creep: Dec18;
 }
 
-/** A burst. It has an end of its own, because a backlog of queries that are always due never ends. */
+/** A burst. It has its own end, because a backlog of queries that are always due never ends. */
 interface Burst {
-  /** Maximum number of blocks until it ends. */
+  /** Maximum number of blocks until the burst ends. */
   readonly blocksLeft: number;
   /** Number of blocks left unfilled since the burst first sent something. */
   readonly unfilled: number;
@@ -110,10 +110,10 @@ const START: Memory = { armed: "old", burst: undefined, gas: 0n, calmBlocks: 0, 
  * Creates a controller.
  *
  * It plans the price of the next block and derives the gas from it, using the chain's own arithmetic. In the steady state, that
- * price is one percent above the minimum: there, a change in the price reveals others' gas exactly, which it would not do at the
- * minimum. A backlog is sent in one burst that ends below the ceiling. A demand above the market is not a backlog, since a burst
- * would not end it. After a burst, the price falls by two percent per block, which costs a sixth of the throughput: a faster fall
- * would leave blocks empty, and a slower one would cost more.
+ * price is one percent above the minimum, where a change in the price reveals exactly how much gas others used; at the minimum,
+ * it would not. A backlog is sent in one burst that ends below the ceiling. Demand above the market is not a backlog, since a
+ * burst would not end it. After a burst, the price falls by two percent per block, which costs a sixth of the throughput: a
+ * faster fall would leave blocks empty, and a slower one would cost more.
  */
 export function createBudgetController(): BudgetController {
   let last: { readonly height: bigint; readonly before: Memory; readonly after: Memory } | undefined;
@@ -127,23 +127,19 @@ export function createBudgetController(): BudgetController {
   };
 }
 
-/** Margin above the minimum at which the price stays, in per mille, and its maximum, for when others' gas varies a lot. */
+/** Margin above the minimum at which the price stays, in per mille, and its limit when others' gas varies a lot. */
 const STEADY_PERMILLE = 10n;
 const MAX_STEADY_PERMILLE = 100n;
 /** Factor by which the price falls per block after a burst. */
 const FALL = (DEC18_ONE * 98n) / 100n;
 /** A burst ends when the gas that can be sent below the ceiling is less than this percentage of the sustainable gas. */
 const BURST_END_PERCENT = 105n;
-/** Backlog with which a burst begins, and backlog with which it ends, in percent of what a block bears. */
+/** Backlogs at which a burst begins and ends, in percent of the gas that a block can sustain. */
 const BACKLOG_START_PERCENT = 150n;
 const BACKLOG_END_PERCENT = 110n;
-/**
- * Number of blocks in a burst beyond those that its backlog fills: its first results must still be read, proven and simulated.
- */
+/** Blocks in a burst beyond those that its backlog fills, because its first results must still be read, proven and simulated. */
 const BURST_START_BLOCKS = 3;
-/**
- * A burst leaves this percentage of a block to others who may start using blocks: recorded ones added up to 8 of 30 million gas.
- */
+/** A burst leaves this percentage of a block to others who may start sending: recorded ones added up to 8 of 30 million gas. */
 const SUDDEN_PERCENT = 30n;
 /** A burst ends with the second block that uses less than this percentage of its budget. */
 const UNFILLED_PERCENT = 75n;
@@ -205,7 +201,7 @@ function step(before: Memory, input: BudgetInput): { readonly budget: MarketBudg
   };
 }
 
-/** The burst that continues or begins; undefined if there is none. `most`: gas per block up to the ceiling. */
+/** Returns the burst that continues or begins; undefined if there is none. `most`: gas per block up to the ceiling. */
 function nextBurst(
   before: Memory,
   { backlog, sentGas }: BudgetInput,
@@ -227,7 +223,7 @@ function nextBurst(
     : { blocksLeft, unfilled, hasSent };
 }
 
-/** Returns the price that the relayer maintains while there is more to send than the market bears. */
+/** Returns the price that the relayer maintains while it has more to send than the market can sustain. */
 function steadyPriceOf({ state, params, ceiling, others }: BudgetInput, creep: Dec18): Dec18 {
   const minimum = params.minBaseGasPrice;
   // By so much others move the price from block to block.
@@ -240,7 +236,7 @@ function steadyPriceOf({ state, params, ceiling, others }: BudgetInput, creep: D
   return maxInt(minInt(wanted, mulDec18(ceiling, BELOW_CEILING)), minimum);
 }
 
-/** While the state cannot be read, a block gets the gas that keeps the price where it is, whatever the price is. */
+/** Returns the budget for a block while the state cannot be read: the gas that leaves the price unchanged, whatever it is. */
 export function unreadBudget(params: MarketParams, { mean }: OthersGas): MarketBudget {
   const gas = maxInt(targetOf(params) - mean, 0n);
   return { gas, toleranceGas: 0n, singleGas: gas, phase: "steady" };

@@ -30,17 +30,17 @@ export interface MarketOptions {
 
 /** Gas price of a block. */
 interface BlockPrice {
-  /** Price that the next block charges. */
+  /** Price that the next block will charge. */
   readonly price: Dec18;
   /** Factor that covers the price rise until the following block, at least 1. */
   readonly rise: Dec18;
 }
 
-/** The local chain's fee market, and what the relayer may use of its blocks. */
+/** The local chain's fee market, and how much of each block the relayer may use. */
 export interface Market {
   /** Stores the parameters; undefined: the chain has no fee market. */
   readonly setParams: (params: Params | undefined) => void;
-  /** The parameters; undefined without a fee market, whose state must then not be read. */
+  /** The parameters; undefined without a fee market, in which case its state must not be read. */
   readonly params: () => Params | undefined;
   /** Records the state after a block. */
   readonly recordState: (height: bigint, state: State) => void;
@@ -54,9 +54,9 @@ export interface Market {
   readonly recordComplete: (height: bigint) => void;
   /** Plans the budget for the block after `height`. Call it again once a state has been read. */
   readonly plan: (height: bigint, backlog: Backlog) => void;
-  /** Whether the state after block `height` is known because it, or the state of one of the blocks just before it, was read. */
+  /** Whether the state after block `height` is known because that state, or one from just before it, was read. */
   readonly isKnown: (height: bigint) => boolean;
-  /** The last plan; undefined without a fee market, and if only `batch.block_share` limits a block. */
+  /** The last plan; undefined without a fee market, or if only `batch.block_share` limits a block. */
   readonly budget: () => MarketBudget | undefined;
   /**
    * Price for a broadcast at `height` in the fee denom; undefined if it must be read from the chain. `ownGas` is this relayer's
@@ -91,14 +91,14 @@ export interface MarketReading {
   /** Price above which nothing is sent: `gas.max_price`. Equal to the ceiling in phase "unpriced". */
   readonly cap: Dec18;
   readonly phase: MarketPhase;
-  /** Gas per block at which the price stays as it is. */
+  /** Gas per block at which the price stays unchanged. */
   readonly targetGas: bigint;
   /** Others' gas per block, smoothed. */
   readonly othersGas: bigint;
   /** Gas that the relayer may use in the next block. */
   readonly budgetGas: bigint;
   /**
-   * Fees in the last blocks, divided by gas used × price. undefined if these blocks contain no transactions of our own, and if
+   * Fees in the last blocks, divided by gas used × price. Undefined if these blocks contain no transactions of our own, or if
    * fees are paid in another denom.
    */
   readonly feeFactor: Dec18 | undefined;
@@ -117,20 +117,20 @@ interface MarketBlock {
   readonly ownGas: bigint;
   /** Fees of these transactions, in units of the relayer's fee denom. */
   readonly ownFee: bigint;
-  /** Gas used by others; undefined if only a bound is known because the price stayed at the minimum. */
+  /** Gas used by others; undefined if only an upper bound is known because the price stayed at the minimum. */
   readonly othersGas: bigint | undefined;
 }
 
 /** Number of states stored until our own gas in their blocks is known. */
 const MAX_STATES = 50;
-/** A state more than this many blocks old says nothing about the next one. */
+/** A state older than this many blocks cannot predict the next one. */
 const MAX_PREDICTED = 5n;
 const MARKET_BLOCKS = 100;
 
 /** Weights given to the last block, in per mille. */
 const MEAN_WEIGHT = 300n;
 const DEVIATION_WEIGHT = 100n;
-/** What remains of an estimate after each block that gives no information about it, in per mille. */
+/** Part of an estimate, in per mille, that remains after each block that reveals nothing about it. */
 const DECAY = 970n;
 const PERMILLE = 1_000n;
 
@@ -376,7 +376,7 @@ function* divideBlocks(readings: Readings, params: Params): Generator<DividedBlo
   readings.divided = end;
 }
 
-/** Exponential averages. A block that only gives a bound lets them decay: at the minimum, the price reveals no more than that. */
+/** Updates the exponential averages. They decay after a block that gives only a bound, as the minimum price does. */
 function updated({ mean, deviation }: OthersGas, { block, bound }: DividedBlock): OthersGas {
   const { othersGas } = block;
   if (othersGas === undefined)

@@ -27,7 +27,7 @@ function ruleSchema() {
         .array(z.string().min(1))
         .max(1_000)
         .default([])
-        .describe("addresses of the contracts to whose queries the rule applies"),
+        .describe("addresses of contracts; the rule applies to their queries"),
       ids: z
         .array(amountField())
         .max(10_000)
@@ -85,7 +85,7 @@ export interface UrgencyMoment {
 /** Decides which results are worth a higher price. */
 export interface Urgency {
   readonly hasRules: boolean;
-  /** Returns the rule that makes a query's next result urgent now. If several do, the one with the highest priority. */
+  /** Returns the rule that makes a query's next result urgent now; if several do, the one with the highest priority. */
   readonly ruleOf: (query: RegisteredQuery, now: UrgencyMoment) => UrgencyRule | undefined;
   /** Returns the lowest `max_age` among a query's rules, in local blocks; undefined if none has one. */
   readonly maxAgeOf: (query: RegisteredQuery) => bigint | undefined;
@@ -102,7 +102,7 @@ export function createUrgency(rules: readonly UrgencyRule[], maxPrice: Dec18): U
     for (const id of rule.ids) byId.set(id, [...(byId.get(id) ?? []), rule]);
     for (const owner of rule.owners) byOwner.set(owner, [...(byOwner.get(owner) ?? []), rule]);
   }
-  /** By name: the UTC day on which the budget was used up. */
+  /** The UTC day on which each rule's budget was used up, by rule name. */
   const usedUp = new Map<string, number>();
   const rulesOf = ({ id, owner }: RegisteredQuery): readonly UrgencyRule[] => [
     ...(byId.get(id) ?? []),

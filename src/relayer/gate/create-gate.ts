@@ -101,7 +101,8 @@ export function createGate(deps: GateDeps): RelayerGate {
 interface Decision {
   readonly admission: Admission;
   /**
-   * Whether the cause of a refusal persists; absent: only the next request reveals it, and there is none while nothing is due.
+   * Whether the cause of a refusal persists. If absent, only the next request reveals that, and none is made while nothing is
+   * due.
    */
   readonly lasts?: () => boolean;
 }
@@ -129,7 +130,7 @@ async function admit(deps: GateDeps, request: AdmissionRequest, signal: AbortSig
   return refused(error, () => store.queue.status().pending > 0);
 }
 
-/** Waits until the writes are durable. Returns the reason if they are not. */
+/** Waits for the writes to become durable. Returns the reason if they do not. */
 async function flush({ store, clock }: GateDeps, signal: AbortSignal): Promise<string | undefined> {
   try {
     const done = await withTimeout(FLUSH_MS, clock, signal, async (inner) => {

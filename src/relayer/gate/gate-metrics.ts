@@ -32,7 +32,7 @@ const GATE_GAUGES: readonly GateGauge[] = [
   {
     question: "Is it safe?",
     name: "relaywatch_relayer_store_dropped_writes",
-    help: "Attempts that the store could not accept since the start.",
+    help: "Attempts that the store has failed to accept since the process started.",
     labelNames: [],
     values: ({ store }) => [series(store.droppedWrites)],
   },
@@ -93,7 +93,7 @@ const GATE_GAUGES: readonly GateGauge[] = [
   {
     question: "What does it cost?",
     name: "relaywatch_relayer_spent_today_gas",
-    help: "Gas limits of this UTC day's transactions by query owner: the 100 with the most, and the sum of the others.",
+    help: "Gas limits of this UTC day's transactions by query owner: the 100 owners with the most, and the sum of the others.",
     labelNames: ["owner"],
     values: ({ spending }) =>
       namedOwners(spending.gasByOwner).map(([owner, gas]) => series(Number(gas), { owner })),

@@ -76,13 +76,13 @@ interface LeadershipState {
   term: bigint | undefined;
   /** The last term for which this process was prepared. */
   preparedTerm: bigint | undefined;
-  /** Monotonic time until which it is certain whether this process has the lease, in ms. */
+  /** Monotonic time, in ms, until which it is certain whether this process has the lease. */
   validUntilMs: number;
   holder: string | undefined;
   leaseError: string | undefined;
   startError: string | undefined;
   progress: string | undefined;
-  /** Monotonic time before which the lease is not acquired, in ms. */
+  /** Monotonic time, in ms, before which the lease is not acquired. */
   retryAtMs: number;
 }
 
@@ -172,15 +172,15 @@ async function renew(
 
 /** Number of lease lifetimes after which a process that cannot lead gives up the lease. */
 const UNFIT_LIFETIMES = 2;
-/** Now and then, a chain produces no blocks for a while. */
+/** Minimum number of block times without a block after which a process is unfit, since chains occasionally pause. */
 const UNFIT_BLOCKS = 3;
 /**
- * Number of lifetimes for which a process whose broadcasts reached no node leaves the lease to others. Only a broadcast shows
- * that it can reach a node again, so it tries again after that if no other process has taken the lease.
+ * Number of lease lifetimes for which a process whose broadcasts reached no node leaves the lease to others. Only a broadcast can
+ * show that it reaches a node again, so it then tries again if no other process has taken the lease.
  */
 const MUTE_LIFETIMES = 6;
 
-/** Returns why this process cannot lead: it does not see the local chain, or cannot reach it. undefined if it can lead. */
+/** Returns why this process cannot lead: it does not see the local chain, or cannot reach it. Undefined if it can lead. */
 function whyUnfit(
   { sinceBlockMs, blockMs, muteMs }: LeaderFitness,
   state: LeadershipState,
@@ -198,7 +198,7 @@ function whyUnfit(
   return `its transactions have reached no node for ${formatDuration(mute)}`;
 }
 
-/** Leaves the lease to another process. If there is no other process, nobody submits, which late results reveal. */
+/** Gives the lease up to another process. If there is no other process, nobody submits, and late results reveal it. */
 async function giveUp(
   deps: LeadershipDeps,
   state: LeadershipState,
@@ -239,7 +239,7 @@ function recordAttempt(
   }
 }
 
-/** Prepares each term of this process until the signal aborts. Never rejects. */
+/** Prepares this process for each of its terms until the signal aborts. Never rejects. */
 async function prepareTerms(
   deps: LeadershipDeps,
   state: LeadershipState,

@@ -48,9 +48,9 @@ const MAX_PAGES = 20;
 const SEARCHED_BLOCKS = 30n;
 
 /**
- * Waits, for a limited time, until the previous process's transactions are in blocks, and records the remote transactions that they delivered. Without
- * the wait, results in flight would be sent twice. Rejects with `ClientError` if the chain cannot be read. Logs a warning if the
- * node has no transaction index.
+ * Waits, for a limited time, until the previous process's transactions are in blocks, and records the remote transactions that
+ * they delivered. Without the wait, results in flight would be sent twice. Logs a warning if the node has no transaction index.
+ * Rejects with `ClientError` if the chain cannot be read.
  */
 export async function resolvePredecessor(deps: PredecessorDeps, signal: AbortSignal): Promise<void> {
   await waitForPending(deps, signal);

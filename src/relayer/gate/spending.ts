@@ -35,8 +35,8 @@ interface SpendingRefusal {
 }
 
 /**
- * Adds up the cost of transactions before they are sent. The chain charges the whole fee of each included transaction, so an
- * admission adds the whole fee, and adds the gas limit to the owners of the queries.
+ * Adds up the cost of transactions before they are sent. The chain charges the whole fee of each included transaction, so each
+ * admission adds the whole fee to the total, and the gas limit to the totals of the queries' owners.
  */
 export interface Spending {
   /** Reads what earlier processes have spent. */
@@ -63,7 +63,7 @@ export interface SpendingDeps {
   readonly payer: string;
   readonly chainId: string;
   readonly store: Pick<RelayerStore, "queue" | "session">;
-  /** Local chain time, in wall-clock ms: a jump of this machine's clock does not start a new day. */
+  /** Local chain time, in wall-clock ms, so that a jump of this machine's clock does not start a new day. */
   readonly localTimeMs: () => number;
   readonly clock: Pick<Clock, "monotonicMs">;
 }
@@ -272,14 +272,14 @@ const MAX_AGE_MS = 300_000;
 const RETRY_MS = 5_000;
 
 interface BalanceReading {
-  /** Each admitted fee reduces it until the next read. */
+  /** Reduced by each admitted fee until the next read. */
   balance: bigint;
   /** Monotonic, ms. */
   readonly atMs: number;
   readonly wallMs: number;
 }
 
-/** Creates the reserve check. With a reserve of 0 it reads nothing: the chain itself refuses what cannot be paid. */
+/** Creates the reserve check. With a reserve of 0, it reads nothing: the chain refuses fees that the account cannot pay. */
 export function createReserve(reserve: bigint, { readBalance, clock }: ReserveDeps): Reserve {
   let last: BalanceReading | undefined;
   let triedAtMs = Number.NEGATIVE_INFINITY;

@@ -40,7 +40,7 @@ export type HealthConfig = Pick<RelayerConfig, "health"> & {
   readonly queries: Pick<RelayerConfig["queries"], "min_kv_update_period">;
 };
 
-/** Maximum time for which a reason does not yet count as a problem. */
+/** Maximum time before a reason counts as a problem. */
 const MAX_BLOCK_MS = 6_000;
 
 /** Creates a relayer's health. */

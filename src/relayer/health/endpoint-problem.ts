@@ -7,13 +7,13 @@ export interface EndpointFacts
   readonly chainId: string;
 }
 
-/** Number of consecutive failures that counts as more than an interruption. */
+/** Number of consecutive failures that indicates more than an interruption. */
 const REFUSALS = 3;
-/** Methods without a substitute. If there is no transaction index, blocks are scanned. */
+/** Methods that have no substitute. Without a transaction index, by contrast, blocks are scanned. */
 const NEEDED = ["abci_query", "commit", "validators", "block_results", "block", "response size"];
 
 /**
- * Returns why no endpoint of a chain does what is asked of it, although its status can be read: a request limit, results that no
+ * Returns why no endpoint of a chain does what it is asked to, although its status can be read: a request limit, results that no
  * endpoint stores, or a choice between an endpoint that is behind and one that is distrusted. Undefined if an endpoint does.
  */
 export function endpointProblem(endpoints: readonly EndpointFacts[], chainId: string): string | undefined {

@@ -15,7 +15,7 @@ interface ProblemLogDeps {
 }
 
 const INTERVAL_MS = 1_000;
-/** A problem that returns within this time is the same one, so that a flapping state logs two lines instead of hundreds. */
+/** A problem that recurs within this time is the same problem, so a flapping state logs two lines instead of hundreds. */
 const CALM_MS = 15_000;
 /** Problems that are logged where they occur, or that are normal in the first seconds. */
 const UNLOGGED: ReadonlySet<ProblemCode> = new Set(["starting", "cycle-failed"] as const);
@@ -24,7 +24,7 @@ interface LoggedProblem {
   readonly problem: Problem;
   /** Monotonic time of the warning, in ms. */
   readonly fromMs: number;
-  /** Monotonic time at which it was last seen, in ms. */
+  /** Monotonic time, in ms, at which the problem was last seen. */
   lastMs: number;
 }
 
@@ -86,9 +86,9 @@ const NO_FAILURE: ReadonlySet<string> = new Set(["included", "redundant", "uncha
 
 interface Totals {
   readonly included: number;
-  /** The chain already had the result, from another relayer. */
+  /** Results that the chain already had from another relayer. */
   readonly redundant: number;
-  /** Not sent because the values equal those of the last result. */
+  /** Results not sent because their values equal those of the last result. */
   readonly unchanged: number;
   readonly failed: number;
   readonly gas: number;

@@ -55,7 +55,7 @@ export interface Present {
   readonly isRemotePaceKnown: boolean;
   /** When a height of the query's remote chain, or a higher one, was first seen. */
   readonly remoteFrom: (height: bigint) => HeightMark | undefined;
-  /** Number of blocks that a query may be late; undefined: 3 × its update period + 5, plus `marketBlocks`. */
+  /** Number of blocks by which a query may be late; undefined: 3 × its update period + 5, plus `marketBlocks`. */
   readonly overdueBlocks: bigint | undefined;
   /** Number of blocks by which every result is late because the demand is above the fee market; 0 if it is not. */
   readonly marketBlocks: bigint;
@@ -63,7 +63,7 @@ export interface Present {
   readonly minKvUpdatePeriod: bigint;
 }
 
-/** Failures that end only when the contract, its query or the remote state changes. An operator can fix the others. */
+/** Failures that end only when the contract, its query or the remote state changes. An operator can fix all other failures. */
 const OWN_FAILURES: ReadonlySet<QueryFailure["code"]> = new Set([
   "no-such-store",
   "empty-value",
@@ -74,7 +74,7 @@ const OWN_FAILURES: ReadonlySet<QueryFailure["code"]> = new Set([
   "bad-filter",
 ] as const);
 
-/** Computes how late a query is from heights alone, so that it works without a cycle. O(log n) in the remembered heights. */
+/** Computes how late a query is from heights alone, so it works even without a cycle. O(log n) in the remembered heights. */
 export function latenessOf(state: QueryState, present: Present): Lateness {
   const dueHeight = maxInt(dueFrom(state, present), state.sinceHeight);
   const blocks = positive(present.localHeight - dueHeight);
@@ -147,8 +147,8 @@ export function lateText({ blocks, ms }: Pick<Lateness, "blocks" | "ms">): strin
 }
 
 /**
- * Returns the query that has been late the longest; undefined if none is late. A query whose failure only its contract or the
- * remote state can end is left out, since it is not overdue either.
+ * Returns the query that has been late the longest; undefined if none is late. Leaves out queries whose failures only their
+ * contracts or the remote state can end, since these are not overdue either.
  */
 export function latestOf<Q extends { readonly lateness: Lateness }>(queries: readonly Q[]): Q | undefined {
   return queries.reduce<Q | undefined>((most, query) => {

@@ -1,16 +1,16 @@
 import type { Problem, ProblemCode } from "./problems.ts";
 import type { RelayerStatus } from "./relayer-status.ts";
 
-/** Leaves out problems that have lasted less than a block. */
+/** Filters out problems that have lasted for less than a block. */
 export interface ProblemHold {
-  /** Returns the lasting problems with the time at which each began. `nowMs` is monotonic, `wallMs` the wall clock. */
+  /** Returns the lasting problems and when each began. `nowMs` is monotonic; `wallMs` is the wall clock. */
   readonly lasting: (
     problems: readonly Problem[],
     block: { readonly blockMs: number; readonly nowMs: number; readonly wallMs: number },
   ) => readonly Problem[];
 }
 
-/** Problems that count from the first moment: nothing works yet, or nothing can be sent. */
+/** Problems that count immediately, because nothing works yet or nothing can be sent. */
 const IMMEDIATE: ReadonlySet<ProblemCode> = new Set([
   "starting",
   "store-not-writable",
@@ -18,12 +18,12 @@ const IMMEDIATE: ReadonlySet<ProblemCode> = new Set([
   "lease-unknown",
   "account-cannot-pay",
 ] as const);
-/** A problem that returns within this time was never over. */
+/** A problem that recurs within this time never ended. */
 const HELD_MS = 1_500;
 
 /**
- * Creates a hold without problems. A reason that lasts for less than a block of normal service is not a problem: behind a load
- * balancer whose nodes are a few blocks apart, a read fails now and then, yet every result is on time.
+ * Creates a hold without problems. A reason that lasts for less than one normal block is not a problem: behind a load balancer
+ * whose nodes are a few blocks apart, a read fails occasionally, yet every result is on time.
  */
 export function createProblemHold(): ProblemHold {
   const seen = new Map<string, { readonly fromMs: number; readonly lastMs: number }>();

@@ -18,7 +18,7 @@ export interface ProblemSpan extends Span {
   readonly reason: string;
 }
 
-/** Which problems existed when, over eight days and across restarts. */
+/** Records which problems existed and when, over eight days and across restarts. */
 export interface ProblemTimeline {
   /** Reads what earlier processes have stored. */
   readonly load: () => Promise<void>;
@@ -28,7 +28,7 @@ export interface ProblemTimeline {
   readonly save: () => void;
   /** Oldest first. */
   readonly problems: () => readonly ProblemSpan[];
-  /** When a process ran, oldest first. For any other time, it is unknown whether there was a problem. */
+  /** Periods in which a process ran, oldest first. Outside them, it is unknown whether there was a problem. */
   readonly runs: () => readonly Span[];
 }
 
@@ -36,9 +36,9 @@ export interface ProblemTimeline {
 const STORED_MS = 8 * DAY_MS;
 /** Maximum number of stored spans, for runs and for problems. The oldest are deleted first, runs and problems together. */
 const MAX_SPANS = 2_000;
-/** A problem that returns within this time is the same one, as in the log. */
+/** A problem that recurs within this time is the same problem, as in the log. */
 const CALM_MS = 15_000;
-/** A process that records nothing for longer than this was suspended or did not run. */
+/** A process that records nothing for longer than this was suspended or was not running. */
 const MAX_PAUSE_MS = 30_000;
 /** Interval at which open spans are written. A killed process loses at most this much of its last run. */
 const SAVE_MS = 15_000;
@@ -62,7 +62,7 @@ export interface TimelineDeps {
   readonly store: Pick<RelayerStore, "queue" | "session">;
   /** Wall-clock time, ms. */
   readonly nowMs: () => number;
-  /** Local chain time, in wall-clock ms: a clock that runs ahead of it must not delete anything. Default: the wall clock. */
+  /** Local chain time, in wall-clock ms, so that a fast clock on this machine deletes nothing. Default: the wall clock. */
   readonly localTimeMs?: () => number;
 }
 
@@ -181,7 +181,7 @@ const PUT_PROBLEM =
   "INSERT INTO problem_span (chain, account, code, connection_id, from_ms, until_ms, reason) VALUES (?, ?, ?, ?, ?, ?, ?) " +
   "ON CONFLICT (chain, account, code, connection_id, from_ms) DO UPDATE SET until_ms = excluded.until_ms, reason = excluded.reason";
 
-/** Returns how much of a range is covered by spans, which may overlap; ms. */
+/** Returns how much of a range is covered by spans, which may overlap, in ms. */
 export function coveredMs(spans: readonly Span[], { fromMs, untilMs }: Span): number {
   let [sum, reachedMs] = [0, fromMs];
   for (const span of spans.toSorted((a, b) => a.fromMs - b.fromMs)) {

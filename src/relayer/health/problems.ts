@@ -95,9 +95,9 @@ export interface HealthFacts {
 /** Whether this process may send; part of {@link HealthFacts}. */
 export interface GateFacts {
   readonly role: LeadershipStatus["role"];
-  /** The last error of the lease or of starting as the leader; undefined if there is none. */
+  /** The last error from the lease or from starting as the leader; undefined if there is none. */
   readonly roleError?: string | undefined;
-  /** What a starting process is waiting for; undefined if it is waiting for nothing in particular. */
+  /** What a starting process is waiting for; undefined if nothing in particular. */
   readonly progress?: string | undefined;
   /** The process that has the lease; undefined if there is no lease, and before the first read. */
   readonly holder?: string | undefined;
@@ -121,7 +121,7 @@ interface ConnectionFacts {
 export interface HealthLimits {
   /** Maximum time without a new block; undefined: depends on the block time ({@link hasNoNewBlock}). */
   readonly noBlockMs: number | undefined;
-  /** Maximum number of blocks that a query may be late; undefined: 3 × its update period + 5, plus what the market delays. */
+  /** Number of blocks by which a query may be late; undefined: 3 × its update period + 5, plus the market's delay. */
   readonly overdueBlocks: bigint | undefined;
   /** Minimum number of remote blocks between two results of a KV query; 0 means 1. */
   readonly minKvUpdatePeriod: bigint;
@@ -132,7 +132,7 @@ const NO_BLOCKS = 10;
 const MIN_NO_BLOCK_MS = 15_000;
 const MAX_NO_BLOCK_MS = 60_000;
 
-/** Whether a chain has had no block for the configured time, or for ten block times, limited to 15 s to 60 s. */
+/** Whether a chain has had no block for the configured time; by default, for ten block times, but between 15 s and 60 s. */
 export function hasNoNewBlock(
   { sinceBlockMs, blockMs }: Pick<HeadView, "sinceBlockMs" | "blockMs">,
   { noBlockMs }: Pick<HealthLimits, "noBlockMs">,
@@ -199,7 +199,7 @@ function accountProblems({ account }: HealthFacts): readonly Problem[] {
   return [general("account-unknown", `the balance of ${address} is unknown: ${unread(account)}`)];
 }
 
-/** A standby sends nothing, which is fine unless it could not lead either. */
+/** A standby sends nothing, which is a problem only if it could not lead either. */
 function gateProblems({ gate }: HealthFacts): readonly Problem[] {
   const { role, holder, roleError, progress, storeError, refusal } = gate;
   if (role === "standby" && (roleError === undefined || holder !== undefined)) return [];
@@ -325,7 +325,7 @@ export const STANDBY_READ_MS = 5_000;
 /** Two reads, plus the time that a block may take. */
 const SILENT_MS = 15_000;
 
-/** When the last process stopped sending results; undefined while one is sending. */
+/** Describes for how long no process has sent a result; undefined while one is sending. */
 function silenceOf({ queries, local }: HealthFacts): string | undefined {
   const newest = queries.reduce((most, { lastLocalHeight }) => maxInt(most, lastLocalHeight), 0n);
   const blocks = Number((local.height ?? newest) - newest);
@@ -333,7 +333,7 @@ function silenceOf({ queries, local }: HealthFacts): string | undefined {
   return `; this process is a standby, and no process has sent a result for ${counted(blocks, "block")}`;
 }
 
-/** Explains results that are later than the market can account for without a problem. */
+/** Describes how the fee market delays overdue results; empty unless the demand is known to be above it. */
 function marketReason(market: MarketStatus | undefined): string {
   if (market === undefined || !isFresh(market) || !isDemandAboveMarket(market)) return "";
   const { lateBlocks } = market.forecast;

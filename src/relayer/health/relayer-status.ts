@@ -98,7 +98,7 @@ export interface QueryView {
   readonly lastLocalHeight: bigint;
   /** undefined if there is no KV result. */
   readonly lastRemoteHeight: bigint | undefined;
-  /** Local height of the first result with the values that the last read found unchanged; undefined if the values were sent. */
+  /** Local height of the first result with the values that the last read found unchanged; undefined if new values were sent. */
   readonly unchangedSince: bigint | undefined;
   /** undefined if there is no result. */
   readonly resultAge: ResultAge | undefined;

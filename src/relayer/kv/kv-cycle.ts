@@ -54,7 +54,7 @@ export interface KvCycle {
   readonly started: AttemptStart;
 }
 
-/** What a cycle may read. */
+/** Determines which queries a cycle may read. */
 export interface KvDemand {
   /** Called once the height is known. */
   readonly due: () => readonly QueryState[];
@@ -98,9 +98,9 @@ export async function planKvCycle(
 }
 
 /**
- * Reads and proves a cycle's queries, and passes the results to the submitter once the previous cycle has done so (`turn`): a
- * query's newer result must come later. Does not wait for their block. A query's error is stored in its state. Throws like {@link
- * planKvCycle}.
+ * Reads and proves a cycle's queries, and passes the results to the submitter once the previous cycle has done so (`turn`),
+ * because a query's newer result must come later. Does not wait for their block. Stores a query's error in its state. Throws like
+ * {@link planKvCycle}.
  */
 export async function runKvCycle(
   worker: ConnectionWorker,
@@ -138,8 +138,8 @@ async function readLastHeights(
 }
 
 /**
- * Returns whether a result is not sent because the chain already has its values and `queries.skip_unchanged` allows it. The query
- * is then read again as if it had been answered. Otherwise, its values are remembered for comparison with the next ones.
+ * Returns whether a result is skipped because the chain already has its values and `queries.skip_unchanged` allows it. The query
+ * is then next read as if it had been answered. Otherwise, remembers the values for comparison with the next ones.
  */
 function isSkipped(worker: ConnectionWorker, { view, started }: KvCycle, proof: ProvenState): boolean {
   const { settings, registry, submitter, urgency, connectionId, metrics } = worker;
@@ -170,7 +170,7 @@ function guessOf({ settings }: ConnectionWorker, query: RegisteredQuery): bigint
 /**
  * Returns the due queries that accept a result from remote height `at`. The chain refuses a result that is not newer than the
  * last one, and a read that is not newer than an unchanged one reveals nothing. `minBlocks` is the minimum number of remote
- * blocks after the last result, `height` the local height of the block with the result.
+ * blocks after the last result, and `height` is the local height of the block that includes the result.
  */
 export function candidatesAt(
   due: readonly QueryState[],
@@ -193,11 +193,11 @@ interface RemoteReads {
   readonly answers: KeyAnswers;
   /** undefined: the client already has the consensus state. */
   readonly trust: Trust | undefined;
-  /** Time since the values were read, ms: the time taken by intermediate client updates. */
+  /** Time since the values were read, ms, spent on intermediate client updates. */
   readonly afterMs: number;
 }
 
-/** The three reads do not depend on each other. In parallel, they take one round trip regardless of the number of keys. */
+/** The three reads are independent. In parallel, they take one round trip regardless of the number of keys. */
 async function readRemote(
   worker: ConnectionWorker,
   { view: { client, headerAt, stateAt }, candidates }: KvCycle,

@@ -80,7 +80,7 @@ export const COSTS: DashboardSpec = {
           },
         ),
         stat("Cost per thousand results", [query(COST_OF_1000, "of the last hour")], {
-          description: "Fees of the last hour per thousand results.",
+          description: "Fees in the last hour per thousand results.",
           unit: "NTRN",
           emptyText: "No result in the last hour",
           width: 6,
@@ -98,7 +98,7 @@ export const COSTS: DashboardSpec = {
           ],
           {
             description:
-              "Fees for this UTC day, fees for urgent results with their own budget, the forecast for a day at the present fee market, and the limit, if any.",
+              "Fees for this UTC day, fees for urgent results with their own budget, the forecast for a day in the current fee market, and the limit, if any.",
             unit: "NTRN",
             limits: /^limit/,
           },
@@ -118,7 +118,7 @@ export const COSTS: DashboardSpec = {
           ],
           {
             description:
-              "Fees for this calendar month (UTC), the forecast for the whole month at the present gas price, and spending.budget, if set.",
+              "Fees for this calendar month (UTC), the forecast for the whole month at the current gas price, and spending.budget, if set.",
             unit: "NTRN",
             limits: /^limit/,
           },
@@ -137,7 +137,7 @@ export const COSTS: DashboardSpec = {
             ),
           ],
           {
-            description: "Fees per hour of transactions in blocks.",
+            description: "Fees per hour for transactions included in blocks.",
             unit: "NTRN",
           },
         ),
@@ -174,7 +174,7 @@ export const COSTS: DashboardSpec = {
           ],
           {
             description:
-              "Forecast at the present gas price and at gas.max_price, from the last few hours, the last few days and the month.",
+              "Forecast at the current gas price and at gas.max_price, from the last few hours, the last few days and the month.",
             width: 24,
             unit: "days",
             enough: YEAR,
@@ -253,7 +253,7 @@ export const COSTS: DashboardSpec = {
           ],
           {
             description:
-              "Results per block that the demand needs, and that the fee market bears at its present price. The lateness is 0 while the market bears the demand.",
+              "Results per block: how many the demand needs, and how many the fee market bears at its current price. The lateness is 0 while the market bears the demand.",
             unit: "none",
           },
         ),
@@ -275,7 +275,7 @@ export const COSTS: DashboardSpec = {
           ],
           {
             description:
-              "Steady: the price stays. Burst: a backlog is sent. Recovering: the price returns. Above-ceiling: only urgent results are sent. Unlimited: only batch.block_share limits a block. Unpriced: the price in the fee denom is not known. Also shows whether every payment is in the costs by owner.",
+              "Steady: the price is stable. Burst: a backlog is sent. Recovering: the price returns. Above-ceiling: only urgent results are sent. Unlimited: only batch.block_share limits a block. Unpriced: the price in the fee denom is not known. Also shows whether every payment is in the costs by owner.",
             states: PHASES,
           },
         ),

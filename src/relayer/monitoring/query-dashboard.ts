@@ -36,7 +36,7 @@ export const QUERY: DashboardSpec = {
       title: "The query",
       panels: [
         stat("Late", [query(`max(${M}_query_late_blocks{${PROCESSES},query_id="$query"})`, "blocks")], {
-          description: "Local blocks since its result was due. 0: it is not late.",
+          description: "Local blocks since the query's result was due. 0: it is not late.",
           unit: "blocks",
           colors: [
             ["green", undefined],
@@ -60,7 +60,7 @@ export const QUERY: DashboardSpec = {
           },
         ),
         table("Latest queries", [`topk(20, max by (query_id) (${M}_query_late_blocks{${PROCESSES}}))`], {
-          description: "The queries that are most late. Click a number to select its query.",
+          description: "The most delayed queries. Click a number to select its query.",
           unit: "blocks",
           width: 6,
           height: 8,

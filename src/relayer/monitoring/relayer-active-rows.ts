@@ -28,7 +28,7 @@ const CONNECTION_TABLE: PanelSpec = table(
   ],
   {
     description:
-      "Overdue queries, how late the latest one is, last result, light client, and how many remote blocks its newest consensus state lags behind. The name links to the queries.",
+      "Overdue queries, how late the most delayed one is, last result, light client, and how many remote blocks its newest consensus state lags behind. The name links to the queries.",
     unit: "none",
     height: 6,
     emptyText: "No connection is served",
@@ -118,7 +118,7 @@ export const ACTIVE_ROWS: readonly RowSpec[] = [
         ],
         {
           description:
-            "Local blocks since the result of the latest query was due, and between the height at which included results were due and their inclusion.",
+            "Local blocks since the most delayed query's result was due, and between the height at which included results were due and their inclusion.",
           unit: "blocks",
         },
       ),

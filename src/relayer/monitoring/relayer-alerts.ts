@@ -51,7 +51,7 @@ export const RELAYER_CONDITIONS: readonly RelayerCondition[] = [
   ...COST_CONDITIONS,
 ];
 
-/** Relayer alerts, from its problems and its other metrics. */
+/** Relayer alerts, based on the relayer's problems and its other metrics. */
 export const RELAYER_GROUP: GroupSpec = {
   name: "icq-relayer.alerts",
   records: [],

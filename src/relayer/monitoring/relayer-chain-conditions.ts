@@ -7,7 +7,7 @@ export const CHAIN_CONDITIONS: readonly RelayerCondition[] = [
     severity: "critical",
     title: "The relayer does not follow the local chain",
     description:
-      "No endpoint of chain.rpc responds, its node is catching up, or the list of queries cannot be read, so the relayer cannot see which results are due.",
+      "No chain.rpc endpoint responds, its node is catching up, or the query list cannot be read, so the relayer cannot see which results are due.",
     impact: `No result is submitted. ${STALE} Nothing is spent.`,
     problems: ["local-not-followed"],
     for: "1m",
@@ -40,7 +40,7 @@ export const CHAIN_CONDITIONS: readonly RelayerCondition[] = [
     title: "A remote chain has no new block",
     description: "The connection's endpoints respond, but the remote height does not change.",
     impact:
-      "No result is missing, because no newer value exists. A halt longer than the trusting period expires the light client.",
+      "No result is missing, because no newer value exists. If the halt lasts longer than the trusting period, the light client expires.",
     problems: ["remote-no-new-block"],
     for: "2m",
     inhibits: [...LATE],
@@ -71,7 +71,7 @@ export const CHAIN_CONDITIONS: readonly RelayerCondition[] = [
     severity: "critical",
     title: "A light client is frozen",
     description:
-      "A connection's light client is frozen: somebody submitted two conflicting headers of the remote chain to it.",
+      "A connection's light client is frozen: somebody submitted two conflicting headers from the remote chain to it.",
     impact:
       "No query on the connection can get a result until the local chain's governance replaces the client.",
     problems: ["client-frozen"],
@@ -132,7 +132,7 @@ export const ENDPOINT_CONDITIONS: readonly RelayerCondition[] = [
     severity: "warning",
     title: "An endpoint does not respond",
     description:
-      "{{ $labels.endpoint }} of {{ $labels.chain_id }} is failing. The relayer uses the others, if there are any.",
+      "{{ $labels.endpoint }} of {{ $labels.chain_id }} is failing. The relayer uses the chain's other endpoints, if it has any.",
     impact: "None while another endpoint of the chain responds.",
     expr: () => "max by (job, instance, chain_id, endpoint) (relaywatch_relayer_endpoint_up) == 0",
     for: "5m",
@@ -180,7 +180,7 @@ export const ENDPOINT_CONDITIONS: readonly RelayerCondition[] = [
     description:
       "The relayer could not read a connection's light client or its own balance for three minutes.",
     impact:
-      "No known loss. Until it can read them, no alert about the client's expiry or the balance can fire.",
+      "No known loss. Until the relayer can read them, no alert about the client's expiry or the balance can fire.",
     problems: ["client-unknown", "account-unknown"],
     for: "2m",
   },

@@ -2,7 +2,7 @@ import type { ProblemCode } from "../health/problems.ts";
 import type { AlertCase } from "../../platform/monitoring/alerts/alert-spec.ts";
 import type { Times } from "../../platform/monitoring/alerts/times.ts";
 
-/** A relayer alert, without what follows from its name. */
+/** A relayer alert, without the parts derived from its name. */
 export interface RelayerCondition {
   readonly name: string;
   readonly severity: "critical" | "warning";
@@ -16,7 +16,8 @@ export interface RelayerCondition {
   readonly for: string;
   readonly inhibits?: readonly string[];
   /**
-   * Labels shared with the alerts that it causes. Default: those of its first problem, i.e. job, instance, and its connection.
+   * Labels shared with the alerts that it causes. Default: the labels of its first problem, i.e. job, instance, and its
+   * connection.
    */
   readonly scope?: readonly string[];
   /** Absent: the first problem's metric. */
@@ -29,7 +30,7 @@ export const CONNECTION_SCOPE = ["job", "instance", "connection_id"] as const;
 /** The same labels as PromQL. */
 export const BY_CONNECTION = `by (${CONNECTION_SCOPE.join(", ")})`;
 
-/** A process without the lease reads the other process's results only now and then, so it is not late. */
+/** A process without the lease reads the other process's results only occasionally, so it is not late. */
 export const NO_STANDBY = 'unless on (job, instance) relaywatch_relayer_role{role=~"standby|unknown"} == 1';
 
 /** The consequence of late results. */

@@ -12,7 +12,7 @@ function meanGas(kind: string, window: string): string {
 const DAILY_BUDGET = `(max ${BY} (${M}_daily_fee_limit) or 0.25 * max ${BY} (${M}_account_balance))`;
 
 /**
- * Alerts about the cost of results. None of them wakes anybody: results are still included, and a day's cost is limited by
+ * Alerts about the cost of results. None of them pages anybody: results are still included, and a day's cost is limited by
  * `gas.max_price`, `spending.daily_fee` and the reserve. If one of those limits stops the relayer, a critical alert fires.
  */
 export const COST_CONDITIONS: readonly RelayerCondition[] = [
@@ -21,9 +21,9 @@ export const COST_CONDITIONS: readonly RelayerCondition[] = [
     severity: "warning",
     title: "The relayer drives up the gas price",
     description:
-      "The gas price is {{ $value | humanize }} × its minimum, and the relayer alone uses at least half of the gas at which the price stays.",
+      "The gas price is {{ $value | humanize }} × its minimum, and the relayer alone uses at least half of the gas target, at which the price stays constant.",
     impact:
-      "Every result costs more than it has to, by the factor in the alert. Everybody else on the chain pays that price too.",
+      "Every result costs more than necessary, by the factor in the alert. Everybody else on the chain pays that price too.",
     // The price can only stay above its minimum while blocks have the target's gas. So this is a price that does not return, which
     // the mean of own and others' gas tells from one that falls after a burst: then blocks are below the target. Without the
     // relayer's half they would be below it too.
@@ -52,7 +52,7 @@ export const COST_CONDITIONS: readonly RelayerCondition[] = [
     severity: "warning",
     title: "A day costs more than its budget",
     description:
-      "By the forecast or at the last hour's rate, a day costs {{ $value | humanize }} units of the fee denom: more than spending.daily_fee or, without one, more than a quarter of the balance.",
+      "According to the forecast or at the last hour's rate, a day costs {{ $value | humanize }} units of the fee denom: more than spending.daily_fee or, without one, more than a quarter of the balance.",
     impact:
       "With `spending.daily_fee`, the relayer stops sending before the day is over. Without it, the account is empty in less than four days.",
     expr: (times) =>
@@ -75,7 +75,7 @@ export const COST_CONDITIONS: readonly RelayerCondition[] = [
     severity: "warning",
     title: "The month costs more than its budget",
     description:
-      "The fees of this calendar month, or their forecast, are {{ $value | humanize }} units of the fee denom: more than spending.budget.",
+      "The fees for this calendar month, or the forecast for them, are {{ $value | humanize }} units of the fee denom: more than spending.budget.",
     impact:
       "None for results: the budget blocks nothing. Once the account or its fee grant is used up, the relayer submits no results.",
     expr: () => {
@@ -103,9 +103,9 @@ export const COST_CONDITIONS: readonly RelayerCondition[] = [
     severity: "warning",
     title: "More results are due than the fee market takes",
     description:
-      "Results on time need more gas than the fee market bears at its present price. In the steady state each result is {{ $value | humanize }} blocks late.",
+      "Delivering results on time takes more gas than the fee market bears at its current price. In the steady state, each result is {{ $value | humanize }} blocks late.",
     impact:
-      "Contracts read values that are that many blocks older than they requested. Nothing is lost, and results cost no more than before.",
+      "Contracts read values that many blocks older than requested. Nothing is lost, and results cost no more than before.",
     // The demand changes sides while it is close to what the market bears: most of ten minutes, and not each scrape.
     expr: (times) =>
       `max ${BY} (${M}_expected_late_blocks)\nand max ${BY} (avg_over_time(${M}_demand_above_market[${times("10m")}])) > 0.5 ${NO_STANDBY}`,

@@ -33,12 +33,13 @@ export const RELAYER: DashboardSpec = {
           states: upOrDown("ready", "not ready"),
         }),
         stat("Overdue queries", [query(`sum(${M}_overdue_queries{${PLACE}})`, "overdue")], {
-          description: "Queries that are later than health.overdue_blocks although a result is possible.",
+          description:
+            "Queries overdue by more than health.overdue_blocks, even though a result could have been delivered.",
           unit: "none",
           colors: BAD_ABOVE_ZERO,
         }),
         stat("Latest query", [query(`max(${M}_most_late_seconds{${PLACE}})`, "late")], {
-          description: "Time since the result of the latest query was due.",
+          description: "Time since the most delayed query's result was due.",
           unit: "s",
         }),
         stat(
@@ -51,7 +52,7 @@ export const RELAYER: DashboardSpec = {
           ],
           {
             description:
-              "Share of the trusting period left before the first light client expires without an update. The relayer updates it at a third; alerts fire at a fifth (health.client_expires_soon) and at a twentieth.",
+              "Share of the trusting period left before the first light client expires unless it is updated. The relayer updates it at a third; alerts fire at a fifth (health.client_expires_soon) and at a twentieth.",
             unit: "percentunit",
             colors: [
               ["red", undefined],
@@ -67,7 +68,7 @@ export const RELAYER: DashboardSpec = {
           colors: BAD_ABOVE_ZERO,
         }),
         table("Problems", [`max by (instance, code, connection_id) (${M}_problems{${PROCESSES}}) > 0`], {
-          description: "Present problems, as reported by GET /readyz.",
+          description: "Current problems, as reported by GET /readyz.",
           unit: "none",
           width: 24,
           height: 3,

@@ -15,7 +15,7 @@ export const RESULT_CONDITIONS: readonly RelayerCondition[] = [
     severity: "critical",
     title: "Query results are overdue",
     description:
-      "{{ $value }} queries are more than health.overdue_blocks late, although a result is possible.",
+      "{{ $value }} queries are overdue by more than health.overdue_blocks, even though a result could have been delivered.",
     impact: "Contracts use older values than they requested.",
     problems: ["queries-overdue", "queries-failing"],
     expr: () => `max ${BY_CONNECTION} (relaywatch_relayer_overdue_queries) > 0 ${NO_STANDBY}`,
@@ -29,7 +29,7 @@ export const RESULT_CONDITIONS: readonly RelayerCondition[] = [
     name: "relayer-standing-still",
     severity: "critical",
     title: "A connection has stopped",
-    description: "{{ $value }} results are overdue, and no result was included for ten minutes.",
+    description: "{{ $value }} results are overdue, and no result has been included for ten minutes.",
     impact: `No query on the connection gets a result. ${STALE}`,
     expr: (times) =>
       `sum ${BY_CONNECTION} (relaywatch_relayer_overdue_queries) > 0 ${NO_STANDBY}\nunless sum ${BY_CONNECTION} (increase(relaywatch_relayer_results_total{outcome="included"}[${times("10m")}])) > 0`,
@@ -90,7 +90,7 @@ export const RESULT_CONDITIONS: readonly RelayerCondition[] = [
     severity: "warning",
     title: "Remote transactions are dead letters",
     description:
-      "{{ $value }} remote transactions were rejected or could not be proven. The relayer does not send them again by itself.",
+      "{{ $value }} remote transactions were rejected or could not be proven. The relayer does not resend them automatically.",
     impact: "Contracts do not receive these transactions. Other results are not delayed.",
     expr: () => "max by (job, instance) (relaywatch_relayer_dead_letters) > 0",
     for: "1m",

@@ -96,7 +96,7 @@ export const SAFE_ROW: RowSpec = {
       ],
       {
         description:
-          "Whether each endpoint's last call succeeded, and whether it is distrusted for what it returned.",
+          "Whether each endpoint's last call succeeded, and whether it is distrusted because of what it returned.",
         states: ENDPOINT_STATES,
       },
     ),
@@ -110,7 +110,7 @@ export const SAFE_ROW: RowSpec = {
       ],
       {
         description:
-          "Duration of the last status call, blocks behind the chain's best endpoint, methods that it could not serve recently, and how many calls it takes in one request.",
+          "Duration of the last status call, blocks behind the chain's best endpoint, methods that it recently could not serve, and how many calls it accepts per request.",
         unit: "none",
         width: 12,
         height: 8,

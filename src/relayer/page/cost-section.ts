@@ -37,7 +37,7 @@ import {
   type TextColumn,
 } from "../report/spending-text.ts";
 
-/** What results use: the fee market's price and gas, the demand, today's fees, and gas by owner. */
+/** Shows what results use: the fee market's price and gas, the demand, today's fees, and gas by owner. */
 export function costSection(status: RelayerStatus, samples: readonly (ActivitySample | undefined)[]): Html {
   const { market } = status;
   if (market === undefined)
@@ -53,7 +53,7 @@ function staleText({ sinceReadMs }: MarketStatus): Html {
   return html`<p>${badge("unknown", "not current")} The fee market was last read ${formatDuration(sinceReadMs)} ago.</p>`;
 }
 
-/** Whether the market bears the demand; if not, the consequences, and what would change that. */
+/** States whether the market can sustain the demand; if not, what follows and what would help. */
 function demandText(market: MarketStatus, blockMs = 1_000): Html {
   const { demandResults, sustainableResults, lateBlocks, costPerDay, remedies } = market.forecast;
   const [demand, sustainable] = [resultsText(demandResults), resultsText(sustainableResults)];
@@ -209,7 +209,7 @@ function ownerTable(
   })}${rest > 0 && html`<p>${counted(rest, "more owner")} in <a href="/api/status">JSON</a>.</p>`}`;
 }
 
-/** Gas in the newest blocks: our own, others' on top of it, and the target as a line. */
+/** Plots the gas in the newest blocks: ours, others' on top of it, and the target as a line. */
 function gasPlot(market: MarketStatus): Html {
   const { blocks, targetGas } = market;
   const own = meanOwnGas(market, blocks.length);
@@ -285,7 +285,7 @@ function noticesOf({ read_at: readAtMs, incomplete, since }: SpendingView, nowMs
   }${complete} Read ${ago(Math.max(0, nowMs - readAtMs))}.</p>`;
 }
 
-/** Warns about a fee grant that pays nothing, or about which nothing is known. */
+/** Warns about a fee grant that pays nothing or whose limits are unknown. */
 function grantBadge({ payer: { fee_grant: grant } }: SpendingView, nowMs: number): HtmlPart {
   if (grant === null) return "";
   const { read, type, known, left, expires_at: expiresAtMs } = grant;

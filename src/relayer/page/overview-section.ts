@@ -162,7 +162,7 @@ function queriesFact(status: RelayerStatus): Fact {
   );
 }
 
-/** A failing query that is overdue counts as overdue, since the problem includes it. */
+/** A failing query that is overdue is treated as overdue, since the problem includes it. */
 function countedAs(query: QueryView): "current" | "overdue" | "failing" | "pending" {
   const standing = query.lateness.isOverdue ? "overdue" : standingOf(query);
   return standing === "overdue" || standing === "failing" || standing === "pending" ? standing : "current";

@@ -47,8 +47,8 @@ ${lineLabels(lines)}<path class="l-axis" d="M0 ${BASE}h${RIGHT}"/>
 }
 
 /**
- * Returns the function that maps a price to its vertical position: logarithmic if the prices are far apart. A cap far above all
- * of them is left out, because it would squeeze them together.
+ * Returns the function that maps a price to its vertical position: logarithmic if the prices are far apart. A cap far above the
+ * other prices is left out, because it would squeeze them together.
  */
 function axisOf(
   { minimum, ceiling, cap }: MarketStatus,
@@ -69,7 +69,7 @@ function axisOf(
   };
 }
 
-/** Splits the points into runs without gaps: a process that was not running has read no price. */
+/** Splits the points into runs without gaps. While no process is running, no price is read. */
 function runsOf(day: readonly PricePoint[]): readonly (readonly PricePoint[])[] {
   const runs: PricePoint[][] = [];
   for (const point of day) {

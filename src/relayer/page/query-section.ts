@@ -56,7 +56,7 @@ interface QueriesPage {
 /** Number of queries on one page of the table. */
 export const PAGE_ROWS = 50;
 const MAX_SEARCH = 100;
-/** Up to this many queries need no filter. */
+/** Maximum number of queries that need no filter. */
 const FEW = 10;
 
 /** Parses the parameters. Ignores unknown names and values, so that an old link still shows the page. */
@@ -274,7 +274,7 @@ interface QueryPageInput {
   readonly attempts: Pick<AttemptLog, "find">;
 }
 
-/** One query: whether it is current, why not, its last attempts, and what it asks. */
+/** Shows one query: whether it is current, why not, its last attempts, and what it asks for. */
 export async function queryPage({ status, view, query, attempts }: QueryPageInput): Promise<PageContent> {
   const { tone, sentence } = STANDINGS[standingOf(view)];
   const headline = `Query ${view.id} ${sentence}${view.error === undefined ? "" : `: ${view.error.code}`}`;

@@ -44,8 +44,9 @@ export interface RelayerPageInput {
 }
 
 /**
- * The relayer's pages, based on current data. The first fits on one screen for up to ten queries: is everything current, why not,
- * four numbers, the queries, the connections. Every other subject has its own page. Escapes texts from chains.
+ * The relayer's pages, based on current data. The first page fits on one screen for up to ten queries and shows whether
+ * everything is current, why not, four numbers, the queries and the connections. Every other subject has its own page. Escapes
+ * texts from chains.
  */
 export function relayerPages(read: () => RelayerPageInput): readonly LivePage[] {
   const page = (
@@ -84,7 +85,7 @@ export function relayerPages(read: () => RelayerPageInput): readonly LivePage[] 
   ];
 }
 
-/** The title states the verdict on every page, so that a browser tab reveals a problem whatever it shows. */
+/** The title of every page states the overall status, so that a browser tab reveals a problem whichever page it shows. */
 function headOf(status: RelayerStatus, name: string): Pick<PageContent, "title" | "asOfMs"> {
   const { length } = status.problems;
   const place = name === "Overview" ? "relayer" : `${name}, relayer`;

@@ -65,7 +65,7 @@ function dayPlot(all: readonly ProblemSpan[], runs: readonly Span[], day: Span):
   });
 }
 
-/** Separates what is wrong from what is unknown: periods without a process, and those before everything has been read once. */
+/** Separates problems from unknown periods: those without a process, and those before everything has been read once. */
 function sortOut(
   spans: readonly ProblemSpan[],
   runs: readonly Span[],
@@ -95,7 +95,7 @@ function summaryOf(all: readonly ProblemSpan[], runs: readonly Span[], range: Sp
   return `a problem for ${formatDuration(bad)} of ${formatDuration(ran)} of running${pause}`;
 }
 
-/** The parts of a range that none of these spans cover. */
+/** Returns the parts of a range that none of these spans cover. */
 function gapsOf(spans: readonly Span[], { fromMs, untilMs }: Span): readonly Span[] {
   const gaps: Span[] = [];
   let reachedMs = fromMs;
@@ -109,7 +109,7 @@ function gapsOf(spans: readonly Span[], { fromMs, untilMs }: Span): readonly Spa
   return gaps;
 }
 
-/** Minutes of each hour: without a problem, with one, and unknown. */
+/** Plots the minutes of each hour without a problem, with one, and unknown. */
 function weekPlot(
   { problems: all, runs }: { readonly problems: readonly ProblemSpan[]; readonly runs: readonly Span[] },
   nowMs: number,

@@ -107,7 +107,7 @@ export async function previewKv(
   });
 }
 
-/** Number of pairs of simulations between which the chain may change. */
+/** Number of pairs of simulations to try, because the chain may change between the two. */
 const CALLBACK_TRIES = 3;
 
 /**
@@ -214,7 +214,7 @@ async function compare(
   }
 }
 
-/** The same result without the call to its contract. */
+/** Returns the same result without the call to its contract. */
 function withoutCallback(message: Uint8Array): Uint8Array {
   const decoded = MsgSubmitQueryResult.decode(message);
   const result = decoded.result && { ...decoded.result, allowKvCallbacks: false };

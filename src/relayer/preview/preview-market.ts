@@ -27,7 +27,7 @@ export interface MarketPreview {
 
 /** Number of blocks over which the block time is averaged. */
 const TIMED_BLOCKS = 100n;
-/** Number of blocks whose transactions are read. The results of a full block take several megabytes. */
+/** Number of blocks whose transactions are read. The results of a full block amount to several megabytes. */
 const READ_BLOCKS = 10n;
 
 /**
@@ -106,8 +106,8 @@ interface LoadFacts {
 }
 
 /**
- * Reads the KV queries that the relayer would serve, with their gas. TX queries are left out: the number of their results depends
- * on the remote chain's transactions. A remote chain that cannot be read is assumed to be as fast as the queries need.
+ * Reads the KV queries that the relayer would serve, with their gas. Leaves out TX queries, whose number of results depends on
+ * the remote chain's transactions. A remote chain that cannot be read is assumed to be as fast as the queries need.
  */
 export async function presentLoads(
   preview: Preview,
@@ -134,7 +134,7 @@ export async function presentLoads(
   return loads;
 }
 
-/** Maximum number of contracts per connection whose callbacks are simulated. For the others, the gas is guessed. */
+/** Maximum number of contracts per connection whose callbacks are simulated. For all other contracts, the gas is guessed. */
 const SIMULATED_OWNERS = 5;
 
 /** Returns each contract's callback gas, by simulating a result of one of its queries. Omits contracts for which that fails. */

@@ -13,7 +13,7 @@ import type { Preview, PreviewConnection } from "./open-preview.ts";
 
 /**
  * The transactions that the chain has received, compared with those that were found. The chain only reveals whether it has a
- * transaction, so a missing one is treated as left out if the chain has a later one.
+ * given transaction, so a missing one is assumed to have been left out if the chain has a later one.
  */
 export type TxComparison =
   /** the chain has none of them */

@@ -15,9 +15,9 @@ import { maxInt } from "../../platform/base/integers.ts";
 
 /** If no notice arrives for this long, the height is read over RPC, because the WebSocket may be dead. */
 const SILENCE_MS = 3_000;
-/** Interval at which the height is read without a WebSocket, or with one whose node has no new blocks. */
+/** Interval at which the height is read when there is no WebSocket, or when the node behind it has no new blocks. */
 const POLL_MS = 1_000;
-/** Interval of reloads in that state, in which no event announces a new query. */
+/** Reload interval in that state, in which no event announces a new query. */
 const POLL_RELOAD_MS = 10_000;
 /** Delay before a reload after an event whose query the chain did not have: the endpoint may be behind. */
 const RETRY_RELOAD_MS = 2_000;
@@ -49,9 +49,9 @@ export interface FollowDeps {
 /**
  * Keeps the registry and the local height up to date until the signal aborts. Never rejects.
  *
- * Events are hints: they may be lost, repeated, out of order, or ahead of the endpoint that is read. An event therefore only says
- * which query to read, and the whole list is read again after a gap, after an error, and every `reloadMs`. Without a WebSocket,
- * the height and the list are polled.
+ * Events are hints: they may be lost, repeated, out of order, or ahead of the endpoint that is read. An event therefore only
+ * determines which query to read, and the whole list is read again after a gap, after an error, and every `reloadMs`. Without a
+ * WebSocket, the height and the list are polled.
  */
 export async function followChain(deps: FollowDeps, signal: AbortSignal): Promise<void> {
   const { clock, logger } = deps;
@@ -143,7 +143,7 @@ async function reload(deps: FollowDeps, list: ListState, signal: AbortSignal): P
   deps.height.wake();
 }
 
-/** Awaits `reading` and follows the height: reading many queries takes many blocks, and what is sent depends on the height. */
+/** Awaits `reading` and follows the height: many queries take many blocks to read, and what is sent depends on the height. */
 async function besideBlocks<T>(
   deps: FollowDeps,
   { waiting }: ListState,
@@ -205,8 +205,8 @@ async function applyNotice(
 }
 
 /**
- * Whether the list must be read before it is used at a block of the stream: blocks are missing between it and the first block of
- * a new stream, which the next list must include, or the chain went back.
+ * Whether the list must be read before it is used at a block of the stream: either the chain went back, or blocks are missing
+ * between the list and the first block of a new stream, which the next list must include.
  */
 function isAfterGap(list: ListState, height: bigint): boolean {
   const last = list.streamHeight;

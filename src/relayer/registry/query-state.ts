@@ -38,7 +38,7 @@ interface UnchangedRead {
   readonly at: RemoteHeight;
   /** Local height of the block that would have contained the result. */
   readonly localHeight: bigint;
-  /** Age at which the last result is too old, in local blocks. */
+  /** Age, in local blocks, at which the last result is too old. */
   readonly maxAge: bigint;
 }
 
@@ -174,9 +174,9 @@ export function notIncluded(state: QueryState, remote: RemoteHeight): QueryState
 }
 
 /**
- * Returns the state after a read whose values need no result, or undefined if they must be sent: they differ from those of the
- * last result, that result is `maxAge` blocks old in block `read.localHeight` or unknown, or an operator wants a result. The last
- * result is the newest one without an outcome, or else the last one on the chain.
+ * Returns the state after a read whose values need no result, or undefined if they must be sent: they differ from the values of
+ * the last result, that result is unknown or `maxAge` blocks old in block `read.localHeight`, or an operator wants a result. The
+ * last result is the newest one without an outcome, or else the last one on the chain.
  */
 export function unchangedBy(
   state: QueryState,
@@ -197,7 +197,7 @@ export function unchangedBy(
   return { ...state, ...SUCCEEDED, sent: sent.map((one) => (one === last ? { ...one, again } : one)) };
 }
 
-/** Returns a query's last read that found the values of its last result; undefined if there is none. */
+/** Returns the last read that found the values of a query's last result unchanged; undefined if there is none. */
 export function unchangedReadOf(state: Pick<QueryState, "query" | "sent">): UnchangedRead | undefined {
   return lastSent(state)?.again;
 }
@@ -208,7 +208,7 @@ export function unchangedSince(state: QueryState): bigint | undefined {
   return last?.again === undefined || state.sent.at(-1) !== last ? undefined : last.sinceHeight;
 }
 
-/** Local height at which the last result is too old, whatever its values; undefined unless they were unchanged. */
+/** Local height at which the last result becomes too old, whatever its values; undefined unless they were unchanged. */
 export function requiredHeight(state: QueryState): bigint | undefined {
   const read = unchangedReadOf(state);
   return read && state.query.lastLocalHeight + read.maxAge;
@@ -249,7 +249,7 @@ export function searched(
   return { ...state, ...SUCCEEDED, query, results };
 }
 
-/** Returns the state after another relayer has sent a result. The query itself has the height at which the next one is due. */
+/** Returns the state after another relayer has sent a result. The query itself determines when the next one is due. */
 export function outrun(state: QueryState): QueryState {
   return { ...state, ...SUCCEEDED };
 }

@@ -105,7 +105,7 @@ export function createRegistry(filter: QueryFilter, deps: RegistryDeps): Registr
 /** With more queries than this, reading the list takes fewer calls: a page has 100 queries. */
 const MAX_SINGLE_READS = 20;
 
-/** Reads these queries, as far as they exist. May also return others. */
+/** Reads these queries if they exist. May also return other queries. */
 async function readAll(
   local: RegistryDeps["local"],
   known: readonly RegisteredQuery[],
@@ -119,7 +119,7 @@ async function readAll(
   return (await Promise.all(connectionIds.map((id) => local.registeredQueries(id, signal)))).flat();
 }
 
-/** Returns undefined if the chain responds that it has no query with this id, "behind" if no node has reached the height. */
+/** Returns undefined if the chain has no query with this id, or "behind" if no node has reached the height. */
 async function readIfPresent(
   local: RegistryDeps["local"],
   id: bigint,

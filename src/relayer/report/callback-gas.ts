@@ -7,13 +7,13 @@ import { GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "../result/gas-guess.
  */
 const CHAIN_GAS_PER_KEY = 28_200n;
 
-/** Gas used by results, and how much of it the chain used. */
+/** The gas used by results, and the part of it that the chain used. */
 export interface ResultGas {
   /** Gas of the results, including their shares of the transactions. */
   readonly gas: bigint;
   /** Part of `gas` that the transactions used apart from results; see {@link overheadGas}. */
   readonly overheadGas: bigint;
-  /** Keys of all results together. A TX query's result counts as one key. */
+  /** Number of keys in all results together. A TX query's result counts as one key. */
   readonly keys: bigint;
 }
 

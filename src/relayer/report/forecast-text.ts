@@ -3,7 +3,7 @@ import { formatCount, formatRoundedDuration } from "../../platform/base/text.ts"
 import { priceText } from "../forecast/market-view.ts";
 import type { Remedy } from "../forecast/remedies.ts";
 
-/** How a forecast's amounts and times are written. */
+/** How the amounts and times in a forecast are written. */
 export interface ForecastStyle {
   readonly denom: string;
   /** Time between two local blocks, ms. */

@@ -10,7 +10,7 @@ import {
   MAX_ATTEMPTS_READ,
 } from "../state/attempt.ts";
 
-/** A remote transaction that the relayer does not send again unless it is resent. */
+/** A remote transaction that the relayer sends again only if it is resubmitted. */
 interface DeadLetter {
   readonly queryId: bigint;
   /** Hex SHA-256 of the remote transaction. */
@@ -25,11 +25,11 @@ export interface RelayerData {
   readonly toMs: number;
   /** Counts of all stored attempts, in {@link SUMMARY_PARTS} parts. */
   readonly summary: AttemptSummary;
-  /** Attempts for the costs, newest first. */
+  /** Attempts from which costs are computed, newest first. */
   readonly attempts: readonly Attempt[];
   /** Whether older attempts in the range were left out. */
   readonly isCut: boolean;
-  /** Costs of every day that the range touches, by day and owner. */
+  /** Costs by day and owner, for every day that the range touches. */
   readonly costs: readonly DailyCost[];
   /** Newest first. */
   readonly deadLetters: readonly DeadLetter[];
@@ -43,7 +43,7 @@ export interface RelayerData {
 /** Number of parts into which a report's time is divided for its chart. */
 export const SUMMARY_PARTS = 48;
 
-/** Maximum number of attempts in a report. If there are more, costs come from the daily sums. */
+/** Maximum number of attempts in a report. If there are more, costs are taken from the daily sums. */
 const MAX_ATTEMPTS = 20_000;
 
 /** Reads the attempts that started in a time range. */

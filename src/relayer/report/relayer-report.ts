@@ -272,7 +272,7 @@ interface CallbackPart {
   readonly called: bigint;
 }
 
-/** Estimates the gas of callbacks, transaction by transaction. A failed transaction delivers nothing and so has no callback. */
+/** Estimates the gas used by callbacks, transaction by transaction. A failed transaction delivers nothing, so has no callback. */
 function callbacksByOwner({ attempts, keys }: RelayerData): ReadonlyMap<string, CallbackPart> {
   const byTransaction = new Map<string, Attempt[]>();
   for (const attempt of attempts) {

@@ -10,7 +10,7 @@ export interface TextColumn<Row> {
   readonly title: string;
   readonly align?: "right";
   readonly text: (row: Row) => string;
-  /** More detail, for which a page has space. */
+  /** More detail, shown on the page, which has space for it. */
   readonly detail?: (row: Row) => string;
   /** Whether somebody has to act soon. */
   readonly isUrgent?: (row: Row) => boolean;
@@ -65,7 +65,7 @@ const REGIMES: Readonly<Record<string, string>> = {
 
 const PRICES: Readonly<Record<ForecastPrice, string>> = { now: "present", cap: "gas.max_price" };
 
-/** Amounts in full, "1.5 NTRN (1,500,000 untrn)", and in the unit named by a table. */
+/** Amounts written in full, "1.5 NTRN (1,500,000 untrn)", and in the unit named by a table. */
 interface Amounts {
   readonly unit: string;
   readonly full: (amount: bigint) => string;
@@ -280,7 +280,7 @@ function forecastColumns(
 
 /** If an account will be empty within three days, somebody may notice too late. */
 const SOON_MS = 3 * DAY_MS;
-/** Longer times are meaningless: prices and queries will have changed. */
+/** Text for longer times, which are meaningless: prices and queries will have changed. */
 const LONG = "more than a year";
 
 function emptyText(left: NonNullable<SpendingView["forecast"]>["empty"]["now"]): string {

@@ -6,10 +6,10 @@ export const GAS_PER_TRANSACTION = 110_000n;
 export const GAS_PER_CLIENT_UPDATE = 85_000n;
 /** Initial guess for a result with one key and its two proof operators. */
 export const GAS_PER_KEY = 30_000n;
-/** Measured on the localnet: 77,000 gas for a contract that stores its result. */
+/** Measured on the localnet: a contract that stores its result uses 77,000 gas. */
 const GAS_PER_CALLBACK = 90_000n;
 
-/** A cautious estimate of the gas per result of a query, until something has been learned about it. */
+/** Returns a cautious estimate of the gas per result of a query, used until something has been learned about the query. */
 export function gasGuess({ keys }: RegisteredQuery, allowKvCallbacks: boolean): bigint {
   return GAS_PER_KEY * BigInt(keys.length) + (allowKvCallbacks ? GAS_PER_CALLBACK : 0n);
 }

@@ -1,6 +1,6 @@
 import type { FinalTx } from "../../cosmos/client/tx/tx-types.ts";
 
-/** A transaction of the relayer that is in a block and has cost its fee, even if it failed there. */
+/** A relayer transaction that is in a block and was charged its fee, even if it failed there. */
 export interface PaidTransaction {
   /** Upper-case hex. */
   readonly hash: string;
@@ -9,7 +9,7 @@ export interface PaidTransaction {
   /** Whole fee, in units of the fee denom. */
   readonly fee: bigint;
   readonly gasUsed: bigint;
-  /** It failed in its block, so none of its results were delivered. */
+  /** True if it failed in its block, so that none of its results were delivered. */
   readonly isFailed: boolean;
   /** Its results, each with the gas that it is expected to use. */
   readonly results: readonly PaidResult[];

@@ -48,7 +48,7 @@ export type ResultOutcome =
   | { readonly kind: "refused"; readonly error: QueryFailure }
   /** not needed: the query was removed, a newer result took its place, or another relayer was faster ("redundant") */
   | { readonly kind: "dropped"; readonly reason: "removed" | "superseded" | "redundant" }
-  /** not included, but not because the query failed: it is due again. `error` is an error of its connection or of the account. */
+  /** not included, although the query did not fail, and due again. `error` is an error of its connection or of the account. */
   | { readonly kind: "unsent"; readonly reason: string; readonly error: Error | undefined };
 
 /** Receives the outcome of each offered result, once. */

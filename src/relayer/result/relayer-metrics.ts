@@ -69,7 +69,7 @@ export function createRelayerMetrics(
     batchSize: histogram({
       question: "What does it cost?",
       name: "relaywatch_relayer_batch_results",
-      help: "Number of results of a connection in an included transaction.",
+      help: "Number of a connection's results in an included transaction.",
       labelNames: ["connection_id"],
       buckets: [1, 2, 5, 10, 20, 50, 100, 200, 400],
     }),
@@ -105,7 +105,7 @@ export function createRelayerMetrics(
     rpcCalls: counter({
       question: "What does it cost?",
       name: "relaywatch_relayer_rpc_calls_total",
-      help: "RPC calls by chain, method and outcome: ok, not-found for a transaction that no block has yet, or the code of the error.",
+      help: "RPC calls by chain, method and outcome: ok, not-found for a transaction that is not in a block yet, or the error's code.",
       labelNames: ["chain_id", "method", "outcome"],
     }),
     rpcBytes: counter({

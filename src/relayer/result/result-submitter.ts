@@ -2,7 +2,7 @@ import type { RemoteHeight } from "../../cosmos/comet/ibc-height.ts";
 import type { RegisteredQuery } from "../chain/registered-query.ts";
 import type { ExpectedResult, OutcomeListener, ProvenResult } from "./proven-result.ts";
 
-/** What a worker requires from the submitter. */
+/** The submitter's interface for workers. */
 export interface ResultSubmitter {
   /** Bech32 address of the account. */
   readonly address: string;
@@ -21,7 +21,7 @@ export interface ResultSubmitter {
   ) => Reservation;
   /**
    * Accepts results and ends their reservation: any reserved result that is missing is given up. Each result is reported once; a
-   * result that does not fit is reported now, as unsent.
+   * result that does not fit is reported immediately, as unsent.
    */
   readonly offer: (results: readonly ProvenResult[], reservation?: Reservation) => void;
   /** Ends the turn of a query that has been read and needs no result. */
@@ -47,19 +47,19 @@ export interface PipelineView {
   readonly sendMs: number;
   /**
    * Returns how many blocks early the connection reads: `own`, as its durations require, or one block if blocks are full and
-   * another connection reads early. Next to that connection, results that are read only when due would find every block taken.
+   * another connection reads early. In the latter case, results that are read only when due would find every block taken.
    */
   readonly lookAhead: (own: bigint) => bigint;
   /**
-   * Whether another result of the query may be read. A KV query may have two on their way to broadcast: one is read while the
-   * other waits for its block. None may be read while the query's last result is unknown.
+   * Whether another result of the query may be read. A KV query may have two results that are not yet broadcast: one is read
+   * while the other waits for its block. None may be read while it is unknown what the query's last result is.
    */
   readonly mayRead: (query: Pick<RegisteredQuery, "id" | "type">) => boolean;
   /** The query's newest result that is expected, waiting or in flight. */
   readonly newest: (queryId: bigint) => DepartingResult | undefined;
   /**
    * Gas for further KV results of the connection that can be sent soon. A connection always has its share of a block, whatever
-   * the others have queued. `lookAhead`: number of blocks by which the results are read early.
+   * other connections have queued. `lookAhead`: number of blocks by which the results are read early.
    */
   readonly capacity: (lookAhead: bigint) => bigint;
   /** Whether a result of the query is read even without capacity, because the operator pays more for it. */

@@ -33,7 +33,7 @@ export interface AttemptLogDeps {
   readonly queue: Pick<WriteQueue, "offer">;
   /** Wall-clock time, ms. */
   readonly nowMs: () => number;
-  /** Local chain time, in wall-clock ms: a clock that runs ahead of it must not delete anything. Default: the wall clock. */
+  /** Local chain time, in wall-clock ms, so that a fast clock on this machine deletes nothing. Default: the wall clock. */
   readonly localTimeMs?: () => number;
 }
 
@@ -41,9 +41,9 @@ export interface AttemptLogDeps {
 const MAX_REASON = 500;
 /** Number of rows per INSERT. SQLite and PostgreSQL both accept this many values. */
 const ROWS_PER_INSERT = 100;
-/** Number of attempts between two deletions of old rows. */
+/** Number of attempts written between two deletions of old rows. */
 const PRUNE_EVERY = 1_000;
-/** Number of attempts at which a write accepts no more. */
+/** Number of attempts at which a pending write accepts no more. */
 const MAX_BATCH = 500;
 /** Number of days for which costs are stored. */
 const COST_DAYS = 400;
@@ -127,7 +127,7 @@ function toValues(chain: string, attempt: Attempt): readonly SqlValue[] {
   ];
 }
 
-/** Adds fees here rather than in SQL, whose integers they may exceed. Only the leader writes, so no addition is lost. */
+/** Adds fees here rather than in SQL, whose integers the fees may exceed. Only the leader writes, so no addition is lost. */
 async function addCosts(session: SqlSession, chain: string, attempts: readonly Attempt[]): Promise<void> {
   for (const cost of sums(attempts)) {
     const [row] = await session.run(

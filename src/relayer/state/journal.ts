@@ -26,8 +26,8 @@ export interface Journal {
   /** Whether this transaction has been relayed for this query or is a dead letter. Reliable only above `searchedTo`. */
   readonly isHandled: (queryId: bigint, hash: string) => boolean;
   /**
-   * Stores a transaction that is in flight and may be included above `localHeight`. Otherwise, after a crash between the
-   * broadcast and `recordIncluded`, the next process would send it again.
+   * Stores a transaction that is in flight and may be included above `localHeight`. Without this record, after a crash between
+   * the broadcast and `recordIncluded`, the next process would send it again.
    */
   readonly recordSending: (tx: SendingTx) => void;
   /** Transactions that were in flight when the previous process ended. */
@@ -37,7 +37,7 @@ export interface Journal {
   readonly recordDeadLetter: (tx: DeadLetter) => void;
   /** Removes a dead letter, so that the transaction may be sent again. Returns false if there is none. */
   readonly removeDeadLetter: (queryId: bigint, hash: string) => boolean;
-  /** Ends a dead letter that an operator has seen: it is no longer listed, and not sent again. Returns false if there is none. */
+  /** Ends a dead letter that an operator has seen: it is no longer listed or sent again. Returns false if there is none. */
   readonly acknowledgeDeadLetter: (queryId: bigint, hash: string) => boolean;
   /** Returns the dead letters, newest first. */
   readonly deadLetters: () => readonly DeadLetter[];
@@ -52,7 +52,7 @@ export interface Journal {
   readonly reload: () => Promise<void>;
 }
 
-/** A remote transaction that is not sent again unless resent: rejected by its contract, too large, or not provable. */
+/** A remote transaction that is sent again only if resubmitted: rejected by its contract, too large, or unprovable. */
 export interface DeadLetter {
   readonly queryId: bigint;
   /** Lower-case hex SHA-256 of the remote transaction. */

@@ -31,14 +31,14 @@ export type ResubmissionOutcome =
 export interface Resubmissions {
   /** Resolves once the transaction has been included or has failed again, or after the deadline. Rejects on abort. */
   readonly resubmit: (queryId: bigint, hash: string, signal: AbortSignal) => Promise<ResubmissionOutcome>;
-  /** Returns a query's dead letters that are to be sent again, each once. For the TX worker. */
+  /** Returns each of a query's dead letters that must be sent again, once. Called by the TX worker. */
   readonly take: (queryId: bigint) => readonly DeadLetter[];
   /** Automatically resubmits dead letters with transient reasons. */
   readonly service: Service;
 }
 
 /**
- * Whether a dead letter's reason may go away: no endpoint had what the transaction needs. A refusal by the chain itself is
+ * Whether the reason for a dead letter may go away: no endpoint had what the transaction needs. A refusal by the chain itself is
  * "codespace/code: …", and a result that is too large remains too large.
  */
 function isTransient({ reason }: Pick<DeadLetter, "reason">): boolean {

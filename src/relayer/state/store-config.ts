@@ -39,7 +39,7 @@ export function storeField(secrets: SecretSource) {
   );
 }
 
-/** `history`: how much of the past the store retains. */
+/** `history`: how much history the store retains. */
 export function historySchema() {
   return z
     .strictObject({
@@ -54,7 +54,7 @@ export function historySchema() {
     .prefault({});
 }
 
-/** `lease`: with PostgreSQL, one of all instances with the same signer submits. */
+/** `lease`: with PostgreSQL, only one of the instances with the same signer submits. */
 export function leaseSchema() {
   return z
     .strictObject({

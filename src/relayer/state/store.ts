@@ -41,7 +41,7 @@ export interface RelayerStore {
   readonly queue: WriteQueue;
   /** For reads. Writes go through `queue`, which preserves their order. */
   readonly session: SqlSession;
-  /** Separate connection for the lease, so that no write delays a renewal. Undefined unless PostgreSQL. */
+  /** Separate connection for the lease, so that no write delays a renewal. Undefined without PostgreSQL. */
   readonly leaseDatabase: SqlDatabase | undefined;
   /** Sets the guard for writes. Without a guard, this process writes. */
   readonly setGuard: (guard: WriteGuard) => void;
@@ -59,7 +59,7 @@ interface WriteGuard {
 
 export interface StoreDeps {
   readonly clock: Clock;
-  /** Local chain time, in wall-clock ms: a clock that runs ahead of it must not delete anything. Default: the wall clock. */
+  /** Local chain time, in wall-clock ms, so that a fast clock on this machine deletes nothing. Default: the wall clock. */
   readonly localTimeMs?: () => number;
   readonly random: () => number;
   readonly logger: Logger;

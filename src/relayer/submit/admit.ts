@@ -104,7 +104,7 @@ function updateKeys(slots: readonly Slot[]): readonly string[] {
   return slots.flatMap((slot) => (slot.kind === "update" ? [slot.update.key] : []));
 }
 
-/** The gas limit divided among owners, in proportion to the expected gas of their results. */
+/** Divides the gas limit among owners, in proportion to the expected gas of their results. */
 function gasByOwner(
   state: SubmitterState,
   { slots, draft }: Pick<AdmittedTransaction, "slots" | "draft">,
@@ -135,7 +135,7 @@ function feeByRule(state: SubmitterState, { entries }: Prepared, fee: bigint): R
   return new Map([...gas].map(([rule, part]) => [rule, (fee * part) / total]));
 }
 
-/** The transaction reduced to these of its entries. */
+/** Returns the transaction reduced to these entries. */
 export function cutTo(state: SubmitterState, prepared: Prepared, entries: readonly Entry[]): Prepared {
   if (entries.length === prepared.entries.length) return prepared;
   const gas = gasOfEntries(state, entries);

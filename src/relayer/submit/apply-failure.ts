@@ -28,8 +28,8 @@ interface FailedTransaction {
 
 /**
  * Applies a transaction's failure to its results: the result that caused it is refused, and all others are tried again
- * immediately. If no result is named, the transaction is tried again in two halves, and a single result is refused. A result that
- * makes all others fail is thus found in log2 steps.
+ * immediately. If the cause is unknown, the transaction is tried again in two halves, until a single result is left, which is
+ * refused. A result that makes all others fail is thus found in log2 steps.
  */
 export function applyFailure(
   state: SubmitterState,
@@ -102,7 +102,7 @@ function refuse(
 }
 
 /**
- * The result is not needed, which is not a failure of its query. The other relayer may also have sent results for the other
+ * Drops a result that is not needed, which is not a failure of its query. The other relayer may also have sent results for other
  * queries, each of which would cost a transaction or a simulation. These queries are therefore reread before their results are
  * sent.
  */
@@ -137,7 +137,7 @@ function halve(state: SubmitterState, entries: readonly Entry[]): void {
   requeue(state, entries);
 }
 
-/** Puts the entries into a group of their own, named after the first query. */
+/** Puts the entries into a separate group, named after the first query. */
 function isolate({ queries }: SubmitterState, entries: readonly Entry[]): void {
   const [first] = entries;
   if (first === undefined) return;
@@ -205,8 +205,8 @@ function raiseGas({ gas }: SubmitterState, entries: readonly Entry[]): void {
 }
 
 /**
- * Reads the queries in `state.queries.unread` from the chain, and drops waiting results that are not newer than what the chain
- * has. Rejects only on abort: without the read, a simulation finds such results.
+ * Reads the queries in `state.queries.unread` from the chain, and drops waiting results that are not newer than the results on
+ * the chain. Rejects only on abort: if the read fails, a simulation finds such results.
  */
 export async function rereadQueries(state: SubmitterState, signal: AbortSignal): Promise<void> {
   const {
@@ -305,13 +305,13 @@ function attributeToSlot({ log }: TxFailure, slot: Slot | undefined): ErrorAttri
   return slot ?? { kind: "unknown" };
 }
 
-/** Error texts from the ante handlers, whatever the messages are. */
+/** Error texts from the ante handlers, which do not depend on the messages. */
 const ACCOUNT_ERROR =
   /account sequence mismatch|signature verification failed|unable to verify single signer/i;
 
 /**
  * Whether a failure only means that the chain already has a result for this remote height or a newer one: another relayer was
- * faster. The module checks this before the proofs. The code alone is not enough, because out of gas hides it in a text.
+ * faster. The module checks this before the proofs. The code alone is not enough, because an out-of-gas error hides it in a text.
  */
 export function isRedundant(reason: string): boolean {
   return reason.includes("is less than or equal to last result's remote height");

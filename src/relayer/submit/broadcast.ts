@@ -97,8 +97,9 @@ function depart(state: SubmitterState, entry: Entry): void {
 const PRICE_RESERVE = DEC18_ONE / 100n;
 
 /**
- * The gas price to offer. The fee market tells what the next block charges and how far the price can rise until the block after
- * it. Without a fee market, it is the price at this height or the previous one, and the price multiplier covers the rise.
+ * Returns the gas price to offer. The fee market determines what the next block charges and how far the price can rise by the
+ * block after it. Without a fee market, the price from this height or the previous one is used, and the price multiplier covers
+ * the rise.
  */
 async function currentPrice(
   state: SubmitterState,
@@ -136,8 +137,8 @@ export function isPriceGood({ pace: { price } }: SubmitterState, height: bigint)
 }
 
 /**
- * Takes from `prepared` the transactions that can be sent now, without results that are gone. The longest due go first: a
- * transaction that does not fit is split, and nothing behind it overtakes it.
+ * Takes from `prepared` the transactions that can be sent now, without results that are gone. Those due the longest go first: a
+ * transaction that does not fit is split, and no later transaction overtakes it.
  */
 function choose(state: SubmitterState): readonly Prepared[] {
   const chosen: Prepared[] = [];
@@ -163,7 +164,7 @@ function choose(state: SubmitterState): readonly Prepared[] {
   return chosen;
 }
 
-/** What remains of the block that is being filled. */
+/** The remaining space in the block that is being filled. */
 interface Filling {
   gas: bigint;
   bytes: number;
@@ -173,7 +174,7 @@ interface Filling {
   readonly taken: Set<bigint>;
 }
 
-/** The transaction whose neediest result has been due the longest comes first. */
+/** Sorts the transactions by the neediest result in each. */
 function inOrder(state: SubmitterState): readonly Prepared[] {
   const { prepared } = state;
   if (prepared.length < 2) return prepared;
@@ -187,7 +188,7 @@ function inOrder(state: SubmitterState): readonly Prepared[] {
   return prepared.toSorted((a, b) => first(a) - first(b));
 }
 
-/** Splits a prepared transaction into what is broadcast now and what stays. All other results have been resolved or requeued. */
+/** Splits a prepared transaction into what is broadcast now and what stays. Resolves or requeues all other results. */
 function decide(
   state: SubmitterState,
   prepared: Prepared,
@@ -236,7 +237,7 @@ function fitsAlone({ block }: SubmitterState, ready: readonly Entry[], gas: bigi
   return !block.hasMarketBudget() || (ready.length === 1 && gas <= block.singleGas());
 }
 
-/** The longest due of these results that fit into the block; none if they would make a small transaction. */
+/** Returns the longest-due results that fit into the block; none if they would form only a small transaction. */
 function firstThatFit(
   state: SubmitterState,
   { entries: ready, gas: simulated }: Prepared,

@@ -4,7 +4,7 @@ import { maxInt, minInt } from "../../platform/base/integers.ts";
 import { type BatchLimits } from "./plan.ts";
 import { GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "../result/gas-guess.ts";
 
-/** What all transactions in flight together may use of one block. */
+/** The part of a block that all transactions in flight may use together. */
 export interface BlockBudget {
   /** Expected gas used: the configured share, or less if the gas price requires it (`src/relayer/gas-budget`). */
   readonly gas: () => bigint;
@@ -23,7 +23,7 @@ export interface BlockBudget {
   readonly setLimits: (limits: BlockLimits) => void;
   /** Reduces the share by a quarter. Call it when a block had no room for a transaction. */
   readonly shrink: () => void;
-  /** Restores 1/32 of the configured share. Call it when a block took everything that was sent. */
+  /** Restores 1/32 of the configured share. Call it when a block included everything that was sent. */
   readonly grow: () => void;
   readonly status: () => BlockBudgetStatus;
 }
@@ -35,7 +35,7 @@ export interface BlockBudgetOptions {
   readonly gasAdjustmentPermille: bigint;
 }
 
-/** The target of the deployed chain's fee market. Used until the limits have been read, since more gas could raise the price. */
+/** The target of the deployed chain's fee market. Used until the limits have been read: more gas could raise the price. */
 const DEFAULT_LIMITS: BlockLimits = {
   utilization: 15_000_000n,
   gas: undefined,
@@ -92,13 +92,13 @@ export function createBlockBudget(
 /** Assumed for a chain with no gas limit at all. */
 const MAX_GAS = 30_000_000n;
 
-/** What all transactions in flight together may use of one block. */
+/** The part of a block that all transactions in flight may use together. */
 export interface BlockBudgetStatus {
   readonly gas: bigint;
   readonly bytes: number;
   /** Gas that the chain allows in a block. */
   readonly chainGas: bigint;
-  /** Share of `chainGas` that may be used, in per mille. It shrinks when blocks reject transactions, and grows back afterwards. */
+  /** Share of `chainGas` that may be used, in per mille. Shrinks when blocks reject transactions, then grows back. */
   readonly sharePermille: number;
 }
 
@@ -127,8 +127,9 @@ export function createBatchBudget(max: BatchLimits): BatchBudget {
 }
 
 /**
- * A share of a limit that others also use. It cannot be read, so it is searched for: quickly downward, because a failed
- * transaction costs its fee, and slowly upward (additive increase, multiplicative decrease). It starts at the whole.
+ * A share of a limit that others also use. The share available cannot be read, so it is found by trial: quickly downward, because
+ * a failed transaction costs its fee, and slowly upward (additive increase, multiplicative decrease). It starts at the whole
+ * limit.
  */
 interface AdaptiveShare {
   /** Returns the share of `whole`, rounded down. */
@@ -138,7 +139,7 @@ interface AdaptiveShare {
 }
 
 interface ShareSteps {
-  /** What remains of the share after `shrink`: numerator and denominator. */
+  /** The part of the share that remains after `shrink`: numerator and denominator. */
   readonly kept: readonly [bigint, bigint];
   /** `grow` adds 1/`growth` of the whole. */
   readonly growth: bigint;

@@ -6,7 +6,7 @@ import { type SubmitterState, urgentRule, WITHDRAWN } from "./submitter-state.ts
 
 /** Maximum number of blocks that a result may wait for its query to become due. */
 const MAX_EARLY_BLOCKS = 2n;
-/** The outcome of a result that is not sent; otherwise, when it is sent. */
+/** The outcome of a result that is not sent, or when a result is sent. */
 type Evaluation = "ready" | "later" | ResultOutcome;
 
 /** Decides what happens to a prepared result: it is sent now, later, or not at all. */

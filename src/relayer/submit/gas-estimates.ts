@@ -27,9 +27,9 @@ const SCALE = 1_000_000n;
  * Creates estimates that have learned nothing yet.
  *
  * The chain only reports the gas of a whole transaction. The difference between the gas expected for a transaction and the gas it
- * used is therefore spread over its items in proportion to their estimates. First-timers, if there are any, take the entire
- * difference; otherwise known items take half of it. Queries with different callbacks separate as they share transactions with
- * different queries.
+ * used is therefore spread over its items in proportion to their estimates. New items, if there are any, take the entire
+ * difference; otherwise, known items take half of it. Estimates for queries with different callbacks diverge as these queries
+ * share transactions with different queries.
  */
 export function createGasEstimates(): GasEstimates {
   const learned = new Map<GasKey, bigint>();
@@ -62,7 +62,7 @@ export function createGasEstimates(): GasEstimates {
 export interface GasMargin {
   /** Returns the gas limit for a transaction that is expected to use this gas. `isWhole`: it was simulated unchanged. */
   readonly limit: (expected: bigint, isWhole: boolean) => bigint;
-  /** Records what a transaction used; undefined: more than its limit. */
+  /** Records the gas that a transaction used; undefined if it exceeded its limit. */
   readonly learn: (expected: bigint, isWhole: boolean, used: bigint | undefined) => void;
 }
 
@@ -72,7 +72,7 @@ export interface GasMargin {
 export const GAS_OF_PAYOUT = 36_000n;
 /** Minimum margin, in millionths. */
 const LEAST_MARGIN = 10_000n;
-/** What remains of a margin after each transaction that used less, in percent. */
+/** Percentage of a margin that remains after each transaction that used less. */
 const MARGIN_DECAY = 95n;
 
 /**

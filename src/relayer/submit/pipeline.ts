@@ -1,7 +1,7 @@
 import { isNewer, type RemoteHeight } from "../../cosmos/comet/ibc-height.ts";
 import type { ExpectedResult, ProvenResult, ResultOutcome } from "../result/proven-result.ts";
 
-/** Where a result is. Each result is in exactly one stage, and is resolved once. */
+/** A result's stage. Each result is in exactly one stage, and is resolved once. */
 export type Stage =
   /** it is being read and proven */
   | { readonly kind: "expected"; readonly sinceHeight: bigint }
@@ -23,7 +23,7 @@ interface Departure {
   readonly gas: bigint;
 }
 
-/** Something that happens to a result. */
+/** An event that changes a result's stage. */
 type PipelineEvent =
   | { readonly kind: "prove" }
   | { readonly kind: "plan" }
@@ -96,8 +96,8 @@ export interface Pipeline {
   /** Resolves expected results that have not been proven. Ids that are not expected have no effect. */
   readonly giveUp: (ids: readonly number[]) => void;
   /**
-   * Queues a proven result behind the others of its query. `id` is the id under which it was expected. Returns the new entry and
-   * the entry that must be resolved: an older result of the same KV query, or the new one itself if it is not newer.
+   * Queues a proven result behind its query's other results. `id` is the id under which it was expected. Returns the new entry
+   * and the entry that must be resolved: an older result of the same KV query, or the new one itself if it is not newer.
    */
   readonly queue: (
     result: ProvenResult,
@@ -112,7 +112,7 @@ export interface Pipeline {
     entries: readonly Entry[],
     event: Exclude<PipelineEvent, { readonly kind: "prove" | "requeue" }>,
   ) => void;
-  /** Requeues entries ahead of the others of their queries, preserving their order. Returns those that must be resolved. */
+  /** Requeues entries ahead of other results of their queries, preserving their order. Returns entries that must be resolved. */
   readonly requeue: (entries: readonly Entry[]) => readonly Entry[];
   readonly ofQuery: (queryId: bigint) => QueryEntries;
   readonly expected: () => readonly ExpectedEntry[];

@@ -14,7 +14,7 @@ export interface BatchLimits {
 /** What may be planned now, and how. */
 export interface PlanOptions {
   readonly limits: BatchLimits;
-  /** What all planned transactions may use together. */
+  /** The gas and bytes that all planned transactions may use together. */
   readonly capacity: { readonly gas: bigint; readonly bytes: number };
   /** Expected gas of a result. */
   readonly gasOf: (entry: Entry | ExpectedEntry) => bigint;
@@ -24,9 +24,9 @@ export interface PlanOptions {
 
 /**
  * Packs entries into transactions of about equal size. `entries` are in order of need; those beyond the capacity are left out.
- * Results that are still being read take up capacity, but no place in a transaction: results that have been due for less time
- * must not be sent in their place because their connection is faster. A transaction has at most one result of a KV query, and a
- * TX query's results are in one transaction: its other results follow once that one is included. An entry that exceeds a limit by
+ * Results that are still being read take up capacity, but no place in a transaction, so that results due for less time are not
+ * sent in their place because their connection is faster. A transaction contains at most one result of a KV query. A TX query's
+ * results are in one transaction, and the query's other results follow once it is included. An entry that exceeds a limit by
  * itself gets its own transaction.
  */
 export function planTransactions(
@@ -52,7 +52,7 @@ export function planTransactions(
   return oneTransactionPerQuery(planned);
 }
 
-/** The longest prefix that fits the capacity, but at least one entry. Each transaction has its fixed gas. */
+/** Returns the longest prefix that fits the capacity, but at least one entry. Each transaction adds its fixed gas. */
 function withinCapacity(
   entries: readonly (Entry | ExpectedEntry)[],
   options: PlanOptions,
@@ -77,19 +77,19 @@ function withinCapacity(
 }
 
 /**
- * Percentage of the capacity that is planned. Simulations may report slightly more gas than expected, and a transaction too many
+ * Percentage of the capacity that is planned. Simulations may report slightly more gas than expected, and an excess transaction
  * would wait for the next block.
  */
 const PLANNED_PERCENT = 99n;
 
-/** Each transaction has its fixed gas, and each connection at least one client update per block. */
+/** Each transaction adds its fixed gas, and each connection adds at least one client update per block. */
 function fixedGas(weight: number, updates: number): bigint {
   return (
     GAS_PER_TRANSACTION * BigInt(Math.ceil(weight)) + GAS_PER_CLIENT_UPDATE * BigInt(Math.max(1, updates))
   );
 }
 
-/** Returns the capacity with which a plan includes all of these entries, with at most this number of client updates. */
+/** Returns the capacity at which a plan includes all of these entries, with at most this number of client updates. */
 export function capacityFor(
   entries: readonly (Entry | ExpectedEntry)[],
   updates: number,
@@ -144,7 +144,7 @@ function weightOf(
   );
 }
 
-/** A transaction may fail while the one behind it is included, so a TX query's later results must not be in that one. */
+/** A transaction may fail while the next is included, so the next must not contain later results of the same TX query. */
 function oneTransactionPerQuery(planned: readonly (readonly Entry[])[]): readonly (readonly Entry[])[] {
   const seen = new Set<bigint>();
   return planned

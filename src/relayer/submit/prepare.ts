@@ -69,8 +69,8 @@ function plan(state: SubmitterState): readonly (readonly Entry[])[] {
 }
 
 /**
- * Gas and bytes of what is prepared and sent before these results. A prepared result that comes after them, and for which a block
- * has no room beside them, is left out: they are planned too, and the broadcast takes the longest due first. Otherwise, what a
+ * Returns the gas and bytes of prepared results that are sent before these. Leaves out prepared results that come after them and
+ * do not fit into the same block: these results are planned too, and the broadcast takes the longest due first. Otherwise, what a
  * fast connection had ready would be sent before results that have been due longer but were proven a moment later.
  */
 function stillAhead(
@@ -131,8 +131,8 @@ function expectedSoon({ pipeline, deps }: SubmitterState, ready: readonly Entry[
 
 /**
  * Whether planned and in-flight results nearly fill a block, and these results are few compared with those that are being read or
- * waiting for the result in front of them. On their own, they would not be sent any earlier, but the others would have to wait
- * for their simulation and broadcast: a round trip each.
+ * waiting for the result in front of them. On their own, these results would not be sent any earlier, but the others would have
+ * to wait for their simulation and broadcast, a round trip each.
  */
 function waitForMore(state: SubmitterState, ready: readonly Entry[]): boolean {
   const { pipeline, block } = state;
@@ -172,9 +172,9 @@ function bytesOf(entries: readonly Entry[]): number {
 /**
  * Simulates one transaction. If it fails, applies the failure and returns undefined.
  *
- * A simulation runs on the mempool's state, in which the sequences of pending transactions count but their messages have not run.
- * A client update in a pending transaction does not exist there. Every simulation therefore starts with the updates, including
- * those that the broadcast leaves out.
+ * A simulation runs on the mempool's state, which includes the sequences of pending transactions but not the effects of their
+ * messages. A client update in a pending transaction does not exist there. Every simulation therefore starts with the updates,
+ * including those that the broadcast leaves out.
  */
 async function simulate(
   state: SubmitterState,

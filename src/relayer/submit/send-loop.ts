@@ -15,7 +15,7 @@ import { gasOfResults, resolve, type SubmitterState, unsent } from "./submitter-
 
 /** Interval at which the block limits are reread. */
 const LIMITS_MS = 60_000;
-/** Pauses between lookups of what is in flight after a block. A node indexes transactions slightly later. */
+/** Pauses between lookups of transactions in flight after a block. A node indexes transactions slightly later. */
 const LOOK_PAUSES_MS = [60, 200] as const;
 const MIN_PAUSE_MS = 20;
 /** Maximum pause while something is waiting or in flight. */
@@ -47,7 +47,7 @@ export async function runPreparing(state: SubmitterState, signal: AbortSignal): 
   }
 }
 
-/** Broadcasts what is prepared and confirms what was broadcast, until the signal aborts. Never rejects. */
+/** Broadcasts prepared transactions and confirms broadcast ones until the signal aborts. Never rejects. */
 export async function runSending(state: SubmitterState, signal: AbortSignal): Promise<void> {
   const { deps } = state;
   const rhythm: Rhythm = { height: 0n, lookUps: 0, lookAtMs: 0, limitsAtMs: 0, areLimitsOld: false };
@@ -102,11 +102,11 @@ async function changedSince(
 
 interface Rhythm {
   height: bigint;
-  /** Number of lookups of what is in flight at this height. */
+  /** Number of lookups of transactions in flight at this height. */
   lookUps: number;
-  /** Monotonic time of the next lookup, in ms. */
+  /** Monotonic time, in ms, of the next lookup. */
   lookAtMs: number;
-  /** Monotonic time of the next read of the limits, in ms. */
+  /** Monotonic time, in ms, of the next read of the limits. */
   limitsAtMs: number;
   /** Whether the last read of the limits failed. */
   areLimitsOld: boolean;
@@ -170,7 +170,7 @@ function forgetChain(state: SubmitterState): void {
   [state.pace.heldBelow, state.pace.simulatedFrom, state.pace.firstBlock] = [0n, 0n, undefined];
 }
 
-/** Reads the market after a new block, and first as soon as the limits show that there is one: nothing is sent before that. */
+/** Reads the market after each new block, starting once the limits show that there is one: nothing is sent before that. */
 async function followMarket(
   state: SubmitterState,
   {
@@ -192,7 +192,7 @@ const MAX_MARKET_READS = 3;
 
 /**
  * Reads the fee market after a block or, on a chain without one, the price. Until then, the budget and the price for this height
- * are predicted. Only a market whose last blocks are unknown is waited for.
+ * are predicted. Waits only for a market whose last blocks are unknown.
  */
 async function readMarket(state: SubmitterState, height: bigint, signal: AbortSignal): Promise<void> {
   const { market, pace } = state;
@@ -239,7 +239,7 @@ function planBudget(state: SubmitterState): void {
 /** Results that have been due for longer than this are an old backlog. */
 const OLD_BACKLOG_MS = 60_000;
 
-/** The results that the next block should have, one per KV query, whether they have been read or not. */
+/** The results that the next block should contain, one per KV query, whether they have been read or not. */
 function backlogOf(state: SubmitterState): Backlog {
   const { deps, pipeline, pace } = state;
   const height = deps.height.now();

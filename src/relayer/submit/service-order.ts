@@ -5,7 +5,7 @@ import { ascending } from "../../platform/base/order.ts";
 export interface Need {
   /** Queries of the same type and period take turns. */
   readonly group: string;
-  /** Number of turns that the query has had, relative to the others in its group. */
+  /** Number of turns that the query has had, relative to other queries in its group. */
   readonly turn: number;
   /** Like `turn`, but without the catch-up limit: queries that are further behind take turns too. */
   readonly had: number;
@@ -19,15 +19,15 @@ export interface Need {
 /**
  * The order in which queries are served while a block cannot hold all that are due.
  *
- * The longest due goes first. Among queries with equal periods, that is not enough: all queries answered in one block become due
- * at the same height, and with the id as the tie-break the last ids would starve. So they take turns: each gets a result before
- * any gets the next, and the one that was due first goes first. A turn ends once a result has been included, or once a read shows
- * that none is needed. A result that was read but never sent does not end a turn.
+ * The query that has been due the longest goes first. Among queries with equal periods, that is not enough: all queries answered
+ * in one block become due at the same height, and with the id as the tie-break, the last ids would starve. So they take turns:
+ * each query gets a result before any gets the next, and the query that was due first goes first. A turn ends once a result has
+ * been included, or once a read shows that none is needed. A result that was read but never sent does not end a turn.
  */
 export interface ServiceOrder {
   /**
-   * Returns the need of a query's result. `before` are the query's results that are sent before it: the first one was, or will
-   * be, sent at local height `sentAt` and is in the block after it.
+   * Returns the need of a query's result. `before` describes the query's results that are sent before it: the first was, or will
+   * be, sent at local height `sentAt`, and the block after that height includes it.
    */
   readonly needOf: (
     query: RegisteredQuery,
@@ -42,8 +42,8 @@ export interface ServiceOrder {
 }
 
 /**
- * Number of turns that a query may catch up, for instance after its transaction was lost. With more, the queries of a connection
- * that was down for an hour would take all the blocks that follow.
+ * Maximum number of turns that a query may catch up, for instance after its transaction was lost. With more, the queries of a
+ * connection that was down for an hour would fill all the blocks that follow.
  */
 const MAX_CATCH_UP = 3;
 
@@ -111,7 +111,7 @@ function groupOf({ type, updatePeriod }: RegisteredQuery): string {
   return name;
 }
 
-/** Sorts by need: within a group by turns, between groups by whose next query has been due longest. O(n log n) for few groups. */
+/** Sorts by need: within a group by turn, between groups by which next query has been due longest. O(n log n) for few groups. */
 export function sortByNeed<T>(items: readonly T[], needOf: (item: T) => Need): readonly T[] {
   const groups = new Map<string, Waiting<T>[]>();
   for (const item of items) {

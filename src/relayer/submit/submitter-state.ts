@@ -42,7 +42,7 @@ export interface SubmitterOptions {
   readonly submitTypeUrl: string;
   /** Gas limit = expected gas × this / 1000. */
   readonly gasAdjustmentPermille: bigint;
-  /** Limits of one transaction. */
+  /** Limits on one transaction. */
   readonly limits: BatchLimits;
   /** Share of a block, in per mille, that all transactions in flight may use together. */
   readonly blockSharePermille: bigint;
@@ -86,7 +86,7 @@ export interface Prepared {
   readonly gas: bigint;
   /** Gas that the simulation used, including the client updates in front. */
   readonly simulated: bigint;
-  /** Whether it has all the entries that were simulated. If not, its gas is an estimate. */
+  /** Whether it contains all the entries that were simulated. If not, its gas is an estimate. */
   readonly isWhole: boolean;
 }
 
@@ -98,9 +98,9 @@ export interface SentTransaction {
   readonly gas: bigint;
   /** Local height of its broadcast. */
   readonly sentAt: bigint;
-  /** Whether it has all the results that were simulated. */
+  /** Whether it contains all the results that were simulated. */
   readonly isWhole: boolean;
-  /** Keys of client updates that earlier transactions contain for this one. */
+  /** Keys of the client updates in earlier transactions that this one relies on. */
   readonly reliesOn: ReadonlySet<string>;
   /** Whether one of its results may make it fail. */
   readonly isIsolated: boolean;
@@ -116,14 +116,14 @@ export interface SubmitterState {
   readonly report: OutcomeListener;
   readonly pipeline: Pipeline;
   readonly order: ServiceOrder;
-  /** Number of blocks by which each connection's durations make it read early. */
+  /** Number of blocks by which each connection must read early because of its durations. */
   readonly lookAheads: Map<string, bigint>;
   readonly queries: QueryMarks;
   readonly gas: GasEstimates;
   readonly margin: GasMargin;
   readonly market: Market;
   readonly block: BlockBudget;
-  /** Limits of one transaction, lowered while the node finds transactions too large. */
+  /** Limits on one transaction, lowered while the node finds transactions too large. */
   readonly batch: BatchBudget;
   /** Simulated transactions, in the order of their plans. */
   prepared: readonly Prepared[];
@@ -146,7 +146,7 @@ interface QueryMarks {
   readonly unread: Set<bigint>;
 }
 
-/** When something may be sent, and how long it takes. */
+/** When transactions may be sent, and how long sending takes. */
 interface Pace {
   /** Number of fee market reads in progress. */
   marketReads: number;
@@ -165,11 +165,11 @@ interface Pace {
   offered: Dec18;
   /** Nothing is simulated below this height, because the node expected another sequence at every try. */
   simulatedFrom: bigint;
-  /** Monotonic time before which nothing is sent, in ms. */
+  /** Monotonic time, in ms, before which nothing is sent. */
   stoppedUntilMs: number;
   /** Why nothing is sent. */
   stopped: string | undefined;
-  /** Monotonic time in ms since which no broadcast or simulation has reached a node; undefined once one has. */
+  /** Monotonic time, in ms, since which no broadcast or simulation has reached a node; undefined once one has. */
   muteSinceMs: number | undefined;
 }
 
@@ -215,7 +215,7 @@ export function createSubmitterState(
   return state;
 }
 
-/** The fee market's budget, or what urgent results need in addition to what is in flight, whichever is more. */
+/** Returns the fee market's budget, or the gas that urgent results need on top of what is in flight, whichever is more. */
 function budgetOf(state: SubmitterState): MarketBudget | undefined {
   const budget = state.market.budget();
   if (budget === undefined || !state.deps.urgency.hasRules) return budget;
@@ -230,7 +230,7 @@ function budgetOf(state: SubmitterState): MarketBudget | undefined {
   return { ...budget, gas: maxInt(budget.gas, needed + gasInFlight(state)) };
 }
 
-/** Returns the rule that makes the next result of a query, one that is not in flight, urgent; undefined if no rule does. */
+/** Returns the rule that makes a query's next result, not yet in flight, urgent; undefined if no rule does. */
 export function urgentRule(
   { deps, market }: SubmitterState,
   query: RegisteredQuery,
@@ -242,7 +242,7 @@ export function urgentRule(
   return deps.urgency.ruleOf(current, now);
 }
 
-/** Returns the need of a result that has not been broadcast, behind this number of waiting results of its query. */
+/** Returns the need of a result that has not been broadcast and follows this number of waiting results of its query. */
 function needOf({ deps, order, pipeline }: SubmitterState, query: RegisteredQuery, waiting: number): Need {
   // The query of a result is as it was when the result was read. Since then it may have been answered.
   const current = deps.registry.state(query.id);

@@ -119,9 +119,9 @@ interface Capacity {
 }
 
 /**
- * The capacity is one block behind the one that is in flight or sent next, and one more block for a look-ahead of 2. There is
- * none while most of the block after it is taken: otherwise, small groups of queries would follow each other, each with a cycle's
- * round trips.
+ * The capacity is one block behind the one that is in flight or sent next, plus one more block for a look-ahead of 2. There is
+ * none while most of the connection's share of the block after that is taken: otherwise, small groups of queries would follow
+ * each other, each with a cycle's round trips.
  */
 function capacityOf(state: SubmitterState, connectionId: string, lookAhead: bigint): Capacity {
   const { deps, pipeline, block, options, pace } = state;

@@ -29,12 +29,12 @@ import { MAX_BLOCKS_PER_SEARCH, type TxSearch } from "./tx-search.ts";
 const QUERIES_AT_ONCE = 4;
 /** Number of remote blocks read in parallel per query. */
 const BLOCKS_AT_ONCE = 8;
-/** Number of failures of a query after which a block is skipped if its results are larger than any endpoint sends or we read. */
+/** Failures of a query after which a block is skipped if its results are too large for any endpoint to send or for us to read. */
 const MAX_SIZE_FAILURES = 5;
-/** An endpoint may be this many blocks behind the last search. A larger distance means that the chain was reset. */
+/** Maximum number of blocks that an endpoint may be behind the last search. A larger distance means that the chain was reset. */
 const MAX_LAG = 20n;
 
-/** What all cycles of a worker share. */
+/** State shared by all cycles of a worker. */
 interface TxWorker {
   readonly worker: ConnectionWorker;
   readonly deps: TxDeps;
@@ -236,7 +236,7 @@ async function proveBlock(
 
 /**
  * Whether a block's transactions can never be proven: the block is below all trusted heights, an error is final, or no endpoint
- * has had what is needed for `giveUpAfterMs`. A request limit, an outage or a wrong response is never a reason.
+ * has had the required data for `giveUpAfterMs`. A request limit, an outage or a wrong response is never a reason.
  */
 function isUnprovable(cycle: TxCycle, error: unknown, state: QueryState, height: bigint): boolean {
   const { code } = error instanceof LightClientError ? error.facts : { code: undefined };

@@ -99,7 +99,7 @@ export function createTxFinder(chain: SearchedChain, deps: TxFinderDeps): TxFind
   };
 }
 
-/** A node indexes a block after storing it and before storing the next one. */
+/** Extends the range by one block: a node indexes a block after storing it and before storing the next one. */
 function indexed({ from, to }: BlockRange): BlockRange {
   return { from, to: to + 1n };
 }
@@ -146,8 +146,8 @@ async function countTxs(
 
 /**
  * Compares the number of transactions in the blocks with the number in the index: an index may lack a block's transactions, for
- * instance those of the last block before a crash. Returns whether none of the endpoints that were asked lacks any. Throws
- * `RelayError` "index-incomplete" if every one does.
+ * instance those of the last block before a crash. Returns whether all the endpoints that were asked have a complete index.
+ * Throws `RelayError` "index-incomplete" if every index lacks transactions.
  */
 async function requireWholeIndex(
   chain: SearchedChain,

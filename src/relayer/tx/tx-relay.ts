@@ -46,7 +46,7 @@ export interface ProvenTx {
 /** One query's proven transactions, in chain order. */
 export interface ProvenRange {
   readonly proven: readonly ProvenTx[];
-  /** They are all matching transactions up to this height; undefined: they do not come from a search. */
+  /** All matching transactions up to this height are included; undefined if the transactions do not come from a search. */
   readonly upTo: bigint | undefined;
   /** The error for the block after `upTo`. */
   readonly error: QueryFailure | undefined;
@@ -58,7 +58,7 @@ type RelayedRange = ProvenRange & { readonly started: AttemptStart };
 /** Covers two headers with few signatures, and two proofs. */
 const GAS_GUESS = 8n * GAS_PER_KEY;
 
-/** The transactions from one search that are with the submitter. */
+/** Transactions from one search that have been passed to the submitter. */
 interface Relaying {
   readonly state: QueryState;
   readonly range: RelayedRange;
@@ -75,17 +75,17 @@ interface Relaying {
 export interface TxRelay {
   /**
    * Passes the transactions of one search to the submitter in order. Once all have an outcome, the progress of the search is
-   * stored and the query counts as searched. Returns immediately; until then, the query has waiting results or results in flight,
-   * and no other search.
+   * stored and the query is treated as searched. Returns immediately; until then, the query has waiting or in-flight results, and
+   * no other search.
    */
   readonly relay: (state: QueryState, range: RelayedRange) => void;
   /** Receives the transactions' outcomes. */
   readonly recordOutcome: OutcomeListener;
-  /** Monotonic time since which every endpoint has lacked what a block's transactions need, by query and height, in ms. */
+  /** Monotonic time, in ms, since which every endpoint has lacked the data for a block's transactions, by query and height. */
   readonly lacking: Map<bigint, Map<bigint, number>>;
 }
 
-/** What a relay's functions share. */
+/** State shared by a relay's functions. */
 interface RelayContext {
   readonly worker: ConnectionWorker;
   readonly deps: TxDeps;
@@ -204,7 +204,7 @@ function idsOf(query: RegisteredQuery, { hash, at }: Pick<ProvenTx, "hash" | "at
   return { queryId: query.id, hash, remoteHeight: at.height };
 }
 
-/** Records a transaction that is not sent again unless its dead letter is resent. */
+/** Records a transaction that is sent again only if its dead letter is resubmitted. */
 export function addDeadLetter(worker: ConnectionWorker, deps: TxDeps, tx: TxIds, reason: string): void {
   deps.journal.recordDeadLetter({ ...tx, reason, atMs: worker.clock.nowMs() });
   worker.metrics.results.inc({ connection_id: worker.connectionId, outcome: "rejected" });

@@ -5,7 +5,7 @@ import { RelayError } from "../chain/relay-error.ts";
 import { isWholeText, matches, searchText, type TxCondition } from "./tx-filter.ts";
 import type { FoundTx } from "./tx-proof.ts";
 
-/** Limits on one search. The next cycle continues where it ended. */
+/** Limits on one search. The next cycle continues where the search ended. */
 export const MAX_BLOCKS_PER_SEARCH = 5_000n;
 export const MAX_TXS_PER_SEARCH = 200;
 const MAX_PAGES_PER_SEARCH = 200;

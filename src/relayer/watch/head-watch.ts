@@ -13,7 +13,7 @@ export interface HeadView {
   /**
    * Time according to the chain, in wall-clock ms: the time of its newest block with a known time, plus the time since that block
    * was seen. The chain decides by its own time, for instance whether a light client has expired, and this machine's clock may be
-   * wrong. Before such a block, it is this machine's time.
+   * wrong. Until such a block has been seen, this machine's time is used.
    */
   readonly chainMs: number;
   /** Time without a new block; undefined before the first status. */
@@ -44,10 +44,10 @@ export interface HeadWatch {
   readonly firstFrom: (height: bigint) => HeightMark | undefined;
 }
 
-/** Number of remembered heights: over five hours of one-second blocks. */
+/** Maximum number of remembered heights: over five hours of one-second blocks. */
 const MARKS = 20_000;
 
-/** After this long at a lower height, the chain was reset. Before that, the more likely reason is an endpoint that is behind. */
+/** A chain that is at a lower height for this long was reset. Before that, it is more likely that an endpoint is behind. */
 const RESET_MS = 30_000;
 
 /** Creates a watch that has seen no block. `localHeight` returns the latest local height. */

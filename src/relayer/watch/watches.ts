@@ -231,7 +231,7 @@ interface WatchPollerDeps {
   readonly clock: Clock;
 }
 
-/** A remote chain is read if no cycle has read it for this long. */
+/** A remote chain is read by the poller if no cycle has read it for this long. */
 const HEAD_MS = 5_000;
 /** Interval at which all endpoints of a chain are read to compare their heights. */
 const COMPARE_MS = 5_000;
@@ -240,7 +240,7 @@ const BALANCE_MS = 30_000;
 
 /**
  * Creates a service that reads what no cycle reads: remote chains without due queries, all endpoints of chains that have several,
- * light clients, and the balance. The relayer's state is therefore known even when nothing is due. Never fails.
+ * light clients, and the balance. This way, the relayer's state is known even when nothing is due. Never fails.
  */
 export function createWatchPoller(deps: WatchPollerDeps): Service {
   const { watches, clock, local, remotes } = deps;

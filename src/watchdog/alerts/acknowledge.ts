@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { AlertState } from "./alert-state.ts";
 
-/** Field for one line of text that a person writes. */
+/** Field for a single line of text written by a person. */
 export const oneLine = (limit: number) =>
   z
     .string()
@@ -25,12 +25,12 @@ interface AlertSelection {
   readonly validators: readonly string[];
 }
 
-/** The new list of alerts and the alerts that changed; or, in plain words, why the request is refused. */
+/** The updated alerts and those that changed, or a plain-language reason for refusing the request. */
 export type AcknowledgeResult =
   | { readonly alerts: readonly AlertState[]; readonly changed: readonly AlertState[] }
   | { readonly refused: string };
 
-/** Acknowledges the firing alerts that a JSON request selects. An alert that is already acknowledged gets the new note. */
+/** Acknowledges the firing alerts selected by a JSON request. An alert that is already acknowledged gets the new note. */
 export function acknowledgeAlerts(
   alerts: readonly AlertState[],
   body: unknown,
@@ -45,7 +45,7 @@ export function acknowledgeAlerts(
   }));
 }
 
-/** Withdraws the acknowledgements of the firing alerts that a JSON request selects: reminders and escalation resume. */
+/** Withdraws the acknowledgements of the firing alerts selected by a JSON request: reminders and escalation resume. */
 export function withdrawAcknowledgements(alerts: readonly AlertState[], body: unknown): AcknowledgeResult {
   const parsed = withdrawRequest.safeParse(body);
   if (!parsed.success) return refusal(parsed.error, '{"alerts": […]}');

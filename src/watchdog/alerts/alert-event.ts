@@ -9,11 +9,11 @@ export const EVENT_KINDS = ["firing", "reminder", "escalated", "resolved"] as co
 /** One of {@link EVENT_KINDS}. */
 export type EventKind = (typeof EVENT_KINDS)[number];
 
-/** One complete notification of one alert: it does not change once queued. */
+/** One complete notification about one alert. It never changes once queued. */
 export interface AlertEvent {
-  /** Identifies the event, even after a restart: receivers use it to recognise a repeated notification. */
+  /** Identifies the event, even across restarts, so that receivers can recognise a repeated notification. */
   readonly id: string;
-  /** Identifies the alert. The same for all of its events, and for two watchdogs that watch one validator. */
+  /** Identifies the alert: shared by all of its events, and by two watchdogs that watch the same validator. */
   readonly key: string;
   /** Name of the condition. */
   readonly alert: string;
@@ -24,9 +24,9 @@ export interface AlertEvent {
   readonly title: string;
   /** First evaluation that found the condition active. */
   readonly sinceMs: number;
-  /** When the alert started to fire, was repeated or was resolved. */
+  /** When the alert started to fire, was repeated, was escalated or was resolved. */
   readonly atMs: number;
-  /** Cause with the values at `atMs`, without a final period. */
+  /** The cause, with the values at `atMs`. No trailing period. */
   readonly reason: string;
   readonly description: string;
   readonly action: string;
@@ -37,21 +37,21 @@ export interface AlertEvent {
   readonly dashboard?: string;
   /** URL of the alert on the watchdog's page. Absent unless the page's URL is configured. */
   readonly page?: string;
-  /** What its incident has cost the month up to `atMs`. Absent if the alert is not about missed votes. */
+  /** How much its incidents have cost in the month up to `atMs`. Absent if the alert is not about missed votes. */
   readonly cost?: Cost;
 }
 
-/** An alert as currently shown by a receiver that tracks alerts. */
+/** An alert as a receiver that tracks alerts currently shows it. */
 export interface CurrentAlert {
   /** Its latest event. */
   readonly event: AlertEvent;
-  /** Absent while the alert fires. */
+  /** Absent while the alert is firing. */
   readonly resolvedAtMs?: number;
-  /** Who is working on the alert, and the note. */
+  /** Who is working on the alert, with their note. */
   readonly acknowledged?: string;
 }
 
-/** Returns the key of an alert, without spaces. */
+/** Returns an alert's key, which contains no spaces. */
 export function alertKey(chainId: string, validator: string, alert: string): string {
   return `${chainId}/${validator}/${alert}`;
 }

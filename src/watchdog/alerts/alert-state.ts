@@ -15,7 +15,7 @@ export interface NotifiedState {
   readonly event: AlertEvent;
 }
 
-/** State of one of a validator's alerts, unless it is inactive. Times are wall-clock ms. */
+/** State of an alert for one validator, unless the alert is inactive. Times are wall-clock ms. */
 export interface AlertState {
   readonly validator: string;
   /** Name of the condition. */
@@ -29,48 +29,46 @@ export interface AlertState {
   readonly clearSinceMs?: number;
   /** Present only on a resolved alert. */
   readonly resolvedAtMs?: number;
-  /** Result of the last evaluation with its values, phrased as the end of a sentence; once resolved, the result that ended it. */
+  /** Result of the last evaluation with its values, phrased to end a sentence; once resolved, the result that ended the alert. */
   readonly reason: string;
   readonly badness?: number;
   /** End of the grace period after a cause; the alert stays pending until then. Absent if there is none. */
   readonly heldUntilMs?: number;
-  /**
-   * Why the alert does not notify now: "muted by sidecar-down", "silenced by …", "held back until …". Absent if it may notify.
-   */
+  /** Why the alert sends no notification now: "muted by sidecar-down", "silenced by …", "held back until …". Absent if it may. */
   readonly quietReason?: string;
   /** Absent if nobody has been notified. */
   readonly notified?: NotifiedState;
-  /** Who is working on it. Absent if nobody has acknowledged it. */
+  /** Who is working on the alert. Absent if nobody has acknowledged it. */
   readonly acknowledged?: Acknowledgement;
   /** Escalation steps taken so far. Absent if none. */
   readonly escalation?: { readonly steps: number; readonly atMs: number };
 }
 
-/** Records that somebody is working on an alert. Valid until the alert ends. */
+/** Records that somebody is working on an alert. Remains valid until the alert ends. */
 export interface Acknowledgement {
   readonly author: string;
   readonly note: string;
   readonly atMs: number;
 }
 
-/** Times of one evaluation of one alert. */
+/** Times that apply to one evaluation of one alert. */
 export interface AlertTiming {
   readonly nowMs: number;
   readonly forMs: number;
   readonly resolveForMs: number;
-  /** If two evaluations are at most this far apart (or `forMs`, if longer), the condition is treated as active in between. */
+  /** If two evaluations are no further apart than this (or `forMs`, if longer), the condition counts as active in between. */
   readonly gapMs: number;
 }
 
-/** The part of an alert's state that one evaluation creates. */
+/** The parts of an alert's state set on creation. */
 export type NewAlert = Pick<AlertState, "validator" | "alert">;
 
-/** How long a resolved alert stays in the state, so that Alertmanager receives its end and people see it on the page. */
+/** How long a resolved alert is retained, so that Alertmanager is notified of its end and people see it on the page. */
 const RESOLVED_RETENTION_MS = 900_000;
 
 /**
  * Advances one alert by one evaluation, as Prometheus does with `for` and `keep_firing_for`. Returns undefined if the alert is
- * inactive afterwards. The result shows a phase change to "firing" or "resolved".
+ * then inactive. A change of phase to "firing" or "resolved" is visible in the result.
  */
 export function advanceAlert(
   state: AlertState | undefined,
@@ -128,9 +126,7 @@ function advanceClear(
   return { ...firing, clearSinceMs, phase: "resolved", resolvedAtMs: nowMs, reason };
 }
 
-/**
- * A pending alert lasts until its last active evaluation is too old. A firing alert keeps firing: only a clear result ends it.
- */
+/** A pending alert expires if its last active evaluation is too old. A firing alert keeps firing: only a clear result ends it. */
 function advanceUnknown(
   current: AlertState | undefined,
   { reason }: ConditionResult,
@@ -146,7 +142,7 @@ function advanceUnknown(
   return { ...rest, reason: text };
 }
 
-/** Returns a resolved alert for as long as it stays in the state. */
+/** Returns a resolved alert until its retention time is over. */
 function recentlyResolved(state: AlertState | undefined, { nowMs }: AlertTiming): AlertState | undefined {
   if (state?.phase !== "resolved" || state.resolvedAtMs === undefined) return undefined;
   return nowMs - state.resolvedAtMs < RESOLVED_RETENTION_MS && nowMs >= state.resolvedAtMs
@@ -154,7 +150,7 @@ function recentlyResolved(state: AlertState | undefined, { nowMs }: AlertTiming)
     : undefined;
 }
 
-/** Returns the alerts that people were notified of, with their current reasons. Excludes quiet alerts. */
+/** Returns the alerts that people have been notified of, with current reasons. Excludes quiet alerts. */
 export function currentAlerts(alerts: readonly AlertState[]): readonly CurrentAlert[] {
   return alerts.flatMap(({ notified, phase, quietReason, reason, resolvedAtMs, acknowledged }) => {
     if (notified === undefined || phase === "pending" || (phase === "firing" && quietReason !== undefined))
@@ -182,20 +178,20 @@ export interface PastAlert {
   /** First evaluation that found the condition active. */
   readonly sinceMs: number;
   readonly firedAtMs: number;
-  /** Absent while the alert fires. */
+  /** Absent while the alert is firing. */
   readonly resolvedAtMs?: number;
   /** When it fired. */
   readonly reason: string;
-  /** Why nobody was notified when it fired: "silenced by …". Absent if it could notify. */
+  /** Why nobody was notified when the alert fired: "silenced by …". Absent if notifications were allowed. */
   readonly quietReason?: string;
-  /** The last acknowledgement. Absent if there was none. */
+  /** The latest acknowledgement. Absent if there was none. */
   readonly acknowledged?: Acknowledgement;
 }
 
-/** Maximum number of stored alerts across all validators: years for a healthy validator, a year for one that flaps daily. */
+/** Maximum number of stored alerts across all validators: enough for years if healthy, or for a year if one flaps daily. */
 const MAX_ALERTS = 5000;
 
-/** Adds one validator's newly firing alerts, and the end time of alerts that have stopped firing. Oldest first. */
+/** Records one validator's newly firing alerts, and the end times of alerts that have stopped firing. Oldest first. */
 export function recordAlerts(
   history: readonly PastAlert[],
   alerts: readonly AlertState[],
@@ -224,7 +220,7 @@ export function recordAlerts(
   return [...closed, ...begun.flatMap((alert) => toPast(alert, nowMs, rules))].slice(-MAX_ALERTS);
 }
 
-/** True if acknowledged since the alert was recorded. A withdrawn acknowledgement stays in the history: it was true then. */
+/** True if acknowledged since the alert was recorded. A withdrawn acknowledgement stays in the history because it did happen. */
 function isNewer(
   now: AlertState,
   past: PastAlert,
@@ -232,7 +228,7 @@ function isNewer(
   return now.acknowledged !== undefined && now.acknowledged.atMs !== past.acknowledged?.atMs;
 }
 
-/** Identifies one of a validator's alerts: the same condition can become active again later. */
+/** Identifies one occurrence of a validator's alert: the same condition can become active again later. */
 function keyOf({ alert, sinceMs }: Pick<AlertState, "alert" | "sinceMs">): string {
   return `${alert} ${sinceMs}`;
 }

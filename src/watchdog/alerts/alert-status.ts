@@ -3,7 +3,7 @@ import type { Acknowledgement, AlertState } from "./alert-state.ts";
 import { type Escalation, nextEscalationMs } from "./notifications.ts";
 import { alertName, type AlertRule, runbookFile } from "../conditions/condition.ts";
 
-/** One alert of one validator, active or not. */
+/** An alert for one validator, whether active or not. */
 export interface AlertStatus {
   readonly validator: string;
   readonly rule: AlertRule;
@@ -11,7 +11,7 @@ export interface AlertStatus {
   readonly state: AlertState | undefined;
 }
 
-/** Returns every validator's alerts, in the order of the validators and of the rules. */
+/** Returns the alerts of all validators, ordered by validator and then by rule. */
 export function alertStatuses(
   alerts: readonly AlertState[],
   rules: readonly AlertRule[],
@@ -24,7 +24,7 @@ export function alertStatuses(
   );
 }
 
-/** Encodes an alert and its state as JSON. Times are ISO 8601. `quiet` says why the alert does not notify. */
+/** Encodes an alert and its state as JSON. Times are in ISO 8601. `quiet` explains why the alert sends no notifications. */
 export function alertJson(
   { validator, rule, state }: AlertStatus,
   escalation?: Escalation,

@@ -11,16 +11,16 @@ import { runbookPath } from "../../platform/monitoring/alerts/runbook-route.ts";
 import { runbookFile } from "../conditions/condition.ts";
 import type { AlertEvent } from "./alert-event.ts";
 
-/** Where to find the pages that notifications link to. */
+/** Locations of the pages that notifications link to. */
 export interface LinkRoots extends PublicLinks {
-  /** URL of the runbook folder, with a trailing slash; empty if not known. */
+  /** URL of the runbook folder, with a trailing slash; empty if unknown. */
   readonly runbooks: string;
 }
 
 const paid = (panel: string): PanelLink => ({ dashboard: DASHBOARDS.paid, panel });
 const onChain = (panel: string): PanelLink => ({ dashboard: DASHBOARDS.validator, panel });
 
-/** Where to see the cause of each alert. */
+/** The panels that show the cause of each alert. */
 const CAUSES: PanelsByAlert = [
   [/-burn$|^oracle-calls-|^sidecar-(?:too-)?slow$|^not-signing$|^node-not-voting$/, paid("Burn rate")],
   [/-reward-/, paid("Headroom")],
@@ -38,12 +38,12 @@ const CAUSES: PanelsByAlert = [
   [/./, paid("Sources")],
 ];
 
-/** Returns the panel that shows the cause of an alert. */
+/** Returns the panel that shows an alert's cause. */
 export function panelOf(alert: string): PanelLink {
   return causeOf(alert, CAUSES);
 }
 
-/** Id of an alert's element on the watchdog's page. */
+/** Returns the id of an alert's element on the watchdog's page. */
 export function conditionId(validator: string, alert: string): string {
   return `condition-${validator}-${alert}`;
 }

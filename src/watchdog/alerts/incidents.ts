@@ -17,12 +17,12 @@ import {
   SCATTERED,
 } from "./miss-causes.ts";
 
-/** Unexplained blocks this close to an incident belong to it, as its first or last blocks. */
+/** Unexplained blocks this close to an incident become part of it, as its first or last blocks. */
 const BESIDE_MS = MINUTE_MS;
 
 /**
- * Returns the incidents in [fromMs, toMs), oldest first, followed by each month's scattered blocks. Their blocks add up to the
- * bad blocks of the hours. An incident lies within one month. It is ongoing until enough good minutes have followed it.
+ * Returns the incidents in [fromMs, toMs), oldest first, followed by each month's scattered blocks. Together their blocks add up
+ * to the bad blocks of the hours. An incident never spans two months. It is ongoing until enough good minutes have followed it.
  */
 export function incidentsOf(source: IncidentSource, fromMs: number, toMs: number): readonly Incident[] {
   const { ledger, policy } = source;
@@ -48,7 +48,7 @@ export function incidentsOf(source: IncidentSource, fromMs: number, toMs: number
   return [...incidents, ...scatteredOf(scattered)];
 }
 
-/** Adds each piece to the adjacent incident in `incidents`. Returns the other pieces. */
+/** Merges each piece into an adjacent incident in `incidents`. Returns the remaining pieces. */
 function claim(
   pieces: readonly Incident[],
   incidents: Incident[],
@@ -62,7 +62,7 @@ function claim(
   });
 }
 
-/** Joins the incidents before and after a time: an incident that spans it becomes one, and so do a month's scattered blocks. */
+/** Joins the incidents before and after a time: the parts of an incident that spans it, and a month's scattered blocks. */
 export function joinIncidents(
   past: readonly Incident[],
   recent: readonly Incident[],
@@ -81,7 +81,7 @@ export function joinIncidents(
   ];
 }
 
-/** Adds what ended each incident, unless already known. */
+/** Adds how each incident ended, unless already known. */
 function withEnds(
   incidents: readonly Incident[],
   events: readonly LedgerEvent[],
@@ -93,13 +93,13 @@ function withEnds(
   });
 }
 
-/** How far the blocks have been seen, and how long without a bad block ends an incident. */
+/** The time up to which blocks have been seen, and how long without bad blocks ends an incident. */
 interface SeenTime {
   readonly quietMs: number;
   readonly toMs: number;
 }
 
-/** Joins each part with the previous one if both have the same cause and too few minutes lie between them. */
+/** Merges each part into the previous one if both have the same cause and too few minutes lie between them. */
 function sequence(parts: readonly Incident[], quietMs: number): Incident[] {
   const all: Incident[] = [];
   for (const part of parts) {
@@ -141,7 +141,7 @@ function joined(a: Incident, b: Incident): Incident {
   };
 }
 
-/** Each month's blocks as one incident, which has no end. */
+/** Merges each month's blocks into one incident without an end. */
 function scatteredOf(parts: readonly Incident[]): readonly Incident[] {
   return sequence(
     parts.map(({ fromMs, toMs, month, bad, cause }): Incident => ({ fromMs, toMs, month, bad, cause })),
@@ -149,7 +149,7 @@ function scatteredOf(parts: readonly Incident[]): readonly Incident[] {
   );
 }
 
-/** A restart ends an incident if it is within this time of the last bad block. */
+/** A restart ends an incident if it happens within this time of the last bad block. */
 const RESTART_MS = 2 * MINUTE_MS;
 
 const RESTARTS: Readonly<Partial<Record<LedgerEvent["kind"], string>>> = {
@@ -174,7 +174,7 @@ function endOf(
   return (restart && RESTARTS[restart.kind]) ?? "good blocks";
 }
 
-/** What an alert's incidents have cost the current month. Undefined if the alert is not about missed votes. */
+/** Returns the cost of an alert's incidents so far this month. Undefined if the alert is not about missed votes. */
 export function alertCost(
   source: IncidentSource,
   month: CostedMonth,
@@ -192,18 +192,18 @@ export function alertCost(
   return { ...costOf(month, bad), ...(own[0] === undefined ? {} : { sinceMs: own[0].fromMs }) };
 }
 
-/** Start of the data for a shift: an incident that started before the shift is shown from its start. */
+/** Returns the start of the data for a shift, so that an incident from before the shift is shown from its start. */
 export function shiftDataFromMs(fromMs: number): number {
   return Math.floor((fromMs - DAY_MS) / HOUR_MS) * HOUR_MS;
 }
 
-/** An incident and its cost to its month. */
+/** An incident, with its cost in its month. */
 export type CostedIncident = Incident & { readonly cost: Cost };
 
 /** Input for computing the costs of incidents. */
 export interface CostSource extends IncidentSource {
   readonly policy: Policy;
-  /** The current month. If absent, no statement is made about how it will end. */
+  /** The current month. If absent, no prediction is made about how the month ends. */
   readonly assessment?: Assessment | undefined;
 }
 
@@ -214,7 +214,7 @@ export function costedMonth({ ledger, policy, assessment }: CostSource, month: M
   return closedMonth(policy, record?.counts ?? NO_BLOCKS);
 }
 
-/** Adds to each incident its cost to its month. */
+/** Adds to each incident its cost in its month. */
 export function withCosts(source: CostSource, incidents: readonly Incident[]): readonly CostedIncident[] {
   const monthsOf = new Map<Month, CostedMonth>();
   return incidents.map((incident) => {
@@ -225,7 +225,7 @@ export function withCosts(source: CostSource, incidents: readonly Incident[]): r
   });
 }
 
-/** Encodes an incident. Times are ISO 8601, heights are decimal strings. */
+/** Encodes an incident. Times are in ISO 8601; heights are decimal strings. */
 export function incidentJson({ fromMs, toMs, blocks, cause, end, cost }: CostedIncident): JsonObject {
   return {
     from: isoTime(fromMs),

@@ -4,16 +4,16 @@ import { durationField, issueText } from "../../platform/config/config-fields.ts
 
 const DAYS = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"] as const;
 
-/** A planned maintenance period, in UTC. Alerts do not notify during it; blocks are still counted. */
+/** A planned maintenance period, in UTC. Alerts send no notifications during it, but blocks are still counted. */
 export interface MaintenanceWindow {
   readonly reason: string;
-  /** Validator names; empty for all. */
+  /** Validator names; empty for all validators. */
   readonly validators: readonly string[];
   readonly durationMs: number;
   readonly start: MaintenanceStart;
 }
 
-/** Start of a window: once, or at a time of day on some weekdays (0 is Sunday). */
+/** When a window starts: once, or at a time of day on certain weekdays (0 is Sunday). */
 type MaintenanceStart =
   | { readonly kind: "once"; readonly atMs: number }
   | { readonly kind: "weekly"; readonly days: readonly number[]; readonly timeOfDayMs: number };
@@ -75,7 +75,7 @@ function timeOfDayMs(text: string): number {
   return (Number(hours) * 60 + Number(minutes)) * 60_000;
 }
 
-/** Returns the first window that covers a validator at a given time. */
+/** Returns the first window that applies to a validator at a given time. */
 export function activeWindow(
   windows: readonly MaintenanceWindow[],
   validator: string,

@@ -6,48 +6,48 @@ import { type MissRange, missesWithin } from "../ledger/miss-ranges.ts";
 import { type Assessment, type Policy, policyOf } from "../policy/assessment.ts";
 import type { PastAlert } from "./alert-state.ts";
 
-/** Missed blocks with one cause, from the first until enough good minutes follow or another cause takes over. */
+/** Missed blocks with a single cause, from the first one until enough good minutes follow or another cause takes over. */
 export interface Incident {
-  /** Times of the first and last missed block, as exactly as they are known. */
+  /** Times of the first and last missed blocks, as precisely as they are known. */
   readonly fromMs: number;
   readonly toMs: number;
-  /** First and last block of the ranges with bad blocks; absent if only times are known. */
+  /** First and last blocks of the ranges with bad blocks. Absent if only times are known. */
   readonly blocks?: { readonly from: bigint; readonly to: bigint };
   readonly bad: bigint;
-  /** The month in which its blocks are counted. */
+  /** The month to which the blocks are counted. */
   readonly month: Month;
   /** Name of a condition, kind of a ledger event, {@link NO_CAUSE} or {@link SCATTERED}. */
   readonly cause: string;
-  /** What ended it. Absent while it is ongoing. */
+  /** What ended the incident. Absent while it is ongoing. */
   readonly end?: string;
 }
 
-/** Cause of bad blocks that nothing explains. */
+/** Cause assigned to bad blocks that nothing explains. */
 export const NO_CAUSE = "no known cause";
 
-/** Cause of all unexplained single blocks in a month, e.g. on a busy machine: together they are one incident. */
+/** Cause assigned to a month's unexplained single blocks, e.g. on a busy machine. Together they form one incident. */
 export const SCATTERED = "scattered";
 
-/** The part of an alert that explains bad blocks. */
+/** The parts of an alert that help to explain bad blocks. */
 export interface ExplainingAlert {
   /** Name of the condition. */
   readonly alert: string;
   /** First evaluation that found the condition active. */
   readonly sinceMs: number;
-  /** Absent while the alert fires. */
+  /** Absent while the alert is firing. */
   readonly resolvedAtMs?: number | undefined;
-  /** Names of the alerts that it causes. */
+  /** Names of the alerts that this alert causes. */
   readonly inhibits: readonly string[];
 }
 
-/** The part of a validator's status that says which of its alerts cause which, and how the validator is paid. */
+/** The parts of a validator's status that define which of its alerts cause which others, and how the validator is paid. */
 interface AlertedValidator {
   readonly validator: string;
   readonly alerts: readonly { readonly rule: Pick<AlertRule, "condition"> }[];
   readonly assessment: Pick<Assessment, "policy"> | undefined;
 }
 
-/** Returns the source for a validator's incidents. `history` contains the past alerts of all validators. */
+/** Returns the source of a validator's incidents. `history` contains the past alerts of all validators. */
 export function incidentSourceOf(
   { validator, alerts, assessment }: AlertedValidator,
   ledger: LedgerView,
@@ -65,7 +65,7 @@ export function incidentSourceOf(
   return { ledger, policy: policyOf(assessment), alerts: explaining };
 }
 
-/** The data that incidents are derived from. */
+/** The data from which incidents are derived. */
 export interface IncidentSource {
   readonly ledger: LedgerView;
   /** Oldest first. */
@@ -73,16 +73,16 @@ export interface IncidentSource {
   readonly policy: Pick<Policy, "quietMs">;
 }
 
-/** Compares two incidents by start time. */
+/** Compares two incidents by their start times. */
 export function byBegin(a: Incident, b: Incident): number {
   return a.fromMs - b.fromMs;
 }
 
 /**
- * Assigns the bad blocks in [fromMs, toMs) to causes, by block range; by minute where ranges are not known, and by hour where
- * minutes are not known either. A cause is assigned at most as many bad blocks as there were blocks while it lasted, in the order
- * of {@link rangesOf}; the remaining blocks have no known cause or are scattered. Oldest first. `stored` contains the minutes
- * from the hour of `fromMs` on.
+ * Assigns the bad blocks in [fromMs, toMs) to causes by block range, by minute if the ranges are unknown, or by hour if the
+ * minutes are unknown too. A cause is assigned no more bad blocks than there were blocks while it lasted. Causes apply in the
+ * order of {@link rangesOf}; the remaining blocks are scattered or have no known cause. Oldest first. `stored` contains the
+ * minutes from the hour of `fromMs` on.
  */
 export function piecesOf(
   { ledger, alerts }: IncidentSource,
@@ -115,7 +115,7 @@ function byHour<T>(all: readonly T[], timeOf: (one: T) => number): (startMs: num
   return (startMs) => hours.get(startMs / HOUR_MS) ?? [];
 }
 
-/** The most precise parts that add up to the bad blocks of a period. */
+/** Returns the most precise parts whose sum equals the bad blocks of a period. */
 function partsOf(
   rollup: Rollup,
   spanMs: number,
@@ -132,7 +132,7 @@ function partsOf(
   return [{ fromMs: startMs, toMs: startMs + spanMs, month: monthOf(startMs), good, bad }];
 }
 
-/** Blocks of a period, some of them bad. */
+/** Blocks in a period, including bad ones. */
 type Blocks = MissRange & Pick<Incident, "month">;
 
 function badOf(parts: readonly Pick<Blocks, "bad">[]): bigint {
@@ -162,10 +162,10 @@ function assign(part: Blocks, causes: readonly CauseRange[]): readonly Incident[
   return [...found, { fromMs: beginMs, toMs: endMs, ...where, bad: left, cause }];
 }
 
-/** A machine that is only busy misses at most this many blocks in a row. */
+/** A machine that is merely busy misses at most this many consecutive blocks. */
 const SINGLE_BLOCKS = 2n;
 
-/** If nothing finer is known than the hour, bad blocks from this share on are more than single ones: 2 %. */
+/** If only the hour is known, bad blocks are no longer considered single once they reach this share of its blocks: 2 %. */
 const HOUR_PERCENT = 2n;
 
 function isDenseLoss(bad: bigint, good: bigint, spanMs: number): boolean {
@@ -173,28 +173,28 @@ function isDenseLoss(bad: bigint, good: bigint, spanMs: number): boolean {
   return bad > SINGLE_BLOCKS && bad >= good;
 }
 
-/** A period in which a cause explains bad blocks. */
+/** A period in which bad blocks are attributed to a cause. */
 interface CauseRange {
   readonly cause: string;
   readonly fromMs: number;
   readonly toMs: number;
 }
 
-/** A poll sees a failure at most this long after it starts. Failing calls are seen once most calls in five minutes fail. */
+/** A poll sees a failure at most this long after it starts. Failing calls are detected once most calls in five minutes fail. */
 const SEEN_LATE_MS = 30_000;
 const CALLS_SEEN_LATE_MS = 5 * MINUTE_MS;
 /**
- * Calls start to fail before a stopping sidecar is gone, and still fail for a while after the sidecar or the node is back
+ * Calls start to fail before a stopping sidecar is gone, and keep failing for a while after the sidecar or the node is back
  * (measured on a real node).
  */
 const DRAIN_MS = 8000;
 const RECONNECT_MS = 11_000;
 
 /**
- * When causes apply, most precise first: failures reported by alerts (alerts that no other alert explains come before those that
- * one does), then restarts, halts and gaps, and finally calls that fail for another reason. An alert about the count (rate, burn,
- * risk), or about what the watchdog cannot see, is a consequence, not a cause. Blocks during a node restart are unknown, not bad:
- * the restart explains bad blocks after the node has started.
+ * Returns when each cause applies, most precise first: failures reported by alerts (alerts that no other alert explains precede
+ * those that another explains), then restarts, halts and gaps, and finally calls that fail for another reason. An alert about the
+ * count (rate, burn, risk), or about what the watchdog cannot see, is a consequence, not a cause. Blocks during a node restart
+ * are unknown, not bad: the restart explains bad blocks after the node has started.
  */
 function rangesOf({
   alerts,
@@ -247,7 +247,7 @@ const SYMPTOM =
 
 /**
  * True for alerts about the count, about the watchdog and what it cannot see, and about prices, upgrades, payments and closed
- * ports. None of these loses blocks.
+ * ports. None of these conditions causes missed blocks.
  */
 export function isSymptom(alert: string): boolean {
   return SYMPTOM.test(alert);

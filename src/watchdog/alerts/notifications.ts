@@ -9,27 +9,27 @@ import type { AlertState, NotifiedState, PastAlert } from "./alert-state.ts";
 
 /** Who is notified when nobody acknowledges an alert. */
 export interface Escalation {
-  /** Less severe alerts are not escalated. */
+  /** Alerts below this severity are not escalated. */
   readonly minSeverity: Severity;
-  /** Ordered by time since the first notification, shortest first. */
+  /** Steps ordered by the time since the first notification, shortest first. */
   readonly steps: readonly EscalationStep[];
 }
 
-/** One step of an escalation. Its channels only get the escalated alerts and their ends. */
+/** One step of an escalation. Its channels receive only the escalated alerts and their ends. */
 interface EscalationStep {
   readonly afterMs: number;
   readonly channels: readonly ChannelSettings[];
 }
 
-/** An event, and the channels that may want it. */
+/** An event, and the channels that may receive it. */
 interface Notification {
   readonly event: AlertEvent;
   readonly channels: readonly ChannelSettings[];
 }
 
 /**
- * Times between a firing alert's reminders, ms, by severity: the longer an alert lasts, the less often it is repeated. The last
- * time applies to all later reminders; an empty list means no reminders.
+ * Times between reminders for a firing alert, in ms, by severity: the longer an alert lasts, the less often it is repeated. The
+ * last time applies to all later reminders; an empty list means no reminders.
  */
 export type ReminderTimes = Readonly<Record<Severity, readonly number[]>>;
 
@@ -41,7 +41,7 @@ export interface NotificationOptions {
   readonly runbooks: string;
   /** Pages that notifications link to. Absent if none is known. */
   readonly links?: PublicLinks;
-  /** Who is notified when nobody acknowledges an alert. Absent for nobody. */
+  /** Who is notified when nobody acknowledges an alert. If absent, nobody is. */
   readonly escalation?: Escalation;
 }
 
@@ -50,7 +50,7 @@ export interface NotifiedPoll {
   readonly validator: string;
   readonly chainId: string;
   readonly nowMs: number;
-  /** What an alert has cost so far, given all alerts that fired; undefined if the alert is not about missed votes. */
+  /** Returns an alert's cost so far, given all alerts that fired; undefined if the alert is not about missed votes. */
   readonly costOf: (alert: AlertState, history: readonly PastAlert[]) => Cost | undefined;
 }
 
@@ -62,14 +62,14 @@ interface Planned {
 interface PlanContext {
   readonly rule: AlertRule;
   readonly poll: NotifiedPoll;
-  /** Alerts that have fired, including in this poll. */
+  /** Alerts that have fired, including during this poll. */
   readonly history: readonly PastAlert[];
   readonly options: NotificationOptions;
 }
 
 /**
- * Decides which notifications are due for one alert, and records them in its state. An acknowledged alert gets no reminders and
- * is not escalated. When an escalated alert ends, the channels it was escalated to are notified too.
+ * Decides which notifications are due for one alert, and records them in its state. An acknowledged alert is neither repeated nor
+ * escalated. When an escalated alert ends, the channels it was escalated to are notified too.
  */
 export function planNotifications(alert: AlertState, context: PlanContext): Planned {
   const { rule, poll, options } = context;
@@ -93,7 +93,7 @@ export function planNotifications(alert: AlertState, context: PlanContext): Plan
   return { alert: escalated, notifications: [...ordinary, notification] };
 }
 
-/** When the next escalation step of an alert is due; undefined if there is none. */
+/** Returns when an alert's next escalation step is due, or undefined if there is none. */
 export function nextEscalationMs(
   { phase, notified, acknowledged, escalation: taken }: AlertState,
   severity: Severity,
@@ -114,13 +114,13 @@ function isEscalationDue(alert: AlertState, { rule, poll, options }: PlanContext
   return dueMs !== undefined && poll.nowMs >= dueMs;
 }
 
-/** If the badness grows by this factor after the last notification, the next reminder is sent earlier. */
+/** If the badness has grown by this factor since the last notification, the next reminder is sent earlier. */
 const WORSE_FACTOR = 1.5;
 
 /** Fraction of the reminder interval after which a worsening alert is repeated. */
 const WORSE_SHARE = 0.25;
 
-/** Returns the notification that is due for an alert now, or undefined if none is. */
+/** Returns the notification currently due for an alert, or undefined if there is none. */
 function dueNotification(
   alert: AlertState,
   nowMs: number,
@@ -150,7 +150,7 @@ function isReminderDue(
   return nowMs - last.event.atMs >= (isWorse ? waitMs * WORSE_SHARE : waitMs);
 }
 
-/** Records a notification in its alert's state. */
+/** Records a notification in the alert's state. */
 function withNotification(alert: AlertState, event: AlertEvent): AlertState {
   const { badness, notified } = alert;
   const reminders = (notified?.reminders ?? 0) + (event.kind === "reminder" ? 1 : 0);
@@ -161,7 +161,7 @@ function withNotification(alert: AlertState, event: AlertEvent): AlertState {
   };
 }
 
-/** Creates an alert's event. The same alert and kind give the same id, even after a restart. */
+/** Creates an alert's event. The same alert and kind always produce the same id, even after a restart. */
 function toEvent(
   alert: AlertState,
   kind: EventKind,

@@ -3,9 +3,9 @@ import { isAtLeast, type Severity } from "../../platform/monitoring/severity.ts"
 
 /** Settings that all channels share. */
 export interface ChannelSettings {
-  /** Unique. Identifies the channel in state, log and metrics. */
+  /** Unique name that identifies the channel in state, logs and metrics. */
   readonly name: string;
-  /** Less severe alerts are not sent. */
+  /** Alerts below this severity are not sent. */
   readonly minSeverity: Severity;
   readonly sendReminders: boolean;
   readonly sendResolved: boolean;
@@ -13,17 +13,17 @@ export interface ChannelSettings {
   readonly deadlineMs: number;
 }
 
-/** A receiver whose id has changed from the configured one. */
+/** A receiver whose id differs from the configured one. */
 export interface ChannelMove {
   readonly from: string;
   readonly to: string;
 }
 
-/** An event that one channel has not accepted yet. */
+/** An event that a particular channel has not accepted yet. */
 export interface Delivery {
   readonly channel: string;
   readonly event: AlertEvent;
-  /** If present, the event is no longer sent. */
+  /** If present, the event will not be sent anymore. */
   readonly dead?: DeadLetter;
 }
 
@@ -31,25 +31,25 @@ export interface Delivery {
 export interface DeadLetter {
   /** Time of the last attempt. */
   readonly atMs: number;
-  /** Error of the last attempt, without secrets. */
+  /** Error from the last attempt, without secrets. */
   readonly reason: string;
 }
 
 /** A notification that was never delivered. */
 export type LostDelivery = Delivery & { readonly dead: DeadLetter };
 
-/** Dead letters, oldest first. */
+/** Returns the dead letters, oldest first. */
 export function deadLetters(outbox: readonly Delivery[]): readonly LostDelivery[] {
   return outbox.flatMap((one) => (one.dead === undefined ? [] : [{ ...one, dead: one.dead }]));
 }
 
-/** Selects dead letters by event id and by channel; absent for all. */
+/** Selects dead letters by event id and by channel; an absent field selects all. */
 export interface DeadLetterChoice {
   readonly ids?: readonly string[] | undefined;
   readonly channels?: readonly string[] | undefined;
 }
 
-/** Sends dead letters again or drops them. Returns the outbox and how many were selected. */
+/** Sends dead letters again or drops them. Returns the outbox and the number selected. */
 export function reviveDeadLetters(
   outbox: readonly Delivery[],
   { ids, channels }: DeadLetterChoice,
@@ -69,7 +69,7 @@ const MAX_DELIVERIES = 200;
 /** Maximum number of dead letters per channel; the oldest are dropped. */
 const MAX_DEAD_LETTERS = 20;
 
-/** Returns true if a channel receives an event. */
+/** Returns true if a channel should receive an event. */
 function wants(channel: ChannelSettings, { severity, kind }: AlertEvent): boolean {
   if (kind === "reminder" && !channel.sendReminders) return false;
   if (kind === "resolved" && !channel.sendResolved) return false;
@@ -77,7 +77,7 @@ function wants(channel: ChannelSettings, { severity, kind }: AlertEvent): boolea
 }
 
 /**
- * Adds the events to the outbox for every channel that wants them. An event that is already in the outbox is not added again. If
+ * Adds the events to the outbox for every channel that should receive them. Events already in the outbox are not added again. If
  * a channel is full, its reminders are dropped first, then its oldest events.
  */
 export function enqueue(
@@ -102,7 +102,7 @@ export function pendingDeliveries(outbox: readonly Delivery[], channel: string):
   return outbox.filter((delivery) => delivery.channel === channel && delivery.dead === undefined);
 }
 
-/** Returns a channel's oldest delivery for each alert that has none in `failing`, other validators' alerts first. */
+/** Returns a channel's oldest delivery for each alert that is not in `failing`, other validators' alerts first. */
 export function otherDeliveries(
   outbox: readonly Delivery[],
   channel: string,
@@ -131,7 +131,7 @@ export function buryDeliveries(
   return withoutDeliveries([...withoutDeliveries(outbox, failed), ...buried], dropped);
 }
 
-/** Returns a channel's oldest deliveries, all for one validator, at most `limit`. */
+/** Returns a channel's oldest deliveries, at most `limit`, all for the same validator. */
 export function nextDeliveries(
   outbox: readonly Delivery[],
   channel: string,

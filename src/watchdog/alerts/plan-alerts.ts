@@ -23,7 +23,7 @@ import { type NotificationOptions, type NotifiedPoll, planNotifications } from "
 
 /** Alerting state that survives a restart. */
 export interface AlertingState {
-  /** Alerts that are active or were recently resolved, in no particular order. */
+  /** Active and recently resolved alerts, in no particular order. */
   readonly alerts: readonly AlertState[];
   readonly silences: readonly Silence[];
   /** Events that channels have not accepted yet, oldest first. */
@@ -38,7 +38,7 @@ export const EMPTY_ALERTING: AlertingState = { alerts: [], silences: [], outbox:
 /** Configuration of alerting. */
 export interface AlertingOptions extends NotificationOptions {
   readonly rules: readonly AlertRule[];
-  /** For this long after a cause ends, its consequences cannot start to fire. */
+  /** For this long after a cause ends, the alerts it causes cannot start to fire. */
   readonly graceMs: number;
   readonly maintenance: readonly MaintenanceWindow[];
 }
@@ -46,13 +46,13 @@ export interface AlertingOptions extends NotificationOptions {
 /** Result of {@link planAlerts}. */
 interface AlertsPlan {
   readonly state: AlertingState;
-  /** Events to notify people of. If there is no channel, they only go to the log. */
+  /** Events to notify people of. If there are no channels, events are only logged. */
   readonly events: readonly AlertEvent[];
 }
 
 /**
- * Advances all alerts of one validator by one poll, and decides who is notified of what. Pure. Other validators' alerts are left
- * unchanged; an alert without a rule is dropped.
+ * Advances all alerts of one validator by one poll, and decides who is notified of what. Pure. The alerts of other validators are
+ * left unchanged; alerts without a rule are dropped.
  */
 export function planAlerts(state: AlertingState, poll: EvaluatedPoll, options: AlertingOptions): AlertsPlan {
   const own = new Map(
@@ -109,7 +109,7 @@ export function planAlerts(state: AlertingState, poll: EvaluatedPoll, options: A
   };
 }
 
-/** Returns `before` if both lists have the same elements, so that unchanged state is not written again. */
+/** Returns `before` if both lists contain the same elements, so that unchanged state is not written again. */
 function sameOr<T>(before: readonly T[], after: readonly T[]): readonly T[] {
   const isSame = before.length === after.length && before.every((element, index) => element === after[index]);
   return isSame ? before : after;
@@ -118,7 +118,7 @@ function sameOr<T>(before: readonly T[], after: readonly T[]): readonly T[] {
 interface RuledAlert {
   readonly rule: AlertRule;
   readonly alert: AlertState;
-  /** The alert is deferred because this cause has just ended. Absent if it is not deferred. */
+  /** The cause that has just ended and therefore defers the alert. Absent if the alert is not deferred. */
   readonly cause?: string;
 }
 
@@ -132,9 +132,9 @@ interface Advanced {
 type Causes = ReturnType<typeof causesByAlert>;
 
 /**
- * Ends alerts whose cause is over, and defers alerts that may be an echo of it until the grace period ends. An alert that is
- * measured now continues. A cause is over as soon as it is clear, before it is resolved, so no receiver sees a consequence
- * outlast its cause. While another cause still fires, the alert continues, muted.
+ * Ends alerts whose cause is over, and defers alerts that may be its aftermath until the grace period ends. An alert whose
+ * condition is measured at this moment continues. A cause is over as soon as it is clear, before it is resolved, so no receiver
+ * sees a consequence outlast its cause. While another cause is still firing, the alert continues, muted.
  */
 function endWithCauses(
   all: readonly Advanced[],
@@ -183,9 +183,9 @@ function withHold(alert: AlertState, heldUntilMs?: number): AlertState {
 }
 
 /**
- * Lets a cause fire early if an alert that it explains is about to notify: people then receive the cause, which mutes that alert.
- * If there are several causes, picks the cause that explains the others. A loss over hours is about the month, not the current
- * minute, so it does not bring any cause forward.
+ * Lets a cause fire early if an alert that it explains is about to notify people: they are then notified of the cause, which
+ * mutes that alert. If there are several causes, picks the one that explains the others. A loss over hours is about the month,
+ * not the current minute, so it never makes a cause fire early.
  */
 function withDueCauses(alerts: readonly RuledAlert[], causes: Causes, nowMs: number): readonly RuledAlert[] {
   const inPhase = (phase: AlertState["phase"]): ReadonlySet<AlertRule> =>
@@ -245,7 +245,7 @@ function advanceOne(
   return advanceAlert(before, result, timing, created);
 }
 
-/** Returns a function that says why an alert does not notify: a silence, maintenance, or a firing cause. */
+/** Returns a function that explains why an alert sends no notification: a silence, maintenance, or a firing cause. */
 function createQuietReasons(
   alerts: readonly RuledAlert[],
   causes: Causes,
@@ -253,7 +253,7 @@ function createQuietReasons(
   quiet: {
     readonly silences: readonly Silence[];
     readonly maintenance: readonly MaintenanceWindow[];
-    /** Other validators' firing alerts. */
+    /** The firing alerts of other validators. */
     readonly others: readonly AlertState[];
   },
 ): (alert: AlertState) => string | undefined {
@@ -271,7 +271,7 @@ function createQuietReasons(
   };
 }
 
-/** An alert about the watchdog is the same for all validators: after a notification for the first, no other is needed. */
+/** An alert about the watchdog is the same for all validators: once the first has sent a notification, no other is needed. */
 function sameOf({ alert }: AlertState, others: readonly AlertState[]): string | undefined {
   const first = others.find((other) => other.alert === alert && other.notified !== undefined);
   return first && `the same alert as for ${first.validator}`;
@@ -296,20 +296,20 @@ interface CountedPoll {
   readonly ledger: LedgerView;
   /** Undefined until known. */
   readonly assessment: Assessment | undefined;
-  /** How much later than planned the poll started, ms. Absent if not measured. */
+  /** How late the poll started compared with its schedule, in ms. Absent if not measured. */
   readonly lateMs?: number | undefined;
   /** Sidecars of other validators on the same chain, as last read. Absent if there are none. */
   readonly peers?: readonly SidecarPrices[];
   /** Undefined until known. */
   readonly blockTime?: BlockTime | undefined;
-  /** Payments for closed months. Absent if payments were not searched. */
+  /** Payments for closed months. Absent if no search for payments was made. */
   readonly payments?: readonly Payment[] | undefined;
 }
 
 /** Configuration of alerting and conditions. */
 export interface AlertOptions extends AlertingOptions {
   readonly majorPairs: readonly string[];
-  /** Price deviation limits for individual pairs, percent. Absent if there are none. */
+  /** Limits for price deviations of individual pairs, in percent. Absent if there are none. */
   readonly pairDeviations?: ReadonlyMap<string, number>;
   /** Time between two polls. */
   readonly intervalMs: number;
@@ -324,13 +324,13 @@ interface PollAlerts extends AlertsPlan {
 const FIVE_MINUTES = 300_000;
 const HALF_HOUR = 1_800_000;
 
-/** The allowed gap between two polls is at least this long, so that a short `for` survives slow polls. */
+/** The allowed gap between two polls is never shorter than this, so that slow polls do not interrupt a short `for`. */
 const MIN_GAP_MS = 60_000;
 
-/** The allowed gap, in poll intervals. */
+/** The allowed gap, measured in poll intervals. */
 const GAP_POLLS = 3;
 
-/** Evaluates all conditions on one poll of one validator, and advances its alerts. Pure. */
+/** Evaluates all conditions for one poll of one validator, and advances its alerts. Pure. */
 export function alertOnPoll(
   state: AlertingState,
   poll: CountedPoll,
@@ -380,7 +380,7 @@ export function alertOnPoll(
 
 /** One poll of one validator, evaluated. */
 interface EvaluatedPoll extends NotifiedPoll {
-  /** If two polls are at most this far apart, a condition is treated as active in between. */
+  /** If two polls are no further apart than this, a condition counts as active in between. */
   readonly gapMs: number;
   /** Keyed by condition name. */
   readonly results: ReadonlyMap<string, ConditionResult>;

@@ -6,15 +6,15 @@ import { oneLine } from "./acknowledge.ts";
 /** Maximum number of silences at a time. */
 export const MAX_SILENCES = 200;
 
-/** Longest silence: nobody remembers an older one. */
+/** Maximum length of a silence: nobody remembers an older one. */
 const MAX_SILENCE_MS = 31 * DAY_MS;
 
-/** Keeps alerts from notifying for a limited time. The alerts are still evaluated and shown, and blocks are still counted. */
+/** Suppresses notifications for a limited time. The alerts are still evaluated and shown, and blocks are still counted. */
 export interface Silence {
   readonly id: string;
-  /** Condition names; empty for all. */
+  /** Condition names; empty for all conditions. */
   readonly alerts: readonly string[];
-  /** Validator names; empty for all. */
+  /** Validator names; empty for all validators. */
   readonly validators: readonly string[];
   readonly author: string;
   readonly reason: string;
@@ -23,7 +23,7 @@ export interface Silence {
   readonly endsAtMs: number;
 }
 
-/** A silence as stored. */
+/** Schema of a stored silence. */
 export const storedSilence = z.strictObject({
   id: z.string(),
   alerts: z.array(z.string()),
@@ -34,7 +34,7 @@ export const storedSilence = z.strictObject({
   endsAtMs: z.number(),
 }) satisfies z.ZodType<Silence>;
 
-/** Why a request for a silence is refused, in plain words. */
+/** A plain-language explanation of why a request for a silence is refused. */
 export interface SilenceRefusal {
   readonly refused: string;
 }
@@ -55,7 +55,7 @@ export const silenceRequest = z.strictObject({
   ends_at: z.iso.datetime(),
 });
 
-/** Creates a silence from a JSON request, or says why it is refused. */
+/** Creates a silence from a JSON request, or explains why the request is refused. */
 export function parseSilence(
   body: unknown,
   known: KnownNames,
@@ -88,7 +88,7 @@ function unknownNames(what: string, names: readonly string[], known: readonly st
   return `there is no ${what} ${JSON.stringify(unknown.slice(0, 80))}${didYouMean(unknown, known) || few}`;
 }
 
-/** Returns true if a silence covers an alert at a given time. */
+/** Returns true if a silence applies to an alert at a given time. */
 export function silences(
   { alerts, validators, startsAtMs, endsAtMs }: Silence,
   { validator, alert }: { readonly validator: string; readonly alert: string },

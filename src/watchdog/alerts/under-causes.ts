@@ -1,4 +1,4 @@
-/** Returns the name of the alert that mutes another, from the reason why that alert is quiet. Undefined for any other reason. */
+/** Extracts the name of the alert that mutes another from the latter's quiet reason. Undefined for any other quiet reason. */
 export function mutedBy(quietReason: string | null | undefined): string | undefined {
   return /^muted by (\S+)$/.exec(quietReason ?? "")?.[1];
 }
@@ -10,7 +10,7 @@ interface CausedAlert {
   readonly quiet: string | null | undefined;
 }
 
-/** An alert and the muted alerts that it causes, directly or through others. */
+/** An alert together with the muted alerts that it causes, directly or through others. */
 export interface CauseGroup<T> {
   readonly alert: T;
   readonly consequences: readonly T[];

@@ -166,7 +166,7 @@ const changedLetters = z.object({ resent: z.number().optional(), discarded: z.nu
 
 type ListedAlert = z.output<typeof listReply>["alerts"][number];
 
-/** An alert and, below it, the alerts that it mutes. */
+/** Lists an alert and, below it, the alerts that it mutes. */
 function alertLines({ alert, consequences }: CauseGroup<ListedAlert>): readonly string[] {
   const names = consequences.map(({ name, state }) => ({ title: name, state }));
   return [alertLine(alert), ...(names.length === 0 ? [] : [`  ${consequencesText(names)}`])];
@@ -180,7 +180,7 @@ function alertLine(alert: ListedAlert): string {
   return `${validator}  ${name}  ${severity}  ${state}${time}${cause}${quiet === null ? "" : ` (${quiet})`}${careText(alert)}`;
 }
 
-/** Who is working on an alert, or, if nobody is, who is notified next. */
+/** Names who is working on an alert or, if nobody is, who is notified next. */
 function careText({
   acknowledged: by,
   escalated_at: escalatedAt,
@@ -274,7 +274,7 @@ function unackCommand(context: CliContext): Command {
     });
 }
 
-/** Throws if no alert has one of the names, before any request is sent. */
+/** Throws before any request is sent if one of the names is not the name of an alert. */
 async function checkAlertNames(names: readonly string[]): Promise<void> {
   if (names.length === 0) return;
   const { CONDITIONS } = await import("../conditions/conditions.ts");
@@ -356,7 +356,7 @@ function backtestCommand(context: CliContext): Command {
   });
 }
 
-/** The rules, grace period and interval from a configuration, or the defaults without one. */
+/** Returns the rules, grace period and interval from the configuration, or the defaults if there is none. */
 async function backtestOptions({ config }: BacktestCommand): Promise<BacktestOptions> {
   const { loadDaemonConfig } = await import("../../platform/config/daemon-config.ts");
   const { watchdogConfigKind, watchdogConfigSchema } = await import("../config/config.ts");

@@ -3,19 +3,19 @@ import { controlToken, controlTokenFile } from "../../platform/cli/state-home.ts
 import { type ParsedConfig, readConfig } from "../../platform/config/config.ts";
 import { type WatchdogDaemonConfig, watchdogConfigSchema } from "../config/config.ts";
 
-/** A localnet's local chain, as its watchdog needs it. */
+/** What a localnet's watchdog needs to know about its local chain. */
 interface LocalnetOfWatchdog {
   readonly chainId: string;
   readonly ports: Ports;
-  /** First part of the paths for the chain's own modules. */
+  /** First segment of the paths of the chain's own modules. */
   readonly chainName: string;
-  /** Bech32 addresses of the validator with the sidecar. */
+  /** Bech32 addresses of the validator that runs the sidecar. */
   readonly validator: Readonly<Record<"consensus" | "operator", string>>;
 }
 
 /**
- * Watchdog configuration for a localnet at this port offset. The control API's token grants access to guarded routes; without an
- * offset, there is no token.
+ * Returns the watchdog configuration for the localnet at this port offset. The control API's token grants access to guarded
+ * routes; without an offset, there is no token.
  */
 export function localnetWatchdogConfig(
   portOffset: number | undefined,

@@ -2,7 +2,7 @@ import { InvalidArgumentError, Option } from "commander";
 import { systemClock } from "../../platform/base/clock.ts";
 import { monthOf, monthsBefore } from "../../platform/base/month.ts";
 
-/** `--month MONTH`. The value is undefined if the option is not given; see {@link lastMonth}. */
+/** The `--month MONTH` option. Its value is undefined if not given; see {@link lastMonth}. */
 export function monthOption(): Option {
   return new Option(
     "--month <month>",
@@ -13,7 +13,7 @@ export function monthOption(): Option {
   });
 }
 
-/** Returns the last closed month. */
+/** Returns the most recent closed month. */
 export function lastMonth(): string {
   const now = monthOf(systemClock.nowMs());
   return monthsBefore(now, 1)[0] ?? now;

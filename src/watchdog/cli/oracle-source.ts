@@ -17,19 +17,19 @@ import { tokenFileIn } from "../../platform/process/private-file.ts";
 /** Options for every command that queries a watchdog. */
 export interface OracleOptions {
   readonly config?: string;
-  /** Base URL of its API, used instead of a configuration. */
+  /** Base URL of the watchdog's API, used instead of a configuration. */
   readonly url?: string;
   readonly portOffset: number;
   /** Only this validator. */
   readonly validator?: string;
 }
 
-/** The options of {@link OracleOptions}. */
+/** Returns the options described by {@link OracleOptions}. */
 export function oracleOptions(): readonly Option[] {
   return [...placeOptions(), new Option("--validator <name>", "only this validator")];
 }
 
-/** The options that select a watchdog. */
+/** Returns the options that select a watchdog. */
 export function placeOptions(): readonly Option[] {
   return [
     new Option(
@@ -40,7 +40,7 @@ export function placeOptions(): readonly Option[] {
   ];
 }
 
-/** Where a watchdog listens. */
+/** The address at which a watchdog listens. */
 interface WatchdogPlace {
   readonly url: string;
   readonly token: () => Secret | undefined;
@@ -89,7 +89,7 @@ export interface WatchdogCall {
   readonly deadlineMs?: number;
 }
 
-/** Sends a request to the watchdog, with the token if the method changes something. Throws `CliError`. */
+/** Sends a request to the watchdog, with the token if the method makes changes. Throws `CliError`. */
 export async function askWatchdog(
   call: WatchdogCall,
   options: OracleOptions,
@@ -110,12 +110,12 @@ export async function askWatchdog(
   );
 }
 
-/** The watchdog's data. Times are in its own clock. */
+/** The watchdog's data. Times are according to the watchdog's clock. */
 export interface OracleState {
   readonly nowMs: number;
   /** Undefined before the first poll. */
   readonly polledAtMs: number | undefined;
-  /** When and why the watchdog began to fail to store its state; undefined while storing works. */
+  /** Since when and why the watchdog has failed to store its state; undefined while storing works. */
   readonly storeProblem: string | undefined;
   readonly range: DataRange;
   readonly validators: readonly ValidatorData[];
@@ -132,8 +132,8 @@ const dataReply = z.object({
 });
 
 /**
- * Reads the watchdog's data for a range, by default the current month. Throws `CliError` with exit code 3 if the watchdog cannot
- * be reached or does not know any validator yet, and with exit code 2 for an unknown validator.
+ * Reads the watchdog's data for a range, by default the current month. Throws `CliError` with exit code 3 if the watchdog is
+ * unreachable or does not know any validators yet, and with exit code 2 if the validator is unknown.
  */
 export async function readOracle(
   options: OracleOptions,
@@ -169,7 +169,7 @@ function selected(all: readonly ValidatorData[], wanted: string | undefined): re
   throw new CliError(EXIT.usage, `the oracle watchdog has no validator ${wanted}; it has ${names}`);
 }
 
-/** Reads the current month so far and the alerts. */
+/** Reads the data for the current month so far and the alerts. */
 export async function readNow(options: OracleOptions, context: CliContext): Promise<OracleNow> {
   const alerts = parseActiveAlerts(await askWatchdog({ path: "/api/alerts" }, options, context));
   const state = await readOracle(options, context, undefined);

@@ -38,7 +38,7 @@ export function statusPageCommand(context: CliContext): Command {
   });
 }
 
-/** The configuration's `status_page` section; without one, all validators under their own names, without amounts. */
+/** Returns the `status_page` section of the configuration; by default, all validators under their own names, without amounts. */
 function configOf({ config }: Options, validators: readonly ValidatorData[]): StatusPageConfig {
   const file =
     config === undefined

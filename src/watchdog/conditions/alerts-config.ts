@@ -11,9 +11,9 @@ export interface AlertsConfig {
   /** Enabled alerts, in table order. */
   readonly rules: readonly AlertRule[];
   readonly majorPairs: readonly string[];
-  /** Price deviation limits for individual pairs, percent. */
+  /** Limits for price deviations of individual pairs, in percent. */
   readonly pairDeviations: ReadonlyMap<string, number>;
-  /** For this long after a cause ends, its consequences cannot start to fire. */
+  /** For this long after a cause ends, the alerts it causes cannot start to fire. */
   readonly graceMs: number;
 }
 
@@ -37,7 +37,7 @@ const pairDeviations = z
   )
   .meta({ example: { "USDT/USD": 0.5 }, commentedOut: true });
 
-/** Configuration section for one alert, built from its entry in the table. */
+/** Builds the configuration section for one alert from its entry in the table. */
 function section(condition: Condition) {
   return z
     .strictObject({
@@ -97,7 +97,7 @@ function toRule(condition: Condition, value: unknown): readonly AlertRule[] {
   return enabled ? [{ condition, severity, forMs, resolveForMs, limits }] : [];
 }
 
-/** A condition's configuration key. */
+/** Returns a condition's configuration key. */
 export function sectionKey(name: string): string {
   return name.replaceAll("-", "_");
 }

@@ -1,7 +1,7 @@
 import type { Severity } from "../../platform/monitoring/severity.ts";
 import { type Boundary, ENOUGH_BLOCKS } from "../policy/reward-tier.ts";
 
-/** Texts for one boundary. */
+/** Texts that describe one boundary. */
 export interface BoundaryTexts {
   readonly boundary: Boundary;
   /** Prefix of the condition names. */
@@ -10,11 +10,11 @@ export interface BoundaryTexts {
   readonly reward: string;
   readonly severity: Severity;
   readonly impact: string;
-  /** Minimum success rate, for the rules on raw metrics. */
+  /** Minimum success rate, used by the rules on raw metrics. */
   readonly least: number;
-  /** Misses per month that put the boundary at risk, at one call per second. */
+  /** Number of misses per month that puts the boundary at risk, at one call per second. */
   readonly misses: number;
-  /** Names of conditions that are less serious than this boundary's. */
+  /** Names of conditions that are less serious than those of this boundary. */
   readonly lesser: readonly string[];
 }
 
@@ -48,20 +48,20 @@ export const ANY: BoundaryTexts = {
 };
 
 const ACTION =
-  "Run relaywatch why: it names the cause of the missed blocks. Postpone planned work until the headroom is larger.";
+  "Run relaywatch why: it names the cause of the missed blocks. Postpone planned work until there is more headroom.";
 
 export const MIN_BLOCKS = {
   unit: "number",
   initial: Number(ENOUGH_BLOCKS),
-  description: "with fewer blocks in the month, the alert does not fire",
+  description: "blocks that the month must have before the alert can fire",
 } as const;
 
-/** The parts that all conditions of a boundary share. */
+/** Returns the parts shared by all conditions of a boundary. */
 export function commonTexts({ impact, reward }: BoundaryTexts) {
   return {
     impact,
     action: ACTION,
     echo: "month" as const,
-    description: `The validator gets ${reward} only if the month's success rate ends at or above the boundary.`,
+    description: `The validator earns ${reward} only if its success rate ends the month at or above the boundary.`,
   };
 }

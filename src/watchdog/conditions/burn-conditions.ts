@@ -4,13 +4,13 @@ import { type Condition, condition } from "./condition.ts";
 import { evaluateBurn, evaluateSlowBurn } from "./evaluate-reward.ts";
 import { ALLOWED, type BadShareWindow, badShare, failing, succeeding } from "./raw-metrics.ts";
 
-/** Burn rates of the usual alerts: 2 % of a month's allowance in one hour, 5 % in six hours, 10 % in three days. */
+/** Burn rates commonly used for alerts: 2 % of a month's allowance in one hour, 5 % in six hours, 10 % in three days. */
 const FAST_1H = 14.4;
 const FAST_6H = 6;
 
 const burnt = (resolves: string): AlertCase => ({ fires: failing, clears: succeeding, resolves });
 
-/** Conditions on the month's allowance and how fast it is used: two per boundary. */
+/** Conditions on the month's allowance and how fast it is being used: two for each boundary. */
 export const BURN_CONDITIONS: readonly Condition[] = [ANY, FULL].flatMap(burnConditions);
 
 function burnConditions(texts: BoundaryTexts): readonly Condition[] {
@@ -26,15 +26,15 @@ function burnConditions(texts: BoundaryTexts): readonly Condition[] {
       severity,
       title: `Missed blocks burn ${reward} fast`,
       end: "the loss of the last few hours has ended",
-      when: "the last hour used the month's allowance `hour_factor` times too fast, or the last six hours `six_hours_factor` times, and the last 5 minutes still do",
+      when: "missed blocks burned the month's allowance `hour_factor` times too fast over the last hour, or `six_hours_factor` times over the last six hours, and still do over the last 5 minutes",
       for: "1m",
       resolveFor: "5m",
       thresholds: {
-        hour_factor: { unit: "number", initial: FAST_1H, description: "burn rate of the last hour" },
+        hour_factor: { unit: "number", initial: FAST_1H, description: "burn rate over the last hour" },
         six_hours_factor: {
           unit: "number",
           initial: FAST_6H,
-          description: "burn rate of the last six hours",
+          description: "burn rate over the last six hours",
         },
       },
       inhibits: [own("slow-burn"), own("at-risk"), own("headroom-low"), own("rate-low"), ...lesser],
@@ -57,11 +57,11 @@ function burnConditions(texts: BoundaryTexts): readonly Condition[] {
       severity: "warning",
       title: `Missed blocks burn ${reward} slowly`,
       end: "the present loss is small enough for the month",
-      when: "the last three days used the month's allowance `three_days_factor` times too fast, and the last six hours still do",
+      when: "missed blocks burned the month's allowance `three_days_factor` times too fast over the last three days, and still do over the last six hours",
       for: "1h",
       resolveFor: "1h",
       thresholds: {
-        three_days_factor: { unit: "number", initial: 1, description: "burn rate of the last three days" },
+        three_days_factor: { unit: "number", initial: 1, description: "burn rate over the last three days" },
       },
       past: "counts",
       raw: {

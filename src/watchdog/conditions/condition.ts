@@ -9,50 +9,48 @@ import type { UpgradeCountdown } from "../policy/upgrade-countdown.ts";
 import type { RawRule } from "./raw-metrics.ts";
 import type { PollHistory } from "./poll-history.ts";
 
-/** Input for all conditions: one poll of one validator, and the resulting state of the ledger and the policy. */
+/** Input to all conditions: one poll of one validator, and the resulting state of the ledger and the policy. */
 export interface ConditionInput {
   readonly observation: Observation;
-  /** What earlier polls and this one showed. */
+  /** What previous polls and this one have shown. */
   readonly history: PollHistory;
-  /** Recent blocks, by the result of their oracle call. */
+  /** Counts of recent blocks, by the result of their oracle call. */
   readonly recent: Readonly<Record<"5m" | "30m", BlockCounts>>;
   /** Undefined until the first block has been counted. */
   readonly assessment: Assessment | undefined;
-  /** Pairs that the chain needs most, e.g. "BTC/USD". */
+  /** The pairs that matter most to the chain, e.g. "BTC/USD". */
   readonly majorPairs: readonly string[];
-  /** Price deviation limits for individual pairs, percent. For any other pair, the condition's limit applies. */
+  /** Price deviation limits for individual pairs, in percent. The condition's own limit applies to all other pairs. */
   readonly pairDeviations?: ReadonlyMap<string, number>;
   /** Sidecars of other validators on the same chain, as last read. Absent if there are none. */
   readonly peers?: readonly SidecarPrices[];
-  /** Payments for closed months. Absent if payments were not searched. */
+  /** Payments for closed months. Absent if no search for payments was made. */
   readonly payments?: readonly Payment[] | undefined;
   /** The chain's planned upgrade. Absent if none is known. */
   readonly upgrade?: UpgradeCountdown | undefined;
   /** Notifications from the last day that were never delivered. Absent if there are none. */
   readonly lost?: readonly LostNotification[];
-  /**
-   * How much later than planned the poll started, ms. Grows when the watchdog has more work than time. Absent if not measured.
-   */
+  /** How late the poll started compared with its schedule, in ms. Grows if the watchdog is overloaded. Absent if not measured. */
   readonly lateMs?: number | undefined;
 }
 
-/** A notification that a channel never delivered. */
+/** A notification that a channel failed to deliver. */
 interface LostNotification {
   readonly channel: string;
-  /** Error of the last attempt, in the receiver's words. */
+  /** Error from the last attempt, in the receiver's words. */
   readonly reason: string;
 }
 
-/** Result of one evaluation. `unknown`: the poll does not show whether the condition holds. */
+/** Result of one evaluation. `unknown` means that the poll does not show whether the condition holds. */
 export interface ConditionResult {
   readonly kind: "active" | "clear" | "unknown";
-  /** Cause with current values, phrased as the end of a sentence. */
+  /** The cause with current values, phrased to end a sentence. */
   readonly reason: string;
-  /** The measured number. Reminders are sent earlier as it grows. Absent if the condition has no degree. */
+  /** The measured value. Reminders are sent earlier as it grows. Absent if the condition has no degree. */
   readonly badness?: number;
 }
 
-/** A number in a condition that can be configured. */
+/** A configurable number in a condition. */
 export interface Threshold {
   readonly unit: "duration" | "percent" | "number";
   /** Durations in ms. */
@@ -61,52 +59,52 @@ export interface Threshold {
 }
 
 /**
- * The part of a condition's input that is stored, so that a past month can be evaluated. "counts": blocks per hour. "halts",
- * "gaps": events. `notStored` says what is missing, phrased to complete "the store has no …".
+ * The part of a condition's input that is stored, so that past months can be evaluated. "counts": blocks per hour. "halts",
+ * "gaps": events. `notStored` names what is missing, phrased to complete "the store has no …".
  */
 export type PastInput = "counts" | "halts" | "gaps" | { readonly notStored: string };
 
-/** An entry in the condition table. Everything said about an alert comes from its entry and its runbook in `alerts/runbooks`. */
+/** An entry in the condition table. All texts about an alert come from its entry and from its runbook in `alerts/runbooks`. */
 export interface Condition<Key extends string = string> {
   /**
-   * Kebab-case. Identifies the alert in the state, the API, the metrics and the notifications, so it must not change. Its
-   * configuration section has the same name in snake_case.
+   * Name in kebab-case. Identifies the alert in the state, the API, the metrics and the notifications, so it must never change.
+   * The configuration section has the same name in snake_case.
    */
   readonly name: string;
   readonly severity: Severity;
-  /** The condition is over and can no longer be changed: people are notified once, without reminders. */
+  /** The condition is over and can no longer be influenced: people are notified once, without reminders. */
   readonly isSettled?: true;
   /**
    * The condition outlasts its cause for a while, and can start during that time: a rate over minutes, a node that is catching
-   * up, or the "month". Absent if it is measured at this moment.
+   * up, or a result for the "month". Absent if the condition is measured at this moment.
    */
   readonly echo?: "minutes" | "month";
-  /** A few words: "All prices missing". */
+  /** A short title: "All prices missing". */
   readonly title: string;
-  /** Example of what is measured when the alert ends, phrased to complete "Now: …". Appears in `docs/alerts.md`. */
+  /** Example of what is measured when the alert ends, phrased to complete "Now: …". Shown in `docs/alerts.md`. */
   readonly end: string;
   /** When the alert fires, phrased to complete "fires when …". */
   readonly when: string;
-  /** What it means, in full sentences. Does not depend on the validator or the time. */
+  /** What the alert means, in full sentences. Depends on neither the validator nor the time. */
   readonly description: string;
-  /** What it costs, in blocks and in pay, in full sentences. */
+  /** What the condition costs, in blocks and in pay, in full sentences. */
   readonly impact: string;
   /** What the operator should do, in full sentences. */
   readonly action: string;
   /** How long the condition must be active before the alert fires: "5m". */
   readonly for: string;
-  /** How long it must be clear before the alert is resolved. */
+  /** How long the condition must be clear before the alert is resolved. */
   readonly resolveFor: string;
   /** Keys in snake_case. */
   readonly thresholds: Readonly<Record<Key, Threshold>>;
-  /** Names of the conditions that this one causes. While it fires, they do not notify. */
+  /** Names of the conditions that this one causes. While this one fires, they send no notifications. */
   readonly inhibits: readonly string[];
   readonly past: PastInput;
-  /** If present, the reason says whether other validators have these misses too, if known. Absent if they are irrelevant. */
+  /** If present, the reason says whether other validators have these misses too, if known. Absent if others are irrelevant. */
   readonly others?: SharedKind;
   /** Absent if no metric of the node or sidecar shows the condition. */
   readonly raw?: RawRule;
-  /** Pure. `limit` returns the value of a threshold. */
+  /** Evaluates the condition. Pure. `limit` returns the value of a threshold. */
   readonly evaluate: (input: ConditionInput, limit: (key: Key) => number) => ConditionResult;
 }
 
@@ -114,37 +112,35 @@ type Entry<Key extends string> = Partial<Condition<Key>> &
   Omit<Condition<Key>, "resolveFor" | "thresholds" | "inhibits">;
 
 /**
- * Returns the entry, with its threshold keys checked by the compiler. By default, an alert is resolved after 30 s, has no
- * thresholds and causes no other alerts.
+ * Returns the entry after the compiler has checked its threshold keys. By default, a condition has no thresholds, causes no other
+ * alerts, and its alert is resolved after 30 s.
  */
 export function condition<Key extends string = never>(entry: Entry<Key>): Condition {
   return { resolveFor: "30s", thresholds: {}, inhibits: [], ...entry };
 }
 
-/** Result: the condition holds. */
+/** Returns a result: the condition holds. */
 export function active(reason: string, badness?: number): ConditionResult {
   return { kind: "active", reason, ...(badness === undefined ? {} : { badness }) };
 }
 
-/** Result: the condition does not hold. */
+/** Returns a result: the condition does not hold. */
 export function clear(reason: string): ConditionResult {
   return { kind: "clear", reason };
 }
 
-/** Result: the watchdog cannot see whether the condition holds. */
+/** Returns a result: the watchdog cannot see whether the condition holds. */
 export function cannotSee(reason: string): ConditionResult {
   return { kind: "unknown", reason };
 }
 
-/**
- * The alert's name in Prometheus and Alertmanager: "OracleAllPricesMissing", and "OracleCallsFailing" for oracle-calls-failing.
- */
+/** Returns the alert's name in Prometheus and Alertmanager, e.g. "OracleCallsFailing" for oracle-calls-failing. */
 export function alertName(name: string): string {
   const words = name.split("-").map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`);
   return words[0] === "Oracle" ? words.join("") : `Oracle${words.join("")}`;
 }
 
-/** File name of the alert's runbook in `alerts/runbooks`, e.g. "all-prices-missing.md". */
+/** Returns the file name of the alert's runbook in `alerts/runbooks`, e.g. "all-prices-missing.md". */
 export function runbookFile(name: string): string {
   return `${name}.md`;
 }
@@ -155,6 +151,6 @@ export interface AlertRule {
   readonly severity: Severity;
   readonly forMs: number;
   readonly resolveForMs: number;
-  /** Value of each threshold. */
+  /** The value of each threshold. */
   readonly limits: Readonly<Record<string, number>>;
 }

@@ -16,7 +16,7 @@ import { unreachable } from "../../platform/base/errors.ts";
 import { standingOf } from "../policy/standing.ts";
 import { type SharedKind, sharedSuffix } from "../policy/standing-texts.ts";
 
-/** All conditions, in the order of the API and the status page. */
+/** All conditions, in the order used by the API and the status page. */
 export const CONDITIONS: readonly Condition[] = [
   ...SIDECAR_CONDITIONS,
   ...PRICE_CONDITIONS,
@@ -33,7 +33,7 @@ export const CONDITIONS: readonly Condition[] = [
   ...WATCHDOG_CONDITIONS,
 ];
 
-/** Evaluates all rules on one poll. Returns the results by condition name. */
+/** Evaluates all rules for one poll. Returns the results by condition name. */
 export function evaluateConditions(
   rules: readonly AlertRule[],
   input: ConditionInput,
@@ -53,7 +53,7 @@ export function evaluateConditions(
   );
 }
 
-/** Adds to an active result's reason whether the validator is the only one that misses. */
+/** If a result is active, appends to its reason whether this validator is the only one missing votes. */
 function withOthers(
   result: ConditionResult,
   { observation }: ConditionInput,

@@ -1,7 +1,7 @@
 import { isAtLeast } from "../../platform/monitoring/severity.ts";
 import type { AlertRule } from "./condition.ts";
 
-/** Alerts about the month that follow from lost blocks. */
+/** Alerts about the month that follow from missed blocks. */
 export const LOSS_ALERTS = [
   "any-reward-fast-burn",
   "any-reward-at-risk",
@@ -15,12 +15,12 @@ export const LOSS_ALERTS = [
   "full-reward-slow-burn",
 ] as const;
 
-/** Alerts about votes, signatures and the month that follow when the node does not take part. */
+/** Alerts about votes, signatures and the month that follow if the node does not take part. */
 export const VOTE_ALERTS = ["oracle-calls-failing", "jail-near", "jail-risk", ...LOSS_ALERTS] as const;
 
 /**
- * For this long after a cause ends, its consequences cannot start to fire, unless `alerts.grace` says otherwise: the effects of a
- * cause disappear a little later than the cause. The rules on raw metrics always use this value.
+ * For this long after a cause ends, its consequences cannot start to fire, because the effects of a cause disappear a little
+ * later than the cause. `alerts.grace` overrides this value, except in the rules on raw metrics.
  */
 export const GRACE_MS = 300_000;
 
@@ -28,7 +28,7 @@ const byRules = new WeakMap<readonly AlertRule[], ReadonlyMap<string, readonly A
 
 /**
  * Returns the rules that cause each alert, keyed by condition name. A cause never mutes an alert more severe than itself: a
- * ticket must not suppress a page. Rules are the same in every poll, so the result is cached per rule list.
+ * ticket must not suppress a page. The rules are the same in every poll, so the result is cached per list of rules.
  */
 export function causesByAlert(rules: readonly AlertRule[]): ReadonlyMap<string, readonly AlertRule[]> {
   const stored = byRules.get(rules);

@@ -22,22 +22,23 @@ import { counted } from "../../platform/base/text.ts";
 const PRICES_NOT_STORED = { notStored: "prices" };
 
 const IMPACT =
-  "The chain also pays for votes with wrong prices, so no pay is lost. It takes the stake-weighted median: with enough stake behind a wrong price, the chain's price is wrong too.";
+  "The chain also pays for votes with wrong prices, so no pay is lost. But it uses the stake-weighted median: with enough stake behind a wrong price, the chain's price is wrong too.";
 
 const thresholds = {
   max_deviation: {
     unit: "percent",
     initial: 2,
-    description: "largest deviation, in steps of 0.01; pair_max_deviation sets it for individual pairs",
+    description:
+      "largest allowed deviation, in steps of 0.01; pair_max_deviation overrides it for individual pairs",
   },
   max_age: {
     unit: "duration",
     initial: 30_000,
-    description: "an older price is not compared; at most a minute is useful",
+    description: "prices older than this are not compared; more than a minute is not useful",
   },
 } as const;
 
-/** Conditions on prices that differ from other sources. */
+/** Conditions on prices that deviate from other sources. */
 export const DEVIATION_CONDITIONS: readonly Condition[] = [
   condition({
     name: "prices-differ-from-chain",
@@ -46,10 +47,10 @@ export const DEVIATION_CONDITIONS: readonly Condition[] = [
     end: "3 prices are at most 0.06 % apart",
     when: "the sidecar's price for a pair in `chain.pairs` differs by more than `max_deviation` from the price that the chain stores, which is no older than `max_age`",
     description:
-      "For minutes, the sidecar's price for a pair has been far from the chain's, which is the median of all validators. This sidecar is probably wrong.",
+      "For several minutes, the sidecar's price for a pair has been far from the chain's price, which is the median across all validators. This sidecar is probably wrong.",
     impact: IMPACT,
     action:
-      "Compare the price with an exchange's. If the sidecar is wrong, check its providers for the pair and restart it.",
+      "Compare the price with one from an exchange. If the sidecar is wrong, check its providers for the pair and restart it.",
     for: "5m",
     resolveFor: "1m",
     thresholds,
@@ -70,9 +71,10 @@ export const DEVIATION_CONDITIONS: readonly Condition[] = [
     end: "3 prices are at most 0.06 % apart",
     when: "the sidecar's price for a pair in `chain.pairs` or `alerts.major_pairs` differs by more than `max_deviation` from the median of all sidecars that the watchdog reads on this chain",
     description:
-      "For minutes, the sidecar's price for a pair has been far from the other sidecars' prices. With only two sidecars, there is no telling which one is wrong.",
+      "For several minutes, the sidecar's price for a pair has been far from the other sidecars' prices. With only two sidecars, there is no telling which one is wrong.",
     impact: IMPACT,
-    action: "Compare the price with an exchange's. Check the wrong sidecar's providers and restart it.",
+    action:
+      "Compare the price with one from an exchange. Check the wrong sidecar's providers and restart it.",
     for: "5m",
     resolveFor: "1m",
     thresholds,
@@ -119,7 +121,7 @@ function evaluateDeviation(
   );
 }
 
-/** Names a pair, both values and the difference between them. */
+/** Describes a pair, its two values and the difference between them. */
 function comparisonText(one: PriceComparison, withNode: boolean): string {
   const { node, pair, reference, own, other, decimals, sidecars } = one;
   const place =
@@ -139,7 +141,7 @@ function byDeviation(a: PriceComparison, b: PriceComparison): number {
   return Number(deviationBps(b) - deviationBps(a));
 }
 
-/** Converts a percentage to hundredths of a percent. */
+/** Converts a percentage to basis points. */
 function toBps(percent: number): bigint {
   return BigInt(Math.round(percent * 100));
 }

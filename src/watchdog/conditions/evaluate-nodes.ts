@@ -3,7 +3,7 @@ import type { NodeObservation } from "../sources/observation.ts";
 import { active, cannotSee, clear, type ConditionInput, type ConditionResult } from "./condition.ts";
 import { type NodeHistory, type Progress, UNSEEN } from "./poll-history.ts";
 
-/** One of the validator's nodes, with what earlier polls showed about it. */
+/** One of the validator's nodes, with what previous polls showed about it. */
 export interface NodeInput {
   readonly node: NodeObservation;
   readonly history: NodeHistory;
@@ -11,8 +11,8 @@ export interface NodeInput {
 }
 
 /**
- * Evaluates each of a validator's nodes. Active if any node is: each node votes with its own sidecar's prices. Clear if all nodes
- * are. If there are several nodes, the reason names them.
+ * Evaluates each of a validator's nodes. Active if any node is, because each node votes with its own sidecar's prices; clear if
+ * all nodes are. If there are several nodes, the reason names them.
  */
 export function evaluateNodes(
   { observation, history }: ConditionInput,
@@ -34,20 +34,20 @@ export function evaluateNodes(
   return first.result.kind === "active" ? active(reason, badness) : { kind: first.result.kind, reason };
 }
 
-/** Maximum age at which an oracle call still shows how the sidecar responds. Covers several blocks and at least three polls. */
+/** An oracle call older than this no longer shows how the sidecar responds. Spans several blocks and at least three polls. */
 const CALLS_MS = 30_000;
 
-/** How the node's latest oracle calls ended. "unknown": no recent call. */
+/** How the node's latest oracle calls ended. "unknown" means no recent call. */
 export type CallResult = "good" | "bad" | "unknown";
 
-/** Returns how the node's latest calls ended. If one poll saw both results, returns "bad": a failure can raise an alert. */
+/** Returns how the node's latest calls ended. If one poll saw both results, returns "bad", since a failure can raise an alert. */
 export function latestCalls({ history: { lastGoodMs = 0, lastBadMs = 0 }, atMs }: NodeInput): CallResult {
   const latestMs = Math.max(lastGoodMs, lastBadMs);
   if (latestMs === 0 || atMs - latestMs > CALLS_MS) return "unknown";
   return lastBadMs >= lastGoodMs ? "bad" : "good";
 }
 
-/** The result of one test: active or clear, with the given reason. */
+/** Returns an active or clear result with the given reason. */
 export function resultOf(isActive: boolean, reason: string, badness?: number): ConditionResult {
   return isActive ? active(reason, badness) : clear(reason);
 }
@@ -57,21 +57,21 @@ export function secondsText(ms: number): string {
   return formatDuration(Math.round(ms / 1000) * 1000);
 }
 
-/** How long one source has shown no new block. */
+/** How long a source has shown no new block. */
 interface BlockAge {
   readonly ms: number;
-  /** True if polls have shown a new block, so the source was alive `ms` ago. Otherwise, the source was first seen `ms` ago. */
+  /** True if polls have seen a new block, so the source was alive `ms` ago. Otherwise, the source was first seen `ms` ago. */
   readonly isAlive: boolean;
 }
 
-/** Returns the time since the source last showed a new block; undefined if it shows no height. */
+/** Returns how long ago the source last showed a new block; undefined if it shows no height. */
 function blockAge(progress: Progress, height: bigint | undefined, atMs: number): BlockAge | undefined {
   const since = progress.advancedAtMs ?? progress.firstSeenMs;
   if (height === undefined || since === undefined) return undefined;
   return { ms: atMs - since, isAlive: progress.advancedAtMs !== undefined };
 }
 
-/** Returns the time since a node last showed a new block; undefined if it shows no height. */
+/** Returns how long ago a node last showed a new block; undefined if it shows no height. */
 export function nodeBlockAge(
   node: NodeObservation,
   { progress }: NodeHistory,
@@ -80,7 +80,7 @@ export function nodeBlockAge(
   return blockAge(progress, node.metrics.state === "up" ? node.metrics.value.height : undefined, atMs);
 }
 
-/** Time without a new block for each source that shows a height. */
+/** Returns the time without a new block for each source that shows a height. */
 export function blockAges({
   observation: { nodes, chain, atMs },
   history,
@@ -92,7 +92,7 @@ export function blockAges({
   ].filter((age) => age !== undefined);
 }
 
-/** True if any source has recently shown a new block. */
+/** Returns true if any source has recently shown a new block. */
 export function isProducing(ages: readonly BlockAge[], haltAfterMs: number): boolean {
   return ages.some(({ ms, isAlive }) => isAlive && ms <= haltAfterMs);
 }

@@ -21,16 +21,18 @@ function evaluateHeadroom(
   return evaluate(headroom) ?? clear(headroomText(headroom));
 }
 
-/** Relative error of the number of blocks expected until the end of the month. */
+/** Relative error in the number of blocks expected until the end of the month. */
 const BLOCKS_ERROR = 0.01;
 
-/** Evaluates whether a month is lost. Certain only if the loss exceeds the error of the expected number of blocks. */
+/** Evaluates whether a month is lost. It is certain only if the loss exceeds the error in the expected number of blocks. */
 export function evaluateLost(assessment: Assessment | undefined, boundary: Boundary): ConditionResult {
   return evaluateHeadroom(assessment, boundary, (headroom) => {
     if (headroom.state !== "lost") return undefined;
     return isCertain(headroom, assessment)
       ? active(headroomText(headroom))
-      : cannotSee(`${headroomText(headroom)}, which is within the error of the expected number of blocks`);
+      : cannotSee(
+          `${headroomText(headroom)}, which is within the margin of error for the expected number of blocks`,
+        );
   });
 }
 
@@ -42,7 +44,7 @@ function isCertain({ misses, boundary }: Headroom, assessment: Assessment | unde
   return Number(-misses) > margin;
 }
 
-/** Share of bad blocks that a boundary allows. */
+/** Returns the share of bad blocks that a boundary allows. */
 function allowedShare(assessment: Assessment | undefined, boundary: Boundary): number {
   const least = assessment?.policy.least[boundary] ?? 0n;
   return Number(ONE - least) / Number(ONE);
@@ -55,7 +57,7 @@ function headroomText({ state, misses, outageMs }: Headroom): string {
   return `${formatCount(misses)} more missed blocks are allowed${time}`;
 }
 
-/** Evaluates the month's rate so far. */
+/** Evaluates the month's success rate so far. */
 export function evaluateRate(
   assessment: Assessment | undefined,
   boundary: Boundary,
@@ -74,9 +76,9 @@ export function evaluateRate(
 type RiskLimit = "lost_within" | "min_headroom" | "min_blocks";
 
 /**
- * Evaluates whether the ongoing loss will soon cross the boundary: the loss over six hours and three days within `lost_within`,
- * or the loss over the last hour and five minutes within `min_headroom`. A loss that is over, or that nobody can change any more,
- * is not a risk.
+ * Evaluates whether the ongoing loss will soon cross the boundary: at the rate over six hours and three days within
+ * `lost_within`, or at the rate over the last hour and five minutes within `min_headroom`. A loss that is over, or that can no
+ * longer be prevented, is not a risk.
  */
 export function evaluateRisk(
   { assessment, recent }: ConditionInput,
@@ -99,12 +101,12 @@ export function evaluateRisk(
     if (now >= lasting * GOES_ON_SHARE && now > 0) return active(riskText(lostInMs, headroom));
     // A few minutes can be good by chance.
     return (badShare(recent["30m"]) ?? 0) >= lasting * GOES_ON_SHARE
-      ? cannotSee("hardly any block was missed in the last 5 minutes")
+      ? cannotSee("hardly any blocks were missed in the last 5 minutes")
       : clear("the loss of the last few hours has ended");
   });
 }
 
-/** The bad share of the last minutes must be at least this fraction of the last hours' share. Anything less is not that loss. */
+/** The loss is ongoing only if the share of bad blocks in the last minutes is at least this fraction of the share over hours. */
 const GOES_ON_SHARE = 0.25;
 
 function riskText(lossMs: number, headroom: Headroom): string {
@@ -115,7 +117,7 @@ function hoursText(timeMs: number): string {
   return `${(timeMs / HOUR_MS).toFixed(1)} h`;
 }
 
-/** Evaluates whether little headroom is left: a total outage of `min_headroom` would cross the boundary. */
+/** Evaluates whether little headroom is left, i.e. whether a total outage of `min_headroom` would cross the boundary. */
 export function evaluateLittleLeft(
   assessment: Assessment | undefined,
   boundary: Boundary,
@@ -134,8 +136,8 @@ export function evaluateLittleLeft(
 }
 
 /**
- * Share of the month whose blocks are counted or still to come. If watching began late in a month, only part of its misses and
- * part of its allowance are known, so a smaller headroom is normal.
+ * Returns the share of the month whose blocks are counted or still to come. If watching began late in a month, only part of its
+ * misses and of its allowance are known, so a smaller headroom is normal.
  */
 function knownShare(assessment: Assessment | undefined): number {
   const { month, rate, remainingBlocks, blockTimeMs } = assessment ?? {};
@@ -148,7 +150,7 @@ function knownShare(assessment: Assessment | undefined): number {
 
 const WINDOW_WORDS: Readonly<Record<BurnWindow, string>> = { "1h": "hour", "6h": "6 hours", "3d": "3 days" };
 
-/** Evaluates the burn rates of the last hours. `factors` contains each window's threshold. */
+/** Evaluates the burn rates over the last hours. `factors` contains the threshold for each window. */
 export function evaluateBurn(
   { assessment, recent }: ConditionInput,
   boundary: Boundary,
@@ -172,10 +174,10 @@ export function evaluateBurn(
   });
 }
 
-/** A slow burn is over below this fraction of the threshold. */
+/** A slow burn is over once it falls below this fraction of the threshold. */
 const CLEAR_SHARE = 0.9;
 
-/** Evaluates the burn rate of the last three days. */
+/** Evaluates the burn rate over the last three days. */
 export function evaluateSlowBurn(
   assessment: Assessment | undefined,
   boundary: Boundary,
@@ -194,9 +196,9 @@ export function evaluateSlowBurn(
   });
 }
 
-/** Evaluates the months below the lower boundary. */
+/** Evaluates how many months are below the lower boundary. */
 export function evaluateRotation(assessment: Assessment | undefined): ConditionResult {
-  if (assessment === undefined) return cannotSee("no month is counted yet");
+  if (assessment === undefined) return cannotSee("no month has been counted yet");
   const { rotation, tier, forecast } = assessment;
   const months = rotation.months.join(", ");
   if (rotation.state === "due") return active(`the validator was below the lower boundary in ${months}`);

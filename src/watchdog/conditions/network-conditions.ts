@@ -13,7 +13,7 @@ import { withUpgrade } from "./upgrade-conditions.ts";
 import { NOT_CONFIGURED } from "../sources/page-reader.ts";
 
 const CANNOT_SEE =
-  "The watchdog cannot read this source and does not know what it would show. Once the source is back, it counts the blocks from the gap.";
+  "The watchdog cannot read this source and does not know what it would show. Once the source is back, the watchdog counts the blocks from the gap.";
 
 const PROBES_NOT_STORED = { notStored: "probe results" };
 
@@ -61,7 +61,7 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
     description:
       "The node's clock and the watchdog's clock disagree. The watchdog assigns blocks to months by time, and the sidecar drops old prices. Both need correct clocks.",
     impact:
-      "Blocks near the end of a month can be counted in the wrong month. With a large difference, the sidecar drops current prices.",
+      "Blocks near the end of a month can be counted in the wrong month. If the difference is large, the sidecar drops even current prices.",
     action: "Check the time service on both machines.",
     for: "2m",
     resolveFor: "2m",
@@ -77,9 +77,9 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
     severity: "critical",
     title: "Cannot see whether the validator votes",
     end: "a node's page can be read",
-    when: "neither any node's page nor the validator's standing on the chain can be read, or the pages have no oracle metrics",
-    description: `The watchdog cannot read any source that shows votes, and does not know whether the validator votes. Once a node's page is back, it counts the blocks from the gap.`,
-    impact: "Unknown: none, or every block if the node's machine is down.",
+    when: "neither a node's page nor the validator's standing on the chain can be read, or the pages contain no oracle metrics",
+    description: `The watchdog cannot read any source that shows votes, and does not know whether the validator votes. Once a node's page is back, the watchdog counts the blocks from the gap.`,
+    impact: "Unknown: perhaps none, or every block if the node's machine is down.",
     action:
       "Log in to the node's machine. If the node is running, check the network between it and the watchdog, or the setting that the alert names.",
     for: "90s",
@@ -127,12 +127,12 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
   cannotSeeSource({
     source: "chain",
     page: "chain queries",
-    action: "Check the chain's REST address, and that its node's API server is on.",
+    action: "Check the chain's REST address, and that the API server is enabled on its node.",
     evaluate: ({ chain }) => evaluateChainSources(chain),
   }),
 ];
 
-/** The texts of a "cannot see" condition that differ by source. */
+/** The texts that differ between the sources of a "cannot see" condition. */
 interface SourceTexts {
   readonly source: string;
   readonly page: string;
@@ -148,7 +148,8 @@ function cannotSeeSource({ source, page, action, evaluate }: SourceTexts): Condi
     end: `the ${page} can be read`,
     when: `the ${page} cannot be read`,
     description: CANNOT_SEE,
-    impact: "Not known from this source: the other conditions and the count show whether blocks are lost.",
+    impact:
+      "Unknown from this source alone: the other conditions and the count show whether blocks are lost.",
     action,
     for: "5m",
     resolveFor: "1m",
@@ -183,7 +184,7 @@ function evaluateEgress({ egress }: NodeObservation): ConditionResult {
   );
 }
 
-/** The header contains whole seconds, rounded down, and the response took time. */
+/** Compares the clocks. The header contains whole seconds, rounded down, and the response took time. */
 function evaluateClock(metrics: NodeObservation["metrics"], maxSkewMs: number): ConditionResult {
   const { clockMs, clockReadAtMs: atMs } = metrics.state === "up" ? metrics.value : {};
   if (metrics.state !== "up" || clockMs === undefined || atMs === undefined)
@@ -207,7 +208,7 @@ function evaluateBlind({ nodes, chain }: Observation): ConditionResult {
   return active(texts.length === 0 ? reason : `${reason}, ${texts.join("; ")}`);
 }
 
-/** Evaluates one source across all nodes: active if it fails on any node, since the node's votes depend on its own sidecar. */
+/** Evaluates one source across all nodes. Active if it fails on any node, since each node's votes depend on its own sidecar. */
 function evaluateSources(
   nodes: readonly NodeObservation[],
   sourceOf: (node: NodeObservation) => Seen<unknown>,

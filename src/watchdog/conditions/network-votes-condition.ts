@@ -3,10 +3,10 @@ import type { SharedMisses } from "../sources/standing-views.ts";
 import { active, cannotSee, clear, type Condition, condition, type ConditionResult } from "./condition.ts";
 import { LOSS_ALERTS } from "./consequences.ts";
 
-/** With only one other validator, half of the others is a single machine. */
+/** With only one other validator, half of the other validators would be a single machine. */
 const MIN_OTHERS = 2;
 
-/** The condition that the oracle fails for many validators together: the validator's own sidecar is then not the cause. */
+/** The condition for an oracle that fails for many validators together: the validator's own sidecar is then not the cause. */
 export const NETWORK_VOTES_CONDITIONS: readonly Condition[] = [
   condition({
     name: "network-votes-missing",
@@ -15,7 +15,7 @@ export const NETWORK_VOTES_CONDITIONS: readonly Condition[] = [
     end: "the validator missed 0 of its last 30 votes",
     when: "the validator missed at least half of its oracle votes in the last half minute, and so did at least `min_others` of the other validators",
     description:
-      "The oracle is failing for many validators together. The cause is something that they share: the market map, a release, the network, or a price provider that they all need.",
+      "The oracle is failing for many validators together. The cause is something they share: the market map, a release, the network, or a price provider that all of them need.",
     impact:
       "Every missed vote counts, even one that everybody misses. The DAO decides whether the programme makes up for it.",
     action:

@@ -84,7 +84,7 @@ export const NODE_CONDITIONS: readonly Condition[] = [
     severity: "critical",
     title: "Node behind",
     end: "the node is 0 blocks behind height 35121884",
-    when: "a node with new blocks is more than `max_blocks` behind the highest height that any source shows, or is catching up",
+    when: "a node that still receives new blocks is more than `max_blocks` behind the highest height shown by any source, or is catching up",
     description: "The node is behind the chain. It cannot vote until it has caught up.",
     impact: "The validator misses every block until the node has caught up, for both rates.",
     action: "Check the node's peers, disk and CPU. After a long downtime, use state sync.",
@@ -114,7 +114,7 @@ export const NODE_CONDITIONS: readonly Condition[] = [
   }),
 ];
 
-/** Height of the newest block that any source shows. */
+/** Returns the height of the newest block that any source shows. */
 function highest({ nodes, chain }: Observation): bigint | undefined {
   const heights = [
     ...nodes.map(({ metrics }) => (metrics.state === "up" ? metrics.value.height : undefined)),
@@ -151,7 +151,7 @@ function evaluateHalt(
     : cannotSee(`${reason}; no other source shows a later block`);
 }
 
-/** A node that has not shown a new block for this long has halted or will be seen to have, which is another condition. */
+/** A node that has shown no new block for this long has halted, or will soon be seen as halted, which is a separate condition. */
 const STILL_MS = 30_000;
 
 function evaluateBehind(

@@ -19,11 +19,11 @@ export const PAYMENT_CONDITIONS: readonly Condition[] = [
     severity: "warning",
     title: "Last month's payment missing",
     end: "2026-10 was paid at height 35128123",
-    when: "last month's payment is still not in the chain's blocks `after` the end of the month, or the chain could not pay",
+    when: "last month's payment is still missing from the chain's blocks `after` the end of the month, or the chain could not pay",
     description:
-      "The chain has not paid the validator for last month, although the watchdog counted blocks in it.",
+      "The chain has not paid the validator for last month, although the watchdog counted blocks in that month.",
     impact:
-      "The whole month's pay. What the revenue module could not pay is not paid later, since its counters have started over.",
+      "The whole month's pay. Anything the revenue module could not pay is lost: its counters have already been reset, so it is not paid later.",
     action:
       "Check the month's report, the treasury's balance and the validator's status at the end of the month, then ask in the validators' channel.",
     for: "0s",
@@ -45,7 +45,7 @@ export const PAYMENT_CONDITIONS: readonly Condition[] = [
     end: "2026-10 was paid as expected",
     when: "last month's payment differs by more than `max_difference` from what the watchdog expected from its own count",
     description:
-      "For last month, the chain paid the validator a different amount than the programme's formula gives for the watchdog's count.",
+      "For last month, the chain paid the validator an amount different from what the programme's formula gives for the watchdog's count.",
     impact: "The difference, if the chain's counts are wrong. It is not paid later.",
     action:
       "Compare the chain's counts, which the alert names, with the month's report: the node can count votes that the chain never receives. Then ask in the validators' channel.",
@@ -63,7 +63,7 @@ export const PAYMENT_CONDITIONS: readonly Condition[] = [
   }),
 ];
 
-/** The payment for the month before a poll, or why it is not known. */
+/** Returns the payment for the month before the poll, or why it is not known. */
 function lastPayment({ observation, payments }: ConditionInput): Payment | ConditionResult {
   const { atMs, chain } = observation;
   const [before = ""] = monthsBefore(monthOf(atMs), 1);
@@ -108,7 +108,7 @@ function evaluatePayment(input: ConditionInput, afterMs: number): ConditionResul
     : cannotSee(`the payment for ${before} has not been found yet`);
 }
 
-/** A reason is the end of a sentence. */
+/** Formats a text as a reason, which ends a sentence. */
 function asReason(text: string): string {
   return text.replace(/^The/, "the").replace(/\.$/, "");
 }

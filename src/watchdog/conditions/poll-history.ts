@@ -11,36 +11,36 @@ import type {
 } from "../sources/observation.ts";
 
 /**
- * What earlier polls showed: when values last changed, in wall-clock ms. Part of the state, so that a watchdog restart does not
- * delay any alert. Without a state file, the conditions that need it are unknown until the second poll.
+ * What previous polls showed: when values last changed, in wall-clock ms. Stored in the state, so that a watchdog restart delays
+ * no alerts. Without a state file, the conditions that need it are unknown until the second poll.
  */
 export interface PollHistory {
   /** Keyed by node name. */
   readonly nodes: ReadonlyMap<string, NodeHistory>;
   readonly chain: Progress;
-  /** The planned upgrade that was last seen. Absent if there was none, it was cancelled, or it was done long ago. */
+  /** The most recently seen planned upgrade. Absent if there was none, it was cancelled, or it was completed long ago. */
   readonly upgrade?: SeenUpgrade;
-  /** Time of the last poll while the clock is not believed: after a restart, the poll's age is unknown. Absent otherwise. */
+  /** Time of the last poll while the clock is not trusted: after a restart, the poll's age is unknown. Absent otherwise. */
   readonly unsureAtMs?: number;
-  /** Chain modules that have been read. Absent if none. */
+  /** Chain modules that have been read. Absent if there are none. */
   readonly modules?: readonly ModuleName[];
 }
 
-/** Modules that a chain may lack, by their names in an observation. */
+/** Modules that a chain may lack, by the names used in an observation. */
 export const MODULE_NAMES = ["prices", "revenue", "upgrade", "slashing"] as const;
 
 /** One of {@link MODULE_NAMES}. */
 type ModuleName = (typeof MODULE_NAMES)[number];
 
-/** A height and when it last increased. `advancedAtMs` is undefined until its first increase. */
+/** A height and when it last increased. `advancedAtMs` is undefined until the first increase. */
 export interface Progress {
   readonly height?: bigint;
-  /** First poll that showed a height. */
+  /** When a height was first shown. */
   readonly firstSeenMs?: number;
   readonly advancedAtMs?: number;
 }
 
-/** What earlier polls showed about one node and its sidecar. */
+/** What previous polls showed about one node and its sidecar. */
 export interface NodeHistory {
   readonly progress: Progress;
   /** First successful poll of the node's page since the last long gap. */
@@ -53,26 +53,26 @@ export interface NodeHistory {
   readonly lastGoodMs?: number;
   readonly lastBadMs?: number;
   readonly latency?: LatencyHistory;
-  /** Last value of the sidecar's timestamp; 0 if the sidecar has not ticked. */
+  /** The last value of the sidecar's timestamp; 0 if the sidecar has not ticked. */
   readonly tick?: Tick;
   readonly webSockets: ReadonlyMap<string, WebSocketHistory>;
-  /** Prices from the last minute for pairs whose on-chain price is read; oldest first. */
+  /** Prices from the last minute for pairs whose on-chain price is read, oldest first. */
   readonly recentPrices?: readonly RecentPrices[];
 }
 
 /** A sidecar timestamp. */
 interface Tick {
   readonly value: number;
-  /** First poll that showed this value. */
+  /** When this value was first shown. */
   readonly sinceMs: number;
-  /** True if polls saw the value change to this one, rather than only seeing the value. */
+  /** True if polls saw the value change to this one, rather than finding it already there. */
   readonly hasChanged: boolean;
 }
 
 /** One WebSocket provider. */
 export interface WebSocketHistory {
   readonly reads: bigint;
-  /** First poll that showed the provider. */
+  /** When the provider was first shown. */
   readonly sinceMs: number;
   readonly lastReadMs?: number;
 }
@@ -80,12 +80,12 @@ export interface WebSocketHistory {
 /** The history before the first poll. */
 export const EMPTY_HISTORY: PollHistory = { nodes: new Map(), chain: {} };
 
-/** The history of a node that has not been polled yet. */
+/** The history of a node that has never been polled. */
 export const UNSEEN: NodeHistory = { progress: {}, webSockets: new Map() };
 
 /**
- * Adds one poll. Nodes missing from the poll are dropped. `gapMs` is the longest time between two polls for which it is still
- * known when a change between them happened.
+ * Adds one poll. Nodes missing from the poll are dropped. `gapMs` is the longest time between two polls for which the time of a
+ * change between them still counts as known.
  */
 export function advanceHistory(
   { nodes, chain: chainBefore, upgrade: upgradeBefore, modules: modulesBefore = [] }: PollHistory,
@@ -116,7 +116,7 @@ export function advanceHistory(
   };
 }
 
-/** If a module was there before, "absent" means that it cannot be seen any more, unless an upgrade in the last day removed it. */
+/** If a module existed before, "absent" means that it can no longer be seen, unless an upgrade in the last day removed it. */
 export function withLostModules(
   observation: Observation,
   { modules = [], upgrade }: PollHistory,
@@ -186,7 +186,7 @@ function advanceCalls(
   };
 }
 
-/** A counter that has fallen was reset to zero. */
+/** Treats a counter that has fallen as reset to zero. */
 function hasGrown(before: bigint | undefined, now: bigint): boolean {
   if (before === undefined) return false;
   return now > before || (now < before && now > 0n);
@@ -225,7 +225,7 @@ function advanceWebSockets(
   );
 }
 
-/** Adds the prices from one poll to those from the last minute, for the pairs read from the chain. */
+/** Adds the prices from one poll to the prices from the last minute, for the pairs whose on-chain price is read. */
 function advanceRecentPrices(
   before: NodeHistory["recentPrices"],
   { prices }: NodeObservation,
@@ -241,28 +241,26 @@ function advanceRecentPrices(
   return all.length === 0 ? undefined : all.slice(-MAX_RECENT);
 }
 
-/** Prices are remembered for the maximum age of a comparable price plus the time before its block. */
+/** How long prices are remembered: the maximum age of a comparable price, plus the time before its block. */
 const RECENT_MS = 60_000;
 
-/** Polls may run every 100 ms. */
+/** Limits memory, since polls may run every 100 ms. */
 const MAX_RECENT = 30;
 
-/** A node's calls to its sidecar, by duration. */
+/** Counts of a node's calls to its sidecar, by duration. */
 interface CallTimes {
   readonly calls: bigint;
-  /** Number of calls that took at most this many ms. */
+  /** Number of calls that took no longer than this many ms. */
   readonly within: ReadonlyMap<number, bigint>;
 }
 
-/** What earlier polls showed of the node's own histogram of its calls. */
+/** What previous polls showed of the node's own histogram of its calls. */
 export interface LatencyHistory extends CallTimes {
   /** The calls between the last two polls that showed new calls, and the time of the second poll. */
   readonly recent?: CallTimes & { readonly atMs: number };
 }
 
-/**
- * Adds the histogram from one poll. `isRecent`: the previous poll is close enough to tell when the calls in between were made.
- */
+/** Adds the histogram from one poll. `isRecent` means the previous poll is recent enough to date the calls made since. */
 function advanceLatency(
   before: LatencyHistory | undefined,
   histogram: Histogram | undefined,
@@ -278,7 +276,7 @@ function advanceLatency(
   return { calls, within, recent: { atMs, calls: calls - from.calls, within: new Map(grown) } };
 }
 
-/** A node that restarted counts from zero again. It may have made more calls since then than before. */
+/** Returns true if a node has restarted and counts from zero. It may have made more calls since then than before. */
 function hasRestarted(before: CallTimes, { calls, within }: CallTimes): boolean {
   const fell = ([bound, count]: readonly [number, bigint]): boolean =>
     count < (before.within.get(bound) ?? 0n);

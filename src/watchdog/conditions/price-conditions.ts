@@ -8,14 +8,14 @@ const RESTART =
   "Restart the price sidecar. If prices do not return, check its log, the node's gRPC address and outbound HTTPS.";
 
 const NO_PRICES_IMPACT =
-  "The chain counts a vote without any price as missed, although the node counts a success. Each of these blocks lowers the month's rate.";
+  "The chain counts a vote without any price as missed, although the node counts it as a success. Each of these blocks lowers the month's rate.";
 
-/** Pair used to convert most markets. */
+/** The pair used to convert most markets. */
 const CONVERSION_PAIR = "USDT/USD";
 
 const PRICES_NOT_STORED = { notStored: "prices" };
 
-/** The sidecar runs without any price, and the node counts successes. */
+/** The sidecar is running without any prices, and the node counts successes. */
 const empty: AlertCase = {
   fires: [{ series: TICKS, step: 240 }, { series: UPDATES("btc/usd"), from: 7 }, call("Success", 60)],
   clears: [continued(UPDATES("btc/usd"), 240)],
@@ -29,14 +29,15 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
     title: "All prices missing",
     end: "38 pairs have a price",
     when: "the sidecar responds, but no pair has a price",
-    description: "The sidecar responds without any price. A single missing pair is normal; this is not.",
+    description:
+      "The sidecar responds, but its response contains no prices. A single missing pair is normal; this is not.",
     impact: NO_PRICES_IMPACT,
     action: RESTART,
     for: "5m",
     inhibits: ["empty-prices-counted", "major-pairs-missing", "websocket-providers-failing"],
     past: PRICES_NOT_STORED,
     others: "votes",
-    raw: { expr: () => NO_PRICE, value: "The sidecar runs, but updates no price.", example: empty },
+    raw: { expr: () => NO_PRICE, value: "The sidecar is running, but updates no prices.", example: empty },
     evaluate: (input) => evaluateNodes(input, evaluateAllPrices),
   }),
   condition({
@@ -47,7 +48,7 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
     when: "a pair in `alerts.major_pairs` has no price, while other pairs have one",
     description:
       "A major pair has no price. The chain needs these pairs most: it converts the pay with the native token's price. Other missing pairs are normal.",
-    impact: "None while any pair has a price. When all prices are missing, every block is lost.",
+    impact: "None while any pair has a price. If all prices are missing, every block is lost.",
     action: RESTART,
     for: "5m",
     resolveFor: "1m",
@@ -77,14 +78,14 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
       "The node counts each of these votes as a success, but the chain counts it as missed. Do not trust the node's success rate for now.",
     impact: NO_PRICES_IMPACT,
     action:
-      "Check the sidecar's market map: the node's gRPC server must be on, and --market-map-endpoint must name it without http://. Then restart the sidecar.",
+      "Check the sidecar's market map: the node's gRPC server must be enabled, and --market-map-endpoint must name it without http://. Then restart the sidecar.",
     for: "5m",
     past: PRICES_NOT_STORED,
     others: "votes",
     raw: {
       expr: (times) =>
         `${NO_PRICE} and sum ${VALIDATOR} (increase(app_oracle_responses{status="Success"}[${times("1m")}])) > 0`,
-      value: "The sidecar updates no price, but the node counts successes.",
+      value: "The sidecar updates no prices, but the node counts successes.",
       example: empty,
     },
     evaluate: (input) => evaluateNodes(input, evaluateEmptyPrices),
@@ -96,8 +97,8 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
     end: "the sidecar's timestamp changes",
     when: "the sidecar's timestamp has not changed for `max_age`",
     description:
-      "The sidecar updates its timestamp four times a second, even without any price. If the timestamp stops changing, the price loop hangs.",
-    impact: "No block is lost while there are prices, but the validator votes with old ones.",
+      "The sidecar updates its timestamp four times a second, even without any price. If the timestamp stops changing, the price loop has hung.",
+    impact: "No block is lost while there are prices, but the validator votes with outdated ones.",
     action: "Restart the price sidecar.",
     for: "30s",
     thresholds: {

@@ -1,7 +1,7 @@
 import type { AlertCase, SeriesCase } from "../../platform/monitoring/alerts/alert-spec.ts";
 import type { Times } from "../../platform/monitoring/alerts/times.ts";
 
-/** How an alert based only on node and sidecar metrics differs from its condition, for installations without the watchdog. */
+/** How an alert based only on node and sidecar metrics, for installations without the watchdog, differs from its condition. */
 export interface RawRule {
   readonly expr: (times: Times) => string;
   /** If absent, the condition's own value applies. */
@@ -11,38 +11,38 @@ export interface RawRule {
   readonly example: AlertCase;
 }
 
-/** A validator's identity, as PromQL. */
+/** PromQL clause that groups series by validator. */
 export const VALIDATOR = "by (chain_id, validator)";
 
-/** Windows for the share of bad calls. */
+/** Windows for computing the share of bad calls. */
 export const WINDOWS = ["5m", "30m", "1h", "6h", "3d"] as const;
 
 /** One of {@link WINDOWS}. */
 export type BadShareWindow = (typeof WINDOWS)[number];
 
-/** Deployed sidecars name their metrics side_car_…; the specification and later versions name them connect_…. */
+/** Deployed sidecars prefix their metrics with side_car_; the specification and later versions use connect_. */
 export function sidecarMetric(name: string, matchers = ""): string {
   return `{__name__=~"(side_car|connect)_${name}"${matchers === "" ? "" : `,${matchers}`}}`;
 }
 
-/** Name of the recorded share of bad calls in a window. */
+/** Returns the name of the recorded share of bad calls in a window. */
 export function badShare(window: BadShareWindow): string {
   return `validator:oracle_bad_calls:ratio_rate${window}`;
 }
 
-/** Matching pairs whose price was updated in the last minute. */
+/** Counts matching pairs whose price was updated in the last minute. */
 export function pricedPairs(times: Times, matchers: string): string {
   return `count ${VALIDATOR} (rate(${sidecarMetric("health_check_ticker_updates_total", matchers)}[${times("1m")}]) > 0)`;
 }
 
-/** Share of bad calls allowed by each boundary, 98 % and 95 % (docs/spec/chain-extension-modules.md, "Limits"). */
+/** Share of bad calls that each boundary, 98 % and 95 %, allows (docs/spec/chain-extension-modules.md, "Limits"). */
 export const ALLOWED = { full: 0.02, none: 0.05 } as const;
 
-/** PromQL: seconds until the end of the month. */
+/** PromQL for the seconds until the end of the month. */
 export const MONTH_SECONDS_LEFT =
   "scalar((days_in_month() - day_of_month() + 1) * 86400 - hour() * 3600 - minute() * 60)";
 
-/** PromQL: the sidecar is running, but no pair has a price. */
+/** PromQL for a sidecar that is running although no pair has a price. */
 export const NO_PRICE =
   "(validator:sidecar_ticks:rate1m > 0 unless validator:sidecar_priced_pairs:count > 0)";
 
@@ -53,7 +53,7 @@ export const call = (status: "Success" | "Failure", step: number, from = 0): Ser
   from,
   step,
 });
-/** The series continues from its last value, with a different step. */
+/** Continues the series from its last value with a different step. */
 export const continued = (series: string, step: number): SeriesCase => ({ series, step });
 const FAILURES = 'app_oracle_responses{$,status="Failure"}';
 export const SUCCESSES = 'app_oracle_responses{$,status="Success"}';

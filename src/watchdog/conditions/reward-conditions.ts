@@ -20,14 +20,14 @@ import {
 } from "./raw-metrics.ts";
 import type { AlertCase } from "../../platform/monitoring/alerts/alert-spec.ts";
 
-/** The end of a month whose calls have stopped: the loss remains. */
+/** The end of a month in which calls have stopped: the loss remains. */
 const lost: AlertCase = {
   fires: [call("Success", 0), { ...call("Failure", 0), jump: 1_000_000 }],
   clears: [{ series: SUCCESSES, from: 1_000_000_000 }],
   trueAfter: "7h",
 };
 
-/** Calls that keep failing for long enough, then stop failing. */
+/** Calls fail long enough for the condition to hold, then succeed again. */
 const atRisk = (trueAfter: string): AlertCase => ({
   fires: failing,
   clears: succeeding,
@@ -36,7 +36,7 @@ const atRisk = (trueAfter: string): AlertCase => ({
   onlyPromtool: "what remains depends on the day of the month",
 });
 
-/** A month at one call per second, with `misses` bad calls on the first day. */
+/** A month at one call per second, with `misses` bad calls on its first day. */
 const littleLeft = (misses: number): AlertCase => ({
   fires: [call("Success", 60), { ...call("Failure", 0), jump: misses }],
   clears: [{ series: SUCCESSES, from: 1_000_000_000 }],
@@ -49,7 +49,7 @@ const low: AlertCase = { fires: failing, clears: [{ series: SUCCESSES, from: 1_0
 const WEEK_SECONDS = 7 * 86_400;
 const HOURS_SECONDS = 4 * 3600;
 
-/** PromQL: at the bad shares of both windows, the boundary is crossed within the given time and within this month. */
+/** PromQL: at the bad-call shares of both windows, the boundary will be crossed within the given time and within this month. */
 function crossedWithin(
   left: string,
   windows: readonly [BadShareWindow, BadShareWindow],
@@ -66,7 +66,7 @@ function crossedWithin(
     .join(" and ");
 }
 
-/** Conditions on the month's rate and pay: four per boundary, and rotation. */
+/** Conditions on the month's success rate and pay: four for each boundary, and one for rotation. */
 export const REWARD_CONDITIONS: readonly Condition[] = [
   ...[ANY, FULL].flatMap(boundaryConditions),
   condition({
@@ -74,7 +74,7 @@ export const REWARD_CONDITIONS: readonly Condition[] = [
     severity: "warning",
     title: "Rotation risk",
     end: "one bad month would not lead to rotation",
-    when: "enough of the validator's months ended below the lower boundary that it may be rotated out, or may be if this month does too",
+    when: "so many of the validator's months ended below the lower boundary that it may be rotated out, now or if this month ends below it too",
     description:
       "A validator below the lower boundary for 2 months in a row, or in 3 of 6, may be rotated out of the validator set.",
     impact: "Rotation ends all pay.",
@@ -147,19 +147,19 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
       severity,
       title: `The present loss costs ${reward}`,
       end: "the loss of the last few hours has ended",
-      when: "the boundary is crossed within `lost_within` at the losses of the last six hours and of the last three days, or within `min_headroom` at the losses of the last hour and of the last five minutes",
+      when: "the boundary would be crossed within `lost_within` at the loss rates of both the last six hours and the last three days, or within `min_headroom` at those of both the last hour and the last five minutes",
       for: "10m",
       resolveFor: "1h",
       thresholds: {
         lost_within: {
           unit: "duration",
           initial: 7 * DAY_MS,
-          description: "time until the boundary is crossed if the loss lasts",
+          description: "time until the boundary is crossed if the loss continues",
         },
         min_headroom: {
           unit: "duration",
           initial: 4 * HOUR_MS,
-          description: "time until it is crossed at the last hour's loss",
+          description: "time until the boundary is crossed at the last hour's loss rate",
         },
         min_blocks: MIN_BLOCKS,
       },

@@ -26,7 +26,7 @@ import {
 
 /** What the node loses when its calls fail. */
 const FAILING_CALLS_IMPACT =
-  "Every failed call is a missed oracle vote: one block each. Failed calls can also slow the chain down: the node waits until its call times out.";
+  "Every failed call is a missed oracle vote and costs one block. Failed calls can also slow the chain down, because the node waits until its call times out.";
 
 const WEB_SOCKETS = "web_socket_connection_status";
 const SIDECAR_NOT_STORED = { notStored: "sidecar readings" };
@@ -40,7 +40,7 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
     end: "the sidecar responds",
     when: "the sidecar's prices cannot be read, and the node's calls fail too",
     description:
-      "Neither the watchdog nor the node can reach the price sidecar. A planned restart ends before this alert fires.",
+      "Neither the watchdog nor the node can reach the price sidecar. A planned restart is over before this alert fires.",
     impact: FAILING_CALLS_IMPACT,
     action:
       "Start the sidecar's service and read its journal. Once it responds, the node reconnects within seconds, or within two minutes after a long outage.",
@@ -82,13 +82,13 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
       "The sidecar responds, but only after the node has stopped waiting (client_timeout in its app.toml, 2 s by default). neutrond 9 always ends the call after 1 s.",
     impact: FAILING_CALLS_IMPACT,
     action:
-      "On the sidecar's machine, find out what takes the time: processor, disk, or the network to the node. Then restart the sidecar.",
+      "On the sidecar's machine, find out what is slow: the processor, the disk, or the network to the node. Then restart the sidecar.",
     for: "1m",
     thresholds: {
       client_timeout: {
         unit: "duration",
         initial: 2000,
-        description: "how long the node waits; neutrond 9: 1s",
+        description: "how long the node waits for a response; 1s for neutrond 9",
       },
     },
     inhibits: ["oracle-calls-failing", "sidecar-slow", "websocket-providers-failing", ...LOSS_ALERTS],
@@ -103,7 +103,7 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
     echo: "minutes",
     title: "Oracle calls fail",
     end: "the node's latest calls succeed",
-    when: "none of the node's calls has succeeded for `none_for`, or at least `min_failed` of the calls in the last 5 minutes failed, out of at least `min_blocks` calls, and the latest calls still fail",
+    when: "none of the node's calls has succeeded for `none_for`, or at least `min_failed` of at least `min_blocks` calls in the last 5 minutes failed, and the latest calls still fail",
     description: "The node calls its sidecar for every vote, and these calls fail.",
     impact: FAILING_CALLS_IMPACT,
     action:
@@ -114,7 +114,11 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
     thresholds: {
       none_for: { unit: "duration", initial: 90_000, description: "time without a successful call" },
       min_failed: { unit: "percent", initial: 90, description: "share of failed calls in 5 minutes" },
-      min_blocks: { unit: "number", initial: 30, description: "with fewer blocks, the share says nothing" },
+      min_blocks: {
+        unit: "number",
+        initial: 30,
+        description: "minimum number of blocks for the share to be meaningful",
+      },
     },
     inhibits: ["sidecar-slow", "websocket-providers-failing", ...LOSS_ALERTS],
     past: "counts",
@@ -133,8 +137,9 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
     end: "the price sidecar responds in 4 ms",
     when: "the sidecar's price response takes longer than `slow_after`, or, while the watchdog cannot read the prices, at least half of the node's calls do",
     description:
-      "The sidecar's price responses are slow. The node waits for prices for client_timeout in its app.toml, 2 s by default. neutrond 9 always ends the call after 1 s.",
-    impact: "A response after the node's timeout is a failed call and a missed oracle vote: one block each.",
+      "The sidecar's price responses are slow. The node waits for prices up to client_timeout in its app.toml, 2 s by default. neutrond 9 always ends the call after 1 s.",
+    impact:
+      "A response that arrives after the node's timeout is a failed call, so the validator misses its oracle vote for that block.",
     action:
       "Run the sidecar on the node's machine, with enough CPU. You can raise client_timeout from 2s to 5s and restart the node. neutrond 9 ignores values above 1 s, and a longer timeout slows every block while the sidecar is down.",
     for: "5m",
@@ -169,7 +174,7 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
     end: "0 of 12 WebSocket providers fail",
     when: "no WebSocket provider has sent a message for a minute, and either the success rate of the last 30 minutes is below `max_rate` or no pair has a price",
     description:
-      "All WebSocket price providers are failing together, and the validator is losing votes: the node's calls fail, or no pair has a price. A vote without a price counts as a success for the node and as missed for the chain. Individual disconnections are normal: providers reconnect within ten seconds.",
+      "All WebSocket price providers are failing together, and the validator is losing votes: the node's calls fail, or no pair has a price. The node counts a vote without a price as a success; the chain counts it as missed. Individual disconnections are normal: providers reconnect within ten seconds.",
     impact:
       "Without WebSocket providers, nearly all prices disappear within two minutes, and the validator misses every vote.",
     action: "Check the network: DNS, firewall, outbound ports 443 and 8443. Then restart the sidecar.",
@@ -219,7 +224,7 @@ function evaluateSidecarDown(input: NodeInput): ConditionResult {
 /** The shortest timeout that a node uses. */
 const QUICK_MS = 1_000;
 
-/** With fewer failed calls, a period without a good call says little: after a chain halt, one call makes a long period. */
+/** If fewer calls failed, a period without a good call means little: after a chain halt, a single call spans a long period. */
 const LEAST_FAILED = 10n;
 
 function evaluateCalls(
@@ -247,7 +252,7 @@ function evaluateCalls(
     : active(`${bad} of the node's ${total} calls in 5 minutes failed${slowText(nodes)}`, percent);
 }
 
-/** A price response that takes this long can explain failures, although it is shorter than `client_timeout`. */
+/** A price response that takes this long can explain failures even if it is faster than `client_timeout`. */
 const SLOW_MS = 500;
 
 function slowText(nodes: readonly NodeObservation[]): string {
@@ -281,18 +286,18 @@ function evaluateDuration(
   return prices.durationMs > slowAfterMs ? active(reason, prices.durationMs) : clear(reason);
 }
 
-/** "the price sidecar responds in 3.0 s". */
+/** Describes a response time: "the price sidecar responds in 3.0 s". */
 function durationReason(durationMs: number): string {
   const text = durationMs < 1000 ? `${Math.round(durationMs)} ms` : `${(durationMs / 1000).toFixed(1)} s`;
   return `the price sidecar responds in ${text}`;
 }
 
-/** Maximum age at which the node's calls still show how the sidecar responds. */
+/** Calls older than this no longer show how the sidecar responds. */
 const RECENT_MS = 30_000;
 
 /**
- * Evaluates the call times that the node itself measures: active if at least half of the latest calls took longer than
- * `slowAfterMs`. A histogram counts calls up to its bounds, so the smallest bound that is not below `slowAfterMs` decides.
+ * Evaluates the call times measured by the node itself. Active if at least half of the latest calls took longer than
+ * `slowAfterMs`. A histogram only counts calls up to its bounds, so the smallest bound not below `slowAfterMs` is decisive.
  */
 function evaluateLatency(
   history: LatencyHistory | undefined,
@@ -311,7 +316,7 @@ function evaluateLatency(
   return 2n * slow >= recent.calls ? active(reason) : clear(reason);
 }
 
-/** A provider fails after this long without a message. */
+/** A provider is considered failed after this long without a message. */
 const SILENT_MS = 60_000;
 
 function evaluateWebSockets(

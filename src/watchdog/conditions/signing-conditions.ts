@@ -26,7 +26,7 @@ import {
 const NODES_NOT_STORED = { notStored: "heights of individual nodes" };
 const SET_NOT_STORED = { notStored: "signatures and validator sets" };
 
-/** Conditions on the validator's part in consensus: its place in the set, its signatures, its oracle calls. */
+/** Conditions on the validator's part in consensus: its place in the validator set, its signatures and its oracle calls. */
 export const SIGNING_CONDITIONS: readonly Condition[] = [
   condition({
     name: "not-in-validator-set",
@@ -35,7 +35,8 @@ export const SIGNING_CONDITIONS: readonly Condition[] = [
     end: "the validator is in the set",
     when: "the validator is not in the chain's validator set",
     description: "The validator is jailed, was rotated out, or has too little stake.",
-    impact: "The validator earns nothing until it is in the set again: the month's pay falls in proportion.",
+    impact:
+      "The validator earns nothing until it is back in the set, so the month's pay falls proportionally.",
     action: "Query the validator's status. If it is jailed, fix the cause and send an unjail transaction.",
     for: "1m",
     resolveFor: "1m",
@@ -68,7 +69,7 @@ export const SIGNING_CONDITIONS: readonly Condition[] = [
     when: "the validator is in the set, but its last signature is more than `max_blocks` old, or the latest commits lack its signature",
     description: "The chain makes blocks without the validator's signature.",
     impact:
-      "A block without the validator's signature has no oracle vote from it either, so it misses the block for both rates.",
+      "A block without the validator's signature has no oracle vote from the validator either, so the block is missed for both rates.",
     action: "Check the signer and its connection to the node. Never start a second signer with the same key.",
     for: "30s",
     thresholds: {
@@ -107,7 +108,7 @@ export const SIGNING_CONDITIONS: readonly Condition[] = [
     when: "the node has new blocks, but has made no oracle call for `stall_after`",
     description:
       "The node follows the chain but does not call its sidecar. Either the oracle is disabled in app.toml, or the node cannot prepare blocks.",
-    impact: "Every block is a missed oracle vote.",
+    impact: "The validator misses its oracle vote in every block.",
     action:
       "Check [oracle] enabled in app.toml, and the node's log for extend_vote errors. Then restart the node.",
     for: "30s",
@@ -161,7 +162,7 @@ function evaluateSigning({ nodes, chain }: Observation, maxBlocks: number): Cond
   return clear("the validator signs");
 }
 
-/** Adds when the validator will be jailed for it. */
+/** Appends to an active result when the validator will be jailed. */
 function withJail(result: ConditionResult, input: ConditionInput): ConditionResult {
   if (result.kind !== "active") return result;
   const { window } = standingOf(input.observation, input.assessment?.blockTimeMs);

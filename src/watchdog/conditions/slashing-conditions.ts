@@ -16,7 +16,7 @@ const TOMBSTONED = "the chain has tombstoned the validator's key, which can neve
 
 const WINDOWS_NOT_STORED = { notStored: "signing windows" };
 
-/** Alerts for a validator that does not take part because it is jailed. */
+/** Alerts about a validator that does not take part because it is jailed. */
 const OUT_ALERTS = ["not-in-validator-set", "node-not-voting", "not-signing", ...VOTE_ALERTS] as const;
 
 /** Conditions on jailing, and on the signing window that leads to it. */
@@ -31,7 +31,7 @@ export const SLASHING_CONDITIONS: readonly Condition[] = [
       "The chain has evidence that two blocks at the same height were signed with the validator's key. Its stake was slashed, and the key can never sign again.",
     impact: "The validator can never earn anything again with this key.",
     action:
-      "Before anything else, stop every process that has the key. Then find the second signer, and ask the DAO about a validator with a new key.",
+      "Before anything else, stop every process that holds the key. Then find the second signer, and ask the DAO about a validator with a new key.",
     for: "0s",
     resolveFor: "1m",
     inhibits: ["validator-jailed", ...OUT_ALERTS],
@@ -49,10 +49,10 @@ export const SLASHING_CONDITIONS: readonly Condition[] = [
     severity: "critical",
     title: "Validator jailed",
     end: "the validator is not jailed",
-    when: "the chain has jailed the validator; without `operator_address`, this is known only until it can be released",
+    when: "the chain has jailed the validator; without `operator_address`, the watchdog knows this only until the validator can be released",
     description:
-      "The chain removed the validator from the set because it missed too many blocks in its signing window or its own stake is too small.",
-    impact: "The validator earns nothing until it is released: the month's pay falls in proportion.",
+      "The chain removed the validator from the set because it missed too many blocks in its signing window or because its own stake was too small.",
+    impact: "The validator earns nothing until it is released, so the month's pay falls proportionally.",
     action:
       "Repair the node and the signer, and only then send the unjail transaction that the alert names: a validator that still does not sign is jailed and slashed again.",
     for: "0s",
@@ -67,11 +67,11 @@ export const SLASHING_CONDITIONS: readonly Condition[] = [
     severity: "critical",
     title: "Jail is near",
     end: "5,012 of the 9,500 misses that a window of 10,000 blocks allows are used, 4,488 left",
-    when: "the validator is missing blocks and would be jailed within `jailed_within` at the present rate, or `min_used` of the misses that the window allows are used",
+    when: "the validator is missing blocks and would be jailed within `jailed_within` at the current rate, or has used `min_used` of the misses that the window allows",
     description:
       "The validator's signing window is filling with misses. If it misses more blocks than the chain allows, it is slashed and jailed.",
     impact:
-      "Jail costs part of the stake, both the validator's own and its delegators', and all pay until somebody releases the validator.",
+      "Being jailed costs part of the stake, the validator's own and its delegators', and all pay until somebody releases the validator.",
     action: "Get the validator signing, whatever else is wrong: every signed block puts jail further away.",
     for: "30s",
     resolveFor: "1m",
@@ -79,12 +79,12 @@ export const SLASHING_CONDITIONS: readonly Condition[] = [
       jailed_within: {
         unit: "duration",
         initial: 3_600_000,
-        description: "time until jail at the present rate",
+        description: "time until jail at the current rate",
       },
       min_used: {
         unit: "percent",
         initial: 90,
-        description: "used share of the allowed misses, while blocks are missed",
+        description: "share of the allowed misses already used, while the validator is missing blocks",
       },
     },
     inhibits: ["jail-risk"],
@@ -102,21 +102,22 @@ export const SLASHING_CONDITIONS: readonly Condition[] = [
     severity: "warning",
     title: "Signing window fills",
     end: "1,012 of the 9,500 misses that a window of 10,000 blocks allows are used, 8,488 left",
-    when: "`min_used` of the misses that the signing window allows are used, or the validator would be jailed within `jailed_within` at the present rate",
+    when: "the validator has used `min_used` of the misses that the signing window allows, or would be jailed within `jailed_within` at the current rate",
     description:
       "The validator has missed so many recent blocks that a further outage would lead to jail sooner than usual.",
-    impact: "None yet. Jail costs part of the stake and all pay until somebody releases the validator.",
+    impact:
+      "None yet. Being jailed costs part of the stake and all pay until somebody releases the validator.",
     action:
-      "Find out which blocks were missed, and postpone maintenance until they have left the window. The status shows how long a total outage may last before jail.",
+      "Find out which blocks were missed, and postpone maintenance until they have left the window. The status shows how long a total outage can last before the validator is jailed.",
     for: "5m",
     resolveFor: "10m",
     thresholds: {
       jailed_within: {
         unit: "duration",
         initial: 86_400_000,
-        description: "time until jail at the present rate",
+        description: "time until jail at the current rate",
       },
-      min_used: { unit: "percent", initial: 50, description: "used share of the allowed misses" },
+      min_used: { unit: "percent", initial: 50, description: "share of the allowed misses already used" },
     },
     past: WINDOWS_NOT_STORED,
     evaluate: (input, limit) =>
@@ -154,7 +155,7 @@ interface WindowLimits {
   readonly withinMs: number;
   /** Percent. */
   readonly minUsed: number;
-  /** If true, a window that is no longer filling up is not a reason. */
+  /** If true, a window used to `minUsed` is a reason only while it keeps filling up. */
   readonly needsMisses: boolean;
 }
 
@@ -181,11 +182,11 @@ function evaluateWindow(
   }
   // After a start of the watchdog, too few readings say how quickly the window fills.
   if (kind === "unknown" || (kind === "jail" && window.presentMs === undefined))
-    return cannotSee(`${windowText(window)}; the present rate of misses is not known yet`);
+    return cannotSee(`${windowText(window)}; the current rate of misses is not known yet`);
   return clear(windowText(window));
 }
 
-/** Share of the allowed misses that has been used, percent, at most 100. */
+/** Returns the percentage of the allowed misses already used, at most 100. */
 function usedPercent({ missed, allowed }: WindowStanding): number {
   if (missed >= allowed) return missed === 0n ? 0 : 100;
   return Number((missed * 10_000n) / allowed) / 100;
@@ -193,6 +194,6 @@ function usedPercent({ missed, allowed }: WindowStanding): number {
 
 function windowReason(window: WindowStanding): string {
   if (window.atPresentRate.kind === "jail")
-    return `at the present rate, jail ${presentText(window)}; ${windowText(window)}`;
+    return `at the current rate, jail ${presentText(window)}; ${windowText(window)}`;
   return `${windowText(window)}; if every block were missed from now on, jail ${allMissedText(window)}`;
 }

@@ -24,9 +24,9 @@ export const UPGRADE_CONDITIONS: readonly Condition[] = [
     title: "Chain upgrade planned",
     end: "no upgrade is planned",
     when: "the chain has planned an upgrade that is expected in less than `lead`",
-    description: "The chain has planned an upgrade: at its height, every node needs the new version.",
+    description: "The chain has planned an upgrade: every node needs the new version at the upgrade height.",
     impact: IMPACT,
-    action: "Prepare the new version on every node, and plan who will be there when the height is reached.",
+    action: "Prepare the new version on every node, and plan who will be on duty when the height is reached.",
     for: "0s",
     resolveFor: "1m",
     thresholds: {
@@ -41,9 +41,11 @@ export const UPGRADE_CONDITIONS: readonly Condition[] = [
     title: "Chain upgrade is near",
     end: "no upgrade is planned",
     when: "the chain has planned an upgrade that is expected in less than `lead`",
-    description: "A planned upgrade's height will be reached soon, and every node will need the new version.",
+    description:
+      "The height of a planned upgrade will be reached soon, and every node will then need the new version.",
     impact: IMPACT,
-    action: "Check that the new version is in place on every node, and stay until the validator signs again.",
+    action:
+      "Check that the new version is in place on every node, and stay on duty until the validator signs again.",
     for: "0s",
     resolveFor: "1m",
     thresholds: {
@@ -68,7 +70,7 @@ function evaluatePlan({ observation, upgrade }: ConditionInput, leadMs: number):
   return upgrade.atMs.middle - observation.atMs <= leadMs ? active(text) : clear(text);
 }
 
-/** If a node's last block is the block of a planned upgrade, it stopped there, as the old version does. */
+/** Appends to an active result that a node stopped at the block of a planned upgrade, as the old version does. */
 export function withUpgrade(
   result: ConditionResult,
   nodes: readonly NodeObservation[],

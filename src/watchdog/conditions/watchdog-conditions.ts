@@ -2,11 +2,11 @@ import { counted } from "../../platform/base/text.ts";
 import { active, cannotSee, clear, type Condition, condition } from "./condition.ts";
 import { secondsText } from "./evaluate-nodes.ts";
 
-/** Name of the alert about lost notifications. If its own notification is lost, that is not counted again. */
+/** Name of the alert about lost notifications. If its own notification is lost, that loss is not counted again. */
 export const NOTIFICATIONS_LOST = "notifications-lost";
 
 /**
- * Conditions on the watchdog itself. They apply to all of its validators: only the first validator for which they fire notifies.
+ * Conditions on the watchdog itself. They apply to all of its validators, but only the first one for which they fire notifies.
  */
 export const WATCHDOG_CONDITIONS: readonly Condition[] = [
   condition({
@@ -16,9 +16,9 @@ export const WATCHDOG_CONDITIONS: readonly Condition[] = [
     end: "the last poll began 0 s late",
     when: "polls begin more than `max_late` later than planned",
     description:
-      "The watchdog has more work than its processor or disk can handle: its polls begin late, and sources can seem slow or down when they are not. Its counts stay right, since the nodes keep counting.",
+      "The watchdog has more work than its processor or disk can handle: its polls begin late, and sources can seem slow or down when they are not. Its counts stay correct, because the nodes keep counting.",
     impact:
-      "None for the votes themselves. For all of this watchdog's validators, alerts are late by the same time, and what it cannot see is unknown.",
+      "None for the votes themselves. Alerts for all of this watchdog's validators are late by the same time, and whatever it cannot see is unknown.",
     action:
       "Give the machine more processor time or a faster disk, or divide the validators among several watchdogs.",
     for: "1m",
@@ -52,7 +52,7 @@ export const WATCHDOG_CONDITIONS: readonly Condition[] = [
     end: "the watchdog's clock is believed",
     when: "the clock of the watchdog's machine contradicts the chain, the sources or the last poll",
     description:
-      "The clock of the watchdog's machine was changed or is wrong: the chain's newest block, the sources' clocks or the last stored poll contradict it. The watchdog continues with the time that it believes.",
+      "The clock of the watchdog's machine was changed or is wrong: the chain's newest block, the sources' clocks or the last stored poll contradict it. The watchdog continues with the time that it considers correct.",
     impact:
       "No block is lost. Blocks are counted, but no month is closed unless the chain's time can be read, and new events can have wrong times.",
     action:
@@ -74,10 +74,10 @@ export const WATCHDOG_CONDITIONS: readonly Condition[] = [
     end: "all notifications from the last day were delivered",
     when: "a channel has permanently refused a notification, or has not accepted it for a day",
     description:
-      "A receiver no longer exists, refuses the watchdog's account or a message, or was down for a day. The working channels send this alert.",
+      "A receiver no longer exists, refuses the watchdog's account or a message, or was down for a day. This alert is sent through the channels that still work.",
     impact: "Alerts on that channel reach nobody until its receiver accepts them.",
     action:
-      "Correct the channel's settings: the receiver's reply says what is wrong. Run relaywatch alerts test, then relaywatch alerts dead-letters --resend, or --discard for notifications that nobody needs any more.",
+      "Correct the channel's settings: the receiver's reply says what is wrong. Run relaywatch alerts test, then relaywatch alerts dead-letters --resend, or --discard for notifications that are no longer needed.",
     for: "0s",
     past: { notStored: "notifications" },
     evaluate: ({ lost = [] }) => {
@@ -89,7 +89,7 @@ export const WATCHDOG_CONDITIONS: readonly Condition[] = [
   }),
 ];
 
-/** True for an alert about the watchdog, which is the same for all validators. */
+/** Returns true for an alert about the watchdog, which is the same for all validators. */
 export function isAboutWatchdog(alert: string): boolean {
   return WATCHDOG_CONDITIONS.some(({ name }) => name === alert);
 }

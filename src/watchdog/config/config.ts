@@ -45,18 +45,18 @@ import { identity, refuseTwoForms, source, sources, toValidators, validators } f
 /** Configuration of the watchdog. */
 export interface WatchdogConfig {
   readonly listen: ListenAddress;
-  /** Names that clients may use besides the loopback names. If absent: none on a loopback address, otherwise every name. */
+  /** Host names that clients may use besides the loopback names. If absent: none on a loopback address, otherwise any name. */
   readonly hosts?: readonly string[];
-  /** Folder for the state file. If absent, a restart starts a new count. */
+  /** Folder for the state file. If absent, counting starts over after a restart. */
   readonly stateDir?: string;
   /** Time from the end of one poll to the start of the next. */
   readonly intervalMs: number;
   readonly limits: SourceLimits;
-  /** How sources and receivers are reached. If absent: through the environment's proxies, with the public certificates. */
+  /** How sources and receivers are reached. If absent, through the environment's proxies, trusting the public certificates. */
   readonly network?: NetworkOptions;
   /** At least one. */
   readonly validators: readonly ValidatorConfig[];
-  /** Grants access to the routes that change something. If absent, they are closed. */
+  /** Grants access to the routes that make changes. If absent, these routes are closed. */
   readonly token?: Secret;
   readonly alerts: AlertsConfig;
   readonly notify: NotifyConfig;
@@ -108,7 +108,7 @@ const fileSchema = z.strictObject({
   source: source
     .default("scrape")
     .describe(
-      "where the metrics of nodes and sidecars come from: scrape reads their pages, prometheus reads what a Prometheus stored; each entry of validators can have its own",
+      "source of node and sidecar metrics: scrape reads their pages, prometheus reads what a Prometheus server has stored; each entry in validators can have its own",
     ),
   prometheus: prometheus
     .optional()
@@ -117,7 +117,9 @@ const fileSchema = z.strictObject({
     ),
   backfill: backfill
     .optional()
-    .describe("fills gaps in the readings from Prometheus: the watchdog was down, or scrapes failed"),
+    .describe(
+      "fills gaps in the readings with data from Prometheus, after the watchdog was down or scrapes failed",
+    ),
   sources: sources.prefault({}).describe("URLs of the node and its sidecar, and limits for all scrapes"),
   chain: chain.optional().describe("the chain itself; block times decide in which month a block is counted"),
   tls: tlsSchema("sources and receivers"),
@@ -166,7 +168,7 @@ export const watchdogConfigKind: ConfigKind<WatchdogDaemonConfig> = {
   schema: watchdogConfigSchema,
 };
 
-/** What a reload would lose: all channels or all validators. Undefined if neither. */
+/** Returns what a reload would lose: all channels or all validators. Undefined if neither. */
 export function lossOf(before: WatchdogDaemonConfig, after: WatchdogDaemonConfig): string | undefined {
   const count = before.notify.channels.length;
   if (count > 0 && after.notify.channels.length === 0)

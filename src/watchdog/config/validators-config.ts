@@ -14,14 +14,14 @@ const PRICES_URL = "http://127.0.0.1:8080/";
 const ORACLE_METRICS_URL = "http://127.0.0.1:8001/metrics";
 const SIDECAR_METRICS_URL = "http://127.0.0.1:8002/metrics";
 
-/** Keys that identify the validator. */
+/** The keys that identify the validator. */
 export const identity = {
   chain_id: z
     .string()
     .regex(CHAIN_ID, { error: issueText("is not a chain id", "1 to 50 visible ASCII characters") })
     .optional()
     .describe(
-      "the chain that the node must be on; with a wrong node URL, the first start fails, and a different chain than before begins a new ledger",
+      "the chain that the node must be on; with a wrong node URL, the first start fails; changing to a different chain begins a new ledger",
     )
     .meta({ example: "neutron-1" }),
   consensus_address: addressField(/valcons$/, "neutronvalcons1…")
@@ -70,7 +70,7 @@ const nodeUrls = {
     })
     .optional()
     .describe(
-      "further URLs of the same node and sidecar, such as through a second network or proxy, tried in this order when one does not respond; other nodes belong in nodes",
+      "further URLs of the same node and sidecar, for instance through a second network or a proxy, tried in this order when one does not respond; other nodes belong in nodes",
     )
     .meta({ example: { node: ["http://10.1.0.1:26660/metrics"] }, commentedOut: true }),
   grpc: targetField()
@@ -89,10 +89,10 @@ const nodeUrls = {
     .meta({ example: { instance: "127.0.0.1:8002" }, commentedOut: true }),
 };
 
-/** The `source` key, for the file and for a validator. */
+/** The `source` key, for the file and for each validator. */
 export const source = z.enum(METRIC_SOURCES);
 
-/** The `sources` section: the single node, and the limits for all scrapes. */
+/** The `sources` section: the only node, and the limits for all scrapes. */
 export const sources = z.strictObject({
   ...nodeUrls,
   egress: z
@@ -120,7 +120,7 @@ export const validators = z
     z.strictObject({
       name: nameField().describe("unique; names the validator in the state file, the API and the metrics"),
       ...identity,
-      source: source.optional().describe("where the metrics come from; default: as for the whole file"),
+      source: source.optional().describe("where the metrics come from; default: the top-level setting"),
       nodes: z
         .array(node)
         .min(1)
@@ -128,8 +128,8 @@ export const validators = z
         .describe(
           "nodes that vote for this validator; in each poll, only the node with the highest share of good blocks counts",
         ),
-      chain: chain.optional().describe("as for the whole file"),
-      policy: policy.prefault({}).describe("as for the whole file"),
+      chain: chain.optional().describe("like the top-level section, for this validator"),
+      policy: policy.prefault({}).describe("like the top-level section, for this validator"),
     }),
   )
   .min(1)
@@ -162,7 +162,7 @@ interface ValidatorKeys extends z.output<z.ZodObject<typeof identity>> {
   readonly validators?: z.output<typeof validators> | undefined;
 }
 
-/** Refuses the single-validator keys next to `validators`, and names that are not unique. */
+/** Refuses files that combine the single-validator keys with `validators`, and names that are not unique. */
 export function refuseTwoForms(file: ValidatorKeys, context: z.RefinementCtx): void {
   if (file.validators === undefined) return;
   const single = {
@@ -206,7 +206,7 @@ function refuseDuplicates(
   }
 }
 
-/** Returns the validators in the file: the entries of `validators`, or the one validator that the other keys describe. */
+/** Returns the validators in the file: the entries of `validators`, or the single validator described by the other keys. */
 export function toValidators(file: ValidatorKeys): readonly ValidatorConfig[] {
   const { egress } = file.sources;
   if (file.validators !== undefined)
@@ -256,7 +256,7 @@ function toChain({ rest, rpc, fallbacks = [], ...given }: z.output<typeof chain>
   };
 }
 
-/** Endpoints with headers, and chain endpoints with a path or query, which may contain keys. */
+/** Returns endpoints with headers, and chain endpoints with a path or query: all may contain keys. */
 function withKeys(
   nodes: readonly NodeKeys[],
   { chain: given }: Identity,
@@ -334,7 +334,7 @@ function targetField() {
   });
 }
 
-/** Field for a validator or node name. */
+/** Field for the name of a validator or node. */
 function nameField() {
   return z.string().refine((text) => /^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$/.test(text), {
     error: issueText("is not a name", 'letters, digits, "-", "_" and ".", at most 63'),

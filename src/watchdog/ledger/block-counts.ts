@@ -2,7 +2,7 @@
 export interface BlockCounts {
   readonly good: bigint;
   readonly bad: bigint;
-  /** Blocks between the last reading and a node restart, which erased their counts. */
+  /** Blocks made between the last reading and a node restart, which erased their counts. */
   readonly unknown: bigint;
 }
 
@@ -41,7 +41,7 @@ export function partOfCounts(counts: BlockCounts, numerator: bigint, denominator
   return { good: part(counts.good), bad: part(counts.bad), unknown: part(counts.unknown) };
 }
 
-/** Share of bad blocks; undefined if there are no blocks. */
+/** Returns the share of bad blocks; undefined if there are no blocks. */
 export function badShare({ good, bad }: BlockCounts): number | undefined {
   return good + bad === 0n ? undefined : Number(bad) / Number(good + bad);
 }

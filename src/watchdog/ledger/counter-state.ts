@@ -1,6 +1,6 @@
 import { type BlockCounts, NO_BLOCKS } from "./block-counts.ts";
 
-/** A pair of counters that start at zero with their process. */
+/** A pair of counters that start at zero when their process starts. */
 export interface CounterReading {
   readonly chainId: string;
   readonly success: bigint;
@@ -8,11 +8,11 @@ export interface CounterReading {
   /** Height of the latest block. */
   readonly height?: bigint;
   readonly processStartMs?: number;
-  /** Clock of the node's machine, on which `processStartMs` is based. Absent if not known. */
+  /** Clock of the node's machine, on which `processStartMs` is based. Absent if unknown. */
   readonly clockMs?: number;
 }
 
-/** The last counted reading and its wall-clock time. The next reading is compared with it. */
+/** The last counted reading and its wall-clock time. The next reading is compared with this one. */
 export interface Baseline extends CounterReading {
   readonly atMs: number;
 }
@@ -20,13 +20,13 @@ export interface Baseline extends CounterReading {
 /** Blocks that one reading adds to the ledger. */
 export interface LedgerStep {
   readonly counts: BlockCounts;
-  /** Start of the interval in which the blocks were made; it ends at the reading. */
+  /** Start of the interval in which the blocks were made. The interval ends at the reading. */
   readonly fromMs: number;
-  /** The node has restarted since the baseline, so its counters began again at zero. */
+  /** True if the node has restarted since the baseline, so that its counters started again from zero. */
   readonly restarted: boolean;
   /** If present, another node that was already running has replaced the first node at this URL. */
   readonly isReplaced?: true;
-  /** The reading had no baseline: its blocks were made earlier, and only their number is known. */
+  /** True if the reading had no baseline: its blocks were made earlier, and only their number is known. */
   readonly isFirst: boolean;
   readonly baseline: Baseline;
 }
@@ -34,9 +34,9 @@ export interface LedgerStep {
 /** A node's latest readings. */
 export interface CounterState {
   readonly baseline: Baseline;
-  /** Present while the readings may come from several nodes. Nothing is counted then. */
+  /** Present while the readings may come from several nodes; nothing is counted during that time. */
   readonly conflict?: Conflict;
-  /** When another node replaced the first node at this URL. Absent if never. */
+  /** When another node replaced the first node at this URL. Absent if none did. */
   readonly replacedAtMs?: number;
 }
 
@@ -45,30 +45,30 @@ interface Conflict {
   /** The first and last readings since the process last changed. */
   readonly first: Baseline;
   readonly last: Baseline;
-  /** The first process has responded again. A single change may mean that one node has replaced the other. */
+  /** True if the first process has responded again. A single change may mean that one node has replaced the other. */
   readonly alternates: boolean;
 }
 
 /** Result of one reading from one node. */
 interface CounterStep {
   readonly state: CounterState;
-  /** Undefined while the readings may come from several nodes: none of them is counted. */
+  /** Undefined while the readings may come from several nodes, since none of them is counted. */
   readonly step: LedgerStep | undefined;
 }
 
 /**
- * The process start time is computed from the kernel's boot time, which may move by a second when the clock is adjusted. Two
- * readings from one process can therefore differ by this much.
+ * The process start time is computed from the kernel's boot time, which may shift by a second when the clock is adjusted. Two
+ * readings from the same process can therefore differ by this much.
  */
 export const START_TOLERANCE_MS = 2000;
 
-/** A restarted process starts after the old one's last reading. The times come from two clocks, which may differ by this much. */
+/** A restarted process starts after the old one's last reading. The times come from two clocks that may differ by this much. */
 export const CLOCK_TOLERANCE_MS = 10_000;
 
-/** A conflict is over once only one node has responded for this long. */
+/** A conflict ends once only one node has responded for this long. */
 const CONFLICT_END_MS = 300_000;
 
-/** Adds a reading to its node's counter state; `state` is undefined before the node's first reading. */
+/** Adds a reading to the counter state of its node. `state` is undefined before the node's first reading. */
 export function advanceCounter(
   state: CounterState | undefined,
   reading: CounterReading,
@@ -92,7 +92,7 @@ export function advanceCounter(
   };
 }
 
-/** Returns the conflict after a reading; undefined if there is none, or if only one node responds now. */
+/** Returns the conflict after a reading, or undefined if there is none or only one node responds now. */
 function nextConflict(
   { baseline, conflict, replacedAtMs }: CounterState,
   reading: CounterReading,
@@ -112,7 +112,7 @@ function nextConflict(
   return isOver ? undefined : { ...conflict, last };
 }
 
-/** Counts the blocks after a switch to another node: blocks between the two nodes' readings are unknown. */
+/** Counts the blocks after a switch to another node. Blocks between the readings of the two nodes are unknown. */
 function replacement(baseline: Baseline, first: Baseline, reading: CounterReading, atMs: number): LedgerStep {
   const step = advance(first, reading, atMs);
   const unknown = step.counts.unknown + uncounted(baseline, first, 0n);
@@ -128,10 +128,10 @@ function replacement(baseline: Baseline, first: Baseline, reading: CounterReadin
 /**
  * Counts the blocks between the baseline and a new reading from the same chain.
  *
- * Within one run of the node, the counters only grow, so the difference is counted. After a node restart, its new values are
- * counted in full, and blocks that neither run counted are unknown. Nothing is counted from another process: its counters cover
- * blocks that the first process already counted. Without a baseline, see `firstStep`. A restart of the sidecar or the watchdog
- * needs no handling here, since the node continues to count.
+ * While a node keeps running, its counters only grow, so the difference is counted. After a node restart, the new values are
+ * counted in full, and blocks that neither process counted are unknown. Nothing is counted from any other process, because its
+ * counters cover blocks that the first process already counted. Without a baseline, see `firstStep`. A restart of the sidecar or
+ * the watchdog needs no special handling, since the node continues to count.
  */
 export function advance(baseline: Baseline | undefined, reading: CounterReading, atMs: number): LedgerStep {
   const next = { ...reading, atMs };
@@ -153,7 +153,7 @@ export function advance(baseline: Baseline | undefined, reading: CounterReading,
   }
 }
 
-/** Returns the step for the first reading, which has no baseline. */
+/** Returns the step for a node's first reading, which has no baseline. */
 function firstStep(reading: CounterReading, baseline: Baseline): LedgerStep {
   const { processStartMs, success: good, failure: bad } = reading;
   // The counters cover the time since the start of the node. Without a start, or with one in the future, which means that
@@ -169,15 +169,15 @@ function firstStep(reading: CounterReading, baseline: Baseline): LedgerStep {
 }
 
 /**
- * How a reading relates to the baseline. "other": another process, which ran at the same time as the baseline's process. Either
- * two nodes respond at one URL, or a node that was already running has replaced the first one.
+ * How a reading relates to the baseline. "other" means another process that ran at the same time as the baseline's process:
+ * either two nodes respond at one URL, or a node that was already running has replaced the first one.
  */
 type Relation = "same" | "restarted" | "other";
 
 /**
  * Compares a reading with the baseline. Counters and heights are the evidence: a process makes one call per block, so neither the
  * growth of its counters nor the counters of a new process can greatly exceed the growth in height. The start time is only a
- * hint: setting the clock of the node's machine moves it by the whole step.
+ * hint: if the clock of the node's machine is set, it shifts by the same amount.
  */
 function relationOf(baseline: Baseline, reading: Baseline): Relation {
   const hasFallen = reading.success < baseline.success || reading.failure < baseline.failure;
@@ -202,18 +202,18 @@ function relationOf(baseline: Baseline, reading: Baseline): Relation {
   return isNew && isShort ? "restarted" : "same";
 }
 
-/** A height that is proposed several times has as many calls, and a page may be older than its height. */
+/** Calls allowed beyond one per block: a height may be proposed several times, and a page may be older than its height. */
 const EXTRA_CALLS = 20n;
 
-/** Blocks between two readings; undefined if a height is not known or has fallen. */
+/** Returns the number of blocks between two readings; undefined if a height is unknown or has fallen. */
 function growthOf(baseline: Baseline, { height }: CounterReading): bigint | undefined {
   if (baseline.height === undefined || height === undefined || height < baseline.height) return undefined;
   return height - baseline.height;
 }
 
 /**
- * True if the process is young enough to have started after the baseline; undefined if a start time is not known. If the clock of
- * the node's machine is known, the age is right whatever that clock shows.
+ * Returns true if the process is young enough to have started after the baseline; undefined if a start time is unknown. If the
+ * clock of the node's machine is known, the age is correct no matter what that clock shows.
  */
 function startedLater(
   baseline: Baseline,
@@ -224,13 +224,13 @@ function startedLater(
   return (clockMs ?? atMs) - start <= atMs - baseline.atMs + CLOCK_TOLERANCE_MS;
 }
 
-/** Returns true if two readings are known to come from one process. */
+/** Returns true if two readings are known to come from the same process. */
 export function isSameStart(a: CounterReading, b: CounterReading): boolean {
   if (a.processStartMs === undefined || b.processStartMs === undefined) return false;
   return Math.abs(a.processStartMs - b.processStartMs) <= START_TOLERANCE_MS;
 }
 
-/** Blocks between the two heights that the node's new run did not count; 0 if a height is not known. */
+/** Returns how many blocks between the two heights the node's new process did not count; 0 if a height is unknown. */
 function uncounted(baseline: Baseline, reading: CounterReading, counted: bigint): bigint {
   const missing = (growthOf(baseline, reading) ?? 0n) - counted;
   return missing > 0n ? missing : 0n;

@@ -8,7 +8,7 @@ import { type Baseline, CLOCK_TOLERANCE_MS, type LedgerStep, START_TOLERANCE_MS 
 import type { LedgerEvent } from "./ledger-view.ts";
 import type { SourceCounting, SourceLedger } from "./source-ledger.ts";
 
-/** An event with its number; numbers increase by one. */
+/** A numbered event. Numbers increase by one. */
 export interface StoredEvent extends LedgerEvent {
   readonly id: number;
 }
@@ -35,17 +35,17 @@ export function addEvents(list: EventList, events: readonly LedgerEvent[]): Even
   };
 }
 
-/** Replaces the end and text of an ongoing event. */
+/** Replaces the end time and the text of an ongoing event. */
 export function extendEvent(list: EventList, id: number, toMs: number, text: string): EventList {
   const recent = list.recent.map((event) => (event.id === id ? { ...event, toMs, text } : event));
   return { ...list, recent };
 }
 
-/** The part of a ledger that polls add events to. */
+/** The part of a ledger to which polls add events. */
 export interface EventLedger {
   readonly events: EventList;
   readonly progress?: Progress;
-  /** Processes as last shown on the pages, by node name. */
+  /** Processes as last shown on the nodes' pages, keyed by node name. */
   readonly processes: ReadonlyMap<string, Processes>;
   /** The chain's reward parameters, as text. */
   readonly params?: string;
@@ -54,10 +54,10 @@ export interface EventLedger {
 /** A poll whose blocks are counted. */
 export interface CountedPoll {
   readonly observation: Observation;
-  /** The source "calls" before the poll. */
+  /** The state of the source "calls" before the poll. */
   readonly before: SourceLedger;
   readonly calls: SourceCounting;
-  /** Months that the poll closed, and months reopened because a wrong clock had closed them. */
+  /** Months that this poll closed, and months that it reopened because a wrong clock had closed them. */
   readonly closed: readonly Month[];
   readonly reopened: readonly Month[];
   readonly intervalMs: number;
@@ -65,7 +65,7 @@ export interface CountedPoll {
   readonly gapMs?: number | undefined;
 }
 
-/** Adds a poll's events, from its counts, processes, parameters and height, and for the months that it closed. */
+/** Adds the events that result from a poll's counts, processes, parameters and height, and from the months that it closed. */
 export function followPoll(ledger: EventLedger, poll: CountedPoll): EventLedger {
   const { observation, closed, reopened } = poll;
   const { atMs, clock } = observation;
@@ -116,7 +116,7 @@ function heightOf({ nodes }: Observation): bigint | undefined {
   );
 }
 
-/** Counter events: the first reading, gaps, node restarts, and two nodes at one URL. */
+/** Returns the events from the counters: the first reading, gaps, node restarts, and two nodes at one URL. */
 function countingEvents(poll: CountedPoll): readonly LedgerEvent[] {
   const { observation, before, calls } = poll;
   const { atMs } = observation;
@@ -164,7 +164,7 @@ function followParams(
   };
 }
 
-/** Creates the event for the first reading. Earlier blocks are dated from `fromMs` on. */
+/** Creates the event for the first reading. Blocks made earlier are dated from `fromMs` on. */
 function firstReading(fromMs: number, { good, bad }: BlockCounts, atMs: number, node: string): LedgerEvent {
   const before = Number(good + bad);
   const text =
@@ -174,7 +174,7 @@ function firstReading(fromMs: number, { good, bad }: BlockCounts, atMs: number, 
   return { kind: "first-reading", fromMs: Math.min(fromMs, atMs), toMs: atMs, node, text };
 }
 
-/** A process's start time moves with its machine's clock. */
+/** Detects a change to a machine's clock: a process's start time shifts along with it. */
 function nodeClock(
   node: string,
   before: number | undefined,
@@ -185,7 +185,7 @@ function nodeClock(
   return [{ ...eventAt("clock-jump", atMs, text), node }];
 }
 
-/** Creates the event for a node restart, from the node's last reading to its new start. */
+/** Creates the event for a node restart, which spans the time from the last reading to the new process start. */
 export function nodeRestart(
   node: string,
   { counts: { unknown }, isReplaced }: Pick<LedgerStep, "counts" | "isReplaced">,
@@ -203,14 +203,14 @@ interface Progress {
   readonly height: bigint;
   /** Wall-clock time at which this height was first seen. */
   readonly sinceMs: number;
-  /** Event number of the current halt. */
+  /** Number of the event for the current halt. */
   readonly haltId?: number;
 }
 
 /** The chain is considered halted after this long without a block. */
 const HALT_MS = 60_000;
 
-/** Adds the highest height in a poll. A halt is one event, which starts at the last block and is extended at each poll. */
+/** Adds the highest height in a poll. A halt is a single event that starts at the last block and is extended at every poll. */
 function followProgress(
   progress: Progress | undefined,
   events: EventList,
@@ -234,9 +234,9 @@ function followProgress(
   };
 }
 
-/** Processes of one node and its sidecar, as last shown on their pages. */
+/** The processes of a node and its sidecar, as last shown on their pages. */
 export interface Processes {
-  /** Last poll that showed the sidecar's start time. */
+  /** Time of the last poll that showed the sidecar's start time. */
   readonly sidecarSeenMs?: number;
   readonly sidecarStartMs?: number;
   readonly sidecarVersion?: string;
@@ -245,12 +245,12 @@ export interface Processes {
   readonly changedMs?: number;
 }
 
-/** If two programs alternate at one URL, the version changes at every poll: further changes are not events for this long. */
+/** If two programs alternate at one URL, the version changes with every poll. Further changes are not events for this long. */
 const QUIET_MS = 600_000;
 
 /**
- * Compares a poll's pages with earlier ones. Sidecar restarts and version changes are events. A field that no page shows is left
- * unchanged. Node restarts are counter events (`advance`).
+ * Compares a poll's pages with earlier ones. Sidecar restarts and version changes become events. A field shown on no page is left
+ * unchanged. Node restarts are events from the counters (`advance`).
  */
 export function followProcesses(
   before: ReadonlyMap<string, Processes>,
@@ -280,7 +280,7 @@ function followOne(before: Processes, node: NodeObservation, atMs: number) {
   return { processes, events: events.map((event): LedgerEvent => ({ ...event, node: node.name })) };
 }
 
-/** Returns the processes as one poll shows them; keys that no page shows are absent. */
+/** Returns the processes seen in one poll. Keys that no page shows are absent. */
 function seenOf({ metrics, sidecar, prices }: NodeObservation) {
   const nodeVersion = metrics.state === "up" ? metrics.value.version : undefined;
   const page = sidecar.state === "up" ? sidecar.value : undefined;
@@ -297,14 +297,14 @@ function seenOf({ metrics, sidecar, prices }: NodeObservation) {
 
 type Versions = Pick<Processes, "nodeVersion" | "sidecarVersion">;
 
-/** Replaces the versions, unless some of a page's programs are missing now: a change is detected when they are back. */
+/** Replaces the versions unless some of a page's programs are currently missing: a change is detected once they are back. */
 function latestVersions(before: Versions, now: Versions): Versions {
   const latest = (key: keyof Versions): Versions =>
     now[key] === undefined || isPartOf(now[key], before[key]) ? {} : { [key]: now[key] };
   return { ...latest("nodeVersion"), ...latest("sidecarVersion") };
 }
 
-/** Returns true if a page that used to show these programs' versions, "0.50.9, go1.24", now shows only some of them. */
+/** Returns true if a page that used to show versions of several programs, "0.50.9, go1.24", now shows only some of them. */
 function isPartOf(part: string, whole: string | undefined): boolean {
   const known = new Set(whole?.split(", "));
   return part.split(", ").every((version) => known.has(version));
@@ -338,11 +338,11 @@ function versionChange(
 
 const NO_PROGRAMME = "no reward programme";
 
-/** How a parameter is named and displayed. */
+/** Defines how a parameter is named and displayed. */
 type ParamText = readonly [name: string, show: (value: string) => string];
 
 const asIs = (value: string): string => value;
-/** Formats a share scaled by 10^18. */
+/** Formats a fraction scaled by 10^18 as a percentage. */
 const percent = (value: string): string => `${Number(value) / 1e16} %`;
 
 const TEXTS: Readonly<Record<keyof RevenueParams, ParamText>> = {
@@ -355,7 +355,7 @@ const TEXTS: Readonly<Record<keyof RevenueParams, ParamText>> = {
   schedule: ["payment schedule", asIs],
 };
 
-/** Encodes a chain's parameters for comparison with later ones. Pass undefined if the chain has no revenue module. */
+/** Encodes a chain's parameters so that later ones can be compared. Pass undefined if the chain has no revenue module. */
 export function encodeParams(revenue: RevenueView | undefined): string {
   if (revenue === undefined) return NO_PROGRAMME;
   return JSON.stringify(revenue.params, (_key, value: unknown) =>

@@ -3,28 +3,28 @@ import { MINUTE_MS } from "../../platform/base/time.ts";
 import type { ChainHead, MonthEdge, Observation } from "../sources/observation.ts";
 
 /**
- * Time of the blocks that a poll counts. The chain pays by block time, so block time is used if the chain can be read. Otherwise,
- * the poll's time is used, which is at most one poll later.
+ * Time of the blocks that a poll counts. The chain pays by block time, so block time is used if the chain can be read; otherwise,
+ * the time of the poll is used, which is at most one poll later.
  */
 export interface LedgerTime {
   readonly timeMs: number;
   readonly edge?: MonthEdge | undefined;
-  /** No counted block is later than `timeMs`, even if the ledger dates it later. */
+  /** True if no counted block is later than `timeMs`, even if the ledger dates it later. */
   readonly isProven: boolean;
-  /** Returns true if a month that is over by `timeMs` can be closed. */
+  /** Returns true if a month that has ended by `timeMs` can be closed. */
   readonly closes: (month: Month) => boolean;
 }
 
-/** A wrong clock is noticed within this time, by the sources or by whoever corrects it. */
+/** Within this time, a wrong clock is noticed, by the sources or by whoever corrects it. */
 const CLOSE_AFTER_MS = 10 * MINUTE_MS;
 
-/** The clock and the chain's time may differ by this much. */
+/** Allowed difference between the clock and the chain's time. */
 const TOLERANCE_MS = MINUTE_MS;
 
-/** A REST server further behind the nodes than this says nothing about the time of their blocks. */
+/** If a REST server is further behind the nodes than this, it says nothing about the time of their blocks. */
 const MAX_BEHIND = 20n;
 
-/** How far a source has counted. */
+/** The point up to which a source has counted. */
 interface CountedTo {
   readonly checkpoint?: { readonly timeMs: number; readonly height?: bigint } | undefined;
 }
@@ -50,7 +50,7 @@ export function ledgerTime({ checkpoint }: CountedTo, observation: Observation):
   };
 }
 
-/** The latest block, unless it belongs to another chain or is far behind the nodes. */
+/** Returns the latest block unless it belongs to another chain or is far behind the nodes. */
 function currentHead({ chain, nodes }: Observation): ChainHead | undefined {
   if (chain.head.state !== "up") return undefined;
   const head = chain.head.value;

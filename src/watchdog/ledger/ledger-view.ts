@@ -4,8 +4,8 @@ import { type BlockCounts, sumCounts } from "./block-counts.ts";
 import type { MissRange } from "./miss-ranges.ts";
 
 /**
- * Joins memory with older stored data. Memory contains every month, and all rollups since its oldest one. Memory is never behind;
- * the state file is while its disk fails. Rollups are read from `stored` only for a range that starts before memory does.
+ * Joins data in memory with older stored data. Memory contains every month, and all rollups since its oldest one. Memory is never
+ * behind; the state file is while its disk fails. Rollups are read from `stored` only for a range that starts before memory does.
  */
 export function joinedView(memory: LedgerView, stored: LedgerView): LedgerView {
   const { validator, chainId, months } = memory;
@@ -34,7 +34,7 @@ export function joinedView(memory: LedgerView, stored: LedgerView): LedgerView {
   };
 }
 
-/** Memory contains the newest events, and the current length of an ongoing event. */
+/** Joins the events: memory contains the newest ones, and the current length of an ongoing event. */
 function joinedEvents(
   recent: readonly LedgerEvent[],
   stored: readonly LedgerEvent[],
@@ -51,32 +51,32 @@ function keyOf({ kind, fromMs, node }: LedgerEvent): string {
 
 /**
  * What is counted. "calls": the node's calls to its sidecar. "votes": vote extensions with a price, as found in blocks.
- * "revenue": the counts of the chain's revenue module, which the chain pays by.
+ * "revenue": the counts of the chain's revenue module, on which the chain bases its payments.
  */
 export const LEDGER_SOURCES = ["calls", "votes", "revenue"] as const;
 
 /** One of {@link LEDGER_SOURCES}. */
 export type LedgerSource = (typeof LEDGER_SOURCES)[number];
 
-/** Blocks counted in one period. */
+/** Counts of the blocks in one period. */
 export interface Tally {
   /** All blocks, measured and estimated. */
   readonly counts: BlockCounts;
-  /** The part of `counts` whose period is an estimate: blocks before the first reading. */
+  /** The part of `counts` whose period is estimated: blocks made before the first reading. */
   readonly estimated: BlockCounts;
-  /** The part of `counts` that was read from Prometheus after a gap. Absent if none. */
+  /** The part of `counts` that was read from Prometheus after a gap. Absent if there is none. */
   readonly backfilled?: BlockCounts;
 }
 
-/** Blocks counted in one minute, hour or day (UTC). */
+/** Counts of the blocks in one minute, hour or day (UTC). */
 export interface Rollup extends Tally {
   readonly startMs: number;
 }
 
-/** Blocks counted in one month (UTC, by block time). */
+/** Counts of the blocks in one month (UTC, by block time). */
 export interface MonthRecord extends Tally {
   readonly month: Month;
-  /** Start of the time covered by the counts; later than the start of the month if the watchdog started later. */
+  /** Start of the time that the counts cover. Later than the start of the month if the watchdog was started later. */
   readonly coveredFromMs: number;
   /** Present once the month is over and its counts can no longer change. */
   readonly finalized?: Finalization;
@@ -118,18 +118,18 @@ export const LEDGER_EVENT_KINDS = [
 /** One of {@link LEDGER_EVENT_KINDS}. */
 type LedgerEventKind = (typeof LEDGER_EVENT_KINDS)[number];
 
-/** One event. For an instant, both times are equal. */
+/** One event. If it is an instant, both times are equal. */
 export interface LedgerEvent {
   readonly kind: LedgerEventKind;
   readonly fromMs: number;
   readonly toMs: number;
-  /** Name of the node; absent for events about the validator or the chain. */
+  /** Name of the node. Absent for events about the validator or the chain. */
   readonly node?: string;
-  /** The event in one sentence, with values. */
+  /** The event described in one sentence, including values. */
   readonly text: string;
 }
 
-/** Reads one validator's counts. Times are UTC, ms; ranges are [fromMs, toMs). Lists are oldest first. */
+/** Reads the counts for one validator. Times are UTC, in ms; ranges are [fromMs, toMs). Lists are ordered oldest first. */
 export interface LedgerView {
   readonly validator: string;
   /** Undefined before the first reading. */
@@ -138,17 +138,17 @@ export interface LedgerView {
   readonly months: (source?: LedgerSource) => readonly MonthRecord[];
   /** Days without blocks are absent. Stored forever. */
   readonly days: (fromMs: number, toMs: number, source?: LedgerSource) => readonly Rollup[];
-  /** Stored for 400 days. Only "calls" are counted. */
+  /** Hours are stored for 400 days, and only for the source "calls". */
   readonly hours: (fromMs: number, toMs: number) => readonly Rollup[];
-  /** Stored for 12 hours. Only "calls" are counted. */
+  /** Minutes are stored for 12 hours, and only for the source "calls". */
   readonly minutes: (fromMs: number, toMs: number) => readonly Rollup[];
-  /** Block ranges that contain bad blocks and whose last block is within the time range. The newest 50,000 are stored. */
+  /** Block ranges that contain bad blocks and whose last block is within the time range. The newest 50,000 ranges are stored. */
   readonly misses: (fromMs: number, toMs: number) => readonly MissRange[];
-  /** Events that overlap the range. */
+  /** Events that overlap the time range. */
   readonly events: (fromMs: number, toMs: number) => readonly LedgerEvent[];
 }
 
-/** Returns the blocks from the last five minutes, to the minute. */
+/** Returns the counts of blocks from the last five minutes, to the minute. */
 export function recentBlocks(ledger: LedgerView | undefined, nowMs: number): BlockCounts {
   return sumCounts(ledger?.minutes(nowMs - 5 * MINUTE_MS, nowMs + 1) ?? []);
 }

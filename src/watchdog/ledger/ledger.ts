@@ -23,14 +23,14 @@ export interface Ledger extends EventLedger {
   /** Absent before the first reading. */
   readonly chainId?: string;
   readonly sources: Sources;
-  /** Recent "calls" block ranges that contain bad blocks, oldest first. */
+  /** Recent block ranges of the source "calls" that contain bad blocks, oldest first. */
   readonly misses: readonly MissRange[];
   readonly anchors: readonly Anchor[];
 }
 
 type Sources = Readonly<Record<LedgerSource, SourceLedger>>;
 
-/** A height and its time. */
+/** A block height and its time. */
 export interface Anchor {
   readonly timeMs: number;
   readonly height: bigint;
@@ -47,11 +47,11 @@ export const EMPTY_LEDGER: Ledger = {
 
 export interface LedgerOptions {
   readonly intervalMs: number;
-  /** The validator's consensus address, for the source "votes". */
+  /** The validator's consensus address, used by the source "votes". */
   readonly consensusAddress?: string | undefined;
   /** A longer time between two readings is a gap. Default: three intervals, at least one minute. */
   readonly gapMs?: number | undefined;
-  /** True if the observation was read from Prometheus to fill a gap. Its revenue and parameters are not known. */
+  /** True if the observation was read from Prometheus to fill a gap, in which case revenue and parameters are unknown. */
   readonly isBackfill?: boolean;
 }
 
@@ -62,20 +62,20 @@ export interface Counting {
   readonly steps: readonly NodeStep[];
   /** Blocks added to the source "calls". */
   readonly counts: BlockCounts;
-  /** While a URL alternates between two processes, e.g. behind a load balancer, its node's page is an error. */
+  /** The observation. While a node's URL alternates between two processes, e.g. behind a load balancer, its page is an error. */
   readonly observation: Observation;
 }
 
 /** Minimum time between two anchors. */
 const ANCHOR_EVERY_MS = HOUR_MS;
 
-/** Period for averaging the block time. */
+/** Period over which the block time is averaged. */
 const WINDOW_MS = 24 * ANCHOR_EVERY_MS;
 
-/** With fewer blocks, no mean is computed. */
+/** Minimum number of blocks for computing a mean. */
 const MIN_BLOCKS = 30n;
 
-/** An interval whose block time exceeds the median by this factor contains a halt. */
+/** An interval contains a halt if its block time exceeds the median by this factor. */
 const HALT_FACTOR = 1.25;
 
 /** Counts one observation in all sources. A source that was not seen is left unchanged: its next reading covers the time. */
@@ -121,7 +121,7 @@ export function countObservation(given: Ledger, observation: Observation, option
   };
 }
 
-/** Moves blocks that a wrong clock dated in the future to the present, as soon as this is proven. */
+/** Moves blocks that a wrong clock dated in the future to the current time, once the clock is proven wrong. */
 function corrected(
   ledger: Ledger,
   observation: Observation,
@@ -150,11 +150,11 @@ function corrected(
 
 interface SourceCorrection {
   readonly source: SourceLedger;
-  /** Months that are open again. */
+  /** Months that have been reopened. */
   readonly reopened: readonly Month[];
 }
 
-/** Turns the page of a node with a conflict into an error. */
+/** Replaces the pages of nodes with conflicts by errors. */
 function withConflicts(observation: Observation, conflicts: readonly string[]): Observation {
   if (conflicts.length === 0) return observation;
   const text =
@@ -192,7 +192,7 @@ function count(
   });
 }
 
-/** A page without oracle metrics says nothing about calls: its counts of 0 do not mean that a counter fell. */
+/** A page without oracle metrics says nothing about calls: its counts of 0 do not mean that a counter has fallen. */
 function readingsOfCalls(pages: readonly NodePageOf[]): readonly NodeReadingOf[] {
   return pages
     .filter(({ page }) => page.votesUnseen === undefined)
@@ -211,9 +211,7 @@ function readingsOfVotes(
   });
 }
 
-/**
- * The chain counts from the start of its payment period. It does not name a process, so falling numbers indicate a new period.
- */
+/** The chain counts from the start of its payment period. It identifies no process, so falling numbers indicate a new period. */
 function readingsOfRevenue({ chain }: Observation, head: ChainHead | undefined): readonly NodeReadingOf[] {
   const revenue = valueOf(chain.revenue);
   if (revenue?.stats === undefined || head === undefined) return [];
@@ -245,7 +243,7 @@ function anchorOf({ checkpoint }: SourceLedger): Anchor | undefined {
     : { timeMs: checkpoint.timeMs, height: checkpoint.height };
 }
 
-/** Finalizes the months before each source's checkpoint. `closed`: months closed in the source "calls". */
+/** Finalizes the months before each source's checkpoint. `closed` lists the months closed in the source "calls". */
 function closeMonths(
   sources: Sources,
   chainId: string | undefined,
@@ -276,7 +274,7 @@ function valueOf<T>(seen: Seen<T>): T | undefined {
   return seen.state === "up" ? seen.value : undefined;
 }
 
-/** Adds a height to the anchors: one per hour for the last day, and one before it. */
+/** Adds a height to the anchors: one per hour for the last day, and one older anchor. */
 export function addAnchor(anchors: readonly Anchor[], now: Anchor): readonly Anchor[] {
   const last = anchors.at(-1);
   // A lower height is another chain with the same name: the mean begins again.
@@ -287,14 +285,14 @@ export function addAnchor(anchors: readonly Anchor[], now: Anchor): readonly Anc
   return [...lastOlder, ...recent, now];
 }
 
-/** Mean time between blocks, ms. Undefined until 30 blocks are known. */
+/** Returns the mean time between blocks, in ms. Undefined until 30 blocks are known. */
 export function blockTimeMs({ anchors, sources }: Ledger): number | undefined {
   return meanBlockTimeMs(anchors, anchorOf(sources.calls));
 }
 
 /**
- * Returns the mean time between blocks, ms, over the last day or the longest time known. Intervals with a halt are excluded: the
- * month's remaining blocks are expected at the usual block time.
+ * Returns the mean time between blocks, in ms, over the last day or the longest known period. Intervals with a halt are excluded,
+ * since the remaining blocks of the month are expected at the usual block time.
  */
 export function meanBlockTimeMs(anchors: readonly Anchor[], now: Anchor | undefined): number | undefined {
   if (now === undefined) return undefined;
@@ -310,7 +308,7 @@ export function meanBlockTimeMs(anchors: readonly Anchor[], now: Anchor | undefi
   return sum(({ ms }) => ms) / sum(({ blocks }) => blocks);
 }
 
-/** Time and blocks between two anchors. */
+/** Elapsed time and number of blocks between two anchors. */
 interface BlockInterval {
   readonly ms: number;
   readonly blocks: number;
@@ -321,7 +319,7 @@ function intervalBetween(from: Anchor | undefined, to: Anchor): readonly BlockIn
   return [{ ms: to.timeMs - from.timeMs, blocks: Number(to.height - from.height) }];
 }
 
-/** Returns the median block time, weighted by blocks: a short interval must not weigh as much as an hour. */
+/** Returns the median block time, weighted by the number of blocks: a short interval must not weigh as much as an hour. */
 function medianBlockTime(intervals: readonly BlockInterval[]): number {
   const sorted = intervals.toSorted((a, b) => a.ms / a.blocks - b.ms / b.blocks);
   const half = intervals.reduce((total, { blocks }) => total + blocks, 0) / 2;
@@ -330,7 +328,7 @@ function medianBlockTime(intervals: readonly BlockInterval[]): number {
   return middle === undefined ? Number.POSITIVE_INFINITY : middle.ms / middle.blocks;
 }
 
-/** Creates a view of the rollups in memory: all months, 62 days by day, 3 days by hour, 12 hours by minute. */
+/** Creates a view of the rollups in memory: all months, 62 days by day, 3 days by hour, and 12 hours by minute. */
 export function memoryView(validator: string, ledger: Ledger): LedgerView {
   const { sources, events, chainId, misses } = ledger;
   const { minute, hour } = sources.calls.rollups;

@@ -3,31 +3,31 @@ import type { BlockCounts } from "./block-counts.ts";
 
 /**
  * A range of blocks with at least one bad block, as counted by consecutive polls. A range belongs to the minute in which it ends,
- * and so to one hour and one day: the bad blocks of a rollup's ranges add up to the rollup's bad blocks.
+ * and therefore to one hour and one day: the bad blocks in a rollup's ranges add up to the rollup's bad blocks.
  */
 export interface MissRange {
-  /** Time of the block before the first one, and time of the last block, ms. */
+  /** Time of the block before the first one, and time of the last block, in ms. */
   readonly fromMs: number;
   readonly toMs: number;
-  /** First and last block. Absent if the node reports no height. */
+  /** First and last blocks. Absent if the node reports no height. */
   readonly blocks?: { readonly from: bigint; readonly to: bigint };
   readonly good: bigint;
   readonly bad: bigint;
 }
 
-/** Number of ranges kept in memory. The state file contains more. */
+/** Number of ranges kept in memory. The state file contains more ranges. */
 export const MAX_RECENT_RANGES = 1000;
 
-/** Where counting ended: time and height of the last block. */
+/** The point at which counting ended: time and height of the last block. */
 interface CountedTo {
   readonly timeMs: number;
   readonly height?: bigint;
 }
 
-/** Longest time between two readings whose blocks form one range: over a longer time, a rollup distributes the blocks evenly. */
+/** Longest time between two readings whose blocks form one range. Over longer times, rollups distribute the blocks evenly. */
 const SHORT_MS = MINUTE_MS;
 
-/** Adds the blocks between two readings unless all are good. Joins consecutive ranges within one minute without good blocks. */
+/** Adds the blocks between two readings unless all are good. Joins consecutive ranges in a minute that contain no good blocks. */
 export function addMisses(
   ranges: readonly MissRange[],
   { good, bad }: BlockCounts,
@@ -58,7 +58,7 @@ export function addMisses(
   return [...ranges.slice(0, -1), joined];
 }
 
-/** Moves ranges that a wrong clock dated after `timeMs` to `timeMs`. Their start times, which identify them, stay distinct. */
+/** Moves ranges that a wrong clock dated after `timeMs` to `timeMs`. Start times, which identify the ranges, remain distinct. */
 export function correctMisses(ranges: readonly MissRange[], timeMs: number): readonly MissRange[] {
   let later = ranges.filter(({ toMs }) => toMs > timeMs).length;
   return ranges.map((range) =>
@@ -75,7 +75,7 @@ function continues(last: MissRange, next: MissRange): boolean {
   return isSameMinute && hasNext && last.good === 0n && next.good === 0n;
 }
 
-/** Returns the ranges whose last block is in [fromMs, toMs). */
+/** Returns the ranges whose last block falls within [fromMs, toMs). */
 export function missesWithin(
   ranges: readonly MissRange[],
   fromMs: number,

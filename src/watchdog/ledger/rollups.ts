@@ -12,16 +12,16 @@ import {
 } from "./block-counts.ts";
 import type { LedgerSource, MonthRecord, Rollup, Tally } from "./ledger-view.ts";
 
-/** Spans of rollups, ms. */
+/** Lengths of the rollups, in ms. */
 export const SPANS = { minute: 60_000, hour: HOUR_MS, day: DAY_MS } as const;
 
 /** One of {@link SPANS}. */
 export type Span = keyof typeof SPANS;
 
-/** Rollups of one span, oldest first. A list, because every poll copies it, and copying a map takes a hundred times as long. */
+/** Rollups of one span, oldest first. A list, since every poll copies it and copying a map takes a hundred times as long. */
 export type SpanRollups = readonly Rollup[];
 
-/** One source's counts by period. Contains only recent minutes, hours and days; the state file contains all of them. */
+/** Counts of one source by period. Contains only recent minutes, hours and days; the state file contains all of them. */
 export interface Rollups extends Readonly<Record<Span, SpanRollups>> {
   readonly months: ReadonlyMap<Month, MonthRecord>;
 }
@@ -29,45 +29,45 @@ export interface Rollups extends Readonly<Record<Span, SpanRollups>> {
 /** Rollups without any blocks. */
 export const NO_ROLLUPS: Rollups = { months: new Map(), minute: [], hour: [], day: [] };
 
-/** How long rollups stay in memory. Burn rates need 3 days of hours; forecasts need 28 days. */
+/** How long rollups stay in memory. Burn rates need hourly rollups for 3 days; forecasts need 28 days. */
 export const RETENTION_MS: Readonly<Record<Span, number>> = {
   minute: 12 * SPANS.hour,
   hour: 3 * SPANS.day + SPANS.hour,
   day: 62 * SPANS.day,
 };
 
-/** A segment up to this long is counted at its end. Blocks in a longer segment are distributed evenly over its time. */
+/** Blocks in a segment up to this long are counted at its end. Blocks in a longer segment are spread evenly over its time. */
 const SHORT_MS = 60_000;
 
 const NO_TALLY: Tally = { counts: NO_BLOCKS, estimated: NO_BLOCKS };
 
-/** Blocks made in a segment of time between two readings. */
+/** Blocks made during a period between two readings. */
 interface Segment {
   readonly counts: BlockCounts;
   readonly fromMs: number;
   readonly toMs: number;
   /** Height before the first block, and height of the last block. */
   readonly heights?: { readonly from: bigint; readonly to: bigint } | undefined;
-  /** First block in the month of `toMs`. */
+  /** The first block in the month of `toMs`. */
   readonly edge?: MonthEdge | undefined;
 }
 
-/** The part of a segment that falls in one month. */
+/** The part of a segment that falls within one month. */
 type SegmentPart = Pick<Segment, "counts" | "fromMs" | "toMs">;
 
 /** Blocks to add to the rollups. */
 export interface Entry extends Segment {
-  /** The period is an estimate: only the number of blocks is known. */
+  /** True if the period is an estimate, since only the number of blocks is known. */
   readonly isEstimated: boolean;
-  /** The blocks were read from Prometheus after a gap. */
+  /** True if the blocks were read from Prometheus after a gap. */
   readonly isBackfilled?: boolean;
-  /** Spans to count in, in addition to the month. */
+  /** Spans in which to count the blocks, in addition to the month. */
   readonly spans: readonly Span[];
 }
 
 /**
- * Moves blocks that a wrong clock dated after `timeMs` to `timeMs`, and reopens the months that are not over. Returns the months
- * that had been closed. `rollups` is returned unchanged if no block was later.
+ * Moves blocks that a wrong clock dated after `timeMs` to `timeMs`, and reopens months that are not over. Returns the months that
+ * had been closed. If no block was dated later, `rollups` is returned unchanged.
  */
 export function correctRollups(rollups: Rollups, timeMs: number) {
   const month = monthOf(timeMs);
@@ -129,7 +129,7 @@ export function addToRollups(rollups: Rollups, entry: Entry): Rollups {
   return { months, ...spans };
 }
 
-/** A finalized month cannot change. If the clock was set back, blocks dated in such a month are counted in the next month. */
+/** A finalized month cannot change: if the clock was set back, blocks dated in it are counted in the next month instead. */
 function openMonth(months: ReadonlyMap<Month, MonthRecord>, month: Month): Month {
   const closed = [...months.values()].filter(({ finalized }) => finalized !== undefined);
   const last = closed.at(-1)?.month;
@@ -170,7 +170,7 @@ export function rollupsWithin(rollups: SpanRollups, fromMs: number, toMs: number
   return rollups.slice(firstFrom(rollups, fromMs), firstFrom(rollups, toMs));
 }
 
-/** Index of the first rollup that starts at `fromMs` or later. */
+/** Returns the index of the first rollup that starts at `fromMs` or later. */
 function firstFrom(rollups: SpanRollups, fromMs: number): number {
   let low = 0;
   let high = rollups.length;
@@ -221,9 +221,9 @@ function distribute(
 }
 
 /**
- * Splits a segment by month. The parts add up to the input. If the height of the new month's first block is known, the split is
- * by blocks, and exact if all blocks have the same result. Otherwise it is in proportion to time. If `fromMs` is after `toMs`
- * (the clock was set back), all blocks belong to the month of `toMs`.
+ * Splits a segment by month. The parts add up to the input. If the height of the new month's first block is known, the segment is
+ * split by blocks, which is exact if all blocks have the same result; otherwise, it is split in proportion to time. If `fromMs`
+ * is after `toMs` (the clock was set back), all blocks belong to the month of `toMs`.
  */
 export function splitByMonth(segment: Segment): readonly SegmentPart[] {
   const { counts, fromMs, toMs } = segment;
@@ -242,7 +242,7 @@ export function splitByMonth(segment: Segment): readonly SegmentPart[] {
   return parts;
 }
 
-/** Blocks before the new month's first block; undefined if the segment does not start in the previous month. */
+/** Returns the blocks before the new month's first block; undefined if the segment does not start in the previous month. */
 function shareByHeight(
   { counts, fromMs, toMs, heights, edge }: Segment,
   edgeMs: number,
@@ -273,13 +273,13 @@ function clamp(value: bigint, most: bigint): bigint {
   return value > most ? most : value;
 }
 
-/** Identifies a record together with its month. */
+/** Identifies a record when combined with its month. */
 interface RecordIdentity {
   readonly chainId: string;
   readonly source: LedgerSource;
 }
 
-/** Finalizes the months selected by `isOver`: their records get a hash and never change. Returns the rollups and these months. */
+/** Finalizes the months selected by `isOver`: their records get a hash and never change. Returns the rollups and those months. */
 export function finalizeMonths(
   rollups: Rollups,
   isOver: (month: Month) => boolean,
@@ -297,8 +297,8 @@ export function finalizeMonths(
 }
 
 /**
- * Returns the record's SHA-256 in hex, computed over the JSON list of chain, source, month, covered time, counts, estimated
- * counts and, if there are any, backfilled counts.
+ * Returns the record's SHA-256 hash in hex, computed over the JSON list of chain, source, month, covered time, counts, estimated
+ * counts and, if any, backfilled counts.
  */
 function recordHash({ chainId, source }: RecordIdentity, record: MonthRecord): string {
   const { month, coveredFromMs, counts, estimated, backfilled } = record;

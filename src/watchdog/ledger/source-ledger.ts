@@ -18,48 +18,48 @@ import {
 import type { LedgerTime } from "./ledger-time.ts";
 import { addToRollups, type Rollups, NO_ROLLUPS, type Span } from "./rollups.ts";
 
-/** Counts of one source for one validator. */
+/** One validator's counts from one source. */
 export interface SourceLedger {
   /** Latest readings, by node. */
   readonly counterStates: ReadonlyMap<string, CounterState>;
-  /** The rollups contain the blocks up to here. Absent before the first reading. */
+  /** The point up to which the rollups contain the blocks. Absent before the first reading. */
   readonly checkpoint?: Checkpoint;
   readonly rollups: Rollups;
 }
 
-/** The last block in a source's rollups. */
+/** The last block counted in a source's rollups. */
 interface Checkpoint {
   /** Wall-clock time of the reading. */
   readonly atMs: number;
-  /** Time of its latest block; the wall clock if the chain cannot be read. */
+  /** Time of the latest block in the reading; the wall-clock time if the chain cannot be read. */
   readonly timeMs: number;
   readonly height?: bigint;
-  /** The node counted last. */
+  /** The node that was counted last. */
   readonly node: string;
 }
 
-/** A source before the first reading. */
+/** A source before its first reading. */
 export const EMPTY_SOURCE: SourceLedger = { counterStates: new Map(), rollups: NO_ROLLUPS };
 
-/** One reading of one node. */
+/** One reading from one node. */
 export interface NodeReadingOf {
   readonly node: string;
   readonly reading: CounterReading;
-  /** Time of the reading if it differs from the poll's time: a sample stored by Prometheus. */
+  /** Time of the reading if it differs from that of the poll, as for samples stored by Prometheus. */
   readonly sampledAtMs?: number | undefined;
 }
 
-/** Time of a poll and how to count it. */
+/** The time of a poll, and how to count the poll. */
 export interface CountOptions extends Pick<LedgerTime, "timeMs" | "edge"> {
   readonly atMs: number;
-  /** Spans to count in, in addition to months. */
+  /** Spans in which to count the blocks, in addition to months. */
   readonly spans: readonly Span[];
   /**
-   * What a first reading covers. "process": the time since its process started. "period": the current month, as for the chain's
-   * counters; these blocks are not estimated.
+   * The time that a first reading covers. "process": since the process started. "period": the current month, as for the chain's
+   * own counters; these blocks are not estimated.
    */
   readonly firstCovers: "process" | "period";
-  /** True if the readings come from a gap and were read from Prometheus. */
+  /** True if the readings were taken from Prometheus to fill a gap. */
   readonly isBackfill?: boolean | undefined;
 }
 
@@ -83,12 +83,12 @@ export interface SourceCounting {
 }
 
 /**
- * Counts one poll of all nodes of a validator.
+ * Counts one poll of all of a validator's nodes.
  *
- * Every node calls its own sidecar for every block, so their counts are never added. In each poll, only the node with the highest
- * share of good blocks counts: a vote is good if any node has prices in time. If shares are equal, the node counted in the
- * previous poll counts. After a switch to another node, the heights decide which blocks are new; blocks between the two nodes are
- * unknown.
+ * Every node calls its own sidecar for every block, so the nodes' counts are never added. In each poll, only the node with the
+ * highest share of good blocks counts, since a vote is good if any node has prices in time. If shares are equal, the node counted
+ * in the previous poll is used. After a switch to another node, the heights determine which blocks are new; blocks between the
+ * readings of the two nodes are unknown.
  */
 export function countPoll(
   source: SourceLedger,
@@ -129,8 +129,8 @@ export function countPoll(
 }
 
 /**
- * Returns the readings that can be counted. Stored samples from several nodes have their own times: they are counted once each
- * node has a new sample. Otherwise, the node with the latest sample would alone decide about the last blocks.
+ * Returns the readings that can be counted. Stored samples from several nodes have different times, so they are counted only once
+ * each node has a new sample. Otherwise, the node with the latest sample alone would decide on the last blocks.
  */
 function newReadings(
   counterStates: SourceLedger["counterStates"],
@@ -145,7 +145,7 @@ function newReadings(
 
 /**
  * Returns true if a stored sample is not newer than the last reading. Several polls may see the same sample, and one Prometheus
- * replica may lag behind another while its clock is ahead: then the same process's counters are lower.
+ * replica may lag behind another although its clock is ahead, in which case the counters of the same process are lower.
  */
 function isPast(before: Baseline, reading: CounterReading, sampledAtMs: number | undefined): boolean {
   if (sampledAtMs === undefined) return false;
@@ -154,7 +154,7 @@ function isPast(before: Baseline, reading: CounterReading, sampledAtMs: number |
   return isLower && isSameStart(before, reading);
 }
 
-/** The node that counts in this poll. */
+/** The step from the node that counts in this poll. */
 interface ChosenStep {
   readonly node: string;
   readonly step: LedgerStep;
@@ -164,7 +164,7 @@ interface ChosenStep {
   readonly fromHeight: bigint | undefined;
 }
 
-/** Chooses the node that counts; see `countPoll`. Undefined if no node has anything new. */
+/** Chooses the node that counts; see `countPoll`. Undefined if no node has anything new to count. */
 function chooseStep(steps: readonly NodeStep[], checkpoint: Checkpoint | undefined): ChosenStep | undefined {
   const candidates = steps.flatMap((step) => {
     const part = uncountedPart(step, checkpoint);
@@ -181,7 +181,7 @@ function chooseStep(steps: readonly NodeStep[], checkpoint: Checkpoint | undefin
 
 type UncountedPart = Pick<ChosenStep, "counts" | "fromHeight">;
 
-/** The part of a node's step beyond the checkpoint; undefined if there is none. */
+/** Returns the part of a node's step that is beyond the checkpoint; undefined if there is none. */
 function uncountedPart(
   { node, step, before }: NodeStep,
   checkpoint: Checkpoint | undefined,
@@ -205,7 +205,7 @@ function uncountedPart(
   return { counts: subtractCounts(known, counted), fromHeight: checkpoint.height };
 }
 
-/** Compares two shares of good blocks, as a sort function does. A node that made no calls has the lowest share. */
+/** Compares two shares of good blocks for sorting. A node that made no calls has the lowest share. */
 function compareShares(a: BlockCounts, b: BlockCounts): number {
   const [totalA, totalB] = [a.good + a.bad + a.unknown, b.good + b.bad + b.unknown];
   if (totalA === 0n || totalB === 0n) return Number(totalA > 0n) - Number(totalB > 0n);
@@ -215,7 +215,7 @@ function compareShares(a: BlockCounts, b: BlockCounts): number {
   return difference > 0n ? 1 : -1;
 }
 
-/** A node that has not reached the month's first block is placed at the end of the previous month. */
+/** Returns the checkpoint's time: the end of the previous month for a node that has not reached the month's first block. */
 function checkpointTimeMs(height: bigint | undefined, { timeMs, edge }: CountOptions): number {
   if (edge === undefined || height === undefined || height >= edge.firstHeight) return timeMs;
   return Math.min(timeMs, monthStartMs(edge.month) - 1);
@@ -234,8 +234,8 @@ function timesOf(checkpoint: Checkpoint | undefined, step: LedgerStep, options: 
 }
 
 /**
- * Returns the blocks of a first reading that fall in its month. Only their number is known, so they are averaged over the time
- * since the process started, rounded down: no block from an earlier month is counted in this one.
+ * Returns the blocks of a first reading that fall within its month. Only their total is known, so they are spread evenly over the
+ * time since the process started and rounded down, so that no block from an earlier month is counted in this one.
  */
 function inMonth(
   counts: BlockCounts,

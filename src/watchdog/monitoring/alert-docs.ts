@@ -1,7 +1,7 @@
 import { durationText } from "../../platform/config/setting-texts.ts";
 import type { Condition, Threshold } from "../conditions/condition.ts";
 
-/** The table of alerts as Markdown. */
+/** Formats the table of alerts as Markdown. */
 export function alertTable(conditions: readonly Condition[]): string {
   const monthAlerts = conditions.map(({ name }) => name).filter((name) => /-reward-(?!lost)/.test(name));
   const rows = conditions.map(({ name, severity, when, for: lasting, thresholds, inhibits }) =>
@@ -22,7 +22,7 @@ export function alertTable(conditions: readonly Condition[]): string {
   ].join("\n");
 }
 
-/** The muted alerts. Alerts about the month's rate form one entry if they are all muted. */
+/** Describes the muted alerts. Alerts about the month's rate form a single entry if they are all muted. */
 function mutedTexts(names: readonly string[], monthAlerts: readonly string[]): readonly string[] {
   const hasAll = monthAlerts.length > 0 && monthAlerts.every((name) => names.includes(name));
   const others = names.filter((name) => !hasAll || !monthAlerts.includes(name)).map((name) => `\`${name}\``);

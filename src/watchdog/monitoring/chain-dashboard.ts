@@ -13,12 +13,12 @@ const NO_SECTION = "The watchdog reads no chain (section chain), or the chain ha
 const NO_UPGRADE = "No upgrade is planned";
 const BY = "by (chain_id, validator)";
 
-/** Returns the value of a metric's label `state` under the name `as`, so that one table can show two states. */
+/** Renames the label `state` of a metric to `as`, so that one table can show two states. */
 function stateAs(as: string, metric: string): string {
   return `label_replace(max by (chain_id, validator, state) (${metric}{${PLACE}}) == 1, "${as}", "$1", "state", "(.+)")`;
 }
 
-/** One row per validator, or one sentence. */
+/** One row per validator, or a sentence if there are none. */
 const VALIDATORS: PanelSpec = table(
   "Validators",
   [
@@ -90,7 +90,7 @@ const SIGNING_ROW: RowSpec = {
       "Time to jail",
       [query(`oracle_watchdog_jail_seconds{${PLACE}}`, "{{basis}} {{validator}} {{instance}}")],
       {
-        description: "If every block is missed from now on, and at the present rate. Blank: never.",
+        description: "If every block is missed from now on, and at the current rate of misses. Blank: never.",
         unit: "s",
         emptyText: NO_SECTION,
       },
@@ -113,7 +113,7 @@ const OTHERS_ROW: RowSpec = {
       ],
       {
         description:
-          "By signed or paid blocks, and by votes: the validator's rank in the set (1 is best), the share of the others that are no better, its own share and the median of the others.",
+          "By signed or paid blocks, and by votes: the validator's rank in the set (1 is best), the share of other validators that do no better, its own share and the median of the others.",
         unit: "percentunit",
         decimals: 2,
         emptyText: NO_SECTION,
@@ -138,7 +138,7 @@ const OTHERS_ROW: RowSpec = {
       ],
       {
         description:
-          "Other validators that miss at least half of the latest commits or votes that the validator missed.",
+          "Other validators that also miss at least half of the latest commits or votes that this validator missed.",
         unit: "none",
         emptyText: NO_SECTION,
         limits: /^boundary/,
@@ -170,7 +170,7 @@ const PLANS_ROW: RowSpec = {
       ],
       {
         description:
-          "Distance of each sidecar's prices from the chain's, and from the median of all sidecars. No line: there is no fresh price to compare.",
+          "How far each sidecar's prices are from the chain's prices and from the median of all sidecars. No line: there is no fresh price to compare.",
         unit: "percentunit",
         emptyText: NO_SECTION,
         decimals: 2,
@@ -186,7 +186,7 @@ const PLANS_ROW: RowSpec = {
       ],
       {
         description:
-          "Time until the planned upgrade's height, by which every node needs the new version: as expected, and if blocks were as fast or as slow as in the most extreme hours of the last day.",
+          "Time until the planned upgrade's height, by which every node needs the new version: expected, and with blocks as fast or as slow as in the most extreme hours of the last day.",
         unit: "days",
         emptyText: NO_UPGRADE,
       },
@@ -216,7 +216,7 @@ const PLANS_ROW: RowSpec = {
   ],
 };
 
-/** The validator as seen on the chain. */
+/** Shows the validator as seen on the chain. */
 export const VALIDATOR_ON_CHAIN: DashboardSpec = {
   uid: DASHBOARDS.validator,
   pages: ["watchdog"],

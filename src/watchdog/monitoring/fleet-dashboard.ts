@@ -22,7 +22,7 @@ import {
   table,
 } from "../../platform/monitoring/dashboards/panel-spec.ts";
 
-/** Each validator's month, the lowest rate first. */
+/** Each validator's month, starting with the lowest rate. */
 const VALIDATORS: PanelSpec = table(
   "Validators",
   [
@@ -53,7 +53,7 @@ const VALIDATORS: PanelSpec = table(
   },
 );
 
-/** Zero where a watchdog is scraped. */
+/** PromQL: zero if a watchdog is being scraped. */
 const NONE = `0 * count(oracle_watchdog_state_stored{${PROCESSES}})`;
 
 /** Oracle fleet. */

@@ -13,9 +13,9 @@ import {
   type VariableSpec,
 } from "../../platform/monitoring/dashboards/panel-spec.ts";
 
-/** Selects validators by the dashboard's variables. */
+/** Matchers that select validators by the dashboard's variables. */
 export const PLACE = `${PROCESSES},chain_id=~"$chain",validator=~"$validator"`;
-/** The same, for metrics without a chain label. */
+/** The same matchers for metrics without a chain label. */
 export const VALIDATOR = `${PROCESSES},validator=~"$validator"`;
 /** The tiers and their colours. */
 export const TIER_STATES: readonly StateSpec[] = [
@@ -25,7 +25,7 @@ export const TIER_STATES: readonly StateSpec[] = [
 ];
 export const TIER_COLORS = Object.fromEntries(TIER_STATES.map(([, tier, color]) => [tier, color]));
 
-/** Fraction of the month's allowed misses that is left before a boundary; `boundary` is a tier's name. */
+/** PromQL: fraction of the month's allowed misses that is left before a boundary; `boundary` is a tier's name. */
 export function allowanceLeft(boundary: string, place = PLACE): string {
   if (boundary === "full")
     return `min by (chain_id, validator) (1 - oracle_watchdog_allowance_used_ratio{${place}})`;
@@ -34,14 +34,14 @@ export function allowanceLeft(boundary: string, place = PLACE): string {
   return `min by (chain_id, validator) (${headroom} / ignoring(boundary) (${headroom} + ignoring(boundary, result) ${bad}))`;
 }
 
-/** Colours for {@link allowanceLeft}: in a 30-day month, a tenth lasts a day and a half if losses are even. */
+/** Colours for {@link allowanceLeft}. In a 30-day month, a tenth lasts for a day and a half of even losses. */
 export const ALLOWANCE_COLORS: ColorSteps = [
   ["red", undefined],
   ["yellow", 0.1],
   ["green", 0.5],
 ];
 
-/** Number of validators whose month would not be paid in full if it ended now. */
+/** PromQL: number of validators that would not be paid in full if the month ended now. */
 export function belowFullPay(place: string): string {
   return `sum(max by (chain_id, validator) (oracle_watchdog_month_tier{${place},tier=~"proportional|none"}))`;
 }
@@ -63,21 +63,21 @@ export const VARIABLES: readonly VariableSpec[] = [
   },
 ];
 
-/** The same, for a dashboard that shows only one validator at a time. */
+/** The same variables for a dashboard that shows only one validator at a time. */
 export const ONE_VALIDATOR: readonly VariableSpec[] = VARIABLES.map((one) =>
   one.name === "validator" ? { ...one, single: true } : one,
 );
 
-/** Links a validator's name to its month. */
+/** Links the name of a validator to its month. */
 export const TO_PAID = { dashboard: DASHBOARDS.paid, variable: "validator" } as const;
 
-/** Annotations for the watchdog's dashboards. The watchdog counts node restarts itself, from the nodes' counters. */
+/** Annotations for the watchdog's dashboards. The watchdog itself derives node restarts from the nodes' counters. */
 export const ANNOTATIONS = {
   restarts: restartsOf(PROCESSES),
   alerts: `max by (alert, validator) (oracle_watchdog_alert_firing{${PLACE}}) > 0`,
 };
 
-/** Firing alerts, causes first, then the alerts muted under them, then pending alerts. */
+/** Lists firing alerts, causes first, then the alerts that they mute, then pending alerts. */
 export const ALERTS_TABLE: PanelSpec = alertList(
   ["firing", "muted", "pending"],
   (state, severity) =>

@@ -32,12 +32,12 @@ const ROTATION_STATES: readonly StateSpec[] = [
   [3, "due", "red"],
 ];
 
-/** Number of the state that a validator is in. */
+/** PromQL: number of the state that a validator is in. */
 function oneOf(metric: string, label: string, states: readonly StateSpec[]): string {
   return stateCode({ metric: `oracle_watchdog_${metric}`, selector: PLACE, by: "validator", states, label });
 }
 
-/** Rows of one timeline: sources have their own numbers, and so do the URLs of sources that have several. */
+/** States of the rows in one timeline: sources use their own numbers, and so do the URLs of sources that have several. */
 const SOURCE_STATES: readonly StateSpec[] = [
   [0, "cannot be read", "red"],
   [1, "readable", "green"],
@@ -49,11 +49,11 @@ const SOURCE_STATES: readonly StateSpec[] = [
   [7, "readable", "green"],
 ];
 
-/** The month's result at a glance. */
+/** Panels that sum up the month's result. */
 const MONTH_RESULT: readonly PanelSpec[] = [
   stat("Tier so far", [query(oneOf("month_tier", "tier", TIER_STATES), "{{validator}}")], {
     description:
-      "Reward tier if the month ended now. Full pay left says whether it can still end with full pay.",
+      "Reward tier if the month ended now. Full pay left shows whether full pay is still possible.",
     unit: "none",
     states: TIER_STATES,
     width: 3,
@@ -62,7 +62,7 @@ const MONTH_RESULT: readonly PanelSpec[] = [
     "Rate",
     [query(`min by (validator) (oracle_watchdog_month_success_ratio{${PLACE}})`, "{{validator}}")],
     {
-      description: "This month's good blocks, divided by its good and bad blocks.",
+      description: "This month's good blocks divided by the sum of its good and bad blocks.",
       unit: "percentunit",
       decimals: 4,
       width: 3,
@@ -124,7 +124,7 @@ const MONTH_RESULT: readonly PanelSpec[] = [
     ],
     {
       description:
-        "Above 1, the last hour lost more than the boundary allows. 14.4 uses 2 % of a month's allowance in an hour. Not shown while the watchdog cannot see the votes.",
+        "Above 1, the last hour lost more than the boundary allows. A rate of 14.4 uses 2 % of a month's allowance in an hour. Not shown while the watchdog cannot see the votes.",
       unit: "none",
       emptyText: "not seen",
       decimals: 1,
@@ -146,7 +146,7 @@ const MONTH_RESULT: readonly PanelSpec[] = [
     ],
     {
       description:
-        "Time since the watchdog last read the node's metrics. Blocks since then are not in the other numbers.",
+        "Time since the watchdog last read the node's metrics. Blocks since then are not included in the other figures.",
       unit: "s",
       decimals: 0,
       colors: [
@@ -160,7 +160,7 @@ const MONTH_RESULT: readonly PanelSpec[] = [
   ALERTS_TABLE,
 ];
 
-/** Oracle: am I paid? */
+/** "Oracle: am I paid?" */
 export const PAID: DashboardSpec = {
   uid: DASHBOARDS.paid,
   pages: ["watchdog"],
@@ -238,7 +238,7 @@ export const PAID: DashboardSpec = {
           ],
           {
             description:
-              "The month's rate, its bounds with all unknown blocks bad or all good, and the policy's boundaries.",
+              "The month's rate, its bounds if all unknown blocks were bad or all good, and the policy's boundaries.",
             unit: "percentunit",
             decimals: 3,
             height: 10,
@@ -258,7 +258,7 @@ export const PAID: DashboardSpec = {
           ],
           {
             description:
-              "Middle: the present loss does not end. 80 % of the forecasts from recent days lie between low and high. As now, days and month: the rest is like the last 6 hours, the last 3 days, or the month so far. Needed: minimum rate of the remaining blocks. Above 100 %, the boundary is lost; below 0, it is safe.",
+              "Middle: the current loss continues. 80 % of the forecasts from recent days lie between low and high. As now, days and month: the rest of the month is like the last 6 hours, the last 3 days, or the month so far. Needed: minimum rate for the remaining blocks. Above 100 %, the boundary is lost; below 0, it is safe.",
             unit: "percentunit",
             decimals: 3,
             height: 10,
@@ -275,7 +275,7 @@ export const PAID: DashboardSpec = {
             ),
           ],
           {
-            description: "Time left until each boundary: in a total outage, and at the present loss.",
+            description: "Time left until each boundary: in a total outage, and at the current loss rate.",
             unit: "s",
           },
         ),

@@ -25,7 +25,7 @@ function onRaw(panel: string): PanelLink {
   return { dashboard: DASHBOARDS.paidRaw, panel };
 }
 
-/** Where to see the cause of each alert. */
+/** The panels that show the cause of each alert. */
 const CAUSES: PanelsByAlert = [
   [/-burn$|^oracle-calls-|^node-not-voting$/, onRaw("Calls")],
   [/-reward-/, onRaw("Rate over the month")],
@@ -40,8 +40,8 @@ const CAUSES: PanelsByAlert = [
 const NODE = "by (chain_id, validator, instance)";
 
 /**
- * Call rates. The node creates `status="Failure"` at the first failure, so bad calls are all calls that are not `Success`. `rate`
- * handles counter restarts. If there are several nodes, the best one counts, since one vote in time is enough.
+ * Call rates. The node creates `status="Failure"` only at the first failure, so all calls that are not `Success` count as bad.
+ * `rate` handles counter restarts. If there are several nodes, the best one counts, since one vote in time is enough.
  */
 const CALL_RECORDS: readonly RecordSpec[] = [
   ...WINDOWS.map((window) => ({
@@ -69,8 +69,8 @@ const CALL_RECORDS: readonly RecordSpec[] = [
 
 /**
  * Calls in the current UTC month. Each evaluation adds the counter's growth since the previous evaluation, even across a scrape
- * gap, or its new value after a node restart. The sum starts again with each month. The group's rules are evaluated in this
- * order: `seen` is the counter at the previous evaluation.
+ * gap, or the new value after a node restart. The sum starts over each month. The rules in the group are evaluated in this order:
+ * `seen` is the counter at the previous evaluation.
  */
 const MONTH_RECORDS: readonly RecordSpec[] = [
   { record: "instance:oracle_calls:all", expr: () => `sum ${NODE} (app_oracle_responses)` },
@@ -129,7 +129,7 @@ function missesLeft(allowed: number): string {
   return `${expected} * ${allowed} - ${calls} * (1 - validator:oracle_month:success_ratio)`;
 }
 
-/** Conditions with a rule on raw metrics; causes before their consequences, so that both end in the same evaluation. */
+/** Conditions that have a rule on raw metrics. Causes precede their consequences, so that both end in the same evaluation. */
 const RAW_CONDITIONS: readonly Condition[] = causesFirst(CONDITIONS.filter(({ raw }) => raw !== undefined));
 
 function causesFirst(all: readonly Condition[]): readonly Condition[] {
@@ -147,9 +147,10 @@ function causesOf({ name }: Condition, all: readonly Condition[]): readonly Cond
 }
 
 /**
- * PromQL: the alert does not fire during the grace period after one of its causes, or after the watchdog's own alert of this
- * name. While a cause in this group or the watchdog's own alert fires, Alertmanager mutes it. Nor does it fire while the watchdog
- * reports a cause: that rule is evaluated at a different time, so this alert would fire alone for a moment when the cause ends.
+ * PromQL that stops the alert from firing during the grace period after one of its causes, or after the watchdog's own alert of
+ * this name. While a cause in this group or the watchdog's own alert fires, Alertmanager mutes the alert. Nor does it fire while
+ * the watchdog reports a cause: that rule is evaluated at a different time, so the alert would fire alone for a moment when the
+ * cause ends.
  */
 function endingWithCauses(condition: Condition, expr: string, times: Times): string {
   const causes = causesOf(condition, RAW_CONDITIONS).map(({ name }) => alertName(name));
@@ -169,7 +170,7 @@ function firing(component: string, names: readonly string[]): string {
   return `ALERTS{alertstate="firing",component="${component}",alertname${names.length === 1 ? "=" : "=~"}"${names.join("|")}"}`;
 }
 
-/** Without the label, the better of two validators would hide the other. A single node needs no label. */
+/** Without the label, the better of two validators would hide the worse one. A single node needs no label. */
 const LABEL_MISSING: AlertSpec = {
   name: "validator-label-missing",
   alert: "OracleValidatorLabelMissing",
@@ -195,7 +196,7 @@ const LABEL_MISSING: AlertSpec = {
   },
 };
 
-/** Conditions that node and sidecar metrics show on their own, for installations without the watchdog. */
+/** Conditions that can be seen from node and sidecar metrics alone, for installations without the watchdog. */
 export const RAW_GROUPS: readonly GroupSpec[] = [
   { name: "oracle-raw.calls", records: CALL_RECORDS, alerts: [] },
   { name: "oracle-raw.month", interval: "1m", records: MONTH_RECORDS, alerts: [] },

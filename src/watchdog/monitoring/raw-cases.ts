@@ -4,13 +4,13 @@ const NODE = 'chain_id="test-1",validator="default",instance="node-1"';
 const SUCCESS = `app_oracle_responses{status="Success",${NODE}}`;
 const FAILURE = `app_oracle_responses{status="Failure",${NODE}}`;
 
-/** A scenario for the counters, with the sums of good calls and all calls at some samples. Time starts on 1970-01-01. */
+/** A scenario for the counters, with the sums of good calls and of all calls at some samples. Time starts on 1970-01-01. */
 interface MonthCase {
   readonly name: string;
-  /** Time between two samples, minutes. */
+  /** Time between two samples, in minutes. */
   readonly every: number;
   readonly series: Readonly<Record<string, string>>;
-  /** Index of a sample, good calls, all calls. */
+  /** For each sample: index, good calls, all calls. */
   readonly sums: readonly (readonly [number, number, number])[];
 }
 
@@ -72,7 +72,7 @@ const CASES: readonly MonthCase[] = [
   },
 ];
 
-/** Minute at which calls succeed again in the test case for causes. */
+/** Minute at which calls succeed again in the test for causes. */
 const RECOVERY_MINUTE = 60;
 
 /** All calls fail for an hour. Once the cause ends, no alert that it caused fires, although the 5-minute rates are still high. */

@@ -15,7 +15,7 @@ const RECORDED = 'chain_id=~"$chain",validator=~"$validator"';
 const BOUNDARY = [query("vector(0.98)", "boundary full"), query("vector(0.95)", "boundary none")];
 const SIDECAR = (name: string): string => `{__name__=~"(side_car|connect)_${name}",validator=~"$validator"}`;
 
-/** Oracle: am I paid?, without the watchdog. */
+/** "Oracle: am I paid?" without the watchdog. */
 export const PAID_RAW: DashboardSpec = {
   uid: DASHBOARDS.paidRaw,
   pages: [],
@@ -65,7 +65,7 @@ export const PAID_RAW: DashboardSpec = {
             ),
           ],
           {
-            description: "Further failed calls until the month is no longer paid in full.",
+            description: "How many more calls may fail before the month is no longer paid in full.",
             unit: "short",
             width: 6,
             colors: [
@@ -83,7 +83,7 @@ export const PAID_RAW: DashboardSpec = {
             ),
           ],
           {
-            description: "Further failed calls until the month pays nothing.",
+            description: "How many more calls may fail before the month pays nothing.",
             unit: "short",
             width: 6,
             colors: [
@@ -165,7 +165,7 @@ export const PAID_RAW: DashboardSpec = {
         ),
         graph("Sidecar price loop", [query(`validator:sidecar_ticks:rate1m{${RECORDED}}`, "{{validator}}")], {
           description:
-            "Iterations per second, four when healthy. Zero: the loop hangs. Absent: the sidecar is down.",
+            "Iterations per second, four when healthy. Zero: the loop has hung. Absent: the sidecar is down.",
           unit: "ops",
         }),
         graph(

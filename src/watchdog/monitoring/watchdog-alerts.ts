@@ -4,9 +4,9 @@ import type { AlertSpec, GroupSpec } from "../../platform/monitoring/alerts/aler
 import { panelOf } from "../alerts/event-links.ts";
 
 /**
- * The watchdog's alerts, from its table of conditions. The watchdog has already evaluated durations and hysteresis, so the rules
- * have no `for`. They have the same labels as the alerts that the watchdog itself pushes to Alertmanager, so that Alertmanager
- * joins an alert that arrives on both paths.
+ * The watchdog's alerts, generated from its table of conditions. The watchdog has already applied durations and hysteresis, so
+ * the rules have no `for`. Their labels are the same as on the alerts that the watchdog itself pushes to Alertmanager, so that
+ * Alertmanager merges alerts that arrive on both paths.
  */
 export const WATCHDOG_GROUP: GroupSpec = {
   name: "oracle-watchdog.alerts",

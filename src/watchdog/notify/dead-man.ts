@@ -4,16 +4,16 @@ import type { Logger } from "../../platform/base/logger.ts";
 import type { Secret } from "../../platform/base/secret.ts";
 import { type PostJson, postAccepted, safeText } from "./channels/transport.ts";
 
-/** A monitor that raises an alarm when it no longer receives requests. */
+/** A monitor that raises an alarm once it no longer receives requests. */
 export interface DeadManConfig {
   readonly url: Secret;
-  /** Gets a request instead of `url` while the watchdog is not doing its work. If absent, no request is sent then. */
+  /** URL requested instead of `url` while the watchdog is not doing its work. If absent, no request is sent during that time. */
   readonly failureUrl?: Secret;
   readonly intervalMs: number;
   readonly deadlineMs: number;
 }
 
-/** Recent activity of the watchdog. */
+/** The watchdog's recent activity. */
 export interface WorkState {
   /** Why the work is not being done: "no node was read for 5 min". Undefined while it is. */
   readonly problem: string | undefined;
@@ -29,8 +29,9 @@ export interface DeadManDeps {
 }
 
 /**
- * Sends a request to the monitor every interval, until the signal fires. While the watchdog is not doing its work, it sends none, or one to `failureUrl`: a
- * process that runs but reads nothing must raise the alarm too. A failed request is not repeated; the next one follows anyway.
+ * Sends a request to the monitor at every interval until the signal fires. While the watchdog is not doing its work, it sends no
+ * request, or one to `failureUrl`: a process that runs but reads nothing must raise the alarm too. A failed request is not
+ * repeated; the next one follows anyway.
  */
 export async function runDeadMan(
   config: DeadManConfig,

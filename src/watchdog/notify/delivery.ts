@@ -9,29 +9,29 @@ import type { CurrentAlert } from "../alerts/alert-event.ts";
 import { ChannelError, safeText } from "./channels/transport.ts";
 import type { DeadLetter, Delivery } from "../alerts/outbox.ts";
 
-/** The outbox for all channels, as one delivery loop uses it. */
+/** The outbox for all channels, as a delivery loop sees it. */
 export interface Outbox {
-  /** Returns a channel's oldest deliveries for one validator; waits while there are none. Rejects on abort. */
+  /** Returns a channel's oldest deliveries for one validator, after waiting while there are none. Rejects on abort. */
   readonly next: (channel: string, limit: number, signal: AbortSignal) => Promise<readonly Delivery[]>;
-  /** Returns a channel's oldest delivery for each alert that has none in `failing`; it may overtake the failing ones. */
+  /** Returns a channel's oldest delivery for each alert that is not in `failing`; these may overtake the failing deliveries. */
   readonly others: (channel: string, failing: readonly Delivery[]) => readonly Delivery[];
   /** Removes deliveries from the outbox and the state file. */
   readonly remove: (done: readonly Delivery[]) => void;
-  /** Turns deliveries into dead letters: they are not sent again. */
+  /** Turns deliveries into dead letters, which are not sent again. */
   readonly bury: (failed: readonly Delivery[], letter: DeadLetter) => void;
 }
 
 export interface DeliveryDeps {
   readonly outbox: Outbox;
   readonly clock: Clock;
-  /** Uniform in [0, 1). */
+  /** Returns a random number in [0, 1). */
   readonly random: () => number;
   readonly logger: Logger;
   readonly count: (channel: string, outcome: DeliveryOutcome) => void;
 }
 
 /**
- * Outcomes of one delivery attempt. "failed": it will be repeated. "expired": it failed and is too old for another attempt.
+ * Outcomes of a delivery attempt. "failed": the attempt will be repeated. "expired": it failed and is too old to be repeated.
  * "rejected": the receiver refused the content repeatedly, or no longer exists.
  */
 export const DELIVERY_OUTCOMES = ["delivered", "failed", "expired", "rejected"] as const;
@@ -41,25 +41,25 @@ export type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number];
 
 const BACKOFF = { minMs: 500, baseMs: 1000, maxMs: 300_000 } as const;
 
-/** Age at which an event becomes a dead letter. An old alert is no longer useful. */
+/** Age at which an event becomes a dead letter: such an old alert is no longer useful. */
 const EXPIRE_AFTER_MS = DAY_MS;
 
-/** Number of attempts after which refused content becomes a dead letter: nothing will make it acceptable. */
+/** Number of attempts after which refused content becomes a dead letter, since it will never be accepted. */
 const MAX_REJECTIONS = 5;
 
-/** While a delivery is failing, new events are sent within this time. */
+/** Maximum time until new events are sent while a delivery is failing. */
 const ARRIVAL_MS = 5000;
 
-/** Number of other alerts' events that are tried after a failure, until one is accepted. */
+/** Maximum number of events from other alerts to try after a failure, until one is accepted. */
 const MAX_TRIES = 5;
 
 /**
- * Delivers one channel's events in order until the signal fires. Repeats a failed delivery with backoff for one day; then it
+ * Delivers one channel's events in order until the signal fires. A failed delivery is repeated with backoff for one day, then
  * becomes a dead letter. Events that arrive within `groupWaitMs` of each other share a message. A failing channel does not delay
- * the others.
+ * other channels.
  *
- * Nor does an undeliverable event delay other alerts' events: after {@link MAX_REJECTIONS} failures, these are tried one by one,
- * and sent for as long as the receiver accepts them.
+ * Nor does an undeliverable event delay the events of other alerts: after {@link MAX_REJECTIONS} failures, these are tried one by
+ * one, and sent for as long as the receiver accepts them.
  */
 export async function runDelivery(
   channel: Channel,
@@ -72,7 +72,7 @@ export async function runDelivery(
   const tried = new Set<string>();
   let failures = 0;
   let isSuspect = false;
-  /** Sends other alerts' events that are not in `known`, for as long as they are accepted. Returns true if any was. */
+  /** Sends events of other alerts, not in `known`, for as long as they are accepted. Returns true if any event was accepted. */
   const sendOthers = async (
     batch: readonly Delivery[],
     known: Set<string>,
@@ -92,7 +92,7 @@ export async function runDelivery(
     }
     return isAccepted;
   };
-  /** Waits until the next attempt, sending events that arrive in between. */
+  /** Waits until the next attempt and sends the events that arrive in between. */
   const pause = async (batch: readonly Delivery[], pauseMs: number): Promise<void> => {
     const known = new Set(outbox.others(name, []).map(({ event }) => event.id));
     for (let leftMs = pauseMs; leftMs > 0; leftMs -= ARRIVAL_MS) {
@@ -135,7 +135,7 @@ export async function runDelivery(
   }
 }
 
-/** Returns the next events, after waiting for related ones to join them. */
+/** Returns the next events, after waiting for related events to join them. */
 async function nextBatch(
   { name, maxEvents }: Channel,
   groupWaitMs: number,
@@ -153,13 +153,13 @@ async function nextBatch(
 
 interface Try {
   readonly batch: readonly Delivery[];
-  /** Number of failed attempts directly before this one. If absent, a failure of this attempt has no consequence. */
+  /** Number of failed attempts immediately before this one. If absent, a failure of this attempt has no consequences. */
   readonly failures?: number;
 }
 
 interface Attempt {
   readonly outcome: DeliveryOutcome;
-  /** Why it was not delivered; empty if it was. */
+  /** Why the delivery failed; empty if it succeeded. */
   readonly reason: string;
   readonly isRejection: boolean;
   /** How long the receiver asked to wait. */
@@ -212,17 +212,17 @@ function outcomeOf(error: unknown, failures: number, ageMs: number): DeliveryOut
 export interface PushDeps {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Firing alerts that people were notified of, and alerts resolved in the last minutes. */
+  /** Returns the firing alerts that people have been notified of, and recently resolved alerts. */
   readonly alerts: () => readonly CurrentAlert[];
-  /** Resolves when an alert has changed. Rejects on abort. */
+  /** Resolves once an alert has changed. Rejects on abort. */
   readonly changed: (signal: AbortSignal) => Promise<void>;
   readonly count: (channel: string, outcome: DeliveryOutcome) => void;
 }
 
 /**
- * Pushes the state of all alerts to each of a channel's servers, at each change and every `everyMs`, until the signal fires. A
- * push is complete, so a lost push needs no outbox: the next one repeats it. The receiver gets an alert's end for as long as the
- * alert is in the state.
+ * Pushes the state of all alerts to each of a channel's servers, at each change and every `everyMs`, until the signal fires. Each
+ * push is complete, so a lost push needs no outbox: the next one replaces it. The receiver is sent an alert's end for as long as
+ * the alert is in the state.
  */
 export async function runPushes(
   channel: Channel,

@@ -4,7 +4,7 @@ import { SEVERITIES, type Severity } from "../../platform/monitoring/severity.ts
 import { type ChannelConfig, STATE_KINDS } from "./channels/channel-kinds.ts";
 import type { Escalation } from "../alerts/notifications.ts";
 
-/** Who is notified when nobody acknowledges an alert. Without steps, nobody is. */
+/** Who is notified when nobody acknowledges an alert. If there are no steps, nobody is. */
 export interface EscalationConfig {
   readonly minSeverity: Severity;
   readonly steps: readonly { readonly afterMs: number; readonly channels: readonly string[] }[];
@@ -39,7 +39,7 @@ export const escalationSchema = z
     }),
   );
 
-/** Adds an issue for each step that cannot be carried out. */
+/** Adds an issue for each step that cannot be executed. */
 export function refuseEscalation(
   file: { readonly channels: readonly ChannelConfig[]; readonly escalation: EscalationConfig },
   context: z.RefinementCtx,
@@ -67,7 +67,7 @@ export function refuseEscalation(
   }
 }
 
-/** Replaces channel names with the channels' settings. */
+/** Replaces the names of channels with their settings. */
 export function toEscalation(
   { minSeverity, steps }: EscalationConfig,
   channels: readonly ChannelConfig[],

@@ -15,14 +15,14 @@ import type { NotifyConfig } from "./notify-config.ts";
 export interface NotifyDeps {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Uniform in [0, 1). */
+  /** Returns a random number in [0, 1). */
   readonly random: () => number;
   readonly outbox: Outbox;
-  /** If absent, the new ids of receivers that have moved are lost when the process ends. */
+  /** If absent, the new ids of receivers that have moved are forgotten when the process ends. */
   readonly moves?: StoredMoves;
-  /** Alerts that people were notified of, with their current reasons. */
+  /** Returns the alerts that people have been notified of, with their current reasons. */
   readonly alerts: () => readonly CurrentAlert[];
-  /** Resolves when an alert has changed. Rejects on abort. */
+  /** Resolves once an alert has changed. Rejects on abort. */
   readonly changed: (signal: AbortSignal) => Promise<void>;
   readonly work: () => WorkState;
   readonly metrics: NotifyMetrics;
@@ -38,7 +38,7 @@ interface NotifyMetrics {
   readonly recordPing: (atMs: number) => void;
 }
 
-/** What is known about one channel since the services started. */
+/** What is known about a channel since the services were started. */
 export interface ChannelState {
   readonly name: string;
   readonly kind: string;
@@ -46,14 +46,14 @@ export interface ChannelState {
   readonly acceptedAtMs: number | undefined;
 }
 
-/** The notification services, and a test of all channels. */
+/** The notification services, and a test for all channels. */
 export interface Notifier {
   readonly services: readonly Service[];
   readonly channels: () => readonly ChannelState[];
   readonly test: (signal: AbortSignal) => Promise<readonly ChannelTest[]>;
 }
 
-/** Creates one service per channel, so that no channel delays another, and one for the dead-man requests. */
+/** Creates one service per channel, so that no channel delays another, and one service for the dead-man requests. */
 export function createNotifier(config: NotifyConfig, deps: NotifyDeps): Notifier {
   const { clock, post = createPostJson(config.network), mail = createSendMail(config.network) } = deps;
   const acceptedAtMs = new Map<string, number>();
@@ -82,7 +82,7 @@ export function createNotifier(config: NotifyConfig, deps: NotifyDeps): Notifier
   };
 }
 
-/** Tests every channel once and logs failures, so that an unreachable channel is noticed before the first alert. */
+/** Tests every channel once and logs any failures, so that an unreachable channel is noticed before the first alert. */
 function startTest(
   test: (reason: string, signal: AbortSignal) => Promise<readonly ChannelTest[]>,
   logger: Logger,
@@ -129,7 +129,7 @@ function deadManServices(
   ];
 }
 
-/** Result of testing one channel. `error` is null if the receiver accepted the notification. */
+/** Result of testing a channel. `error` is null if the receiver accepted the notification. */
 export interface ChannelTest {
   readonly channel: string;
   readonly kind: string;
@@ -138,13 +138,13 @@ export interface ChannelTest {
 
 interface TestOptions {
   readonly clock: Clock;
-  /** Why the test is sent, phrased as the end of a sentence. */
+  /** Why the test is sent, phrased to end a sentence. */
   readonly reason: string;
   /** Links shown in the test. */
   readonly links: LinkRoots;
 }
 
-/** Sends each channel a test notification and its end once, in parallel, storing nothing. The caller sees which fail and why. */
+/** Sends each channel a test notification and its end once, in parallel, without storing anything. Reports which fail and why. */
 export async function testChannels(
   channels: readonly Channel[],
   options: TestOptions,
@@ -167,7 +167,7 @@ export async function testChannels(
   );
 }
 
-/** The two events of a test. Each test has its own ids, so that a receiver shows it again. */
+/** Creates the two events of a test. Each test has its own ids, so that receivers show every test. */
 function testEvents(nowMs: number, { reason, links: roots }: TestOptions): readonly AlertEvent[] {
   const { dashboard, page } = eventLinks(roots, {
     alert: "test",

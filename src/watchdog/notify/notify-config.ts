@@ -17,9 +17,9 @@ export interface NotifyConfig {
   readonly escalation: Escalation;
   /** Prefix for runbook file names. */
   readonly runbooks: string;
-  /** Pages that notifications link to, from the file's `links` section. */
+  /** The pages that notifications link to, from the file's `links` section. */
   readonly links?: PublicLinks;
-  /** Sends a test notification to every channel when the watchdog starts. */
+  /** If true, tests every channel when the watchdog starts. */
   readonly testsAtStart?: boolean;
   readonly deadMan?: DeadManConfig;
   /** How receivers are reached over HTTP and SMTP; see `WatchdogConfig`. */
@@ -28,7 +28,7 @@ export interface NotifyConfig {
 
 const REMINDERS = 'up to ten durations such as "1h, 4h, 24h", each at least 1s, or "0s" for none';
 
-/** Accepts "12h" or "1h, 4h, 24h"; outputs ms. "0s" means none. */
+/** Accepts "12h" or "1h, 4h, 24h" and outputs ms. "0s" means no reminders. */
 const reminder = (initial: string, severity: string) =>
   z
     .string({ error: issueText("is not a text", REMINDERS) })
@@ -50,7 +50,7 @@ const deadMan = z.strictObject({
     .meta({ example: { env: "ORACLE_WATCHDOG_DEAD_MAN_URL" } }),
   failure_url: secretUrlField()
     .optional()
-    .describe("URL that gets a request while it is not; a secret")
+    .describe("URL that gets a request while the watchdog is not working; a secret")
     .meta({ example: { env: "ORACLE_WATCHDOG_DEAD_MAN_FAILURE_URL" } }),
   interval: durationField(1000).prefault("1m").describe("time between requests"),
   deadline: durationField(100).prefault("10s").describe("limit for one request"),
@@ -66,7 +66,7 @@ export const notifySchema = z
       .describe("receivers of notifications; without any, notifications go to the log only"),
     group_wait: durationField(0)
       .prefault("10s")
-      .describe("time within which one validator's alerts join one message"),
+      .describe("time within which one validator's alerts are combined into one message"),
     reminders: z
       .strictObject({
         critical: reminder("1h, 4h, 8h, 24h", "critical"),
@@ -75,7 +75,7 @@ export const notifySchema = z
       })
       .prefault({})
       .describe(
-        "reminders of firing alerts, by severity; a reminder comes early, after a quarter of its time, when the alert has worsened by half",
+        "reminders for firing alerts, by severity; a reminder is sent early, after a quarter of its time, if the alert has worsened by half",
       ),
     escalation: escalationSchema,
     runbooks: httpUrlField()

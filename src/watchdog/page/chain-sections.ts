@@ -40,7 +40,7 @@ import {
 } from "../policy/standing-texts.ts";
 import type { SharedMisses } from "../sources/standing-views.ts";
 
-/** Other facts about the chain: planned upgrade, payments, compared prices. Text from other hosts is escaped. */
+/** Other facts about the chain: planned upgrade, payments, and compared prices. Text from other hosts is escaped. */
 export function chainSections({ upgrade, payments = [], compared }: WatchdogStatus, nowMs: number): Html {
   return html`${upgrade !== undefined && upgradeSection(upgrade, nowMs)}
 ${paymentSection(payments)}
@@ -49,9 +49,7 @@ ${compared !== undefined && priceSection(compared)}`;
 
 type Row = PriceComparison | NotCompared;
 
-/**
- * The sidecars' prices next to the chain's prices and the median of all sidecars. Empty if nothing is configured for comparison.
- */
+/** Compares the sidecars' prices with the chain's and with the median of all sidecars. Empty if no comparison is configured. */
 function priceSection({ comparisons, notCompared }: ComparedPrices): Html | undefined {
   // One sidecar alone has no median, which is normal.
   const refused = notCompared.filter(({ reference }) => reference === "chain");
@@ -87,7 +85,7 @@ function valueText(row: Row, name: "own" | "other"): string {
   return "reason" in row ? "–" : formatPrice(row[name], row.decimals);
 }
 
-/** The chain's planned upgrade. `nowMs`: time of the page. Text from the plan is escaped. */
+/** Shows the chain's planned upgrade. `nowMs` is the time of the page. Text from the plan is escaped. */
 function upgradeSection(upgrade: UpgradeCountdown, nowMs: number): Html {
   const { plan } = upgrade;
   return html`<h2>Upgrade of the chain</h2><p>${countdownText(upgrade, nowMs)}.${
@@ -104,10 +102,10 @@ const TONES: Readonly<Record<PaymentState, Tone>> = {
   missing: "warn",
 };
 
-/** Number of payments listed on the page. */
+/** Number of payments shown on the page. */
 const SHOWN = 3;
 
-/** Payments for the last closed months, newest first. Empty before the first search. */
+/** Lists the payments for the last closed months, newest first. Empty before the first search. */
 function paymentSection(payments: readonly Payment[]): Html | undefined {
   if (payments.length === 0) return undefined;
   const items = payments
@@ -131,7 +129,7 @@ const STATE_NAMES: Readonly<Record<PaymentState, string>> = {
   missing: "missing",
 };
 
-/** Signing window, jail, and how the validator compares with the others in its set. Empty if the chain is not read. */
+/** Shows the signing window, jail, and how the validator compares with others in its set. Empty if the chain is not read. */
 export function standingSection({ standing, polledAtMs }: WatchdogStatus): Html {
   if (standing === undefined || polledAtMs === undefined) return html``;
   const window = html`<h2>Signing and jail</h2>${jailNotice(standing.jail, polledAtMs)}${windowFacts(standing)}`;
@@ -191,7 +189,7 @@ function jailFact({ state }: Jail): Fact {
   return { name: "Jail", value, tone: JAIL_TONES[state] };
 }
 
-/** The chain does not tell which blocks were missed: later misses in their places do not count again. */
+/** Upper bound: the chain does not tell which blocks were missed, and misses in the same places do not count again. */
 function mostText({ ifAllMissed: range }: WindowStanding): string | undefined {
   if (range === undefined || range.least === range.most) return undefined;
   return `${grouped(range.most)} blocks at most`;

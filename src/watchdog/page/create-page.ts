@@ -43,9 +43,9 @@ export interface PageDeps {
   /** Of the program. */
   readonly version: string;
   readonly statuses: () => readonly WatchdogStatus[];
-  /** Counts in memory; undefined before the first reading. */
+  /** Returns the counts in memory; undefined before the first reading. */
   readonly ledger: (validator: string) => LedgerView | undefined;
-  /** The same, including older counts. May throw, for example when the disk fails. */
+  /** Returns the same counts, plus older ones. May throw, e.g. if the disk fails. */
   readonly storedLedger: (validator: string) => LedgerView | undefined;
   readonly alerting: () => Pick<AlertingState, "silences" | "history" | "outbox">;
   readonly channels: () => readonly ChannelState[];
@@ -100,18 +100,18 @@ export function createWatchdogPage(config: PageSettings, deps: PageDeps): readon
   return [...livePageRoutes({ frame, pages: [...pages, ...others] }, clock), overviewRoute(parts)];
 }
 
-/** Content of the watchdog's pages. */
+/** The content of the watchdog's pages. */
 export interface WatchdogPageInput extends Freshness, Pick<AlertingState, "silences" | "history"> {
-  /** One per validator, at least one. */
+  /** The status of each validator; at least one. */
   readonly statuses: readonly WatchdogStatus[];
-  /** A validator's counts; undefined before its first reading. */
+  /** Returns a validator's counts; undefined before its first reading. */
   readonly ledgerOf: (validator: string) => LedgerView | undefined;
   readonly plotsOf: (status: WatchdogStatus) => ValidatorPlots | undefined;
   readonly maintenance: readonly MaintenanceWindow[];
   readonly channels: readonly ChannelState[];
   /** Notifications that were never delivered, oldest first. */
   readonly lost: readonly LostDelivery[];
-  /** URL of the runbook folder, with a trailing slash; if empty, the runbooks that the watchdog serves. */
+  /** URL of the runbook folder, with a trailing slash. If empty, the watchdog's own runbooks are used. */
   readonly runbooks: string;
   /** If absent, nothing is escalated. */
   readonly escalation?: Escalation;
@@ -121,7 +121,7 @@ export interface WatchdogPageInput extends Freshness, Pick<AlertingState, "silen
 
 type Sections = (entry: ValidatorEntry, input: WatchdogPageInput) => readonly PageSection[];
 
-/** One validator's pages, under its own path. */
+/** One validator's pages, under the validator's own path. */
 const VALIDATOR_PAGES: readonly {
   readonly path: string;
   readonly name: string;
@@ -162,9 +162,9 @@ const VALIDATOR_PAGES: readonly {
 ];
 
 /**
- * The watchdog's pages. With one validator, the first page is its screen. With several, it is a table of all of them, and each
- * has a page at `/validators/NAME`. All numbers on a page come from the poll whose time is shown in the header. Text from other
- * hosts is escaped. `others`: further pages for the navigation.
+ * Creates the watchdog's pages. With one validator, the first page shows that validator. With several, it is a table of all of
+ * them, and each has a page at `/validators/NAME`. All numbers on a page come from the poll whose time the header shows. Text
+ * from other hosts is escaped. `others` contains further pages for the navigation.
  */
 export function watchdogPages(
   read: () => WatchdogPageInput,
@@ -211,7 +211,7 @@ export function watchdogPages(
   ];
 }
 
-/** The time that a status refers to. */
+/** Returns the time to which a status refers. */
 function timeOf({ polledAtMs, startedAtMs }: WatchdogStatus): number {
   return polledAtMs ?? startedAtMs;
 }
@@ -220,13 +220,13 @@ function entriesOf(input: WatchdogPageInput): readonly ValidatorEntry[] {
   return input.statuses.map((status) => ({ status, pay: payStatusOf(status, input) }));
 }
 
-/** Number of firing alerts for all validators, so that a browser tab shows a problem whatever page is open. */
+/** Title prefix: the number of firing alerts for all validators, so that a browser tab shows problems on any open page. */
 function countedTitle({ statuses }: WatchdogPageInput): string {
   const firing = statuses.reduce((sum, { alerts }) => sum + causesOf(alerts).length, 0);
   return firing > 0 ? `(${firing}) ` : "";
 }
 
-/** With a single validator, its pages; with several, the pages of the validator shown. */
+/** Returns the pages of the only validator or, if there are several, of the validator shown. */
 function navOf(
   { statuses }: WatchdogPageInput,
   shown: string | undefined,
@@ -277,7 +277,7 @@ function fleetPage(
   };
 }
 
-/** One screen: is the validator paid, how much may it still miss, what is happening now, and the days of the month. */
+/** Shows on one screen whether the validator is paid, how much it may still miss, what is happening now, and the month's days. */
 function oneScreen({ status, pay }: ValidatorEntry, input: WatchdogPageInput): readonly PageSection[] {
   const plots = input.plotsOf(status);
   const { current } = status;
@@ -346,7 +346,7 @@ function notificationPage(
   };
 }
 
-/** What a reader must know besides the pay: one line each, with a link to its page. `status`: only for this validator. */
+/** What a reader must know besides the pay: one line each, with a link to its page. If `status` is given, only for it. */
 function notices(input: WatchdogPageInput, status: WatchdogStatus | undefined): Html {
   const { channels, lost, silences, reloads, nowMs, statuses } = input;
   const silent = silences.filter(
@@ -383,7 +383,7 @@ function alertContext(
   return { nowMs, runbooks, escalation, costOf, isPolled: status.polledAtMs !== undefined };
 }
 
-/** One row per validator for the overviews. */
+/** Creates one row per validator for the overviews. */
 function validatorParts(input: WatchdogPageInput): readonly PartRow[] {
   return entriesOf(input).map(({ status, pay }) => ({
     name: `validator ${status.validator}`,

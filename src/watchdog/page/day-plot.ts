@@ -22,7 +22,7 @@ export interface LastDay {
 
 /**
  * Groups the minutes of the last 24 hours into quarter-hours. Minutes are stored for 12 hours; an older quarter-hour gets the
- * state of its hour, unless the stored minutes already contain all blocks of the hour: counting may have begun in it.
+ * state of its hour unless the stored minutes already contain all blocks of the hour, because counting may have begun during it.
  */
 export function lastDayOf(ledger: LedgerView, least: LeastRates, nowMs: number): LastDay {
   const fromMs = Math.floor(nowMs / SLOT_MS + 1) * SLOT_MS - DAY_MS;
@@ -70,7 +70,7 @@ const BASE = 62;
 const HEIGHT = BASE + 18;
 const BAR = short(STEP * 0.8);
 const STATES = ["good", "weak", "bad", "unknown", "estimated"] as const;
-/** Bar heights by state: states differ in shape, not just in colour. */
+/** Bar heights by state. States differ in shape, not just in colour. */
 const BARS: Readonly<Record<(typeof STATES)[number], { readonly height: string; readonly style: string }>> = {
   good: { height: short((BASE - TOP) * 0.4), style: "b-good" },
   weak: { height: short((BASE - TOP) * 0.7), style: "b-weak" },
@@ -79,7 +79,7 @@ const BARS: Readonly<Record<(typeof STATES)[number], { readonly height: string; 
   estimated: { height: short((BASE - TOP) * 0.4), style: "b-hollow" },
 };
 
-/** Draws the last 24 hours: one bar per quarter-hour. */
+/** Draws the last 24 hours with one bar per quarter-hour. */
 export function dayPlot({ fromMs, slots, counts }: LastDay): Html {
   const first = slots.findIndex((state) => state !== "none");
   const before = first === -1 ? SLOTS : first;
@@ -98,10 +98,10 @@ ${hourLabels(fromMs)}
 </svg></figure>`;
 }
 
-/** Width of "18:00", plus its distance from the tick. */
+/** Width of the label "18:00", plus its distance from the tick. */
 const LABEL_WIDTH = 40;
 
-/** Every sixth hour of the day. */
+/** Labels every sixth hour of the day. */
 function hourLabels(fromMs: number): readonly Html[] {
   const every = 6 * HOUR_MS;
   const firstMs = Math.ceil(fromMs / every) * every;

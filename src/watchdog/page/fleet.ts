@@ -16,7 +16,7 @@ export interface ValidatorEntry {
   readonly pay: PayStatus;
 }
 
-/** One sentence about all validators. */
+/** Sums up all validators in one sentence. */
 export function fleetPayStatus(all: readonly ValidatorEntry[]): PayStatus {
   const [worst] = all.toSorted((a, b) => rankOf(a) - rankOf(b));
   if (worst === undefined || worst.pay.kind === "paid")
@@ -34,17 +34,17 @@ export function fleetPayStatus(all: readonly ValidatorEntry[]): PayStatus {
   };
 }
 
-/** Path of a validator's page. */
+/** Returns the path of a validator's page. */
 export function validatorPath(name: string): string {
   return `/validators/${encodeURIComponent(name)}`;
 }
 
-/** The month's success rate. */
+/** Formats the month's success rate. */
 export function rateText({ current: { rate } }: WatchdogStatus): string {
   return rate === undefined ? "–" : `${formatPercent(rate)} %`;
 }
 
-/** All validators in one table, the most serious first. */
+/** Lists all validators in one table, most serious first. */
 export function fleetTable(
   all: readonly ValidatorEntry[],
   ledgerOf: (validator: string) => LedgerView | undefined,
@@ -119,7 +119,7 @@ const TREND_BARS: Readonly<Record<HourState, TrendBar>> = {
   none: null,
 };
 
-/** A validator's last 24 hours, one bar per hour. */
+/** Shows a validator's last 24 hours with one bar per hour. */
 export function lastDayTrend(
   status: WatchdogStatus,
   ledger: LedgerView | undefined,

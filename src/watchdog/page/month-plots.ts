@@ -16,8 +16,8 @@ import { formatPercent, isAtLeast, type LeastRates, successRate, toRatio } from 
 import { TIER_NAMES } from "./pay-status.ts";
 
 /**
- * State of an hour. "good", "weak" and "bad": at or above the full-reward boundary, between the boundaries, below both.
- * "unknown": mostly without a known result. "estimated": counted before the first reading. "none": no blocks.
+ * State of an hour. "good", "weak" and "bad": at or above the full-reward boundary, between the boundaries, and below both.
+ * "unknown": most results are unknown. "estimated": counted before the first reading. "none": no blocks.
  */
 export type HourState = "good" | "weak" | "bad" | "unknown" | "estimated" | "none";
 
@@ -25,12 +25,12 @@ export type HourState = "good" | "weak" | "bad" | "unknown" | "estimated" | "non
 export interface StripDay {
   readonly startMs: number;
   readonly counts: BlockCounts;
-  /** 24 states; empty if only the day's counts are known. */
+  /** States of 24 hours; empty if only the day's counts are known. */
   readonly hours: readonly HourState[];
   readonly state: HourState;
 }
 
-/** Groups a month's hours by day, from a given day on. Future days are left out. */
+/** Groups a month's hours by day, starting with a given day. Omits future days. */
 export function stripOf(
   ledger: LedgerView,
   least: LeastRates,
@@ -53,13 +53,13 @@ export function stripOf(
   });
 }
 
-/** Leaves out the days before the first day with a block: a watchdog that started during the month knows nothing about them. */
+/** Omits the days before the first day with a block, about which a watchdog that started during the month knows nothing. */
 export function sinceFirstBlock(days: readonly StripDay[]): readonly StripDay[] {
   const first = days.findIndex(({ state }) => state !== "none");
   return first < 0 ? [] : days.slice(first);
 }
 
-/** A time range that starts at the beginning of a day (UTC), ms. */
+/** A time range that starts at the beginning of a day (UTC), in ms. */
 export interface HourRange {
   readonly fromMs: number;
   readonly toMs: number;
@@ -83,12 +83,12 @@ const CELL = 11;
 const WIDTH = LEFT + 24 * CELL + 50;
 const TOP_LABELS = 16;
 
-/** Row height: a new month has few rows, and space for them; a whole month must fit on one screen with the rest of the page. */
+/** Returns the row height: a new month has few rows and ample space; a whole month must fit on one screen with all the rest. */
 function rowHeight(days: number): number {
   return days > 24 ? 11 : days > 10 ? 13 : 22;
 }
 
-/** Bar height by state, in tenths of a row: states differ in shape, not just in colour. */
+/** Bar heights by state, in tenths of a row. States differ in shape, not just in colour. */
 const BARS: Readonly<
   Record<Exclude<HourState, "none">, { readonly height: number; readonly style: string }>
 > = {
@@ -103,7 +103,7 @@ const DRAWN = ["good", "weak", "bad", "unknown", "estimated"] as const;
 
 type Drawn = (typeof DRAWN)[number];
 
-/** Days of a month as drawn, and their totals. */
+/** Days of a month as they are drawn, and their totals. */
 export interface StripPart {
   readonly days: number;
   readonly counts: BlockCounts;
@@ -113,7 +113,7 @@ export interface StripPart {
   readonly labels: Html;
 }
 
-/** Renders days of a month whose first row is the day `firstMs` and which has `shown` rows in total. */
+/** Renders days of a month. The first row is the day `firstMs`, and there are `shown` rows in total. */
 export function stripPart(
   days: readonly StripDay[],
   { firstMs, shown }: { readonly firstMs: number; readonly shown: number },
@@ -151,7 +151,7 @@ export function stripPart(
   };
 }
 
-/** Draws a month from consecutive parts: one row per day up to now, one bar per hour. */
+/** Draws a month from consecutive parts, with one row per day up to now and one bar per hour. */
 export function monthStrip(parts: readonly StripPart[], month: Month): Html {
   const days = parts.reduce((sum, part) => sum + part.days, 0);
   const height = TOP_LABELS + days * rowHeight(days) + 2;
@@ -167,7 +167,7 @@ ${bars}${parts.map(({ labels }) => labels)}
 </svg></figure>`;
 }
 
-/** Explains the bars, below the plots that contain them. */
+/** Explains the bars. Shown below the plots that contain them. */
 export const STATE_KEY = html`<p class="muted key-line"><span class="entry"><span class="key k-good"></span>short: good</span> <span class="entry"><span class="key k-weak"></span>middle: below full pay</span> <span class="entry"><span class="key k-bad"></span>tall: below any pay</span> <span class="entry"><span class="key k-none"></span>outline: unknown or estimated</span></p>`;
 
 function dayOf(startMs: number): number {
@@ -183,7 +183,7 @@ function rowLabels({ startMs, counts }: StripDay, y: number): Html {
   return html`<text x="2" y="${y}">${day}</text><text x="${WIDTH - 2}" y="${y}" text-anchor="end">${rate}</text>`;
 }
 
-/** Two decimals, rounded down. */
+/** Formats a percentage with two decimals, rounded down. */
 function percent(good: bigint, total: bigint): string {
   const scaled = (good * 10_000n) / total;
   return `${scaled / 100n}.${(scaled % 100n).toString().padStart(2, "0")}`;
@@ -195,10 +195,10 @@ function stripSummary(parts: readonly StripPart[]): string {
   return `${grouped(good)} good, ${grouped(bad)} bad and ${grouped(unknown)} unknown blocks; ${counted(count("bad"), "hour")} below any pay, ${count("weak")} below full pay, ${count("unknown")} unknown`;
 }
 
-/** Maximum number of incidents in the table: the newest ones. */
+/** Maximum number of incidents in the table, which shows the newest ones. */
 const MAX_INCIDENTS = 40;
 
-/** The month's incidents as a table, newest first. `placeless`: bad blocks before the first reading, counted by day, not hour. */
+/** Lists the month's incidents, newest first. `placeless`: bad blocks before the first reading, counted by day, not by hour. */
 export function incidentTable(incidents: readonly CostedIncident[], placeless: bigint): Html {
   const text = placelessText(placeless);
   if (incidents.length === 0) return html`<p>No incident: no block in a known hour was missed.${text}</p>`;
@@ -221,7 +221,7 @@ export function incidentTable(incidents: readonly CostedIncident[], placeless: b
   }`;
 }
 
-/** Bad blocks that are counted in days but not in any hour. */
+/** Counts bad blocks that are counted in days but not in any hour. */
 export function placelessBlocks(ledger: LedgerView, { fromMs, toMs }: HourRange): bigint {
   return badEstimates(ledger.days(fromMs, toMs)) - badEstimates(ledger.hours(fromMs, toMs));
 }
@@ -230,20 +230,20 @@ function badEstimates(rollups: readonly Rollup[]): bigint {
   return rollups.reduce((sum, { estimated }) => sum + estimated.bad, 0n);
 }
 
-/** Blocks before the first reading are counted by day, but not by hour. */
+/** Explains that blocks before the first reading are counted by day but not by hour. */
 function placelessText(blocks: bigint): string {
   return blocks > 0n
     ? ` The hour of ${counted(Number(blocks), "bad block")} before the first reading is not known.`
     : "";
 }
 
-/** A point on the month's rate curve: a time, and the rate of all the month's blocks up to it. */
+/** A point on the month's rate curve: a time, and the rate of all blocks in the month up to that time. */
 interface RatePoint {
   readonly atMs: number;
   readonly ratio: number;
 }
 
-/** Returns the month's rate at the end of each day and now. */
+/** Returns the month's rate at the end of each day, and now. */
 export function ratePoints(
   ledger: LedgerView,
   { month, rate }: Assessment,
@@ -268,7 +268,7 @@ const BASE = PLOT_HEIGHT - 20;
 /** Minimum range of the axis above its lowest value, so that small differences are not drawn as cliffs. */
 const LEAST_RANGE = 0.02;
 
-/** Width of "end of month" plus half of "now" next to it. */
+/** Width of the label "end of month" plus half of "now" next to it. */
 const END_LABEL = 100;
 
 /** Draws the month's rate, the boundaries, and the forecast with its band. */

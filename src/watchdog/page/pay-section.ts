@@ -30,7 +30,7 @@ import { ENOUGH_BLOCKS, formatPercent, type Tier } from "../policy/reward-tier.t
 import type { MonthStatus, WatchdogStatus } from "../polling/watchdog-status.ts";
 import { BOUNDARY_STATES, type PayStatus, tierNow, TIER_NAMES } from "./pay-status.ts";
 
-/** The four values that matter: rate, allowance, pay, and what may cost pay next. `nowMs`: time of the status. */
+/** Shows the four values that matter: rate, allowance, pay, and what may cost pay next. `nowMs` is the time of the status. */
 export function payFacts(status: WatchdogStatus, pay: Pick<PayStatus, "kind">, nowMs: number): Html {
   return factGrid([rateFact(status), allowanceFact(status), payFact(status), riskFact(status, pay, nowMs)]);
 }
@@ -53,7 +53,7 @@ function rateFact({ current, assessment }: WatchdogStatus): Fact {
   };
 }
 
-/** How many more blocks may be bad before the next part of the pay is lost. */
+/** Shows how many more blocks may be bad before the next part of the pay is lost. */
 function allowanceFact({ assessment }: WatchdogStatus): Fact {
   const name = "Allowance left";
   const all = assessment?.headroom ?? [];
@@ -105,10 +105,10 @@ function payFact({ assessment }: WatchdogStatus): Fact {
   };
 }
 
-/** Something that may cost pay or worse. */
+/** Something that may cost pay or have worse consequences. */
 interface Risk {
   readonly what: string;
-  /** Time until it happens; 0 means now. */
+  /** Time until the loss occurs; 0 means now. */
   readonly inMs: number;
   readonly detail: string;
 }
@@ -171,7 +171,7 @@ function risksOf({ assessment, standing, upgrade, current }: WatchdogStatus, now
   ];
 }
 
-/** When part of the pay is lost: at the loss rate of the last hours if that is too high, otherwise at the lasting loss rate. */
+/** Returns when part of the pay is lost: at the loss rate of the last hours if it is too high, otherwise at the lasting rate. */
 function lossOf(
   { state, boundary, outageMs, lostInMs, burnRates }: Headroom,
   { least }: Policy,
@@ -185,12 +185,12 @@ function lossOf(
 
 const TIER_TONES = { full: "good", proportional: "warn", none: "bad" } as const;
 
-/** Values are not shown in green: they come from the last poll, even if the watchdog can no longer see anything. */
+/** Values are never shown in green, since they come from the last poll even if the watchdog can no longer see anything. */
 function tierTone(tier: Tier): Tone | undefined {
   return tier === "full" ? undefined : TIER_TONES[tier];
 }
 
-/** All details about the month's pay. */
+/** Shows all details about the month's pay. */
 export function payDetails(status: WatchdogStatus): Html {
   const { current, assessment } = status;
   const { counts, estimated } = current;
@@ -247,7 +247,7 @@ function boundsText(assessment: Assessment | undefined): string | undefined {
   return `with unknown blocks: ${formatPercent(bounds.low)} % to ${formatPercent(bounds.high)} %`;
 }
 
-/** How far away each boundary is, in blocks and in time. */
+/** Shows how far away each boundary is, in blocks and in time. */
 export function headroomSection({ assessment }: WatchdogStatus): Html {
   if (assessment === undefined || assessment.headroom.length === 0)
     return html`<h2>Allowance</h2><p>Not known yet: it needs a counted block and the time between blocks.</p>`;
@@ -276,7 +276,7 @@ export function headroomSection({ assessment }: WatchdogStatus): Html {
   return html`<h2>Allowance</h2>${dataTable({ caption: `Further bad blocks that the month can have${rest}`, columns, rows: headroom })}${regimeTable(assessment)}`;
 }
 
-/** How the month ends if the rest of it is like the last hours, the last days, or the month so far. */
+/** Shows how the month ends if the rest of it is like the last hours, the last days, or the month so far. */
 function regimeTable(assessment: Assessment): Html | undefined {
   const forecast = foundedForecast(assessment);
   if (forecast === undefined) return undefined;
@@ -306,7 +306,7 @@ function neededText(rate: number): string {
   return rate <= 0 ? "nothing" : `${(Math.ceil(rate * 10_000) / 100).toFixed(2)} %`;
 }
 
-/** All months, newest first. */
+/** Lists all months, newest first. */
 export function monthSection(months: readonly MonthStatus[]): Html {
   const columns: readonly Column<MonthStatus>[] = [
     { name: "month (UTC)", cell: ({ month }) => month },
@@ -332,7 +332,7 @@ export function monthSection(months: readonly MonthStatus[]): Html {
   return html`<h2>Months</h2>${dataTable({ caption: "By the specification's boundaries", columns, rows: months })}`;
 }
 
-/** An amount with at most six digits, with its exact value as the title. */
+/** Formats an amount with at most six digits; its title gives the exact value. */
 function money(cents: bigint, { currency }: Assessment["policy"]): Html {
   const exact = formatCents(cents, currency, "\u202f");
   const short = formatShort(cents, { name: currency ?? "", exponent: 2 }, "\u202f").trimEnd();

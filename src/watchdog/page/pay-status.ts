@@ -9,10 +9,10 @@ import { type Freshness, whyBlind } from "../polling/freshness.ts";
 /** States of a validator's pay for the current month, most serious first. */
 export const PAY_STATES = ["lost", "cannot-see", "losing", "part-lost", "warning", "early", "paid"] as const;
 
-/** What happens to part of the pay, in the words used on the pages. */
+/** What happens to a part of the pay, in the words used on the pages. */
 export const BOUNDARY_STATES = { open: "can still be lost", clinched: "safe", lost: "lost" } as const;
 
-/** What a month pays, in the words used on the pages. */
+/** What each month pays, in the words used on the pages. */
 export const TIER_NAMES: Readonly<Record<Tier, string>> = {
   full: "full pay",
   proportional: "a part of the pay",
@@ -22,19 +22,19 @@ export const TIER_NAMES: Readonly<Record<Tier, string>> = {
 /** One of {@link PAY_STATES}. */
 type PayState = (typeof PAY_STATES)[number];
 
-/** How a validator is paid, in one sentence, without times. */
+/** One sentence about how a validator is paid, without times. */
 export interface PayStatus {
   readonly kind: PayState;
   readonly tone: Tone;
   readonly headline: string;
-  /** The same in two words, for tables. */
+  /** The same status in two words, for tables. */
   readonly short: string;
 }
 
 /**
- * Returns a validator's pay status. Never good if the last poll is old, no node could be read, or nothing was counted. If hardly
- * any blocks have been seen this month, the rate of recent days is used; without it, it is too early to say. A lost boundary or a
- * firing alert is shown even then.
+ * Returns a validator's pay status, which is never good if the last poll is old, no node could be read, or nothing was counted.
+ * If hardly any blocks have been seen this month, the rate of recent days is used; without it, it is too early to say. A lost
+ * boundary or a firing alert is shown even then.
  */
 export function payStatusOf(status: WatchdogStatus, fresh: Freshness): PayStatus {
   if (boundaryState(status, "none") === "lost")
@@ -113,7 +113,7 @@ function isEarlyMonth({ assessment }: WatchdogStatus): boolean {
   return assessment !== undefined && isEarly(assessment);
 }
 
-/** The tier in which the month ends if the present loss continues; without a forecast, the tier for its present rate. */
+/** Returns the tier in which the month ends if the current loss continues; without a forecast, the tier for the current rate. */
 function expectedTier(status: WatchdogStatus): Tier | undefined {
   const forecast = foundedForecast(status.assessment)?.tiers.middle;
   return isEarlyMonth(status) ? forecast : (forecast ?? tierNow(status));
@@ -131,7 +131,7 @@ function earlyText({ assessment, current }: WatchdogStatus): string {
   return `Too early to say: ${seen} of this month seen, ${missed === 0n ? "none" : grouped(missed)} of them bad`;
 }
 
-/** Firing alerts that matter for pay, most severe first; alerts caused by others come last within their severity. */
+/** Returns the firing alerts that matter for pay, most severe first. Within a severity, alerts caused by others come last. */
 function firingOf(alerts: readonly AlertStatus[]): readonly AlertStatus[] {
   const order = { critical: 0, warning: 1, info: 2 } as const;
   const rank = ({ rule, state }: AlertStatus): number =>
@@ -141,12 +141,12 @@ function firingOf(alerts: readonly AlertStatus[]): readonly AlertStatus[] {
     .toSorted((a, b) => rank(a) - rank(b));
 }
 
-/** Firing alerts, except those muted by others. */
+/** Returns the firing alerts except those muted by others. */
 export function causesOf(alerts: readonly AlertStatus[]): readonly AlertStatus[] {
   return firingOf(alerts).filter(({ state }) => mutedBy(state?.quietReason) === undefined);
 }
 
-/** The tier under the policy that pays or, before the first poll, under the specification. */
+/** Returns the tier under the policy in force or, before the first poll, under the specification. */
 export function tierNow({
   assessment,
   current,

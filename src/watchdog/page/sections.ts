@@ -17,7 +17,7 @@ import type { Silence } from "../alerts/silence.ts";
 import type { LostDelivery } from "../alerts/outbox.ts";
 import type { ChannelState } from "../notify/notifier.ts";
 
-/** The sources read by the last poll. Ages are as of that poll. */
+/** Lists the sources read by the last poll. Ages are as of that poll. */
 export function sourceSection({ sources, pairs, prices, polledAtMs, chainId }: WatchdogStatus): Html {
   if (polledAtMs === undefined) return html`<h2>Sources</h2><p>The first poll has not ended yet.</p>`;
   const columns: readonly Column<SourceStatus>[] = [
@@ -43,7 +43,7 @@ ${absent.length > 0 && html`<p>The chain has no ${absent.join(" and no ")}: what
 ${dataTable({ caption: "At the last poll", columns, rows: sources.filter(({ isAbsent }) => !isAbsent) })}`;
 }
 
-/** What a chain may lack. */
+/** Modules that a chain may lack. */
 const ABSENT_NAMES: Readonly<Partial<Record<SourceName, string>>> = {
   "chain-prices": "price module",
   "chain-revenue": "revenue module",
@@ -51,7 +51,7 @@ const ABSENT_NAMES: Readonly<Partial<Record<SourceName, string>>> = {
   "chain-slashing": "slashing module",
 };
 
-/** Which of several URLs is in use, and which failed. */
+/** States which of several URLs is in use, and which have failed. */
 function endpointText({ endpoints = [] }: SourceStatus): Html | string {
   const used = endpoints.findIndex(({ isUsed }) => isUsed);
   if (used === -1) return "";
@@ -65,7 +65,7 @@ function sourceBadge({ name, up }: SourceStatus): Html {
   return name === "oracle-metrics" ? badge("unknown", "not served") : badge("bad", "down");
 }
 
-/** Silences and planned maintenance: why somebody may not be notified. */
+/** Shows silences and planned maintenance, i.e. why somebody may not be notified. */
 export function silenceSection(
   all: readonly Silence[],
   maintenance: readonly MaintenanceWindow[],
@@ -98,7 +98,7 @@ export function silenceSection(
   }${windows.map(({ validator, reason }) => html`<p>${badge("warn", "maintenance")} of ${validator}: ${reason}</p>`)}`;
 }
 
-/** Who is notified, and what was not yet or never delivered. `pending`: deliveries not accepted yet, by channel. */
+/** Shows who is notified, and what is not yet or never delivered. `pending` counts pending deliveries by channel. */
 export function notificationSection(
   channels: readonly ChannelState[],
   lost: readonly LostDelivery[],
@@ -139,14 +139,14 @@ export function notificationSection(
   return html`<h2>Notifications</h2>${line}${channels.length > 0 && states}${lost.length > 0 && letters}`;
 }
 
-/** Input for {@link alertLines}, other than the alerts. */
+/** Input to {@link alertLines}, besides the alerts. */
 interface AlertContext {
   readonly nowMs: number;
-  /** True after the first poll. */
+  /** True once the first poll is complete. */
   readonly isPolled: boolean;
-  /** URL of the runbook folder, with a trailing slash; if empty, the runbooks that the watchdog serves. */
+  /** URL of the runbook folder, with a trailing slash. If empty, the watchdog's own runbooks are used. */
   readonly runbooks: string;
-  /** What a firing alert has cost so far; undefined if the alert is not about missed votes. */
+  /** Returns what a firing alert has cost so far; undefined if the alert is not about missed votes. */
   readonly costOf: (alert: AlertState) => Cost | undefined;
   /** If absent, nothing is escalated. */
   readonly escalation?: Escalation | undefined;
@@ -154,10 +154,10 @@ interface AlertContext {
 
 type OpenAlert = AlertStatus & { readonly state: AlertState };
 
-/** Number of alerts shown before the others are folded. */
+/** Number of alerts shown before the remaining ones are folded. */
 const MAX_LINES = 8;
 
-/** Firing, pending and recently resolved alerts, one line each, which expands to show meaning, cost and action. */
+/** Lists firing, pending and recently resolved alerts, one line each. A line expands to show meaning, cost and action. */
 export function alertLines(alerts: readonly AlertStatus[], context: AlertContext): Html {
   const open = alerts.flatMap((alert): readonly OpenAlert[] =>
     alert.state === undefined ? [] : [{ ...alert, state: alert.state }],
@@ -196,7 +196,7 @@ function item({ alert, consequences }: CauseGroup<OpenAlert>, context: AlertCont
 `;
 }
 
-/** The alerts caused by another alert, in small: each with its runbook and its place on the page. */
+/** Lists in small print the alerts caused by another alert, each with its runbook and its place on the page. */
 function consequenceList(consequences: readonly OpenAlert[], { runbooks }: AlertContext): Html {
   const parts = consequences.map(({ rule: { condition }, state, validator }, index) => {
     const { name, title } = condition;
@@ -206,7 +206,7 @@ function consequenceList(consequences: readonly OpenAlert[], { runbooks }: Alert
   return html`<small class="muted">Also: ${parts}.</small>`;
 }
 
-/** Who is working on a firing alert or, if nobody is, when others are notified. */
+/** Names who is working on a firing alert or, if nobody is, when others are notified. */
 function acknowledgedText({ rule, state }: OpenAlert, { nowMs, escalation }: AlertContext): Html | string {
   if (state.phase !== "firing") return "";
   const { acknowledged, escalation: taken } = state;

@@ -25,9 +25,9 @@ import {
 
 export interface PlotsDeps {
   readonly clock: Clock;
-  /** Counts in memory; undefined before the first reading. */
+  /** Returns the counts in memory; undefined before the first reading. */
   readonly ledger: (validator: string) => LedgerView | undefined;
-  /** The same, including older counts. May throw, for example when the disk fails. */
+  /** Returns the same counts, plus older ones. May throw, e.g. if the disk fails. */
   readonly storedLedger: (validator: string) => LedgerView | undefined;
   readonly alerting: () => Pick<AlertingState, "history">;
 }
@@ -35,16 +35,16 @@ export interface PlotsDeps {
 /** The plots for a validator's month. */
 export interface ValidatorPlots {
   readonly lastDay: Html;
-  /** Hour by hour, up to now. */
+  /** The month hour by hour, up to now. */
   readonly month: Html;
   /** Undefined before the first poll. */
   readonly forecast: Html | undefined;
   readonly incidents: Html;
 }
 
-/** A part of the month, as shown. */
+/** A part of the month as it is shown. */
 interface MonthPart {
-  /** First day of the month that is shown. */
+  /** The first day of the month to be shown. */
   readonly firstMs: number;
   readonly strip: StripPart;
   readonly incidents: readonly Incident[];
@@ -52,8 +52,8 @@ interface MonthPart {
 }
 
 /**
- * Creates a renderer for plots, which returns undefined if no block has been counted yet. Past days are rendered again only when
- * their counts or alerts have changed: they are most of the work, and everything that is read from disk.
+ * Creates a renderer for plots, which returns undefined if no block has been counted yet. Past days are rendered again only if
+ * their counts or alerts have changed: they account for most of the work, and for everything read from disk.
  */
 export function createPlots({
   clock,
@@ -92,7 +92,7 @@ export function createPlots({
 
 interface PlotsInput extends Pick<AlertingState, "history"> {
   readonly nowMs: number;
-  /** The days that are over. */
+  /** The part that is over. */
   readonly past: MonthPart;
 }
 
@@ -119,7 +119,7 @@ function plotsOf(
   };
 }
 
-/** Without `firstMs`, this is the first part: it starts at its first day that has a block, or after the range if none has. */
+/** Returns a part. Without `firstMs`, it is the first part and starts at its first day with a block, or else after the range. */
 function monthPart(
   status: WatchdogStatus,
   ledger: LedgerView,
@@ -137,14 +137,14 @@ function monthPart(
   };
 }
 
-/** The days of the month before today. */
+/** Returns the range of the month's days before today. */
 function pastRange({ current }: WatchdogStatus, nowMs: number): HourRange {
   const fromMs = monthStartMs(current.month);
   const toMs = Math.min(nowMs, nextMonthMs(fromMs));
   return { fromMs, toMs: fromMs + Math.floor((toMs - fromMs) / SPANS.day) * SPANS.day };
 }
 
-/** Number of days of the month that have begun, counted from a given day. */
+/** Returns how many days of the month have begun, counted from a given day. */
 function daysUntil({ current }: WatchdogStatus, firstMs: number, nowMs: number): number {
   const endMs = nextMonthMs(monthStartMs(current.month));
   return Math.ceil((Math.min(nowMs + 1, endMs) - firstMs) / SPANS.day);
@@ -159,7 +159,7 @@ function leastKey(status: WatchdogStatus): string {
   return `${full} ${none}`;
 }
 
-/** Identifies the input from which past days are rendered. */
+/** Returns a key for the input from which past days are rendered. */
 function pastKey(ledger: LedgerView, history: PlotsInput["history"], { fromMs, toMs }: HourRange): string {
   const days = ledger
     .days(fromMs, toMs)

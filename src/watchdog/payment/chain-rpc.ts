@@ -5,7 +5,7 @@ import { SourceError } from "../sources/observation.ts";
 import { type PageReader, readText } from "../sources/page-reader.ts";
 import type { BlockTimeAt } from "../polling/closed-month.ts";
 
-/** An event of a block or transaction: its type, and its attributes in order. */
+/** An event from a block or transaction: its type, and its attributes in order. */
 export interface ChainEvent {
   readonly type: string;
   readonly attributes: readonly (readonly [key: string, value: string])[];
@@ -23,19 +23,19 @@ interface FoundTx {
 /** The CometBFT RPC calls needed to search for a payment. Responses are checked and limited in size. */
 export interface ChainRpc {
   readonly header: (height: bigint, signal: AbortSignal) => Promise<BlockTimeAt>;
-  /** Events of the block itself, without its transactions' events. */
+  /** Returns the block's own events, without those of its transactions. */
   readonly blockEvents: (height: bigint, signal: AbortSignal) => Promise<readonly ChainEvent[]>;
-  /** Heights of blocks whose own events match, lowest first; at most ten. */
+  /** Returns the heights of blocks whose own events match, lowest first; at most ten. */
   readonly searchBlocks: (query: string, signal: AbortSignal) => Promise<readonly bigint[]>;
-  /** Matching transactions, lowest first; at most ten. */
+  /** Returns the matching transactions, lowest first; at most ten. */
   readonly searchTxs: (query: string, signal: AbortSignal) => Promise<readonly FoundTx[]>;
 }
 
-/** Block results on a busy chain take several MB. */
+/** Maximum response size. Block results on a busy chain take several MB. */
 const MAX_BYTES = 32 * 1024 * 1024;
 const PAGE = 'per_page=10&order_by="asc"';
 
-/** Creates the calls to an RPC server. They throw `SourceError`. */
+/** Creates the calls to an RPC server, which throw `SourceError`. */
 export function createChainRpc(url: string, read: PageReader): ChainRpc {
   const call = async (path: string, signal: AbortSignal): Promise<JsonField> => {
     const page = await read(urlBelow(url, path).href, signal);

@@ -2,19 +2,19 @@ import { type Dec18, DEC18_ONE, mulDec18, quoDec18 } from "../../platform/base/d
 import type { SuccessRate } from "../policy/reward-tier.ts";
 import type { RevenueParams } from "../sources/observation.ts";
 
-/** Inputs of the revenue module's formula other than the counts. Decimals have 18 places. */
+/** Inputs to the revenue module's formula other than the counts. Decimals have 18 places. */
 export interface PaymentTerms {
   readonly params: RevenueParams;
-  /** Amount for a full period, in the base unit. */
+  /** The amount paid for a full period, in the base unit. */
   readonly base: bigint;
-  /** The period's share of the month: 1 for a whole month. */
+  /** Fraction of the month that the period covers: 1 for a whole month. */
   readonly progress: Dec18;
   readonly inActiveSet: bigint;
   readonly totalBlocks: bigint;
 }
 
 /**
- * Returns the amount that the revenue module pays for these rates (x/revenue v9.1.3 keeper/keeper.go, performance_rating.go):
+ * Returns the amount that the revenue module pays at these rates (x/revenue v9.1.3 keeper/keeper.go, performance_rating.go):
  * rating × amount for the period × share of blocks in the set. Every step is rounded as in the module.
  */
 export function compensation(terms: PaymentTerms, votes: SuccessRate, blocks: SuccessRate): bigint {
@@ -25,7 +25,7 @@ export function compensation(terms: PaymentTerms, votes: SuccessRate, blocks: Su
   return (rating * period * inActiveSet) / totalBlocks / DEC18_ONE;
 }
 
-/** The performance rating, from 0 to 1. */
+/** Returns the performance rating, from 0 to 1. */
 function ratingOf(params: RevenueParams, votes: SuccessRate, blocks: SuccessRate): Dec18 {
   const used = [
     bandUsed(blocks, params.blocksAllowedToMiss, params.blocksRequired),
@@ -37,7 +37,7 @@ function ratingOf(params: RevenueParams, votes: SuccessRate, blocks: SuccessRate
   return mulDec18(DEC18_ONE / 2n, sum);
 }
 
-/** How much of the band between the allowed and the maximum share of misses is used; undefined above the band. */
+/** Returns how much of the band between the allowed and the maximum share of misses is used; undefined above the band. */
 function bandUsed({ good, total }: SuccessRate, allowed: Dec18, required: Dec18): Dec18 | undefined {
   const missed = ((total - good) * DEC18_ONE) / total;
   const most = DEC18_ONE - required;

@@ -7,11 +7,11 @@ import { type Coin, type Payment, parseCoin } from "../sources/payment-result.ts
 import { toRevenueParams } from "../sources/revenue-reading.ts";
 import type { ChainTarget } from "../sources/targets.ts";
 
-/** A chain's REST API at the height of a payment. */
+/** A chain's REST API, queried at the height of a payment. */
 export interface HistoricRest {
-  /** The revenue module's parameters and its amount for a full period, as of the end of the block. Throws `SourceError`. */
+  /** Returns the revenue module's parameters and its amount for a full period at the end of the block. Throws `SourceError`. */
   readonly terms: (height: bigint, signal: AbortSignal) => Promise<RevenueTerms>;
-  /** Unit in which a denomination is displayed. Undefined if the chain has none or cannot be queried. */
+  /** Returns the unit in which a denomination is displayed. Undefined if the chain defines none or cannot be queried. */
   readonly displayUnit: (denom: string, signal: AbortSignal) => Promise<Payment["display"]>;
 }
 
@@ -23,7 +23,7 @@ interface RevenueTerms {
 
 const MAX_BYTES = 1024 * 1024;
 
-/** Creates the reads. A node can serve a past block only while it has that block's state: nodes prune it after days or weeks. */
+/** Creates the reads. A node can serve a past block only while it has the block's state, which it prunes after days or weeks. */
 export function createHistoricRest({ rest, module }: ChainTarget, read: PageReader): HistoricRest {
   const get = async (path: string, signal: AbortSignal, height?: bigint): Promise<string> => {
     const headers = height === undefined ? {} : { "x-cosmos-block-height": String(height) };
@@ -58,7 +58,7 @@ export function createHistoricRest({ rest, module }: ChainTarget, read: PageRead
   };
 }
 
-/** Reads the display unit from the bank's metadata. */
+/** Reads the display unit from the bank module's metadata. */
 function toDisplayUnit(text: string, denom: string): Payment["display"] {
   const metadata = responseField(text).member("metadata").required();
   const unit = displayUnitOf(

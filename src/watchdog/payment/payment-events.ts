@@ -14,7 +14,7 @@ const PAID = "revenue_distribution";
 const FAILED = "revenue_distribution_error";
 const NONE = "revenue_distribution_none";
 
-/** Finds an operator's payment among a block's events. Undefined if the block pays nobody, or only others. */
+/** Finds an operator's payment among a block's events. Undefined if the block pays nobody or only other operators. */
 export function findBlockPayment(events: readonly ChainEvent[], operator: string): BlockPayment | undefined {
   const own = events.filter((event) => attribute(event, "validator") === operator);
   const failed = own.find(({ type }) => type === FAILED);
@@ -40,7 +40,7 @@ export function findBlockPayment(events: readonly ChainEvent[], operator: string
   return events.some(({ type }) => type === NONE) ? { kind: "none-due" } : undefined;
 }
 
-/** Sum of the transfers from one account to another among a transaction's events. Undefined if there are none. */
+/** Sums the transfers from one account to another among a transaction's events. Undefined if there are none. */
 export function findTransfer(
   events: readonly ChainEvent[],
   { payer, recipient }: { readonly payer: string; readonly recipient: string },
@@ -63,7 +63,7 @@ function attribute({ attributes }: ChainEvent, key: string): string | undefined 
   return attributes.find(([name]) => name === key)?.[1];
 }
 
-/** Maximum number of characters stored for a failure: an error from the bank module is shorter. */
+/** Maximum number of characters stored for a failure. Errors from the bank module are shorter. */
 const MAX_REASON = 300;
 
 function clipped(text: string): string {

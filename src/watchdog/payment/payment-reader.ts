@@ -12,13 +12,13 @@ import { type BlockPayment, findBlockPayment, findTransfer } from "./payment-eve
 import { createHistoricRest, type HistoricRest } from "./historic-rest.ts";
 import type { ClosedMonth, PaymentReader, PaymentSearch, BlockTimeAt } from "../polling/closed-month.ts";
 
-/** Maximum number of headers that one poll reads: each takes a round trip. */
+/** Maximum number of headers read by one poll, since each takes a round trip. */
 const READS_PER_POLL = 8;
 
-/** Waits between two searches that found nothing, in chain time. They double up to one hour. */
+/** Pauses between searches that found nothing, in chain time. They double up to one hour. */
 const WAIT_MS = { first: 60_000, most: 3_600_000 };
 
-/** Creates the search for a validator's payments. Undefined without `chain.rpc`, or if nothing says who is paid. */
+/** Creates the search for a validator's payments. Undefined without `chain.rpc`, or if it is not known who is paid. */
 export function createPaymentReader(
   target: ValidatorTarget,
   read: PageReader,
@@ -71,10 +71,10 @@ export function createPaymentReader(
   };
 }
 
-/** Placeholder for the result of an unfinished search; nobody sees it. */
+/** Placeholder for the result of an unfinished search. Nobody ever sees it. */
 const UNFINISHED: Payment = { month: "", outcome: "missing", searchedMs: 0, height: 0n, timeMs: 0 };
 
-/** A search ends with a payment or with the reason why there is none. */
+/** Returns true if a search has ended, with a payment or a reason why there is none. */
 function isFinal(payment: Payment | undefined): boolean {
   return payment !== undefined && payment.outcome !== "missing";
 }
@@ -85,13 +85,13 @@ function spreadOf(name: string): number {
   return sum / 4000;
 }
 
-/** A search with everything that it needs to start. */
+/** A search, with everything it needs to start. */
 interface StartedSearch extends PaymentSearch {
   readonly head: BlockTimeAt;
   readonly closed: ClosedMonth;
 }
 
-/** What a search needs to find the payment. */
+/** Everything a search needs to find the payment. */
 interface FindInput extends StartedSearch {
   /** The first block after the month. */
   readonly first: BlockTimeAt;
@@ -99,9 +99,9 @@ interface FindInput extends StartedSearch {
   readonly rest: HistoricRest;
 }
 
-/** Where payments come from. */
+/** A source of payments. */
 interface PaymentSource {
-  /** False if the chain does not pay by month, or if this is not known. */
+  /** Returns false if the chain does not pay by month, or if this is not known. */
   readonly pays: (revenue: RevenueView | undefined) => boolean;
   readonly find: (input: FindInput, signal: AbortSignal) => Promise<Payment>;
 }
@@ -126,7 +126,7 @@ function sourceOf(
       };
 }
 
-/** The account with the same bytes as an operator address: the revenue module pays this account. */
+/** Returns the account with the same bytes as an operator address, which the revenue module pays. */
 function accountOf(operatorAddress: string | undefined): string | undefined {
   if (operatorAddress === undefined) return undefined;
   const { prefix, bytes } = decodeBech32(operatorAddress);
@@ -192,7 +192,7 @@ async function toPayment(
 }
 
 /**
- * What the programme's formula gives for the watchdog's count and for the chain's count, with the terms at the payment's block.
+ * Returns what the programme's formula yields for the watchdog's count and for the chain's count, on the payment block's terms.
  */
 async function expectedOf(
   { closed, rest }: FindInput,
@@ -253,9 +253,9 @@ async function findByTx(
   return missing(input, undefined);
 }
 
-/** Two blocks that enclose the first block of a month. */
+/** Two blocks between which the first block of a month lies. */
 interface MonthStartBounds {
-  /** The latest known block before the month. Undefined until one is known. */
+  /** The latest known block before the month. Undefined while none is known. */
   readonly before: BlockTimeAt | undefined;
   /** The earliest known block in the month. */
   readonly after: BlockTimeAt;
@@ -268,9 +268,9 @@ type NextBlock = { readonly read: bigint } | { readonly first: BlockTimeAt };
 const ASSUMED_BLOCK_MS = 1000;
 
 /**
- * Returns the block to read next when searching for the first block since `startMs`. Interpolates between the times of the
- * bounds, and halves the range at every third step, so that a halt costs little: a month of one-second blocks takes about ten
- * reads. `step` counts the reads.
+ * Returns the block to read next in a search for the first block since `startMs`. Interpolates between the times of the bounds,
+ * but halves the range at every third step so that a halt costs little: a month of one-second blocks takes about ten reads.
+ * `step` counts the reads.
  */
 function nextBlockToRead({ before, after }: MonthStartBounds, startMs: number, step: number): NextBlock {
   if (before === undefined) {

@@ -21,9 +21,9 @@ export interface AssessmentInput {
   readonly ledger: LedgerView;
   readonly nowMs: number;
   readonly policy: Policy;
-  /** Mean time between blocks, ms; undefined until known. */
+  /** Mean time between blocks, in ms. Undefined until known. */
   readonly blockTimeMs: number | undefined;
-  /** Share of blocks signed this month, as counted by the chain. */
+  /** Share of blocks signed this month, according to the chain. */
   readonly signed?: SuccessRate | undefined;
 }
 
@@ -63,7 +63,7 @@ export function assess(input: AssessmentInput): Assessment {
   };
 }
 
-/** Applies a policy to the month of a poll. The chain's parameters apply for as long as the chain shows them. */
+/** Applies a policy to the month of a poll. The chain's own parameters apply for as long as the chain shows them. */
 export function assessObservation(
   ledger: LedgerView,
   { atMs, chain: { revenue } }: Observation,
@@ -83,13 +83,13 @@ export function assessObservation(
   });
 }
 
-/** Number of blocks that a chain makes in a given time; undefined without a block time. */
+/** Returns how many blocks a chain makes in a given time; undefined if the block time is unknown. */
 export function blocksUntil(timeMs: number, blockTimeMs: number | undefined): bigint | undefined {
   if (blockTimeMs === undefined || !(blockTimeMs > 0)) return undefined;
   return BigInt(Math.floor(timeMs / blockTimeMs));
 }
 
-/** Blocks between the start of the month and the start of the time covered by its counts. */
+/** Returns the blocks between the start of the month and the start of the time that its counts cover. */
 function unseenBefore(record: MonthRecord | undefined, blockTimeMs: number | undefined): bigint {
   if (record === undefined) return 0n;
   return blocksUntil(record.coveredFromMs - monthStartMs(record.month), blockTimeMs) ?? 0n;
@@ -137,13 +137,13 @@ function closed(records: readonly MonthRecord[], current: string): readonly Mont
 
 /** Number of consecutive months below the lower boundary after which a validator may be rotated out. */
 const IN_A_ROW = 2;
-/** Number of months below it within `WINDOW` months after which a validator may be rotated out. */
+/** Number of months below the lower boundary, within `WINDOW` months, after which a validator may be rotated out. */
 const IN_WINDOW = 3;
 const WINDOW = 6;
 
 /**
- * Counts the closed months without a reward before `current`. A month that has no record, or whose blocks are mostly estimated,
- * is not treated as below the boundary and ends a row.
+ * Counts the closed months without a reward before `current`. A month without a record, or with mostly estimated blocks, does not
+ * count as below the boundary and interrupts a row.
  */
 export function rotationRisk(current: Month, records: readonly MonthRecord[], policy: Policy): RotationRisk {
   const below = new Set(records.filter((record) => isBelow(record, policy)).map(({ month }) => month));

@@ -23,51 +23,49 @@ export interface Policy {
   readonly curve: Curve;
   /** Minimum success rate of oracle calls. */
   readonly least: LeastRates;
-  /** Minimum share of signed blocks, which the "revenue-quadratic" curve also needs. */
+  /** Minimum share of signed blocks, also required by the "revenue-quadratic" curve. */
   readonly leastSigned: LeastRates;
   /** Reward for a full month, in hundredths of the currency unit. */
   readonly fullRewardCents: bigint;
-  /** Where the values come from: the specification, the configuration, or the chain's parameters. */
+  /** Source of the values: the specification, the configuration, or the chain's parameters. */
   readonly source: "specification" | "configuration" | "chain";
-  /** "USD". Absent if the currency has no name. */
+  /** Name of the currency: "USD". Absent if it has none. */
   readonly currency?: string;
-  /** How long without a bad block ends an incident, ms. */
+  /** An incident ends after this long without a bad block, in ms. */
   readonly quietMs: number;
 }
 
 /**
- * State of one boundary this month. "clinched": even after a total outage until the end of the month, the rate stays above the
- * boundary. "lost": even without any further miss, the month ends below it. "open": neither.
+ * State of one boundary this month. "clinched": even if a total outage lasts until the end of the month, the rate stays above the
+ * boundary. "lost": even without any further misses, the month ends below the boundary. "open": neither.
  */
 export type BoundaryState = "open" | "clinched" | "lost";
 
-/** How far away one boundary is. */
+/** The distance to one boundary. */
 export interface Headroom {
   readonly boundary: Boundary;
   readonly state: BoundaryState;
-  /** How many more bad blocks the month may have and still end at or above the boundary; negative if lost. */
+  /** How many more blocks may be bad if the month is still to end at or above the boundary; negative if lost. */
   readonly misses: bigint;
-  /** The same as the duration of a total outage at this block time; 0 if lost. Undefined until the block time is known. */
+  /** `misses` expressed as the duration of a total outage; 0 if lost. Undefined until the block time is known. */
   readonly outageMs: number | undefined;
-  /**
-   * Time until the boundary is lost at the lasting loss rate. Undefined if the month ends before that or nothing is being lost.
-   */
+  /** Time until the boundary is lost at the lasting loss rate. Undefined if the month ends first or nothing is being lost. */
   readonly lostInMs: number | undefined;
-  /** Minimum success rate for the remaining blocks; above 1 if lost, 0 or less if clinched. */
+  /** Success rate that the remaining blocks must reach; above 1 if lost, 0 or less if clinched. */
   readonly requiredRate: number;
-  /** How many of the remaining blocks must be good; negative if clinched, more than remain if lost. */
+  /** How many of the remaining blocks must be good; negative if clinched, more than all of them if lost. */
   readonly requiredGood: bigint;
-  /** Share of bad blocks in each window, divided by the share that the boundary allows. Absent if the window has no blocks. */
+  /** For each window, the share of bad blocks divided by the share that the boundary allows. Absent if a window has no blocks. */
   readonly burnRates: Readonly<Partial<Record<BurnWindow, number>>>;
 }
 
-/** Windows for the burn rates. */
+/** Windows over which burn rates are computed. */
 export const BURN_WINDOWS = ["1h", "6h", "3d"] as const;
 
 /** One of {@link BURN_WINDOWS}. */
 export type BurnWindow = (typeof BURN_WINDOWS)[number];
 
-/** Past periods that the rest of the month may resemble, and their names in texts. */
+/** Past periods that the rest of the month may resemble, with their names in texts. */
 export const REGIME_NAMES = {
   now: "the last 6 h",
   days: "the last 3 days",
@@ -77,7 +75,7 @@ export const REGIME_NAMES = {
 /** One of {@link REGIME_NAMES}. */
 export type RegimeName = keyof typeof REGIME_NAMES;
 
-/** How the month ends if its remaining blocks are like the blocks of a past period. */
+/** How the month ends if the remaining blocks are like the blocks of a past period. */
 export interface Regime {
   readonly name: RegimeName;
   /** Share of bad blocks in that period. */
@@ -92,61 +90,61 @@ export interface Forecast {
   readonly low: SuccessRate;
   readonly middle: SuccessRate;
   readonly high: SuccessRate;
-  /** Tier and reward for each rate, in hundredths of the currency unit. */
+  /** Tiers and rewards for each rate. Rewards are in hundredths of the currency unit. */
   readonly tiers: Readonly<Record<"low" | "middle" | "high", Tier>>;
   readonly rewardCents: Readonly<Record<"low" | "middle" | "high", bigint>>;
   /** The periods from which the band is resampled. */
   readonly basis: "recent days" | "recent hours" | "month so far";
-  /** Excludes regimes whose period has no measured block. */
+  /** Regimes, excluding those whose period has no measured blocks. */
   readonly regimes: readonly Regime[];
 }
 
-/** Rotation: below the lower boundary for 2 months in a row, or in 3 of 6. */
+/** Risk of rotation: below the lower boundary for 2 months in a row, or in 3 of 6. */
 export interface RotationRisk {
-  /** Closed months below the boundary that directly precede the current month. */
+  /** Number of closed months below the boundary immediately before the current month. */
   readonly inARow: number;
-  /** Months below the boundary among the last five closed months. */
+  /** Number of months below the boundary among the last five closed months. */
   readonly inWindow: number;
   /** "due": a rule is met. "next": the current month would meet one. "none": neither. */
   readonly state: "none" | "next" | "due";
-  /** Closed months treated as below the boundary, oldest first. */
+  /** Closed months that count as below the boundary, oldest first. */
   readonly months: readonly Month[];
 }
 
-/** Everything that the policy says about one validator's current month. */
+/** Everything that the policy determines about one validator's current month. */
 export interface Assessment {
   readonly month: Month;
   readonly policy: Policy;
   readonly counts: BlockCounts;
   /** The part of `counts` that is estimated. */
   readonly estimated: BlockCounts;
-  /** Undefined until a block has been counted, like the fields that depend on it. */
+  /** Undefined until a block has been counted, as are the fields that depend on it. */
   readonly rate: SuccessRate | undefined;
-  /** The rate if every unknown block were bad, and if every one were good. */
+  /** The rates if every unknown block were bad, and if every unknown block were good. */
   readonly bounds: { readonly low: SuccessRate; readonly high: SuccessRate } | undefined;
   readonly tier: Tier | undefined;
   /** Reward if the month ended now, in hundredths of the currency unit. */
   readonly rewardCents: bigint | undefined;
-  /** Mean time between blocks, ms. Undefined until known. */
+  /** Mean time between blocks, in ms. Undefined until known. */
   readonly blockTimeMs: number | undefined;
   /** Number of blocks that the chain will make before the month ends. Undefined until the block time is known. */
   readonly remainingBlocks: bigint | undefined;
-  /** One per boundary, "full" first. Empty until the rate and the block time are known. */
+  /** One entry per boundary, "full" first. Empty until the rate and the block time are known. */
   readonly headroom: readonly Headroom[];
   readonly forecast: Forecast | undefined;
   readonly rotation: RotationRisk;
 }
 
-/** Cost of something, if it happened now. */
+/** The cost of an event if it happened now. */
 export interface WhatIf {
-  /** Bad blocks that it would add. */
+  /** Bad blocks that the event would add. */
   readonly misses: bigint;
-  /** Rate, tier and reward at the end of the month, without it and with it. */
+  /** Rate, tier and reward at the end of the month, without and with the event. */
   readonly without: Outcome;
   readonly with: Outcome;
-  /** How much reward it would cost, in hundredths of the currency unit. */
+  /** How much reward would be lost, in hundredths of the currency unit. */
   readonly costCents: bigint;
-  /** Boundaries that it would cross. */
+  /** Boundaries that would be crossed. */
   readonly crosses: readonly Boundary[];
 }
 
@@ -157,10 +155,10 @@ export interface Outcome {
   readonly rewardCents: bigint;
 }
 
-/** 3000 per month (chain-extension-modules.md, "Limits"). */
+/** The specified reward: 3000 per month (chain-extension-modules.md, "Limits"). */
 const SPECIFIED_REWARD_CENTS = 300_000n;
 
-/** The specification's tiers, linear between the boundaries. For signed blocks, the documented 99.5 % and 95 %. */
+/** The specification's tiers, linear between the boundaries. For signed blocks, the documented values of 99.5 % and 95 %. */
 export const SPECIFIED_POLICY: Policy = {
   curve: "linear",
   least: SPECIFIED_LEAST,
@@ -170,12 +168,12 @@ export const SPECIFIED_POLICY: Policy = {
   quietMs: 600_000,
 };
 
-/** The current month's policy, or the specification's policy until there is an assessment. */
+/** Returns the current month's policy, or the specified policy until there is an assessment. */
 export function policyOf(assessment: Pick<Assessment, "policy"> | undefined): Policy {
   return assessment?.policy ?? SPECIFIED_POLICY;
 }
 
-/** The policy by which a chain with these parameters pays; everything else is taken from the configured policy. */
+/** Returns the policy by which a chain with these parameters pays. Everything else is taken from the configured policy. */
 export function chainPolicy(params: RevenueParams, { quietMs }: Policy): Policy {
   return {
     quietMs,
@@ -188,10 +186,10 @@ export function chainPolicy(params: RevenueParams, { quietMs }: Policy): Policy 
   };
 }
 
-/** Name of a currency. */
+/** Matches the name of a currency. */
 export const CURRENCY = /^[A-Za-z][A-Za-z0-9./-]{0,15}$/;
 
-/** The configured policy, and whether the chain's own parameters replace it while they can be read. */
+/** The configured policy, and whether the chain's own parameters override it while they can be read. */
 export interface PolicyChoice {
   readonly policy: Policy;
   readonly fromChain: boolean;
@@ -202,7 +200,7 @@ export function isEarly({ counts: { good, bad } }: Pick<Assessment, "counts">): 
   return good + bad < ENOUGH_BLOCKS;
 }
 
-/** Returns the forecast, unless it is based only on a month that {@link isEarly}. */
+/** Returns the forecast unless it is based only on a month that {@link isEarly}. */
 export function foundedForecast(assessment: Assessment | undefined): Forecast | undefined {
   if (assessment?.forecast?.basis === "month so far" && isEarly(assessment)) return undefined;
   return assessment?.forecast;
@@ -219,7 +217,7 @@ interface Share {
 const NOTHING: Share = { part: 0n, whole: 1n };
 const EVERYTHING: Share = { part: 1n, whole: 1n };
 
-/** Share of the reward that each curve pays above the lower boundary. */
+/** The share of the reward that each curve pays above the lower boundary. */
 const CURVE_SHARES: Readonly<
   Record<Curve, (policy: Policy, rate: SuccessRate, signed: SuccessRate) => Share>
 > = {
@@ -243,8 +241,8 @@ const CURVE_SHARES: Readonly<
 
 /**
  * Returns the reward for a month with this rate, in hundredths of the currency unit, rounded down: everything in the full tier,
- * nothing in the lowest tier, and according to the policy's curve in between. `signed` is the share of signed blocks; if not
- * known, all blocks are treated as signed.
+ * nothing in the lowest tier, and in between according to the policy's curve. `signed` is the share of signed blocks; if it is
+ * unknown, all blocks are treated as signed.
  */
 export function rewardCents(policy: Policy, rate: SuccessRate, signed?: SuccessRate): bigint {
   const { part, whole } = shareOf(policy, rate, signed);
@@ -256,7 +254,7 @@ function shareOf(policy: Policy, rate: SuccessRate, signed = ALL_SIGNED): Share 
   return CURVE_SHARES[policy.curve](policy, rate, signed);
 }
 
-/** Fraction of the band between the boundaries that the misses use: 0 at or above the upper boundary, 1 at the lower boundary. */
+/** Returns the fraction of the band between the boundaries that misses use: 0 from the upper boundary up, 1 at the lower one. */
 function bandShare({ good, total }: SuccessRate, least: LeastRates): Dec18 {
   // The chain's own steps: the missed share is truncated, the quotient is rounded half to even.
   const missed = ((total - good) * DEC18_ONE) / total;

@@ -1,24 +1,24 @@
 import type { JsonObject } from "../../platform/base/json.ts";
 import { formatCents, formatCount } from "../../platform/base/text.ts";
 
-/** Missed blocks and what they cost their month. The costs of a month's parts add up to the month's cost, except for pay. */
+/** Missed blocks and what they cost in their month. The costs of a month's parts add up to the month's cost, except for pay. */
 export interface Cost {
   readonly blocks: bigint;
-  /** Time of the first missed block. Absent if not known, or if there is none. */
+  /** Time of the first missed block. Absent if unknown or if there is none. */
   readonly sinceMs?: number;
-  /** Number of misses with which the month still ends with full pay. Absent if the block time is not known. */
+  /** Maximum number of misses with which the month still ends with full pay. Absent if the block time is unknown. */
   readonly allowed?: bigint;
-  /** Forecast pay without these misses, minus forecast pay, in hundredths of the currency unit. Absent if too early to say. */
+  /** Forecast pay without these misses minus forecast pay, in hundredths of the currency unit. Absent if too early to tell. */
   readonly payCents?: bigint;
   readonly currency?: string;
 }
 
-/** Fraction of the month's allowance that the blocks use; 1 is all of it. Undefined if unknown, or if no misses are allowed. */
+/** Returns the fraction of the month's allowance that the blocks use (1: all). Undefined if unknown or if none are allowed. */
 export function allowanceShare({ blocks, allowed = 0n }: Cost): number | undefined {
   return allowed === 0n ? undefined : Number(blocks) / Number(allowed);
 }
 
-/** "4 %", "less than 1 %", "–". */
+/** Formats the share of the allowance: "4 %", "less than 1 %", "–". */
 export function shareText(cost: Cost): string {
   const share = allowanceShare(cost);
   if (share === undefined) return "–";
@@ -26,7 +26,7 @@ export function shareText(cost: Cost): string {
   return percent === 0 && share > 0 ? "less than 1 %" : `${formatCount(BigInt(percent))} %`;
 }
 
-/** "109 blocks, 4 % of what full pay allows this month (2,651); the month's pay lower by 12.50 USD". */
+/** Describes a cost: "109 blocks, 4 % of what full pay allows this month (2,651); the month's pay lower by 12.50 USD". */
 export function costText(cost: Cost): string {
   const { blocks, allowed } = cost;
   const size = `${formatCount(blocks)} ${blocks === 1n ? "block" : "blocks"}`;

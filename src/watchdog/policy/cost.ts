@@ -6,12 +6,12 @@ import { allowedMisses, successRate, type SuccessRate } from "./reward-tier.ts";
 /** The fields of a month that {@link costOf} reads. */
 export type CostedMonth = Pick<Assessment, "policy" | "counts" | "remainingBlocks" | "forecast">;
 
-/** A month that is over. */
+/** Creates the input for a month that is over. */
 export function closedMonth(policy: Policy, counts: BlockCounts): CostedMonth {
   return { policy, counts, remainingBlocks: 0n, forecast: undefined };
 }
 
-/** Returns what a month's missed blocks cost it. */
+/** Returns what a month's missed blocks cost in that month. */
 export function costOf(month: CostedMonth, blocks: bigint): Cost {
   const { policy, counts, remainingBlocks } = month;
   const end = endOf(month);
@@ -26,18 +26,18 @@ export function costOf(month: CostedMonth, blocks: bigint): Cost {
   };
 }
 
-/** Returns what all of a month's missed blocks have cost it so far. */
+/** Returns what all missed blocks have cost so far this month. */
 export function monthCost(month: CostedMonth): Cost {
   return costOf(month, month.counts.bad);
 }
 
-/** Rate expected at the end of a month. Undefined while it says little. */
+/** Returns the expected rate at the end of a month. Undefined while it means little. */
 function endOf({ counts, remainingBlocks, forecast }: CostedMonth): SuccessRate | undefined {
   if (remainingBlocks === 0n) return successRate(counts);
   return isEarly({ counts }) ? undefined : forecast?.middle;
 }
 
-/** The end of the month without some of its missed blocks: then the rest of the month is no worse than its other blocks. */
+/** Returns how the month would end without some of its missed blocks: the rest of it is then no worse than its other blocks. */
 function endWithout({ counts: { good, bad } }: CostedMonth, end: SuccessRate, blocks: bigint): SuccessRate {
   const others = blocks < bad ? bad - blocks : 0n;
   const further = end.total - end.good - bad;

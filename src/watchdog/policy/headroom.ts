@@ -10,23 +10,21 @@ import {
 } from "./assessment.ts";
 import { allowedMisses, BOUNDARIES, type Boundary, timeToLossMs } from "./reward-tier.ts";
 
-/** Counted and expected blocks of a month that is not over. */
+/** Counted and expected blocks in a month that is not over. */
 export interface SeenMonth {
   readonly good: bigint;
   readonly bad: bigint;
-  /** Blocks until the end of the month. */
+  /** Number of blocks until the end of the month. */
   readonly remaining: bigint;
 }
 
 /** A month that is not over. */
 export interface OpenMonth extends SeenMonth {
-  /**
-   * Blocks of the month whose results are not known: before the watchdog's first reading, and between a reading and a restart.
-   */
+  /** Blocks of the month with unknown results: before the watchdog's first reading, and between a reading and a restart. */
   readonly unseen: bigint;
 }
 
-/** Returns the headroom to each boundary, "full" first. `blockTimeMs` is positive. */
+/** Returns the headroom to each boundary, "full" first. `blockTimeMs` must be positive. */
 export function headroomOf(
   month: OpenMonth,
   policy: Policy,
@@ -57,12 +55,12 @@ export function headroomOf(
   });
 }
 
-/** How many more bad blocks may follow before the month ends below a boundary; negative if it does in any case. */
+/** Returns how many more bad blocks may follow before the month ends below a boundary; negative if it does so in any case. */
 function missesLeft({ good, bad, remaining }: SeenMonth, least: Dec18): bigint {
   return allowedMisses(good + bad + remaining, least) - bad;
 }
 
-/** Lost and clinched are certain: they hold whatever the results of the unseen blocks are. */
+/** Lost and clinched are certain: they hold no matter what the results of the unseen blocks are. */
 function stateOf({ good, bad, remaining, unseen }: OpenMonth, least: Dec18): BoundaryState {
   const misses = allowedMisses(good + bad + remaining + unseen, least) - bad;
   if (misses < 0n) return "lost";
@@ -70,8 +68,8 @@ function stateOf({ good, bad, remaining, unseen }: OpenMonth, least: Dec18): Bou
 }
 
 /**
- * Bad share of a loss that lasts and is ongoing: the smaller of the shares for the last six hours and three days. Blocks in these
- * periods that were not counted are treated as good: a loss that began an hour ago is not a loss of three days.
+ * Returns the bad share of a loss that lasts and is ongoing: the smaller of the shares in the last six hours and three days.
+ * Blocks in these periods that were not counted are treated as good: a loss that began an hour ago is not a loss of three days.
  */
 function lastingShare(windows: Readonly<Record<BurnWindow, BlockCounts>>, blockTimeMs: number): number {
   const shareOf = ({ good, bad }: BlockCounts, windowMs: number): number =>
@@ -96,7 +94,7 @@ function burnRates(windows: Readonly<Record<BurnWindow, BlockCounts>>, least: De
   return rates;
 }
 
-/** Returns the misses left for each boundary. */
+/** Returns the number of misses left for each boundary. */
 export function missesByBoundary(month: SeenMonth, policy: Policy): Readonly<Record<Boundary, bigint>> {
   return { full: missesLeft(month, policy.least.full), none: missesLeft(month, policy.least.none) };
 }

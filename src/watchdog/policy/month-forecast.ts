@@ -4,41 +4,41 @@ import { type Forecast, type Policy, type Regime, type RegimeName, rewardCents }
 import type { SeenMonth } from "./headroom.ts";
 import { type SuccessRate, type Tier, tierOf } from "./reward-tier.ts";
 
-/** Past periods from which the forecast is drawn. */
+/** Past periods on which the forecast is based. */
 export interface ForecastSamples {
-  /** Counts of the last 28 days, oldest first, and of the hours of the last three days. */
+  /** Counts for each of the last 28 days, oldest first, and for each hour of the last three days. */
   readonly days: readonly Rollup[];
   readonly hours: readonly Rollup[];
-  /** Measured blocks of the last hours. */
+  /** Measured blocks from the last hours. */
   readonly last: Readonly<Record<"6h" | "24h" | "3d", BlockCounts>>;
 }
 
-/** With fewer periods, the forecast is drawn from shorter ones. */
+/** Minimum number of periods. With fewer, the forecast uses shorter periods. */
 const MIN_SAMPLES = 3;
 
-/** Number of resampled months. Enough for the 10th and 90th percentiles; the forecast is computed at every poll. */
+/** Number of resampled months: enough for the 10th and 90th percentiles, as the forecast is computed at every poll. */
 const RESAMPLES = 200;
 
-/** Maximum draws per month. For hours, one draw stands for several: what is wrong in one hour is often wrong in the next. */
+/** Maximum draws per month. With hours, one draw represents several: a problem in one hour often persists in the next. */
 const MAX_DRAWS = 31;
 
-/** Number of days whose median shows a recurring loss; fewer than five cannot. */
+/** Number of days whose median shows a recurring loss. Fewer than five cannot show one. */
 const RECURRING_DAYS = 7;
 const MIN_RECURRING_DAYS = 5;
 
-/** Minimum bad share for a drawn day that is worse than all days seen: at least one hour of it. */
+/** Minimum bad share of a drawn day that is worse than all days seen: at least one bad hour. */
 const LEAST_UNSEEN = 1 / 24;
 
-/** Distance between the middle and the 10th percentile of a normal distribution, in standard deviations. */
+/** Distance between the mean and the 10th percentile of a normal distribution, in standard deviations. */
 const TENTH = 1.2816;
 
 /**
  * Forecasts the end of a month.
  *
- * The middle applies the ongoing loss to the remaining blocks: see {@link expectedShare}. The band contains 80 % of the months
- * resampled from the last 28 days (a bootstrap), so a day with an outage has its true weight. With probability 1 / (n + 1), a
- * drawn day is worse than all n days seen. The band is never narrower than the random variation of single blocks. The random
- * numbers are fixed: equal input gives an equal forecast. With fewer than three days, hours are used instead.
+ * The middle assumes that the ongoing loss continues for the remaining blocks; see {@link expectedShare}. The band contains 80 %
+ * of the months resampled from the last 28 days (a bootstrap), so a day with an outage has its true weight. With probability 1 /
+ * (n + 1), a drawn day is worse than all n days seen. The band is never narrower than the random variation of single blocks. The
+ * random numbers are fixed, so equal input gives an equal forecast. With fewer than three days, hours are used instead.
  */
 export function forecastOf(month: SeenMonth, samples: ForecastSamples, policy: Policy): Forecast {
   const { basis, periods } = choosePeriods(month, samples);
@@ -59,13 +59,13 @@ export function forecastOf(month: SeenMonth, samples: ForecastSamples, policy: P
   };
 }
 
-/** Rate at the end of a month if `further` of the remaining blocks are bad. */
+/** Returns the rate at the end of a month if `further` of the remaining blocks are bad. */
 export function endRate({ good, bad, remaining }: SeenMonth, further: bigint): SuccessRate {
   const misses = further > remaining ? remaining : further;
   return { good: good + remaining - misses, total: good + bad + remaining };
 }
 
-/** How the month ends if its remaining blocks are like those of the last six hours, the last three days, or the month so far. */
+/** Returns how the month ends if the remaining blocks are like those in the last six hours, the last three days, or so far. */
 function regimesOf(month: SeenMonth, { last }: ForecastSamples, policy: Policy): readonly Regime[] {
   const blocks: readonly (readonly [RegimeName, BlockCounts])[] = [
     ["now", last["6h"]],
@@ -81,10 +81,10 @@ function regimesOf(month: SeenMonth, { last }: ForecastSamples, policy: Policy):
 }
 
 /**
- * Bad share of the remaining blocks if the ongoing loss does not end. A loss is ongoing if it lasts or recurs. A lasting loss is
- * the smaller share of the last six hours and the last three days: neither an outage that is over nor one that has just begun is
- * applied to the rest of the month. A recurring loss is the smaller of the share of the last 24 hours and the median of seven
- * days.
+ * Returns the bad share of the remaining blocks if the ongoing loss does not end. A loss is ongoing if it lasts or recurs. A
+ * lasting loss is the smaller of the shares in the last six hours and three days: neither an outage that is over nor one that has
+ * just begun is assumed to continue for the rest of the month. A recurring loss is the smaller of the share in the last 24 hours
+ * and the median of seven days.
  */
 function expectedShare(month: SeenMonth, { last, days }: ForecastSamples): number {
   const shares = usable(days).map((day) => badShare(day) ?? 0);
@@ -111,7 +111,7 @@ function choosePeriods(month: SeenMonth, { days, hours }: ForecastSamples): Peri
   return { basis: "month so far", periods: [{ good: month.good, bad: month.bad, unknown: 0n }] };
 }
 
-/** Measured counts of the periods with enough blocks: a period that has just begun says little. */
+/** Returns the measured counts of periods with enough blocks. A period that has only just begun means little. */
 function usable(rollups: readonly Rollup[]): readonly BlockCounts[] {
   const measured = rollups.map(({ counts, estimated }) => ({
     good: counts.good - estimated.good,
@@ -128,7 +128,7 @@ interface Misses {
   readonly high: bigint;
 }
 
-/** Number of bad blocks among the remaining ones. */
+/** Estimates the number of bad blocks among the remaining ones. */
 function projectMisses(periods: readonly BlockCounts[], { remaining }: SeenMonth, share: number): Misses {
   const middle = blocksOf(share, remaining);
   const sum = periods.reduce(addCounts, NO_BLOCKS);
@@ -143,9 +143,9 @@ function projectMisses(periods: readonly BlockCounts[], { remaining }: SeenMonth
 }
 
 /**
- * Standard deviation of the number of bad blocks among `remaining`, if each is bad with a probability measured on `measured`
- * blocks. Half a bad block is added to the measured ones, so that it is not zero if none was bad. Zero at the end of the month,
- * infinite without any measured block.
+ * Returns the standard deviation of the number of bad blocks among `remaining`, if each is bad with a probability measured on
+ * `measured` blocks. Half a bad block is added to the measured ones so that it is not zero if none was bad. Zero at the end of
+ * the month; infinite if no block was measured.
  */
 function chanceOf(share: number, measured: number, remaining: number): number {
   if (remaining === 0) return 0;
@@ -158,7 +158,7 @@ function blocksOf(share: number, blocks: bigint): bigint {
 }
 
 /**
- * Bad blocks in resampled remainders of the month, ascending. The random numbers are the same in every call (a linear
+ * Returns the bad blocks in each resampled rest of the month, ascending. The random numbers are the same in every call (a linear
  * congruential generator, Numerical Recipes).
  */
 function resample(periods: readonly BlockCounts[], blocksEach: number, remaining: number): Float64Array {

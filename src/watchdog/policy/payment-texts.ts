@@ -7,7 +7,7 @@ import type { Coin, Payment, PaymentOutcome } from "../sources/payment-result.ts
 /** How a payment compares with the expected amount. */
 export type PaymentState = "equal" | "differs" | "not-compared" | Exclude<PaymentOutcome, "paid">;
 
-/** All states, in the order used by the metric. */
+/** All states, in the order that the metric uses. */
 export const PAYMENT_STATES: readonly PaymentState[] = [
   "equal",
   "differs",
@@ -24,12 +24,12 @@ export function paymentState({ outcome, amount, expected }: Payment): PaymentSta
   return amount.amount === expected ? "equal" : "differs";
 }
 
-/** Formats an amount: "1,234.5 NTRN (1,234,500,000 untrn)", or only in the base unit. */
+/** Formats an amount: "1,234.5 NTRN (1,234,500,000 untrn)", or only the base unit. */
 function coinText({ amount, denom }: Coin, display: Payment["display"]): string {
   return formatAmount(amount, denom, display && { ...display, denom }, ",");
 }
 
-/** Says what was paid where, and how that compares with the expected amount, in full sentences. */
+/** Describes what was paid where, and how it compares with the expected amount, in full sentences. */
 export function paymentText(payment: Payment): string {
   const { month, outcome, amount, display, note, height, timeMs } = payment;
   const where = placeText(payment);
@@ -72,7 +72,7 @@ function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}${text.endsWith(".") ? "" : "."}`;
 }
 
-/** Encodes a payment as JSON. Integers are decimal strings, times are ISO 8601. */
+/** Encodes a payment as JSON. Integers are decimal strings; times are in ISO 8601. */
 export function paymentJson(payment: Payment): JsonObject {
   const { month, outcome, height, timeMs, txHash, amount, display, expected, byChain, counts, note } =
     payment;

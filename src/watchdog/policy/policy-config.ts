@@ -35,7 +35,7 @@ export const policy = z.strictObject({
       error: issueText("is not a currency name", 'up to 16 letters and digits such as "USD"'),
     })
     .optional()
-    .describe("currency of reward, shown next to amounts; with from_chain, the chain's")
+    .describe("currency of reward, shown next to amounts; with from_chain, the chain's currency")
     .meta({ example: "USD", commentedOut: true }),
   incident_end: durationField(60_000)
     .prefault(durationText(SPECIFIED_POLICY.quietMs))
@@ -46,7 +46,7 @@ export const policy = z.strictObject({
     .describe("use the chain's revenue module parameters while they can be read"),
 });
 
-/** Converts a percentage to a share with 18 decimal places. */
+/** Converts a percentage to a fraction with 18 decimal places. */
 function toShare(percent: number): bigint {
   return parseDec18(percent.toFixed(6)) / 100n;
 }
@@ -76,7 +76,7 @@ export function toPolicy(given: z.output<typeof policy>): PolicyChoice {
   };
 }
 
-/** One validator and how it is paid. */
+/** A validator and how it is paid. */
 export interface ValidatorConfig {
   readonly target: ValidatorTarget;
   readonly policy: PolicyChoice;

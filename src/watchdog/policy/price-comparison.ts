@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../platform/base/json.ts";
 import type { ChainPrice, NodeObservation, Observation } from "../sources/observation.ts";
 
-/** One sidecar's prices, for comparison with others. */
+/** Prices from one sidecar, for comparison with others. */
 export interface SidecarPrices {
   readonly validator: string;
   /** Name of the node that uses the sidecar. */
@@ -10,14 +10,14 @@ export interface SidecarPrices {
   readonly atMs: number;
   /** Whole numbers, scaled by the pair's decimals. */
   readonly prices: ReadonlyMap<string, bigint>;
-  /** The pairs' decimals according to the sidecar's metrics. Pairs not listed use the chain's decimals. */
+  /** The decimals of the pairs according to the sidecar's metrics. Any other pair uses the chain's decimals. */
   readonly decimals: ReadonlyMap<string, number>;
 }
 
-/** What a sidecar's price is compared with: the price that the chain stores, or the median of several sidecars. */
+/** What a sidecar's price is compared with: the price stored by the chain, or the median of several sidecars. */
 export type PriceReference = "chain" | "sidecars";
 
-/** A sidecar's price next to another price for the same pair. Both are whole numbers with `decimals`. */
+/** A sidecar's price and another price for the same pair. Both are whole numbers, scaled by `decimals`. */
 export interface PriceComparison {
   readonly node: string;
   readonly pair: string;
@@ -25,20 +25,20 @@ export interface PriceComparison {
   readonly own: bigint;
   /** Positive. */
   readonly other: bigint;
-  /** Undefined if neither the chain nor the sidecar states it. */
+  /** Undefined if stated by neither the chain nor the sidecar. */
   readonly decimals: number | undefined;
   /**
-   * How far apart they are. For the chain's price, the distance from the range of prices that the sidecar has had since just
-   * before the block, because the chain's price is older.
+   * Difference between the two prices. Since the chain's price is older, its distance is measured from the range of prices that
+   * the sidecar has had since just before the block.
    */
   readonly distance: bigint;
-  /** Age of `other` at the time of the poll, ms. */
+  /** Age of `other` at the time of the poll, in ms. */
   readonly ageMs: number;
   /** Number of sidecars in the median, including this one; 0 for the chain's price. */
   readonly sidecars: number;
 }
 
-/** A price that is not compared, and why, phrased as the end of a sentence. */
+/** A price that is not compared, and the reason, phrased to end a sentence. */
 export interface NotCompared {
   readonly node: string;
   readonly pair: string;
@@ -46,24 +46,24 @@ export interface NotCompared {
   readonly reason: string;
 }
 
-/** Result of comparing all of a validator's pairs. */
+/** Result of comparing all pairs of a validator. */
 export interface ComparedPrices {
   readonly comparisons: readonly PriceComparison[];
   readonly notCompared: readonly NotCompared[];
 }
 
-/** A sidecar's prices at one poll, by pair. */
+/** A sidecar's prices in one poll, by pair. */
 export interface RecentPrices {
   readonly atMs: number;
   readonly prices: ReadonlyMap<string, bigint>;
 }
 
-/** Prices from the last polls, by node name; oldest first. */
+/** Prices from the last polls by node name, oldest first. */
 interface PriceHistory {
   readonly nodes: ReadonlyMap<string, { readonly recentPrices?: readonly RecentPrices[] }>;
 }
 
-/** Input for {@link compareWithChain} and {@link compareWithSidecars}. */
+/** Input to {@link compareWithChain} and {@link compareWithSidecars}. */
 export interface ComparisonInput {
   readonly observation: Observation;
   readonly history: PriceHistory;
@@ -71,14 +71,14 @@ export interface ComparisonInput {
   readonly peers: readonly SidecarPrices[];
   /** Pairs to compare between sidecars, in addition to those whose on-chain price is read. */
   readonly pairs: readonly string[];
-  /** If the chain's or a peer's price is older than this, it is not compared. */
+  /** A price from the chain or a peer is not compared if it is older than this. */
   readonly maxAgeMs: number;
 }
 
-/** The sidecar prices used for a block are at most this much older than the block: the previous block, plus the node's call. */
+/** How much older than a block the sidecar prices used for it can be: one block interval plus the duration of the node's call. */
 const BEFORE_BLOCK_MS = 10_000;
 
-/** Compares each of a validator's sidecars with the prices that the chain stores. Empty if no chain is configured. */
+/** Compares each of a validator's sidecars with the prices stored by the chain. Empty if no chain is configured. */
 export function compareWithChain({ observation, history, maxAgeMs }: ComparisonInput): ComparedPrices {
   const { chain, nodes, atMs } = observation;
   if (chain.prices.state !== "up") return NOTHING;
@@ -144,8 +144,8 @@ function compareOne(
 }
 
 /**
- * Distance between a price and the range of the sidecar's prices; 0 within the range. The range contains the chain's older price
- * even when the market moves fast.
+ * Returns the distance between a price and the range of the sidecar's prices; 0 within the range. The range contains the chain's
+ * older price even if the market moves fast.
  */
 function distanceFrom(own: readonly bigint[], other: bigint): bigint {
   const low = own.reduce((a, b) => (a < b ? a : b));
@@ -155,8 +155,8 @@ function distanceFrom(own: readonly bigint[], other: bigint): bigint {
 }
 
 /**
- * Compares each of a validator's sidecars with the median of all: its other nodes' sidecars and other validators' sidecars. If
- * there are only two sidecars, each is compared with the other.
+ * Compares each of a validator's sidecars with the median of all sidecars, including those of other validators. If there are only
+ * two sidecars, each is compared with the other.
  */
 export function compareWithSidecars(input: ComparisonInput): ComparedPrices {
   const { observation, peers, pairs, maxAgeMs } = input;
@@ -171,7 +171,7 @@ export function compareWithSidecars(input: ComparisonInput): ComparedPrices {
 
 type ComparedPair = Pick<ChainPrice, "pair" | "decimals">;
 
-/** `known`: the pair's decimals on the chain. */
+/** Compares one pair. `known` is its decimals on the chain. */
 function compareWithMedian(
   own: SidecarPrices,
   { pair, decimals: known }: ComparedPair,
@@ -209,7 +209,7 @@ function compareWithMedian(
   };
 }
 
-/** The prices of a node's sidecar; undefined if they were not read, or were derived from metrics and have no value. */
+/** Returns the prices of a node's sidecar; undefined if they were not read, or were derived from metrics and have no values. */
 export function sidecarPrices(
   validator: string,
   { name, prices, sidecar }: NodeObservation,
@@ -223,17 +223,17 @@ export function sidecarPrices(
 const NO_DECIMALS: ReadonlyMap<string, number> = new Map();
 const NOTHING: ComparedPrices = { comparisons: [], notCompared: [] };
 
-/** Deviation in hundredths of a percent of the other price, rounded down. */
+/** Returns the deviation in basis points of the other price, rounded down. */
 export function deviationBps({ distance, other }: PriceComparison): bigint {
   return (distance * 10_000n) / other;
 }
 
-/** Returns true if two prices are more than this many hundredths of a percent apart; exact. */
+/** Returns true if the two prices differ by more than this many basis points. The comparison is exact. */
 export function exceeds({ distance, other }: PriceComparison, maxBps: bigint): boolean {
   return distance * 10_000n > maxBps * other;
 }
 
-/** Both prices with the larger number of decimals, so that nothing is rounded. If a sidecar states none, the chain's are used. */
+/** Scales both prices to the larger number of decimals, so nothing is rounded. A sidecar that states none uses the chain's. */
 function scaled(
   own: bigint,
   other: bigint,
@@ -249,7 +249,7 @@ function raised(value: bigint, from: number | undefined, to: number | undefined)
   return from === undefined || to === undefined ? value : value * 10n ** BigInt(to - from);
 }
 
-/** Median; for an even number of values, the mean of the middle two, rounded down. */
+/** Returns the median: for an even number of values, the mean of the middle two, rounded down. */
 function median(values: readonly bigint[]): bigint {
   const sorted = values.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0));
   const upper = sorted[Math.floor(sorted.length / 2)] ?? 0n;
@@ -268,7 +268,7 @@ function joined(parts: readonly ComparedPrices[]): ComparedPrices {
   };
 }
 
-/** Formats a price with its decimals, without trailing zeros: "97123.45". As a whole number until the decimals are known. */
+/** Formats a price with its decimals, without trailing zeros: "97123.45". If the decimals are unknown, formats a whole number. */
 export function formatPrice(value: bigint, decimals: number | undefined): string {
   if (decimals === undefined || decimals === 0) return String(value);
   const digits = value.toString().padStart(decimals + 1, "0");
@@ -276,15 +276,15 @@ export function formatPrice(value: bigint, decimals: number | undefined): string
   return `${digits.slice(0, -decimals)}${fraction === "" ? "" : `.${fraction}`}`;
 }
 
-/** Formats hundredths of a percent: "2.23 %". */
+/** Formats basis points as a percentage: "2.23 %". */
 export function formatBps(value: bigint): string {
   return `${value / 100n}.${(value % 100n).toString().padStart(2, "0")} %`;
 }
 
-/** Maximum age at which prices are shown next to each other, unless an alert sets another age. */
+/** Maximum age at which prices are shown for comparison, unless an alert sets another maximum. */
 export const DEFAULT_MAX_AGE_MS = 30_000;
 
-/** All of a validator's comparisons, those with the chain first. */
+/** Returns all of a validator's comparisons, starting with those with the chain. */
 export function compareAll(
   input: Omit<ComparisonInput, "maxAgeMs">,
   maxAgeMs: Readonly<Record<PriceReference, number>>,
@@ -295,7 +295,7 @@ export function compareAll(
   ]);
 }
 
-/** Encodes comparisons as JSON for the API. Prices are decimal strings; a ratio is a fraction of the other price. */
+/** Encodes comparisons as JSON for the API. Prices are decimal strings; ratios are fractions of the other price. */
 export function comparisonsJson({ comparisons, notCompared }: ComparedPrices): readonly JsonObject[] {
   return [
     ...comparisons.map((one) => ({

@@ -7,25 +7,25 @@ export const TIERS = ["full", "proportional", "none"] as const;
 /** One of {@link TIERS}. */
 export type Tier = (typeof TIERS)[number];
 
-/** The two boundaries between tiers: the reward is full from "full" upwards; below "none" there is no reward. */
+/** The two boundaries between tiers. The reward is full at or above "full"; there is none below "none". */
 export const BOUNDARIES = ["full", "none"] as const;
 
 /** One of {@link BOUNDARIES}. */
 export type Boundary = (typeof BOUNDARIES)[number];
 
-/** Minimum success rate for each boundary. A rate equal to it is in the upper tier. */
+/** Minimum success rate for each boundary. A rate equal to it belongs to the upper tier. */
 export type LeastRates = Readonly<Record<Boundary, Dec18>>;
 
-/** The specification's boundaries: 98 % and 95 %. */
+/** The boundaries in the specification: 98 % and 95 %. */
 export const SPECIFIED_LEAST: LeastRates = {
   full: (DEC18_ONE * 98n) / 100n,
   none: (DEC18_ONE * 95n) / 100n,
 };
 
-/** Number of blocks that a month needs before its rate is meaningful: one hour's blocks at one block every two seconds. */
+/** Number of blocks after which a month's rate is meaningful: the blocks of one hour, at one block every two seconds. */
 export const ENOUGH_BLOCKS = 1_800n;
 
-/** A success rate as a fraction: `good` out of `total` blocks. Neither number includes unknown blocks. */
+/** A success rate as a fraction: `good` out of `total` blocks. Neither number counts unknown blocks. */
 export interface SuccessRate {
   readonly good: bigint;
   /** Greater than zero. */
@@ -38,24 +38,24 @@ export function successRate(counts: BlockCounts): SuccessRate | undefined {
   return total === 0n ? undefined : { good: counts.good, total };
 }
 
-/** Returns the tier: 98 % or more, 95 % or more, or less; or according to other boundaries. The comparison is exact. */
+/** Returns the tier: at least 98 %, at least 95 %, or less; or according to other boundaries. The comparison is exact. */
 export function tierOf(rate: SuccessRate, least: LeastRates = SPECIFIED_LEAST): Tier {
   if (isAtLeast(rate, least.full)) return "full";
   return isAtLeast(rate, least.none) ? "proportional" : "none";
 }
 
-/** Returns true if a rate is at or above a boundary; exact. */
+/** Returns true if a rate is at or above a boundary. The comparison is exact. */
 export function isAtLeast({ good, total }: SuccessRate, least: Dec18): boolean {
   return good * DEC18_ONE >= least * total;
 }
 
-/** Returns how many of `total` blocks may be bad without falling below a boundary. */
+/** Returns how many of `total` blocks may be bad without the rate falling below a boundary. */
 export function allowedMisses(total: bigint, least: Dec18): bigint {
   // Rounded down: one miss more is below the boundary.
   return (total * (DEC18_ONE - least)) / DEC18_ONE;
 }
 
-/** Formats the rate as a percentage with four decimals. Rounds down, so a rate below 98 % is never shown as 98.0000. */
+/** Formats the rate as a percentage with four decimals, rounded down, so that a rate below 98 % is never shown as 98.0000. */
 export function formatPercent({ good, total }: SuccessRate): string {
   const scaled = (good * 1_000_000n) / total;
   return `${scaled / 10_000n}.${(scaled % 10_000n).toString().padStart(4, "0")}`;
@@ -67,7 +67,7 @@ export function toRatio({ good, total }: SuccessRate): number {
 }
 
 /**
- * Time until more than `misses` of the remaining blocks are bad, at a given bad share; undefined if the month ends before that.
+ * Returns the time until more than `misses` remaining blocks are bad, at a given bad share; undefined if the month ends first.
  */
 export function timeToLossMs(
   { misses, remaining }: { readonly misses: bigint; readonly remaining: bigint },

@@ -2,49 +2,49 @@ import { mulDec18 } from "../../platform/base/decimal.ts";
 import type { MissGrowth, SigningInfo, SlashingParams } from "../sources/standing-views.ts";
 import type { SuccessRate } from "./reward-tier.ts";
 
-/** A validator's signing window, exact. */
+/** A validator's exact signing window. */
 export interface SigningWindow {
   readonly windowBlocks: bigint;
-  /** Number of blocks counted in the window: fewer than a full window if the validator entered the set recently. */
+  /** Number of blocks counted in the window; fewer than its length if the validator entered the set recently. */
   readonly counted: bigint;
   readonly missed: bigint;
-  /** Maximum number of missed blocks in a window without jail. */
+  /** Maximum number of misses in a window before the validator is jailed. */
   readonly allowed: bigint;
-  /** Number of further misses allowed without jail. */
+  /** Number of further misses allowed before the validator is jailed. */
   readonly left: bigint;
   /** Undefined until the first block has been counted. */
   readonly signed: SuccessRate | undefined;
-  /** Blocks until jail if every block is missed from now on; undefined if the parameters jail nobody for downtime. */
+  /** Number of blocks until jail if every block is missed from now on; undefined if the parameters jail nobody for downtime. */
   readonly ifAllMissed: BlockRange | undefined;
-  /** Blocks until jail at the present rate of misses. */
+  /** Blocks until jail at the current rate of misses. */
   readonly atPresentRate: PresentRate;
 }
 
-/** Bounds on a number of blocks. The chain does not tell which blocks in the window were missed. */
+/** Bounds on a number of blocks, as the chain does not tell which blocks in the window were missed. */
 interface BlockRange {
   readonly least: bigint;
   readonly most: bigint;
 }
 
-/** "unknown": too few readings. "never": at this rate, the window never contains too many misses. */
+/** "unknown": too few readings. "never": at this rate, the window will never contain too many misses. */
 export type PresentRate =
   | { readonly kind: "unknown" }
   | { readonly kind: "never" }
   | { readonly kind: "jail"; readonly blocks: bigint; readonly growth: MissGrowth };
 
-/** Input for {@link signingWindow}. */
+/** Input to {@link signingWindow}. */
 export interface WindowInput {
   readonly params: SlashingParams;
   readonly info: SigningInfo;
-  /** The chain's latest height. If undefined (not known), the validator is treated as having been in the set long enough. */
+  /** The chain's latest height. If undefined (unknown), the validator is assumed to have been in the set long enough. */
   readonly height: bigint | undefined;
   readonly growth: MissGrowth | undefined;
 }
 
 /**
- * Computes how full a signing window is. A validator is jailed in a block above `start + window` when its window contains more
- * missed blocks than `window - min · window`, with the product rounded half to even (`x/slashing` v0.50 keeper/infractions.go,
- * types/params.go).
+ * Computes how full a signing window is. A validator is jailed in a block above `start + window` if its window contains more
+ * missed blocks than `window - min · window`, where the product is rounded half to even (`x/slashing` v0.50
+ * keeper/infractions.go, types/params.go).
  */
 export function signingWindow({ params, info, height, growth }: WindowInput): SigningWindow {
   const { windowBlocks } = params;
@@ -70,12 +70,12 @@ export function signingWindow({ params, info, height, growth }: WindowInput): Si
   };
 }
 
-/** Returns the maximum number of missed blocks in a window without jail. */
+/** Returns the maximum number of misses in a window before a validator is jailed. */
 export function allowedMisses({ windowBlocks, minSigned }: SlashingParams): bigint {
   return windowBlocks - mulDec18(minSigned, windowBlocks);
 }
 
-/** After one full window, all current misses have left it: what would take longer never happens. */
+/** After one full window, all current misses have left it, so anything that would take longer never happens. */
 function presentRate(
   needed: bigint,
   earliest: bigint,

@@ -7,7 +7,7 @@ import type { PresentRate } from "./signing-window.ts";
 import { type DatedComparison, JAIL_STATES, type Standing, type WindowStanding } from "./standing.ts";
 import { percentile } from "./standing-texts.ts";
 
-/** Encodes a standing as JSON. Blocks are numbers, shares contain decimal strings, times are ISO 8601 or seconds. */
+/** Encodes a standing as JSON. Blocks are numbers, shares contain decimal strings, and times are in ISO 8601 or seconds. */
 export function standingJson({ jail, window, windowNote, commits, votes, peers }: Standing): JsonObject {
   return {
     jail: { state: jail.state, until: isoTimeOrNull(jail.untilMs), command: jail.command ?? null },
@@ -178,7 +178,7 @@ const wireComparison = z
     }),
   );
 
-/** Decodes {@link standingJson}. Anything else throws a `ZodError`. */
+/** Decodes {@link standingJson}. Throws a `ZodError` for anything else. */
 export const standingSchema = z
   .object({
     jail: z.object({ state: z.enum(JAIL_STATES), until: time, command: z.string().nullable() }),

@@ -2,10 +2,10 @@ import { counted, formatCount, formatDuration, formatTime } from "../../platform
 import type { Measure, PeerComparison, SharedMisses } from "../sources/standing-views.ts";
 import type { Jail, WindowStanding } from "./standing.ts";
 
-/** What other validators may miss too. */
+/** What other validators may have missed too. */
 export type SharedKind = "commits" | "votes";
 
-/** "alone: none of the 19 other validators misses votes", or how many do. */
+/** Returns "alone: none of the 19 other validators misses votes", or how many do. */
 export function sharedText({ others, missing, power }: SharedMisses, kind: SharedKind): string {
   if (others === 0) return "the set has no other validator";
   if (missing === 0) return `alone: none of the ${counted(others, "other validator")} misses ${kind}`;
@@ -18,23 +18,23 @@ export function sharedText({ others, missing, power }: SharedMisses, kind: Share
   return `not alone: ${who} ${kind} too${share}`;
 }
 
-/** The same, as the end of a reason; empty if not known. */
+/** The same text, formatted as the end of a reason; empty if unknown. */
 export function sharedSuffix(shared: SharedMisses | undefined, kind: SharedKind): string {
   return shared === undefined || shared.others === 0 ? "" : `; ${sharedText(shared, kind)}`;
 }
 
-/** "1,200 of 9,500 allowed misses are used, 8,300 left". */
+/** Describes a window: "1,200 of 9,500 allowed misses are used, 8,300 left". */
 export function windowText({ missed, allowed, left, windowBlocks }: WindowStanding): string {
   return `${formatCount(missed)} of the ${formatCount(allowed)} misses that a window of ${formatCount(windowBlocks)} blocks allows are used, ${formatCount(left)} left`;
 }
 
-/** "in 2 h 18 min (8,301 blocks)", or why there is no time. */
+/** Returns "in 2 h 18 min (8,301 blocks)", or why no time can be given. */
 export function allMissedText({ ifAllMissed, allMissedMs }: WindowStanding): string {
   if (ifAllMissed === undefined) return "never: the chain jails nobody for downtime";
   return inText(ifAllMissed.least, allMissedMs);
 }
 
-/** The same at the present rate of misses. */
+/** The same text for the current rate of misses. */
 export function presentText({ atPresentRate, presentMs }: WindowStanding): string {
   if (atPresentRate.kind === "unknown") return "not known yet";
   if (atPresentRate.kind === "never") return "never";
@@ -47,7 +47,7 @@ function inText(blocks: bigint, ms: number | undefined): string {
   return ms === undefined ? `in ${count}` : `in ${formatDuration(ms)} (${count})`;
 }
 
-/** When a jailed validator can be released, and with which command. */
+/** States when a jailed validator can be released, and with which command. */
 export function releaseText({ untilMs, command }: Jail, nowMs: number): string {
   const when =
     untilMs === undefined || untilMs <= nowMs
@@ -56,14 +56,14 @@ export function releaseText({ untilMs, command }: Jail, nowMs: number): string {
   return `it can be released ${when}${command === undefined ? "" : `, by "${command}"`}`;
 }
 
-/** Names of the measures compared. */
+/** Names of the compared measures. */
 export const MEASURE_TITLES: Readonly<Record<Measure, string>> = {
   signing: "signed blocks",
   blocks: "paid blocks",
   votes: "oracle votes",
 };
 
-/** Percentage of the other validators that are not better, rounded down. */
+/** Returns the percentage of other validators that are not better, rounded down. */
 export function percentile({ notBetter, compared }: Pick<PeerComparison, "notBetter" | "compared">): number {
   return Math.floor((100 * notBetter) / (compared - 1));
 }

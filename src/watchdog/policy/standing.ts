@@ -11,46 +11,46 @@ import { type SigningWindow, signingWindow } from "./signing-window.ts";
 export interface Standing {
   readonly jail: Jail;
   readonly window: WindowStanding | undefined;
-  /** Why there is no window, phrased as the end of a sentence; undefined if there is one. */
+  /** Why there is no window, phrased to end a sentence; undefined if there is a window. */
   readonly windowNote: string | undefined;
-  /** Who else missed the latest commits. Undefined if not known. */
+  /** Who else missed the latest commits. Undefined if unknown. */
   readonly commits: SharedMisses | undefined;
-  /** Who else missed the latest oracle votes. Undefined if not known. */
+  /** Who else missed the latest oracle votes. Undefined if unknown. */
   readonly votes: SharedMisses | undefined;
   readonly peers: PeersStanding;
 }
 
-/** "unknown": the data that was read does not tell. */
+/** "unknown": the data that was read does not show the state. */
 export const JAIL_STATES = ["active", "jailed", "tombstoned", "unknown"] as const;
 
 /** Whether the validator is jailed. */
 export interface Jail {
   readonly state: (typeof JAIL_STATES)[number];
-  /** Only for a jailed validator: it can be released from this time on. */
+  /** When a jailed validator can be released at the earliest. Absent for any other validator. */
   readonly untilMs?: number;
-  /** Only for a jailed validator: the command that releases it. */
+  /** The command that releases a jailed validator. Absent for any other validator. */
   readonly command?: string;
 }
 
 /** A signing window with times. */
 export interface WindowStanding extends SigningWindow {
-  /** Earliest time until jail if every block is missed from now on. Undefined if never, or if the block time is not known. */
+  /** Shortest time until jail if every block is missed from now on. Undefined if never, or if the block time is unknown. */
   readonly allMissedMs: number | undefined;
-  /** The same, at the present rate of misses. Also undefined if the rate is not known. */
+  /** The same time at the current rate of misses. Also undefined if that rate is unknown. */
   readonly presentMs: number | undefined;
 }
 
 /** A comparison, and when the other validators were read. */
 export type DatedComparison = PeerComparison & { readonly atMs: number };
 
-/** The validator compared with the others. */
+/** Comparisons of the validator with the other validators. */
 export interface PeersStanding {
   readonly comparisons: readonly DatedComparison[];
   /** Why comparisons are missing. */
   readonly notes: readonly string[];
 }
 
-/** Computes the standing at a poll. `blockTimeMs`: mean time between blocks; undefined if not known. Pure. */
+/** Computes the standing at a poll. `blockTimeMs` is the mean time between blocks; undefined if unknown. Pure. */
 export function standingOf(observation: Observation, blockTimeMs: number | undefined): Standing {
   const { chain, nodes } = observation;
   const view = readingOf(chain.slashing);
@@ -68,7 +68,7 @@ export function standingOf(observation: Observation, blockTimeMs: number | undef
   };
 }
 
-/** The window, or why there is none. */
+/** Returns the window, or why there is none. */
 function windowOf(
   { params, info, growth }: SlashingReading,
   { state }: Jail,
@@ -85,7 +85,7 @@ function windowOf(
   });
 }
 
-/** The reading, or why there is none. */
+/** Returns the reading, or why there is none. */
 function readingOf(seen: Observation["chain"]["slashing"]): SlashingReading | string {
   if (seen === undefined || seen.state === "not-configured")
     return "it needs chain.rest and consensus_address in the configuration";
@@ -93,7 +93,7 @@ function readingOf(seen: Observation["chain"]["slashing"]): SlashingReading | st
   return seen.state === "absent" ? NO_SLASHING : seen.value;
 }
 
-/** The note for a chain without the module. */
+/** The note shown if the chain lacks the module. */
 export const NO_SLASHING = "the chain has no slashing module";
 
 function windowStanding(window: SigningWindow, blockTimeMs: number | undefined): WindowStanding {
@@ -107,7 +107,7 @@ function windowStanding(window: SigningWindow, blockTimeMs: number | undefined):
   };
 }
 
-/** The staking module decides. Without it, only two things are certain: a jail that has not ended yet, and a place in the set. */
+/** The staking module decides. Without it, only two facts are certain: a jail that has not ended yet, and a place in the set. */
 function jailOf({ info, isJailed, unjail }: SlashingReading, { chain, atMs }: Observation): Jail {
   const head = chain.head.state === "up" ? chain.head.value : undefined;
   const isInSet = chain.validator.state === "up" && chain.validator.value.isInSet;
@@ -121,7 +121,7 @@ function jailOf({ info, isJailed, unjail }: SlashingReading, { chain, atMs }: Ob
   };
 }
 
-/** The command as a Cosmos SDK program expects it. Parts received from another host are quoted for a shell. */
+/** Formats the command as Cosmos SDK programs expect it. Parts received from other hosts are quoted for a shell. */
 function unjailCommand({ program, from, gasPrice }: UnjailTerms, chainId: string | undefined): string {
   return [
     `${program} tx slashing unjail --from ${from ?? "OPERATOR"}`,
@@ -135,7 +135,7 @@ function shellWord(text: string): string {
   return /^[\w.:/-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** The counts that the chain pays by are better than a node's counters, which start with its process. */
+/** Prefers the counts on which the chain bases its payments to a node's counters, which start with the node's process. */
 function peersOf({ chain, atMs }: Observation, votes: PeerComparison | undefined): PeersStanding {
   const { peers } = chain;
   const view = peers?.state === "up" ? peers.value : undefined;

@@ -3,23 +3,23 @@ import { formatCount, formatMinute, formatRoundedDuration, formatTime } from "..
 import { isoTime } from "../../platform/base/time.ts";
 import type { UpgradePlan, UpgradeView } from "../sources/upgrade-view.ts";
 
-/** The plan most recently shown by polls. It is kept when the chain halts at the plan's height and nothing can be queried. */
+/** The plan most recently shown by polls. It is retained when the chain halts at the plan's height and nothing can be queried. */
 export interface SeenUpgrade extends UpgradePlan {
-  /** Last poll that showed it. */
+  /** When the plan was last shown. */
   readonly seenMs: number;
-  /** First poll after its height that did not show the plan: the chain has carried it out. */
+  /** First poll after the plan's height that no longer showed the plan, i.e. the chain has executed it. */
   readonly doneMs?: number;
 }
 
-/** For this long after an upgrade, its plan explains a node that has not come back. */
+/** For this long after an upgrade, the plan explains why a node has not come back. */
 const DONE_MS = 86_400_000;
 
-/** The plan is read a moment after the head. Nobody cancels an upgrade in its last blocks. */
+/** The plan is read slightly later than the head. Nobody cancels an upgrade in the last blocks before it. */
 const RACE_BLOCKS = 2n;
 
 /**
- * Adds one poll. `view`: undefined if it could not be read, which says nothing about the plan. `height`: the newest known block.
- * A plan that disappears before its height was cancelled, and is forgotten.
+ * Adds one poll. `view` is undefined if it could not be read, which says nothing about the plan; `height` is the newest known
+ * height. A plan that disappears before its height was cancelled and is forgotten.
  */
 export function advanceUpgrade(
   before: SeenUpgrade | undefined,
@@ -34,32 +34,32 @@ export function advanceUpgrade(
   return isDone ? { ...before, doneMs: atMs } : undefined;
 }
 
-/** Time between two blocks, ms. */
+/** Time between two blocks, in ms. */
 export interface BlockTime {
   readonly meanMs: number;
-  /** In the fastest and the slowest hour of the last day. */
+  /** Block times in the fastest and the slowest hour of the last day. */
   readonly fastMs: number;
   readonly slowMs: number;
 }
 
-/** A point of the ledger's block rate. */
+/** A point in the ledger's block rate. */
 interface HeightAt {
   readonly height: bigint;
   readonly timeMs: number;
 }
 
-/** Minimum spread of a mean: hours differ, and so will the chain's future hours. */
+/** Minimum spread of a mean, since hours differ and future hours will differ too. */
 const LEAST_SPREAD = 0.005;
 
 /** Spread of a mean if fewer than {@link ENOUGH_HOURS} hours are known. */
 const UNKNOWN_SPREAD = 0.1;
 const ENOUGH_HOURS = 3;
 
-/** An interval slower than the mean by this factor contains a halt, which the mean excludes too. */
+/** An interval that is slower than the mean by this factor contains a halt, which the mean excludes too. */
 const HALT_FACTOR = 2;
 const MIN_BLOCKS = 30n;
 
-/** Returns the block time and its spread. `points`: about one per hour. Undefined until the mean is known. */
+/** Returns the block time and its spread. `points` contains about one point per hour. Undefined until the mean is known. */
 export function blockTimeOf(points: readonly HeightAt[], meanMs: number | undefined): BlockTime | undefined {
   if (meanMs === undefined || !(meanMs > 0) || !Number.isFinite(meanMs)) return undefined;
   const hours = points.flatMap((to, index) => {
@@ -76,26 +76,26 @@ export function blockTimeOf(points: readonly HeightAt[], meanMs: number | undefi
   };
 }
 
-/** How far away a planned upgrade is. Undefined values are not known. */
+/** How far away a planned upgrade is. Undefined values are unknown. */
 export interface UpgradeCountdown {
   readonly plan: UpgradePlan;
-  /** Blocks until its height; 0 from that height on. */
+  /** Blocks until the plan's height; 0 from that height on. */
   readonly remainingBlocks: bigint | undefined;
-  /** When its height is expected, in wall-clock ms; `low` and `high` if blocks were as fast or slow as in the extreme hours. */
+  /** When the height is expected, in wall-clock ms; `low` and `high` assume the block times of the fastest and slowest hours. */
   readonly atMs: Readonly<Record<"low" | "middle" | "high", number>> | undefined;
-  /** Last poll that showed the plan. */
+  /** When the plan was last shown. */
   readonly seenMs: number;
   readonly doneMs: number | undefined;
 }
 
-/** What polls have shown of the chain. */
+/** What polls have shown about the chain. */
 interface SeenChain {
   readonly upgrade?: SeenUpgrade;
   /** The newest known block, and the polls that first showed it. */
   readonly chain: { readonly height?: bigint; readonly advancedAtMs?: number; readonly firstSeenMs?: number };
 }
 
-/** Returns the countdown to the plan in a history. `headMs`: time of the poll, if it showed the chain's head. */
+/** Returns the countdown to the plan in a history. `headMs` is the time of the poll if it showed the chain's head. */
 export function countdownTo(
   { upgrade: seen, chain: head }: SeenChain,
   headMs: number | undefined,
@@ -120,7 +120,7 @@ export function countdownTo(
   };
 }
 
-/** Time of a poll that showed the newest block; undefined for any other poll. */
+/** Returns the time of a poll that showed the newest block; undefined for any other poll. */
 export function headSeenMs({
   atMs,
   chain: { head },
@@ -131,7 +131,7 @@ export function headSeenMs({
   return head.state === "up" ? atMs : undefined;
 }
 
-/** "v10 at height 35,120,881: 3,412 blocks left, in about 57 min (06:49 to 06:53 UTC)". `nowMs`: when the text is shown. */
+/** "v10 at height 35,120,881: 3,412 blocks left, in about 57 min (06:49 to 06:53 UTC)". `nowMs` is when the text is shown. */
 export function countdownText(
   { plan, remainingBlocks, atMs, doneMs }: UpgradeCountdown,
   nowMs: number,
@@ -148,7 +148,7 @@ export function countdownText(
 /** Time ranges shorter than this are shown to the second. */
 const SHORT_MS = 600_000;
 
-/** "2026-11-22 06:49 to 06:53"; with seconds if the range is short, with both dates if they differ. */
+/** Formats a range: "2026-11-22 06:49 to 06:53"; with seconds if it is short, with both dates if they differ. */
 function rangeText(lowMs: number, highMs: number): string {
   const format = highMs - lowMs < SHORT_MS ? formatTime : formatMinute;
   const [low, high] = [format(lowMs), format(highMs)];
@@ -157,8 +157,8 @@ function rangeText(lowMs: number, highMs: number): string {
 }
 
 /**
- * Says that a halt at a height is a planned upgrade, phrased as the end of a sentence; empty if it is not. A node stops with the
- * block before the plan's height, or has stored the block at that height and not executed it.
+ * Explains that a halt at a height is due to a planned upgrade, phrased to end a sentence; empty if it is not. A node stops at
+ * the block before the plan's height, or has stored the block at that height but not executed it.
  */
 export function haltText(
   seen: SeenUpgrade | undefined,
@@ -173,7 +173,7 @@ export function haltText(
     : `${at}: the node has not come back after it and needs the new version`;
 }
 
-/** Encodes a countdown. Heights and blocks are decimal strings, times are ISO 8601. */
+/** Encodes a countdown. Heights and blocks are decimal strings; times are in ISO 8601. */
 export function countdownJson(countdown: UpgradeCountdown): JsonObject {
   const { plan, remainingBlocks, atMs, seenMs, doneMs } = countdown;
   return {

@@ -7,14 +7,14 @@ import { BOUNDARIES, type SuccessRate, tierOf } from "./reward-tier.ts";
 
 /** A sidecar restart. */
 export interface SidecarRestart {
-  /** From the stop signal until the sidecar listens again. */
+  /** Time from the stop signal until the sidecar listens again. */
   readonly downMs: number;
   readonly blockTimeMs: number;
-  /** True if the chain waits for this validator, as a single-validator chain does. Each block is then slower. */
+  /** True if the chain waits for this validator, as a single-validator chain does. Each block then takes longer. */
   readonly chainWaits: boolean;
 }
 
-/** A stopping sidecar fails calls for about this long before it refuses connections. */
+/** When a sidecar stops, its calls fail for about this long before it refuses connections. */
 const DRAIN_MS = 8000;
 /** The node's calls keep failing for this long after the sidecar listens again, because of its connection backoff. */
 const RECONNECT_MS = 11_000;
@@ -22,8 +22,8 @@ const RECONNECT_MS = 11_000;
 const WAIT_MS = 1000;
 
 /**
- * Returns how many blocks are bad because of a restart. Measured on a real node with 1 s blocks: 25 s down cost 22 blocks. 8
- * failed while the sidecar drained, and 14 in the 28 s of refused connections, each of which took 2 s.
+ * Returns how many blocks are bad because of a restart. Measured on a real node with 1 s blocks, 25 s of downtime cost 22 blocks:
+ * 8 failed while the sidecar drained, and 14 during 28 s of refused connections, when each block took 2 s.
  */
 export function restartMisses({ downMs, blockTimeMs, chainWaits }: SidecarRestart): bigint {
   const drainMs = Math.min(downMs, DRAIN_MS);
@@ -32,14 +32,14 @@ export function restartMisses({ downMs, blockTimeMs, chainWaits }: SidecarRestar
   return BigInt(Math.round(drainMs / blockTimeMs + refusedMs / slowMs));
 }
 
-/** Returns how many blocks are bad in a total outage that starts now. */
+/** Returns how many blocks are bad during a total outage that starts now. */
 export function outageMisses(outageMs: number, blockTimeMs: number): bigint {
   return blocksUntil(outageMs, blockTimeMs) ?? unreachable("the block time is positive");
 }
 
 /**
- * Returns what further bad blocks cost this month, compared with the middle of the forecast. Undefined until the rate and the
- * block time are known. Blocks after the end of the month are not counted.
+ * Returns what further bad blocks would cost this month, compared with the middle of the forecast. Undefined until the rate and
+ * the block time are known. Blocks after the end of the month do not count.
  */
 export function whatIf(assessment: Assessment, misses: bigint): WhatIf | undefined {
   const { counts, remainingBlocks: remaining, forecast, policy } = assessment;

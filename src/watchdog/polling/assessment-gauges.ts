@@ -10,7 +10,7 @@ const BOUNDARY_STATES = ["open", "clinched", "lost"] as const;
 const ROTATION_STATES = ["none", "next", "due"] as const;
 const ESTIMATES = ["low", "middle", "high"] as const;
 
-/** Gauges for the current month under the reward policy. Absent until the first assessment. */
+/** Gauges that show the current month under the reward policy. Absent until the first assessment. */
 export const ASSESSMENT_GAUGES: readonly StatusGauge[] = [
   gauge(
     "month_success_ratio_bound",
@@ -35,25 +35,25 @@ export const ASSESSMENT_GAUGES: readonly StatusGauge[] = [
   ),
   perBoundary(
     "headroom_blocks",
-    "Further bad blocks with which the month still ends at or above the boundary. Negative when the boundary is lost.",
+    "How many more blocks may be bad while the month still ends at or above the boundary. Negative when the boundary is lost.",
     [],
     ({ misses }) => [series(Number(misses))],
   ),
   perBoundary(
     "headroom_seconds",
-    "Longest total outage with which the month still ends at or above the boundary. 0 when the boundary is lost.",
+    "Longest total outage after which the month still ends at or above the boundary. 0 when the boundary is lost.",
     [],
     ({ outageMs }) => (outageMs === undefined ? [] : [series(outageMs / 1000)]),
   ),
   perBoundary(
     "boundary_loss_seconds",
-    "Time until the boundary is lost at the smaller of the losses of the last 6 hours and 3 days. Absent when the month ends first.",
+    "Time until the boundary is lost at the smaller of the loss rates over the last 6 hours and the last 3 days. Absent when the month ends first.",
     [],
     ({ lostInMs }) => (lostInMs === undefined ? [] : [series(lostInMs / 1000)]),
   ),
   perBoundary(
     "required_success_ratio",
-    "Minimum success ratio of the month's remaining blocks to reach the boundary. Above 1 when the boundary is lost.",
+    "Minimum success ratio that the month's remaining blocks need to reach the boundary. Above 1 when the boundary is lost.",
     [],
     ({ requiredRate }) => (Number.isFinite(requiredRate) ? [series(requiredRate)] : []),
   ),
@@ -69,7 +69,7 @@ export const ASSESSMENT_GAUGES: readonly StatusGauge[] = [
   ),
   gauge(
     "forecast_success_ratio",
-    "Success ratio at the end of the month if the present loss does not end. 80 % of the forecast outcomes lie between low and high.",
+    "Success ratio at the end of the month if the current loss continues. 80 % of the forecast outcomes lie between low and high.",
     ["estimate"],
     ({ forecast }) =>
       forecast === undefined
@@ -109,7 +109,7 @@ export const ASSESSMENT_GAUGES: readonly StatusGauge[] = [
   ),
   gauge(
     "allowance_used_ratio",
-    "Used share of the misses that full pay allows in the month; 1 is all of them.",
+    "Share used of the misses that full pay allows in the month; 1 means all of them.",
     [],
     (assessment) => {
       const share = allowanceShare(monthCost(assessment));

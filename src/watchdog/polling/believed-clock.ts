@@ -4,62 +4,64 @@ import { isoTime, MINUTE_MS } from "../../platform/base/time.ts";
 import type { ClockView, Witness } from "../sources/observation.ts";
 
 /**
- * A clock whose `nowMs` keeps following the monotonic clock when the machine's clock is set, until there is evidence that the
- * machine's clock is right. All of the watchdog's decisions use it.
+ * A clock whose `nowMs` continues to follow the monotonic clock when the machine's clock is set, until there is evidence that the
+ * machine's clock is right. The watchdog uses it for all its decisions.
  */
 export interface BelievedClock extends Clock {
   /**
-   * Compares the machine's clock with what a poll showed. Returns how far to move the times of earlier polls, mostly 0: by as
+   * Compares the machine's clock with what a poll showed. Returns how far to move the times of earlier polls, usually 0: by as
    * much as `nowMs` moved or, in the first poll, back to `nowMs` if the stored times are later.
    */
   readonly compare: (evidence: ClockEvidence) => number;
-  /** Like `Observation.clock`, with the number of changes so far. */
+  /** Returns `Observation.clock`, plus the number of changes so far. */
   readonly view: () => ClockView & { readonly changes: number };
 }
 
 /** What a poll shows about the time. */
 interface ClockEvidence {
-  /** `Date` headers from the sources' responses. */
+  /** `Date` headers from the responses of the sources. */
   readonly dates: readonly Witness[];
-  /** Time of the chain's newest block: the present cannot be earlier. Undefined while it cannot be read. */
+  /** Time of the chain's newest block: the current time cannot be earlier. Undefined while it cannot be read. */
   readonly chainMs: number | undefined;
-  /** The last stored poll: the present cannot be earlier. Only the value in the first call counts. Undefined if there is none. */
+  /**
+   * Time of the last stored poll: the current time cannot be earlier. Only the first call uses it. Undefined if there is none.
+   */
   readonly lastPollMs: number | undefined;
 }
 
-/** Clocks that differ by less than this agree. Blocks on a slow chain may be this old. */
+/** Clocks agree if they differ by less than this. Blocks on a slow chain may be this old. */
 const TOLERANCE_MS = MINUTE_MS;
 
-/** A smaller difference is drift, not a step. */
+/** A difference smaller than this is drift, not a step. */
 const DRIFT_MS = 2000;
 
-/** A step confirmed only by the sources' clocks must last this long, as they may be on one machine. The alert fires earlier. */
+/** How long a step must last if only the sources' clocks confirm it, as they may be on one machine. The alert fires earlier. */
 const CONFIRM_MS = 15 * MINUTE_MS;
 
-/** This program did not exist earlier: a source that shows an earlier time has a clock that was never set. */
+/** This program did not exist earlier, so a source that shows an earlier time has a clock that was never set. */
 const NEVER_SET_MS = Date.UTC(2026, 0, 1);
 
-/** An older response says nothing about a step since then. */
+/** A response older than this says nothing about a step since then. */
 const REMEMBERED_MS = 5 * MINUTE_MS;
 
-/** What supports a given time. If the chain's newest block is near it, the chain decides. */
+/** Evidence for a given time. If the chain's newest block is close to it, the chain decides. */
 type Standing = "chain" | "sources" | "alone" | "refuted";
 
-/** Creates a clock that believes the machine's clock until the first poll. */
+/** Creates a clock that trusts the machine's clock until the first poll. */
 export function createBelievedClock(machine: Clock): BelievedClock {
   // The monotonic clock has fractions of a millisecond. Times that are stored have none.
   const nowMs = (): number => Math.round(offsetMs + machine.monotonicMs());
   const offset = (): number => Math.round(machine.nowMs() - machine.monotonicMs());
   let offsetMs = offset();
-  /** Offset of the machine's clock since its last step, and when the step occurred on the monotonic clock. */
+  /** Offset of the machine's clock since its last step, and the monotonic time of that step. */
   let seen = { offsetMs, sinceMs: machine.monotonicMs() };
   let believedSinceMs: number | undefined = machine.monotonicMs();
   let problem = "";
-  /** Nothing has been confirmed yet: `nowMs` is the best guess. */
+  /** True while nothing has been confirmed: `nowMs` is then a best guess. */
   let isGuess = true;
   let floor: { readonly atMs: number } | undefined;
   let hosts: ReadonlyMap<string, Witness> = new Map();
-  /** Lower bound for the present's offset: the newest block seen, in whichever poll. */
+  /** Lower bound for the current time's offset, from the newest block seen in any poll. */
   let boundMs = Number.NEGATIVE_INFINITY;
   let change: string | undefined;
   let changes = 0;

@@ -8,11 +8,11 @@ import { toRatio } from "../policy/reward-tier.ts";
 import { type DatedComparison, JAIL_STATES, type Standing, type WindowStanding } from "../policy/standing.ts";
 import type { SharedMisses } from "../sources/standing-views.ts";
 
-/** Gauges for the price comparison. The pairs come from the configuration. */
+/** Gauges for the price comparison. The pairs are taken from the configuration. */
 const PRICE_GAUGES: readonly StatusGauge[] = [
   {
     name: "oracle_watchdog_price_deviation_ratio",
-    help: "Distance of the sidecar's price from the chain's, or from the median of all the watchdog's sidecars, as a share of that reference. Absent while there is no fresh price to compare.",
+    help: "Distance of the sidecar's price from the chain's price, or from the median of all the watchdog's sidecars, as a share of that reference. Absent while there is no fresh price to compare.",
     labelNames: ["validator", "chain_id", "node", "pair", "reference"],
     values: ({ validator, chainId, compared }) =>
       chainId === undefined || compared === undefined
@@ -29,7 +29,7 @@ const PRICE_GAUGES: readonly StatusGauge[] = [
   },
 ];
 
-/** Gauges for the planned upgrade. There is at most one plan, and so at most one name. */
+/** Gauges for the planned upgrade. There is at most one plan, and therefore at most one name. */
 const UPGRADE_GAUGES: readonly StatusGauge[] = [
   {
     name: "oracle_watchdog_upgrade_height",
@@ -47,7 +47,7 @@ const UPGRADE_GAUGES: readonly StatusGauge[] = [
   },
   {
     name: "oracle_watchdog_upgrade_expected_timestamp_seconds",
-    help: "Expected time of the planned upgrade's height (middle), and its time if blocks were as fast (low) or as slow (high) as in the most extreme hours of the last day.",
+    help: "Expected time at which the planned upgrade's height is reached (middle), and the time if blocks were as fast (low) or as slow (high) as in the most extreme hours of the last day.",
     labelNames: ["validator", "chain_id", "upgrade", "estimate"],
     values: planned(({ atMs }, labels) =>
       atMs === undefined
@@ -68,7 +68,7 @@ function planned(
       : values(upgrade, { validator, chain_id: chainId, upgrade: upgrade.plan.name });
 }
 
-/** Gauges for the payment for the most recently searched closed month. */
+/** Gauges for the payment for the closed month that was searched most recently. */
 const PAYMENT_GAUGES: readonly StatusGauge[] = [
   {
     name: "oracle_watchdog_payment_state",
@@ -114,7 +114,7 @@ function lastPayment(
   };
 }
 
-/** Gauges for other facts about the chain: prices, planned upgrade, payments. */
+/** Gauges for other facts about the chain: prices, planned upgrade and payments. */
 export const CHAIN_GAUGES: readonly StatusGauge[] = [...PRICE_GAUGES, ...UPGRADE_GAUGES, ...PAYMENT_GAUGES];
 
 /** Gauges for the validator's standing on the chain. Absent until known. */
@@ -151,7 +151,7 @@ export const STANDING_GAUGES: readonly StatusGauge[] = [
   ),
   ofWindow(
     "jail_seconds",
-    "Time until jail if every block is missed from now on (all_missed), and at the present rate of misses (present_rate). Absent: never, or not known.",
+    "Time until jail if every block is missed from now on (all_missed), and at the current rate of misses (present_rate). Absent: never, or not known.",
     ["basis"],
     ({ allMissedMs, presentMs }) =>
       Object.entries({ all_missed: allMissedMs, present_rate: presentMs }).flatMap(([basis, ms]) =>

@@ -11,10 +11,10 @@ import type { RevenueView, Seen } from "../sources/observation.ts";
 export interface ClosedMonth {
   readonly month: Month;
   readonly counts: BlockCounts;
-  /** Pay for the month under the policy, and for a full month, in hundredths of the currency unit. */
+  /** Pay for this month under the policy, and pay for a full month, in hundredths of the currency unit. */
   readonly payCents: bigint;
   readonly fullCents: bigint;
-  /** What earlier searches found. */
+  /** What previous searches found. */
   readonly payment?: Payment;
 }
 
@@ -28,7 +28,7 @@ export interface BlockTimeAt {
 export interface PaymentSearch {
   /** The newest block. Undefined while it cannot be read. */
   readonly head: BlockTimeAt | undefined;
-  /** The month before the newest block's month. Undefined if the watchdog counted nothing in it. */
+  /** The month before that of the newest block. Undefined if the watchdog counted nothing in it. */
   readonly closed: ClosedMonth | undefined;
   /** Undefined while it cannot be read. */
   readonly revenue: RevenueView | undefined;
@@ -37,21 +37,21 @@ export interface PaymentSearch {
 }
 
 /**
- * Searches for the payment for the previous month until it is found. "not-configured": there is nothing to search for now. An
- * unfinished search continues at the next poll.
+ * Searches for the payment for the previous month until it is found. "not-configured" means that there is currently nothing to
+ * search for. An unfinished search continues at the next poll.
  */
 export type PaymentReader = (input: PaymentSearch, signal: AbortSignal) => Promise<Seen<Payment>>;
 
-/** Input for {@link closedMonth}, other than the state. */
+/** Input to {@link closedMonth}, besides the state. */
 interface ClosedMonthOf {
   readonly validator: ValidatorConfig;
   readonly month: Month;
-  /** Contains the chain's policy if the configuration asks for it. Undefined before the first poll. */
+  /** Uses the chain's policy if configured to do so. Undefined before the first poll. */
   readonly assessment: Assessment | undefined;
 }
 
 /**
- * Returns what the watchdog counted in a month, and the payment found for it. Undefined until the month is finalized, and if no
+ * Returns what the watchdog counted in a month, and the payment found for it. Undefined until the month is finalized, or if no
  * blocks were counted in it.
  */
 export function closedMonth(

@@ -22,23 +22,23 @@ export interface Evaluation {
   readonly blockTime: BlockTime | undefined;
   /** Names of the nodes that have restarted. */
   readonly restarted: readonly string[];
-  /** Notifications from this poll. They are also in the outbox of each channel that wants them. */
+  /** Notifications from this poll. They are also in the outbox of each channel that should receive them. */
   readonly events: readonly AlertEvent[];
 }
 
 export interface EvaluationOptions {
   readonly alerts: AlertOptions;
   readonly intervalMs: number;
-  /** Absent if the validator's votes are not followed. */
+  /** Absent if the watchdog does not follow the validator's votes. */
   readonly consensusAddress?: string | undefined;
   readonly policy: PolicyChoice;
   /** True for the first poll of this process. */
   readonly isFirst: boolean;
-  /** True while a gap is being filled: the readings are not counted yet. A later poll counts their blocks. */
+  /** True while a gap is being filled: the readings are not counted yet, and a later poll counts their blocks. */
   readonly isFilling?: boolean;
   /** A longer time between two readings is a gap. Default: three intervals, at least one minute. */
   readonly gapMs?: number | undefined;
-  /** How much later than planned the poll started, ms. Absent if not measured. */
+  /** How late the poll started compared with its schedule, in ms. Absent if not measured. */
   readonly lateMs?: number | undefined;
   /** Sidecars of other validators on the same chain, as last read. Absent if there are none. */
   readonly peers?: readonly SidecarPrices[];

@@ -1,14 +1,14 @@
 import type { SourceLimits } from "../sources/targets.ts";
 import type { WatchdogStatus } from "./watchdog-status.ts";
 
-/** How recent a poll must be to count as current. */
+/** Defines how recent a poll must be to count as current. */
 export interface Freshness {
   readonly nowMs: number;
   /** Longest normal time between the ends of two polls. */
   readonly pollMs: number;
 }
 
-/** Time that polls of a slow source take on top of their deadline. */
+/** Time that polls of a slow source may take beyond their deadline. */
 const SLACK_MS = 5_000;
 
 /** Returns the longest normal time between the ends of two polls. */
@@ -22,7 +22,7 @@ export function longestPollMs({
   return intervalMs + 2 * limits.deadlineMs + SLACK_MS;
 }
 
-/** Returns why nothing can be said about the present; undefined while any node can be read. */
+/** Returns why nothing can be said about the current state; undefined while any node can be read. */
 export function whyBlind(
   { polledAtMs, sources, alerts }: WatchdogStatus,
   { nowMs, pollMs }: Freshness,

@@ -209,17 +209,17 @@ export interface WatchdogMetrics {
   readonly recordPoll: (observation: Observation, restarts: number) => void;
   readonly recordDelivery: (channel: string, outcome: DeliveryOutcome) => void;
   readonly recordPing: (atMs: number) => void;
-  /** Sets all gauges for one validator. If there are few validators, the values are computed on read. */
+  /** Sets all gauges for one validator. If there are few validators, the values are computed when read. */
   readonly showStatus: (status: WatchdogStatus) => void;
   /**
-   * The page with all metrics in the registry. The gauge lines are from each validator's last `showStatus`: with 200 validators,
-   * formatting their 25,000 series takes longer than a scrape may.
+   * Returns the page with all metrics in the registry. The gauge lines are from each validator's last `showStatus`: with 200
+   * validators, formatting their 25,000 series takes longer than a scrape may.
    */
   readonly page: () => Promise<string>;
 }
 
 /**
- * Registers all metrics. Counters start at zero for all label values. Labelled gauges are absent until the first `showStatus`.
+ * Registers all metrics. Counters start at zero for all label values. Gauges with labels are absent until the first `showStatus`.
  */
 export function createWatchdogMetrics(
   registry: Registry,
@@ -227,7 +227,7 @@ export function createWatchdogMetrics(
   lasting?: LastingMetrics,
 ): WatchdogMetrics {
   const factory = createMetricFactory(registry, lasting);
-  /** Each validator's last status, the latest one last: gauges without a validator label show that one. */
+  /** The last status of each validator, latest one last: gauges without a validator label show the latest status. */
   const statuses = new Map<string, WatchdogStatus>();
   const latest = (labelNames: readonly string[]): readonly WatchdogStatus[] =>
     [...statuses.values()].slice(labelNames.includes("validator") ? 0 : -1);
@@ -300,7 +300,7 @@ function skippedOf(page: Seen<NodePage | SidecarPage>): number {
   return page.state === "up" ? (page.value.skippedLines ?? 0) : 0;
 }
 
-/** A validator's gauge lines, by gauge name. */
+/** The gauge lines of a validator, by gauge name. */
 type GaugeLines = ReadonlyMap<string, string>;
 
 function gaugeLines(status: WatchdogStatus): GaugeLines {
@@ -314,7 +314,7 @@ function gaugeLines(status: WatchdogStatus): GaugeLines {
   );
 }
 
-/** One line on the page, as prom-client writes it. */
+/** Formats one line of the page, as prom-client does. */
 function line(name: string, { labels, value }: Series): string {
   let texts = "";
   for (const [label, text] of Object.entries(labels)) texts += `${texts && ","}${label}="${escaped(text)}"`;
@@ -360,7 +360,7 @@ function endpointSeries(value: (endpoint: EndpointState) => boolean): StatusGaug
     );
 }
 
-/** One series per firing alert. */
+/** Creates one series per firing alert. */
 function firingSeries(value: (state: AlertState) => number): StatusGauge["values"] {
   return ({ alerts, chainId = "" }) =>
     alerts.flatMap(({ validator, rule: { condition, severity }, state }) =>

@@ -29,22 +29,22 @@ import type { MaintenanceWindow } from "../alerts/maintenance.ts";
 
 /** Polls one validator's sources and evaluates the result. */
 export interface PollLoop {
-  /** Polls until the signal fires. Throws {@link WatchdogError} when the node is on the wrong chain. */
+  /** Polls until the signal fires. Throws {@link WatchdogError} if the node is on the wrong chain. */
   readonly run: (signal: AbortSignal) => Promise<void>;
   readonly status: () => WatchdogStatus;
-  /** JSON of the status as of the last poll. */
+  /** Returns the status as of the last poll, as JSON. */
   readonly statusText: () => string;
-  /** True if the last poll ended recently enough. False means that the loop is stuck. */
+  /** Returns true if the last poll ended recently enough; false means that the loop is stuck. */
   readonly isAlive: () => boolean;
-  /** Why the validator is not being watched, in plain words; undefined while it is. */
+  /** Explains in plain words why the validator is not being watched; undefined while it is. */
   readonly problem: () => string | undefined;
-  /** Prices of its sidecars at the last poll, for the chain's other validators. */
+  /** Returns the sidecars' prices at the last poll, for the chain's other validators. */
   readonly sidecars: () => LoopSidecars;
 }
 
-/** One validator's sidecars and their chain. */
+/** The sidecars of one validator, and their chain. */
 interface LoopSidecars {
-  /** Undefined before the first reading of a node. */
+  /** Undefined before a node's first reading. */
   readonly chainId: string | undefined;
   readonly sidecars: readonly SidecarPrices[];
 }
@@ -52,9 +52,9 @@ interface LoopSidecars {
 /** Fills gaps in one validator's ledger. */
 export interface Backfiller {
   /**
-   * Fills parts of the gap that a poll's readings would close, and calls `save` after each. Returns true if the readings can be
-   * counted now. False means that a part is left for the next poll, because there are many or because Prometheus failed. Rejects
-   * only on abort.
+   * Fills parts of the gap that a poll's readings would close, and calls `save` after each part. Returns true if the readings can
+   * be counted now. False means that parts are left for the next poll, because there are many of them or because Prometheus
+   * failed. Rejects only on abort.
    */
   readonly fill: (
     ledger: Ledger | undefined,
@@ -66,7 +66,7 @@ export interface Backfiller {
 
 /** The part of the configuration that polls need. */
 export interface PollSettings {
-  /** If absent, a restart starts a new count. */
+  /** If absent, counting starts over after a restart. */
   readonly stateDir?: string;
   /** Time from the end of one poll to the start of the next. */
   readonly intervalMs: number;
@@ -87,16 +87,16 @@ export interface PollLoopDeps {
   readonly metrics: WatchdogMetrics;
   /** If absent, gaps are not filled. */
   readonly backfill?: Backfiller;
-  /** Sidecars of the chain's other validators. Absent if there are none. */
+  /** Returns the sidecars of the chain's other validators. Absent if there are none. */
   readonly peersOf?: (validator: string, chainId: string | undefined) => readonly SidecarPrices[];
   /** Renders what the page shows about the validator. */
   readonly onPoll?: (status: WatchdogStatus) => void;
 }
 
-/** Number of polls that can be missed before `isAlive` returns false. */
+/** Number of polls that may be missed before `isAlive` returns false. */
 const ALIVE_INTERVALS = 3;
 
-/** The watchdog is not doing its work once none of the validator's nodes has been read for this long. */
+/** The watchdog is not doing its work if none of the validator's nodes has been read for this long. */
 const WORK_MS = 300_000;
 
 export function createPollLoop(
@@ -137,7 +137,7 @@ export function createPollLoop(
       storeProblem: keeper.problem(),
     });
   let changesSeen = 0;
-  /** Compares the clock with what the poll showed. If this moves the clock, all lasting state is moved with it. */
+  /** Compares the clock with what the poll showed. If the clock moves as a result, all lasting state is moved with it. */
   const compareClock = (polled: Observation): Observation => {
     const state = keeper.current();
     const lastPollMs = lastPollOf(state);
@@ -237,7 +237,7 @@ export function createPollLoop(
   };
 }
 
-/** Time of any validator's last stored poll. */
+/** Returns the time of any validator's last stored poll. */
 function lastPollOf({ ledgers }: WatchdogState): number | undefined {
   const times = [...ledgers.values()].flatMap(({ sources }) => sources.calls.checkpoint?.atMs ?? []);
   return times.length === 0 ? undefined : Math.max(...times);
@@ -247,7 +247,7 @@ function encodeStatus(status: WatchdogStatus): string {
   return stringifyJson(statusJson(status));
 }
 
-/** How a validator's readings are counted. */
+/** Defines how a validator's readings are counted. */
 export function countingOptions(
   { intervalMs, prometheus }: PollSettings,
   { target }: ValidatorConfig,
@@ -277,7 +277,7 @@ function alertOptions({ alerts, notify, maintenance, intervalMs }: PollSettings)
   };
 }
 
-/** A block from the end of a month may be committed this long after it. */
+/** A block from the end of a month may be committed up to this long after it. */
 const EDGE_MS = 3000;
 
 /**
@@ -290,7 +290,7 @@ function pauseMs(intervalMs: number, nowMs: number): number {
   return monthOf(nowMs + intervalMs) === monthOf(nowMs) ? intervalMs : untilEdgeMs;
 }
 
-/** Throws if a node is on a different chain from the one in the configuration or the state. */
+/** Throws if a node is on a different chain than the one in the configuration or the state. */
 function requireChain(
   { nodes }: Observation,
   expected: string | undefined,
@@ -308,7 +308,7 @@ function requireChain(
   }
 }
 
-/** Logs the differences between one poll and the next. */
+/** Logs what changes from one poll to the next. */
 interface ChangeLog {
   readonly record: (evaluation: Evaluation, status: WatchdogStatus) => void;
 }
@@ -346,7 +346,7 @@ function logEvent(
     });
 }
 
-/** Logs each source that has failed, recovered, or failed with a different error code. */
+/** Logs each source that has failed, has recovered, or has failed with a different error code. */
 function logSources(observation: Observation, errorCodes: Map<string, string>, logger: Logger): void {
   // A node needs its name only where there are several.
   const several = observation.nodes.length > 1;

@@ -49,30 +49,30 @@ import {
   toSidecarReading,
 } from "../sources/sidecar-reading.ts";
 
-/** Input for a poll. */
+/** Input to a poll. */
 interface PollContext {
-  /** The chain that the nodes must be on; if undefined, any single chain is accepted. */
+  /** The chain on which the nodes must be. If undefined, any single chain is accepted. */
   readonly chainId: string | undefined;
   /** How far the ledger has counted; undefined before the first reading. */
   readonly counted: CountedTo | undefined;
-  /** Returns what was counted in a past month. If absent, payments are not searched. */
+  /** Returns what was counted in a past month. If absent, no search for payments is made. */
   readonly closed?: (month: Month) => ClosedMonth | undefined;
 }
 
-/** Reads all of one validator's sources in parallel. Rejects only on abort; a failing source is an error in the observation. */
+/** Reads all sources of one validator in parallel. Rejects only on abort; a failing source is an error in the observation. */
 export type Poller = (context: PollContext, signal: AbortSignal) => Promise<Observation>;
 
-/** Whose node it is. */
+/** Identifies a node. */
 export interface StoredNodeOptions {
   readonly chainId: string | undefined;
   readonly consensusAddress: string | undefined;
 }
 
-/** Reads the node and sidecar metrics stored by Prometheus. All functions throw `SourceError`, also for too old samples. */
+/** Reads node and sidecar metrics stored by Prometheus. All functions throw `SourceError`, also if samples are too old. */
 export interface StoredPages {
   readonly node: (labels: Labels, options: StoredNodeOptions, signal: AbortSignal) => Promise<NodePage>;
   readonly sidecar: (labels: Labels, signal: AbortSignal) => Promise<SidecarPage>;
-  /** Pairs updated between the sidecar's last two scrapes. */
+  /** Reads the pairs updated between the sidecar's last two scrapes. */
   readonly prices: (labels: Labels, signal: AbortSignal) => Promise<PricesPage>;
 }
 
@@ -80,9 +80,9 @@ export interface PollerDeps {
   readonly clock: Clock;
   readonly read: PageReader;
   readonly reach: Reach;
-  /** Required if a validator's metrics come from Prometheus. */
+  /** Required if any validator's metrics come from Prometheus. */
   readonly stored?: StoredPages;
-  /** Creates the search for a validator's payments. If absent, payments are not searched. */
+  /** Creates the search for a validator's payments. If absent, no search is made. */
   readonly paymentReaderOf?: (
     target: ValidatorTarget,
     read: PageReader,
@@ -90,7 +90,7 @@ export interface PollerDeps {
   ) => PaymentReader | undefined;
 }
 
-/** Creates a poller for one validator. For prices, it first tries the path that responded at the last poll. */
+/** Creates a poller for one validator. For prices, it first tries the path that responded at the previous poll. */
 export function createPoller(target: ValidatorTarget, limits: SourceLimits, given: PollerDeps): Poller {
   const scrape = createScrape(limits.deadlineMs, given.clock);
   const dates = new Map<string, Witness>();
@@ -130,7 +130,7 @@ export function createPoller(target: ValidatorTarget, limits: SourceLimits, give
   };
 }
 
-/** Input for searching the payment for the month before the newest block's month. */
+/** Creates the input to the search for the payment for the month before the newest block's. */
 function paymentSearch(
   { head, revenue }: ChainObservation,
   closed: PollContext["closed"],
@@ -147,7 +147,7 @@ function paymentSearch(
   };
 }
 
-/** Endpoints of every source that has more than one. */
+/** Returns the endpoints of every source that has more than one. */
 function fallbacksOf({ nodes, chain }: ValidatorTarget): readonly (readonly Endpoint[])[] {
   return [...nodes.flatMap(({ fallbacks = [] }) => fallbacks), chain?.fallbacks ?? []];
 }
@@ -189,7 +189,7 @@ interface PollerParts {
   readonly limits: SourceLimits;
   readonly deps: PollerDeps;
   readonly scrape: Scrape;
-  /** What the poll shows about the time, by host. */
+  /** What the poll shows about the time, keyed by host. */
   readonly dates: Map<string, Witness>;
 }
 
@@ -267,9 +267,9 @@ function withSkipped<T>(page: T, skippedLines: number | undefined): T {
   return skippedLines === undefined ? page : { ...page, skippedLines };
 }
 
-/** Compares the votes of all validators on one node's pages. */
+/** Compares the votes of all validators as shown on one node's pages. */
 interface VoteReading {
-  /** The one pair whose votes are read: for all pairs, a large set has thousands of series. Undefined before the first page. */
+  /** The only pair whose votes are read: for all pairs, a large set has thousands of series. Undefined before the first page. */
   readonly pair: () => string | undefined;
   /** Adds the comparison to a reading. */
   readonly compare: (samples: readonly Sample[], reading: NodePage, nowMs: number) => NodePage;
@@ -296,7 +296,7 @@ function createVoteReading(address: string | undefined): VoteReading {
   };
 }
 
-/** Reads the series stored by Prometheus. The price API is scraped if its URL is configured. */
+/** Reads the series stored by Prometheus. The price API is scraped directly if its URL is configured. */
 function createStoredNodePages(
   node: NodeTarget,
   { scrape, deps, target, stored }: PollerParts & { readonly stored: StoredPages },
@@ -348,12 +348,12 @@ async function ifConfigured<T>(
 /** One source in an observation. */
 export interface SeenSource {
   readonly source: SourceName;
-  /** Absent for chain sources. */
+  /** Name of the node. Absent for chain sources. */
   readonly node?: string;
   readonly seen: Exclude<Seen<unknown>, { readonly state: "not-configured" }>;
 }
 
-/** Returns an observation's configured sources, node by node, in the order used by the API. */
+/** Returns the configured sources in an observation, node by node, in the order used by the API. */
 export function seenSources({ nodes, chain }: Observation): readonly SeenSource[] {
   const ofNode = nodes.flatMap((node) =>
     toSeen(

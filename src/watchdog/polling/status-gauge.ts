@@ -1,14 +1,14 @@
 import type { WatchdogStatus } from "./watchdog-status.ts";
 
-/** Up to this many validators, statuses are formatted on request. With more, the first request would take too long. */
+/** For up to this many validators, statuses are formatted on request. For more, the first request would take too long. */
 export const MAX_LAZY = 50;
 
-/** A gauge whose values come from the status. */
+/** A gauge whose values are derived from the status. */
 export interface StatusGauge {
   readonly name: string;
   readonly help: string;
   readonly labelNames: readonly string[];
-  /** Returns all of the gauge's series; a series that is not returned disappears from the page. */
+  /** Returns all series of the gauge. A series that is not returned disappears from the page. */
   readonly values: (status: WatchdogStatus) => readonly Series[];
 }
 

@@ -34,28 +34,28 @@ import type { ValidatorConfig } from "../policy/policy-config.ts";
 /** State of one source as of the last poll. */
 export interface SourceStatus {
   readonly name: SourceName;
-  /** Absent for chain sources. */
+  /** Name of the node. Undefined for chain sources. */
   readonly node: string | undefined;
-  /** The last scrape succeeded, even if it showed that the chain has no such module. */
+  /** True if the last scrape succeeded, even if it showed that the chain has no such module. */
   readonly up: boolean;
-  /** The chain has no such module. */
+  /** True if the chain has no such module. */
   readonly isAbsent?: true;
   /** Empty if the source is up. */
   readonly error: string;
   /** Undefined if no scrape in this process has succeeded. */
   readonly lastSuccessMs: number | undefined;
   readonly durationMs: number;
-  /** Its URLs in order of preference. Absent if it has only one. */
+  /** The source's URLs in order of preference. Absent if there is only one. */
   readonly endpoints?: readonly EndpointState[];
 }
 
-/** One month's block counts, and what follows from them. */
+/** Counts of one month's blocks, and what follows from them. */
 export interface MonthStatus {
   readonly month: Month;
   readonly counts: BlockCounts;
-  /** The part of `counts` whose month is an estimate. */
+  /** The part of `counts` for which the month is an estimate. */
   readonly estimated: BlockCounts;
-  /** The part of `counts` that was read from Prometheus after a gap. Absent if none. */
+  /** The part of `counts` that was read from Prometheus after a gap. Absent if there is none. */
   readonly backfilled?: BlockCounts;
   /** Undefined until a block has been counted. */
   readonly rate: SuccessRate | undefined;
@@ -64,20 +64,20 @@ export interface MonthStatus {
   readonly hash: string | undefined;
 }
 
-/** Whether any sidecar has prices. "unknown": the watchdog cannot read them. */
+/** Whether any sidecar has prices. "unknown" means that the watchdog cannot read them. */
 type PricesState = "present" | "missing" | "unknown";
 
 /** Everything that the API, the page and the metrics show about one validator. */
 export interface WatchdogStatus {
   readonly validator: string;
-  /** Undefined before the node's first reading. */
+  /** Undefined before a node's first reading. */
   readonly chainId: string | undefined;
   readonly startedAtMs: number;
   /** End of the last poll; undefined before the first one. */
   readonly polledAtMs: number | undefined;
-  /** How much later than planned the last poll started, ms. */
+  /** How late the last poll started compared with its schedule, in ms. */
   readonly lateMs?: number;
-  /** Why this machine's clock is not believed; undefined while it is. */
+  /** Why this machine's clock is not trusted; undefined while it is. */
   readonly clockProblem?: string | undefined;
   readonly current: MonthStatus;
   /** All months that have blocks, newest first. */
@@ -87,25 +87,25 @@ export interface WatchdogStatus {
   /** As of the last poll. Absent if the chain is not read. */
   readonly standing?: Standing;
   readonly prices: PricesState;
-  /** Pairs that have a price on any node, sorted. Empty if the last scrape of the prices failed. */
+  /** Pairs that have a price on any node, sorted. Empty if the last attempt to scrape the prices failed. */
   readonly pairs: readonly string[];
   /** The sidecars' prices compared with the chain's and with each other, as of the last poll. Absent before the first poll. */
   readonly compared?: ComparedPrices;
   /** The chain's planned upgrade. Absent if none is known. */
   readonly upgrade?: UpgradeCountdown;
-  /** Payments for closed months, oldest first. Absent if payments were not searched. */
+  /** Payments for closed months, oldest first. Absent if no search for payments was made. */
   readonly payments?: readonly Payment[];
   /** All alerts, including inactive ones. */
   readonly alerts: readonly AlertStatus[];
   /** Empty before the first poll. */
   readonly sources: readonly SourceStatus[];
-  /** Deliveries not accepted yet, by channel; for all validators. */
+  /** Number of deliveries not accepted yet, by channel, for all validators. */
   readonly pending: ReadonlyMap<string, number>;
-  /** Deliveries no longer attempted, by channel; for all validators. */
+  /** Number of deliveries no longer attempted, by channel, for all validators. */
   readonly deadLetters: ReadonlyMap<string, number>;
   /** Number of silences currently in effect. */
   readonly activeSilences: number;
-  /** When and why the watchdog began to fail to store all validators' state; undefined while storing works. */
+  /** Since when and why the state of all validators cannot be stored; undefined while storing works. */
   readonly storeProblem?: string | undefined;
 }
 
@@ -185,7 +185,7 @@ export function toStatus(input: StatusInput): WatchdogStatus {
   };
 }
 
-/** Encodes the status as JSON. Block counts are numbers, times are ISO 8601. */
+/** Encodes the status as JSON. Block counts are numbers; times are in ISO 8601. */
 export function statusJson(status: WatchdogStatus): Readonly<Record<string, unknown>> {
   return {
     validator: status.validator,
@@ -221,7 +221,7 @@ export function statusJson(status: WatchdogStatus): Readonly<Record<string, unkn
   };
 }
 
-/** Joins all validators' JSON into the reply to `GET /api/status`: the first validator, and a list of all. `config` is JSON. */
+/** Joins all validators' JSON into the reply to `GET /api/status`: the first validator and a list of all. `config` is JSON. */
 export function allStatusText(all: readonly string[], config: string): string {
   const [first] = all;
   return `{${first === undefined ? "" : `${first.slice(1, -1)},`}"validators":[${all.join(",")}],"config":${config}}`;
@@ -307,7 +307,7 @@ function monthJson({ month, counts, estimated, backfilled = NO_BLOCKS, ...rest }
   };
 }
 
-/** Short form of an alert; `GET /api/alerts` has all details. */
+/** Encodes the short form of an alert; `GET /api/alerts` returns all details. */
 function alertJson({ validator, rule, state }: AlertStatus): Readonly<Record<string, unknown>> {
   return {
     name: rule.condition.name,
@@ -333,7 +333,7 @@ function countByChannel(
   return new Map(channels.map((name) => [name, count(name)]));
 }
 
-/** Encodes an assessment as JSON. Money is in hundredths of the currency unit, blocks are numbers, times are in seconds. */
+/** Encodes an assessment as JSON. Money is in hundredths of the currency unit, blocks are numbers, and times are in seconds. */
 function assessmentJson(assessment: Assessment): Readonly<Record<string, unknown>> {
   const { policy, rate, bounds, tier, rewardCents, blockTimeMs, remainingBlocks, rotation } = assessment;
   return {

@@ -6,16 +6,16 @@ import type { NetworkOptions } from "../../platform/http/remote.ts";
 import { SourceError } from "../sources/observation.ts";
 import { createHttpPageReader, type Page, statusError } from "../sources/page-reader.ts";
 
-/** How to reach a Prometheus-compatible API. */
+/** Defines how to reach a Prometheus-compatible API. */
 export interface PrometheusConnection {
   /** URL without `/api/v1`. */
   readonly url: string;
   readonly credentials?: PrometheusCredentials;
-  /** Value of the `X-Scope-OrgID` header. */
+  /** The value of the `X-Scope-OrgID` header. */
   readonly tenant?: string;
   /** Time limit for one query, including the body. */
   readonly deadlineMs: number;
-  /** Limits for one response: bytes, series, and samples in all series together. */
+  /** Limits for one response: bytes, series, and samples across all series. */
   readonly maxResponseBytes: number;
   readonly maxSeries: number;
   readonly maxPoints: number;
@@ -23,7 +23,7 @@ export interface PrometheusConnection {
   readonly network?: NetworkOptions;
 }
 
-/** A bearer token, or a user name and password. */
+/** A bearer token, or a user name with a password. */
 export type PrometheusCredentials =
   | { readonly kind: "bearer"; readonly token: Secret }
   | { readonly kind: "basic"; readonly username: string; readonly password: Secret };
@@ -35,10 +35,10 @@ export interface Series {
   readonly points: readonly Point[];
 }
 
-/** One stored sample. `atMs` is the time of the scrape on Prometheus's clock. */
+/** One stored sample. `atMs` is the time of the scrape according to Prometheus's clock. */
 interface Point {
   readonly atMs: number;
-  /** NaN for infinities too. */
+  /** Infinities are represented as NaN too. */
   readonly value: number;
 }
 
@@ -46,13 +46,13 @@ interface Point {
 interface SampleRange {
   readonly atMs: number;
   readonly rangeMs: number;
-  /** Fraction of the series and sample limits that this query may use, at most 1 (the default). */
+  /** Fraction of the limits on series and samples that this query may use, at most 1 (the default). */
   readonly share?: number;
 }
 
 /**
- * Reads the stored samples of all series selected by a PromQL selector such as `up{job="node"}`. Rejects with
- * {@link SourceError}, `DeadlineError`, or the signal's reason; no error contains the URL or a secret.
+ * Reads the stored samples of all series selected by a PromQL selector such as `up{job="node"}`. Rejects with {@link
+ * SourceError}, `DeadlineError`, or the signal's reason. No error contains the URL or a secret.
  */
 export type ReadSamples = (
   selector: string,
@@ -61,8 +61,8 @@ export type ReadSamples = (
 ) => Promise<readonly Series[]>;
 
 /**
- * Creates a reader over HTTP. It sends a range selector as an instant query, which returns the samples as stored, each with its
- * own time. `query_range` would repeat a sample at each step for up to 5 minutes, without its time.
+ * Creates a reader that uses HTTP. It sends a range selector as an instant query, which returns the samples as stored, each with
+ * its own time. `query_range` would instead repeat a sample at each step for up to 5 minutes, without its time.
  */
 export function createSampleReader(connection: PrometheusConnection): ReadSamples {
   const { deadlineMs, maxSeries, maxPoints } = connection;
@@ -95,11 +95,11 @@ export function createSampleReader(connection: PrometheusConnection): ReadSample
     });
 }
 
-/** The response that the library sees. The real samples are read as they arrive. */
+/** The response passed to the library. The real samples are read as they arrive. */
 const NO_SERIES = { status: "success", data: { resultType: "matrix", result: [] } };
 
 /**
- * The library builds the request, and `send` sends it: the library itself would read the body as a whole, without a limit or a
+ * The library only builds the request, and `send` sends it. The library itself would read the whole body, without a limit or a
  * signal, and drop the warnings that mark a result as incomplete.
  */
 async function createDriver(
@@ -141,26 +141,26 @@ function authorization(credentials: PrometheusCredentials): string {
 /** Limits for the body of one response. */
 type ReplyLimits = Pick<PrometheusConnection, "maxResponseBytes" | "maxSeries" | "maxPoints">;
 
-/** Opening brackets around a series in `{"data":{"result":[{…}]}}`, and around a sample in its `"values":[[…]]`. */
+/** Opening brackets before a series in `{"data":{"result":[{…}]}}`, and before a sample in its `"values":[[…]]`. */
 const SERIES = "{{[{";
 const SAMPLE = "{{[{[[";
 
-/** Maximum nesting of brackets. The API uses 6, and a few more in its statistics. */
+/** Maximum nesting depth of brackets. The API uses 6, and a few more in its statistics. */
 const MAX_DEPTH = 16;
 
-/** Maximum number of characters buffered before parsing: of a sample, of a series without its samples, and of everything else. */
+/** Maximum number of characters buffered before parsing: for a sample, a series without its samples, and everything else. */
 const MAX_TEXT = 65_536;
 
-/** How much a parsed part takes up in this text: "0," and white space. */
+/** Maximum length of a parsed part in this text: "0," and white space. */
 const MAX_PLACE = 4;
 
-/** Mean number of labels per series. A label takes about 100 bytes of memory. */
+/** Maximum average number of labels per series. A label takes up about 100 bytes of memory. */
 const MAX_LABELS = 20;
 
 /**
  * Reads the result of a range selector in chunks. Each sample and each series is parsed once its text is complete, so memory
- * contains only the returned data and a few chunks, and a response that exceeds a limit is not read any further. Throws
- * {@link SourceError}.
+ * contains only the returned data and a few chunks, and a response that exceeds a limit is not read any further. Throws {@link
+ * SourceError}.
  */
 async function readMatrix(body: Page["body"], limits: ReplyLimits): Promise<readonly Series[]> {
   const decoder = new TextDecoder();
@@ -169,7 +169,7 @@ async function readMatrix(body: Page["body"], limits: ReplyLimits): Promise<read
   let pointCount = 0;
   let labelCount = 0;
   let byteCount = 0;
-  /** Incomplete texts: of the response, of a series in it, of a sample in that series. A parsed part is represented by a 0. */
+  /** Incomplete texts of the response, of a series in it, and of a sample in that series. A parsed part is replaced by a 0. */
   const texts = [""];
   let open = "";
   let isInString = false;
@@ -255,7 +255,7 @@ function toPoint(value: unknown): Point {
   return { atMs: Math.round(seconds * 1000), value: Number(text) };
 }
 
-/** `points` are the samples that the series' text contained. */
+/** Converts a series. `points` contains the samples from its text. */
 function toSeries(value: unknown, points: readonly Point[]): Series {
   const { metric, values } = isRecord(value) ? value : {};
   if (!isRecord(metric) || !Array.isArray(values) || values.length !== points.length) throw notSeries();
@@ -270,7 +270,7 @@ function toSeries(value: unknown, points: readonly Point[]): Series {
 }
 
 /**
- * Checks a response whose series were taken out. Rejects one that has warnings or that VictoriaMetrics marks as partial: the
+ * Checks a response whose series have been removed. Rejects it if it has warnings or if VictoriaMetrics marks it as partial: the
  * store could not read all of its parts, and a missing series would be treated as zero.
  */
 function requireComplete(reply: unknown): void {
@@ -288,10 +288,10 @@ function requireComplete(reply: unknown): void {
   if (!isRecord(data) || data["resultType"] !== "matrix" || !Array.isArray(data["result"])) throw notSeries();
 }
 
-/** Number of chunks read from an error's body; each has at most 64 kB. */
+/** Number of chunks read from the body of an error; each has at most 64 kB. */
 const MAX_ERROR_CHUNKS = 8;
 
-/** Error for a failed request, with its status and Prometheus's own message. */
+/** Creates the error for a failed request, with its status and Prometheus's own message. */
 async function toStatusError(page: Page): Promise<SourceError> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of page.body) if (chunks.push(chunk) >= MAX_ERROR_CHUNKS) break;
@@ -300,7 +300,7 @@ async function toStatusError(page: Page): Promise<SourceError> {
   return statusError("Prometheus", page, reason);
 }
 
-/** Converts an error, leaving out connection details: address and credentials. */
+/** Converts an error, omitting the connection details: address and credentials. */
 function toError(thrown: unknown, signal: AbortSignal): Error {
   if (signal.aborted) return abortReason(signal);
   if (thrown instanceof SourceError) return thrown;

@@ -22,38 +22,38 @@ import type { Backfiller } from "../polling/poll-loop.ts";
 export interface BackfillerDeps {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Uniform in [0, 1). */
+  /** Returns a random number in [0, 1). */
   readonly random: () => number;
   readonly history: StoredHistory;
 }
 
-/** A backfiller's validator and limits. */
+/** The validator and limits for a backfiller. */
 export interface BackfillerOptions extends BackfillOptions {
   readonly target: ValidatorTarget;
   readonly counting: LedgerOptions;
 }
 
-/** Limits for one poll, which must end however long the gap is. */
+/** Limits for one poll, which must end no matter how long the gap is. */
 const PIECES_PER_POLL = 24;
 const FILL_MS = 5000;
 
 const BACKOFF: BackoffOptions = { minMs: 1000, baseMs: 5000, maxMs: 60_000 };
 
-/** Queries that have failed since the last successful one. */
+/** Queries that have failed since the last one that succeeded. */
 interface Failing {
   readonly sinceMs: number;
   readonly attempts: number;
   readonly retryMs: number;
 }
 
-/** Creates a backfiller. Its progress is stored in the ledger; it remembers only how far it has searched without success. */
+/** Creates a backfiller. Its progress is stored in the ledger; it remembers only how far it has searched without results. */
 export function createBackfiller(options: BackfillerOptions, deps: BackfillerDeps): Backfiller {
   const { clock, logger } = deps;
   const { name } = options.target;
   let searchedToMs = 0;
   let lengthMs = LONGEST_PIECE_MS;
   let failing: Failing | undefined;
-  /** Gaps that start earlier are no longer filled. */
+  /** Gaps that start before this time are no longer filled. */
   let abandonedMs = 0;
   const end = (): true => {
     searchedToMs = 0;
@@ -138,7 +138,7 @@ function timesOf({ fromMs, toMs }: Gap): { readonly from: string; readonly to: s
   return { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() };
 }
 
-/** A node's page stored by Prometheus. */
+/** A node's page, as stored by Prometheus. */
 export interface StoredPage {
   readonly node: string;
   /** Has `sampledAtMs`. */
@@ -147,17 +147,17 @@ export interface StoredPage {
 
 interface FillOptions extends LedgerOptions {
   readonly validator: string;
-  /** First block of the month in which the gap ends, if the chain reports it. */
+  /** First block of the month in which the gap ends, if reported by the chain. */
   readonly edge?: MonthEdge | undefined;
-  /** The clock at the poll that found the gap. If absent, the clock is believed. */
+  /** The clock at the poll that found the gap. If absent, the clock is trusted. */
   readonly clock?: Omit<ClockView, "change"> | undefined;
 }
 
 const NOT_CONFIGURED = { state: "not-configured" } as const;
 
 /**
- * Counts stored pages by the same rules as pages that were scraped in time. Blocks and rollups are marked as backfilled, and an
- * event records the time range that was filled. Pages that are not newer than the last reading change nothing.
+ * Counts stored pages by the same rules as pages scraped in time. Blocks and rollups are marked as backfilled, and an event
+ * records the time range that was filled. Pages that are not newer than the last reading change nothing.
  */
 export function fillLedger(ledger: Ledger, pages: readonly StoredPage[], options: FillOptions): Ledger {
   const { validator, edge, clock, ...counting } = options;
@@ -183,7 +183,7 @@ export function fillLedger(ledger: Ledger, pages: readonly StoredPage[], options
   return withEvent(filled, ledger);
 }
 
-/** A node without a page for this long no longer delays the others. */
+/** A node without a page for this long no longer delays the other nodes. */
 const RECENT_MS = 60_000;
 
 function timeOf({ page: { sampledAtMs = 0 } }: StoredPage): number {
@@ -210,7 +210,7 @@ function observationOf(
   return { validator, atMs, nodes, chain: chainOf(atMs, pages, edge) };
 }
 
-/** The chain as shown by the pages. If the month's first block is not known, months are split by the times of the samples. */
+/** Returns the chain as the pages show it. If the month's first block is unknown, months are split by the samples' times. */
 function chainOf(atMs: number, pages: readonly StoredPage[], edge: MonthEdge | undefined): ChainObservation {
   const first = pages.at(-1);
   const height = first?.page.height;
@@ -242,24 +242,24 @@ function withEvent(ledger: Ledger, before: Ledger): Ledger {
 export interface BackfillOptions {
   /** Only gaps longer than this are filled. */
   readonly afterMs: number;
-  /** Maximum age of the samples that are read. */
+  /** Maximum age of the samples to read. */
   readonly longestMs: number;
-  /** After queries have failed for this long, a gap is counted without Prometheus. */
+  /** If queries have failed for this long, a gap is counted without Prometheus. */
   readonly giveUpMs: number;
 }
 
-/** Time between two of a validator's readings. */
+/** Time between two readings for one validator. */
 interface Gap {
   readonly fromMs: number;
   readonly toMs: number;
 }
 
-/** One query: samples in (fromMs, toMs]. */
+/** One query, which reads samples in (fromMs, toMs]. */
 type Piece = Gap;
 
 /**
- * Returns the gap that a poll's readings would close; undefined if they follow the last ones soon enough, if nothing could be
- * read, and before the first reading. A gap starts where the ledger ends, so its month is never finalized, and no part is filled
+ * Returns the gap that a poll's readings would close; undefined if they follow the previous ones soon enough, if nothing could be
+ * read, or before the first reading. A gap starts where the ledger ends, so its month is never finalized, and no part is filled
  * twice.
  */
 export function planGap(
@@ -279,18 +279,18 @@ export function planGap(
   return { fromMs: Math.max(checkpoint.atMs, toMs - longestMs), toMs };
 }
 
-/** Longest part of a gap read by one query. */
+/** Longest part of a gap that one query reads. */
 export const LONGEST_PIECE_MS = HOUR_MS;
 
-/** Shortest part, used when longer ones are too large. */
+/** Shortest part, used when longer parts are too large. */
 const SHORTEST_PIECE_MS = 60_000;
 
-/** Returns the next part of a gap: at most `lengthMs` long, and within one month. */
+/** Returns the next part of a gap, at most `lengthMs` long and within one month. */
 export function nextPiece({ fromMs, toMs }: Gap, lengthMs: number): Piece {
   return { fromMs, toMs: Math.min(toMs, fromMs + lengthMs, nextMonthMs(fromMs)) };
 }
 
-/** Returns the length for the next pieces after a piece was too large; undefined if it was already the shortest. */
+/** Returns the length of the next pieces after a piece was too large; undefined if that piece already had the shortest length. */
 export function shorterPieceMs(lengthMs: number): number | undefined {
   return lengthMs <= SHORTEST_PIECE_MS ? undefined : Math.max(SHORTEST_PIECE_MS, lengthMs / 4);
 }

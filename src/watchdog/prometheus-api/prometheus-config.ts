@@ -8,14 +8,14 @@ import type { BackfillOptions } from "./backfill.ts";
 /** Section `prometheus`. */
 export interface PrometheusConfig {
   readonly connection: PrometheusConnection;
-  /** Older samples are not used. */
+  /** Samples older than this are not used. */
   readonly staleMs: number;
 }
 
-/** Where node and sidecar metrics come from. */
+/** Possible sources of node and sidecar metrics. */
 export const METRIC_SOURCES = ["scrape", "prometheus"] as const;
 
-/** Labels that select series. */
+/** Field for labels that select series. */
 export function labelsField() {
   const name = z.string().refine((text) => /^[a-zA-Z_]\w{0,127}$/.test(text) && text !== "__name__", {
     error: issueText("is not a label name", 'letters, digits and "_"'),
@@ -29,7 +29,7 @@ export function labelsField() {
   );
 }
 
-/** The `prometheus` section: a connection shared by `source: prometheus` and `backfill`. */
+/** The `prometheus` section: the connection shared by `source: prometheus` and `backfill`. */
 export const prometheus = z
   .strictObject({
     url: httpUrlField()
@@ -82,7 +82,7 @@ export const prometheus = z
       .prefault("1m")
       .refine((ms) => ms <= HOUR_MS, { error: issueText("is too long", "at most 1h") })
       .describe(
-        "older samples are not used, and the watchdog then cannot see the target; at least twice the scrape interval",
+        "samples older than this are not used; without newer ones, the watchdog cannot see the target; at least twice the scrape interval",
       ),
   })
   .superRefine(({ token, username, password }, context) => {
@@ -104,15 +104,17 @@ export const backfill = z.strictObject({
     .describe("gaps in the readings that are longer than this are filled"),
   longest: durationField(60_000)
     .prefault("31d")
-    .describe("no older samples are read; the rest of a longer gap stays as the node's counters show it"),
+    .describe(
+      "samples older than this are not read; the rest of a longer gap stays as the node's counters show it",
+    ),
   give_up_after: durationField(1000)
     .prefault("15m")
     .describe(
-      "after failing for this long, the gap is counted without Prometheus; until then, counting pauses and alerts continue",
+      "if backfilling fails for this long, the gap is counted without Prometheus; until then, counting pauses and alerts continue",
     ),
 });
 
-/** Converts the section. `network`: how the API is reached. */
+/** Converts the section. `network` defines how the API is reached. */
 export function toPrometheusConfig(
   given: z.output<typeof prometheus>,
   network: Pick<PrometheusConnection, "network">,
@@ -151,7 +153,7 @@ export function toBackfill(given: z.output<typeof backfill>): BackfillOptions {
 
 type MetricSource = (typeof METRIC_SOURCES)[number];
 
-/** Path to a key, for errors. */
+/** Path to a key, used in errors. */
 type Path = readonly (string | number)[];
 
 interface NodeKeys {
@@ -162,7 +164,7 @@ interface NodeKeys {
   readonly sidecar_labels?: Readonly<Record<string, string>> | undefined;
 }
 
-/** The file's keys that concern Prometheus. */
+/** The keys in the file that concern Prometheus. */
 interface PrometheusKeys {
   readonly source: MetricSource;
   readonly prometheus?: unknown;
@@ -199,7 +201,7 @@ export function refusePrometheusKeys(file: PrometheusKeys, context: z.Refinement
   for (const [path, message] of issues) context.addIssue({ code: "custom", path: [...path], message });
 }
 
-/** `stored` is the path of the first `source: prometheus`. */
+/** Checks the section. `stored` is the path of the first `source: prometheus`. */
 function sectionIssues(
   { prometheus: section, backfill: filling }: PrometheusKeys,
   stored?: Path,
@@ -220,7 +222,7 @@ function sectionIssues(
 
 type Issue = readonly [path: Path, text: string];
 
-/** Paths start at the node. */
+/** Returns issues whose paths start at the node. */
 function nodeIssues(source: MetricSource, node: NodeKeys, hasBackfill: boolean): readonly Issue[] {
   const { labels, sidecar_labels: ofSidecar } = node;
   const expected = "labels such as {instance: 10.0.0.1:26660}";

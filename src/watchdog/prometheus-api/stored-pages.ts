@@ -25,7 +25,7 @@ export interface StoredPagesDeps {
   readonly nodes: SharedQuery;
   readonly sidecars: SharedQuery;
   readonly read: ReadSamples;
-  /** Older samples are an error: the watchdog cannot see the target. */
+  /** Samples older than this are an error: the watchdog cannot see the target. */
   readonly staleMs: number;
 }
 
@@ -74,7 +74,7 @@ function toStoredNode(
 /** Metrics that the ledger needs. */
 const LEDGER_METRICS = [...TARGET_METRICS, ...CALL_METRICS];
 
-/** Reads one node's pages that Prometheus stored during a given time, oldest first. */
+/** Reads the pages of one node that Prometheus stored during a given time, oldest first. */
 export type StoredHistory = (
   labels: Labels,
   time: { readonly fromMs: number; readonly toMs: number },
@@ -82,7 +82,7 @@ export type StoredHistory = (
   signal: AbortSignal,
 ) => Promise<readonly NodePage[]>;
 
-/** Creates a {@link StoredHistory}. Pages that contain an out-of-range value are left out. */
+/** Creates a {@link StoredHistory}. Pages with an out-of-range value are omitted. */
 export function createStoredHistory(read: ReadSamples): StoredHistory {
   return async (labels, { fromMs, toMs }, options, signal) => {
     const range = { atMs: toMs, rangeMs: toMs - fromMs };
@@ -114,7 +114,7 @@ function validPage(read: () => NodePage): readonly NodePage[] {
   }
 }
 
-/** Reads one validator's vote extensions from one node. The node has a series for each validator, pair and result. */
+/** Reads one validator's vote extensions from one node, which has a series for each validator, pair and result. */
 async function readReports(
   { labels: own }: StoredTarget,
   labels: Labels,
@@ -143,7 +143,7 @@ interface FreshnessOf extends Selected {
   readonly what: string;
 }
 
-/** Throws if no scrape is recent enough, or if the scrape after it failed. */
+/** Throws if no scrape is recent enough, or if the scrape that followed it failed. */
 function requireFresh(target: StoredTarget | undefined, of: FreshnessOf): FreshTarget {
   const { labels, staleMs, what, atMs, series } = of;
   const latest = target?.scrapes.at(-1);
@@ -171,7 +171,7 @@ function toPrices(scrapes: readonly StoredScrape[]): PricesPage {
   if (before === undefined || latest === undefined)
     throw new SourceError(
       { code: "stale" },
-      "Prometheus has one scrape of the sidecar, and two show which prices it updates; prometheus.stale_after must be at least the scrape interval",
+      "Prometheus has only one scrape of the sidecar, but it takes two to see which prices are updated; prometheus.stale_after must be at least the scrape interval",
     );
   if (latest.systemUpdates === before.systemUpdates)
     throw new SourceError(
@@ -199,16 +199,16 @@ interface Selected {
   readonly atMs: number;
 }
 
-/** Returns the series with these labels, which must be among those that the query was created for. */
+/** Returns the series with these labels, which must be among the labels that the query was created for. */
 export type SharedQuery = (labels: Labels, signal: AbortSignal) => Promise<Selected>;
 
 interface SharedQueryOptions {
   /** Patterns for metric names. */
   readonly metrics: readonly string[];
-  /** Labels of all targets. */
+  /** The labels of all targets. */
   readonly sets: readonly Labels[];
   readonly rangeMs: number;
-  /** Everyone who asks within this time gets the same result. */
+  /** Calls made within this time share the same result. */
   readonly shareMs: number;
 }
 
@@ -219,25 +219,25 @@ interface SharedQueryDeps {
   readonly signal: AbortSignal;
 }
 
-/** Result of one query: series by the labels that selected them. */
+/** Result of one query: series, keyed by the labels that selected them. */
 interface Result {
   readonly atMs: number;
   readonly byLabels: ReadonlyMap<string, readonly Series[]>;
 }
 
 interface Chunk extends SelectorOf {
-  /** Number of the query's targets before any split. */
+  /** Number of targets in the query before any split. */
   readonly of: number;
   latest?: { readonly startedMs: number; readonly result: Promise<Result> };
 }
 
-/** The parts of a split query may together exceed the limits for one query by this factor. */
+/** Factor by which the parts of a split query may together exceed the limits for one query. */
 const MAX_SHARES = 4;
 
 /**
- * Creates a query shared by all validators' polls: one request per 100 targets, however many polls ask for them at the same time.
- * A response that is too large splits its query in two, for as long as the process runs. A single target gets no more than its
- * part of {@link MAX_SHARES}, so that a target with too many series does not hide the others.
+ * Creates a query shared by all validators' polls: one request per 100 targets, no matter how many polls need them at the same
+ * time. If a response is too large, its query is split in two for as long as the process runs. A single target gets no more than
+ * its part of {@link MAX_SHARES}, so that a target with too many series does not hide the others.
  */
 export function createSharedQuery(options: SharedQueryOptions, deps: SharedQueryDeps): SharedQuery {
   const { metrics, sets, rangeMs, shareMs } = options;

@@ -3,19 +3,19 @@ import { SourceError } from "../sources/observation.ts";
 import type { Series } from "./api-client.ts";
 import { hasLabels, type Labels } from "../sources/targets.ts";
 
-/** One scrape of a target, as stored by Prometheus. */
+/** One scrape of a target as stored by Prometheus. */
 export interface StoredScrape {
   readonly atMs: number;
-  /** With the page's own labels: without the target's labels. */
+  /** Samples with the page's own labels, without the target's. */
   readonly samples: readonly Sample[];
 }
 
 /** The scrapes of one Prometheus target, oldest first. */
 export interface StoredTarget {
-  /** Labels that Prometheus adds to each of the target's series. */
+  /** Labels that Prometheus adds to every series of the target. */
   readonly labels: ReadonlyMap<string, string>;
   readonly scrapes: readonly StoredScrape[];
-  /** Last failed scrape; undefined if none failed. */
+  /** When a scrape last failed; undefined if none failed. */
   readonly failedAtMs?: number;
 }
 
@@ -23,12 +23,12 @@ const UP = "up";
 const PROCESS_START = "process_start_time_seconds";
 const RESPONSES = "app_oracle_responses";
 
-/** Metrics that show which targets exist; part of every query. */
+/** Metrics that show which targets exist. Every query includes them. */
 export const TARGET_METRICS: readonly string[] = [UP, PROCESS_START];
 
 /**
- * Finds the one target with these labels whose page `isOwn` recognises by its metric names. Undefined if there is none. Throws
- * {@link SourceError} if there are several: their counts would be added up.
+ * Finds the only target with these labels whose page `isOwn` recognises by its metric names. Undefined if there is none. Throws
+ * {@link SourceError} if there are several, since their counts would be added up.
  */
 export function findTarget(
   series: readonly Series[],
@@ -47,7 +47,7 @@ export function findTarget(
   );
 }
 
-/** Returns when Prometheus last failed to scrape a target with these labels; undefined if it did not. */
+/** Returns when Prometheus last failed to scrape a target with these labels; undefined if it never failed. */
 export function lastFailureMs(series: readonly Series[], labels: Labels): number | undefined {
   const times = series
     .filter((one) => one.name === UP && hasLabels(one.labels, labels))
@@ -56,9 +56,9 @@ export function lastFailureMs(series: readonly Series[], labels: Labels): number
 }
 
 /**
- * The process start and `up` have no labels of their own, so their labels are the target's. Several label sets mean several
- * targets, or one target stored twice by two replicas. `up` is used where there is no process start: metric relabelling can
- * change the labels of a process start, but not those of `up`.
+ * The process start and `up` have no labels of their own, so their labels are the target's. Several sets of labels mean several
+ * targets, or one target stored twice by two replicas. `up` is used if there is no process start: metric relabelling can change
+ * the labels of a process start, but not those of `up`.
  */
 function targetsOf(series: readonly Series[]): readonly ReadonlyMap<string, string>[] {
   const starts = labelSets(series, PROCESS_START);
@@ -115,8 +115,8 @@ function pageLabels(
 }
 
 /**
- * Drops scrapes that lack a series of calls which an earlier scrape of the same process has. A query may read a scrape while it
- * is being stored, and a missing series would be treated as zero.
+ * Drops scrapes that lack a call series contained in an earlier scrape of the same process. A query may read a scrape while it is
+ * being stored, and a missing series would be treated as zero.
  */
 function withoutIncomplete(scrapes: readonly StoredScrape[]): readonly StoredScrape[] {
   const complete: StoredScrape[] = [];
@@ -128,7 +128,7 @@ function withoutIncomplete(scrapes: readonly StoredScrape[]): readonly StoredScr
   return complete;
 }
 
-/** Returns true if the scrapes are known to come from one process. A scrape without the process start is incomplete. */
+/** Returns true if the scrapes are known to come from the same process. A scrape without the process start is incomplete. */
 function isSameProcess(before: StoredScrape, after: StoredScrape): boolean {
   const [a, b] = [startOf(before), startOf(after)];
   return a !== undefined && (b === undefined || a === b);

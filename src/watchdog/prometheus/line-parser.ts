@@ -1,4 +1,4 @@
-/** One sample line of a metrics page. */
+/** A sample from one line of a metrics page. */
 export interface Sample {
   readonly name: string;
   readonly labels: ReadonlyMap<string, string>;
@@ -6,7 +6,7 @@ export interface Sample {
   readonly value: number;
 }
 
-/** Syntax error in one line. The message has no line number; `createPrometheusTextParser` adds it. */
+/** Syntax error in one line. The message contains no line number; `createPrometheusTextParser` adds it. */
 export class LineSyntaxError extends Error {}
 
 const NO_LABELS: ReadonlyMap<string, string> = new Map();
@@ -37,9 +37,7 @@ export function parseSampleLine(line: string): Sample {
   return { name: bare, labels: NO_LABELS, value: parseRest(line.slice(brace)) };
 }
 
-/**
- * The metric that a line is about, if the line starts like a sample; works for lines that {@link parseSampleLine} refuses too.
- */
+/** Returns the metric name if the line starts like a sample, even for lines that {@link parseSampleLine} refuses. */
 export function metricNameOf(line: string): string {
   const quoted = /^\s*\{\s*"((?:[^"\\]|\\.)*)"/.exec(line)?.[1];
   if (quoted !== undefined) return unescapeText(quoted);
@@ -52,7 +50,7 @@ function requireName(name: string): string {
   return name;
 }
 
-/** Parses what follows the labels: the value, possibly with a timestamp and an exemplar. */
+/** Parses the part after the labels: the value, possibly followed by a timestamp and an exemplar. */
 function parseRest(rest: string): number {
   const exemplar = rest.indexOf("#");
   const own = exemplar < 0 ? rest : rest.slice(0, exemplar);
@@ -85,7 +83,7 @@ function parseSampleValue(text: string): number {
 }
 
 interface Braces {
-  /** The quoted metric name among the labels. */
+  /** The quoted metric name found among the labels. */
   readonly quoted: string | undefined;
   readonly labels: ReadonlyMap<string, string>;
   /** Position after the closing brace. */
@@ -152,7 +150,7 @@ function unescapeText(raw: string): string {
   });
 }
 
-/** Returns the end of the name at `from`, or `from` if there is no name. Only metric names may contain colons. */
+/** Returns the end of the name that starts at `from`, or `from` if there is none. Only metric names may contain colons. */
 function nameEndOf(line: string, from: number, colons: boolean): number {
   let at = from;
   for (; at < line.length; at++) {

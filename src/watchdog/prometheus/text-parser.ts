@@ -1,7 +1,7 @@
 import { CodedError } from "../../platform/base/errors.ts";
 import { LineSyntaxError, metricNameOf, parseSampleLine, type Sample } from "./line-parser.ts";
 
-/** Errors for {@link PrometheusTextError}. `line` counts from 1. */
+/** Details of a {@link PrometheusTextError}. `line` counts from 1. */
 export type PrometheusTextErrorFacts =
   | { readonly code: "bad-line"; readonly line: number }
   | { readonly code: "html" }
@@ -10,42 +10,42 @@ export type PrometheusTextErrorFacts =
   | { readonly code: "line-too-long"; readonly line: number; readonly limit: number }
   | { readonly code: "too-many-lines"; readonly limit: number };
 
-/** Thrown for a page that is not valid Prometheus text. */
+/** Thrown if a page is not valid Prometheus text. */
 export class PrometheusTextError extends CodedError<PrometheusTextErrorFacts> {}
 
-/** Receives samples in page order. */
+/** Receives the samples in page order. */
 export interface PrometheusSink {
-  /** Returns true for a metric whose lines must be readable. Other unreadable lines are skipped. Default: all metrics. */
+  /** Returns true for metrics whose lines must be readable. Other unreadable lines are skipped. Default: all metrics. */
   readonly needs?: (metric: string) => boolean;
   readonly sample: (sample: Sample) => void;
 }
 
 /** Limits for one page. */
 export interface PageLimits {
-  /** Characters per line; default 65,536. */
+  /** Maximum line length in characters; default 65,536. */
   readonly lineLength?: number;
-  /** Lines per page; default 1,000,000. */
+  /** Maximum lines per page; default 1,000,000. */
   readonly lines?: number;
 }
 
-/** Parses one page from chunks of any size. Cannot be used again after an error. */
+/** Parses one page from chunks of any size. Unusable after an error. */
 export interface PrometheusTextParser {
   /** Throws {@link PrometheusTextError} at the first invalid line of a needed metric. A line is checked once it is complete. */
   readonly push: (chunk: Uint8Array) => void;
   /**
-   * Ends the page; returns the number of lines skipped because they could not be read. Throws {@link PrometheusTextError} if the
-   * last line has no line feed: counters that are cut off would appear to have restarted.
+   * Ends the page and returns the number of unreadable lines that were skipped. Throws {@link PrometheusTextError} if the last
+   * line has no line feed, since truncated counters would appear to have restarted.
    */
   readonly end: () => number;
 }
 
-/** A decoder writes this for bytes that are not UTF-8. */
+/** Character that a decoder writes for bytes that are not UTF-8. */
 const REPLACEMENT = "\uFFFD";
 
 /**
- * Creates a streaming parser for the Prometheus text format, OpenMetrics and Prometheus 3's quoted names. Strict for the metrics
- * that the sink needs: it throws at their first invalid line. Unreadable lines of other metrics (e.g. native histograms) do not
- * hide the needed ones. Comments are ignored. Linear time; buffers at most one line.
+ * Creates a streaming parser for the Prometheus text format, OpenMetrics, and Prometheus 3's quoted names. It throws at the first
+ * invalid line of a metric that the sink needs. Unreadable lines of other metrics (e.g. native histograms) do not hide the needed
+ * ones. Comments are ignored. Runs in linear time and buffers at most one line.
  */
 export function createPrometheusTextParser(
   sink: PrometheusSink,
@@ -59,7 +59,7 @@ export function createPrometheusTextParser(
   let lineNumber = 0;
   let skipped = 0;
   let hasContent = false;
-  /** Skipping the rest of a line that is too long. */
+  /** True while skipping the rest of a line that is too long. */
   let isSkipping = false;
   const parseLine = (text: string): void => {
     lineNumber += 1;

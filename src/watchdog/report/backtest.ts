@@ -15,31 +15,31 @@ interface PastAlert {
   readonly alert: string;
   readonly title: string;
   readonly severity: string;
-  /** When the condition first became active. */
+  /** When the condition became active for the first time. */
   readonly sinceMs: number;
   readonly firedAtMs: number;
-  /** Undefined if it was still firing at the end of the month. */
+  /** Undefined if the alert was still firing at the end of the month. */
   readonly resolvedAtMs: number | undefined;
-  /** The month's misses when it fired. */
+  /** The month's misses up to when the alert fired. */
   readonly misses: bigint;
   readonly reason: string;
-  /** Name of the firing alert that mutes it; undefined if somebody would have been notified. */
+  /** Name of the firing alert that mutes this one; undefined if somebody would have been notified. */
   readonly mutedBy: string | undefined;
 }
 
-/** Rules, grace period, and the poll interval of the watchdog that would have evaluated them. */
+/** Rules, grace period, and poll interval of the watchdog that would have evaluated the rules. */
 export interface BacktestOptions {
   readonly rules: readonly AlertRule[];
   readonly graceMs: number;
   readonly intervalMs: number;
 }
 
-/** The allowed gap, in poll intervals, as in the watchdog. */
+/** The allowed gap, measured in poll intervals, as in the watchdog. */
 const GAP_POLLS = 3;
 
 /**
- * Evaluates the rules on a month's stored data, with the causes and grace period of a running watchdog. Counts are stored by
- * hour, so the times for rules that evaluate counts are accurate to an hour; times for halts and gaps are exact.
+ * Evaluates the rules on a month's stored data, with the causes and the grace period of a running watchdog. Counts are stored by
+ * hour, so times for rules that evaluate counts are accurate to an hour; times for halts and gaps are exact.
  */
 export function backtest(data: ValidatorData, month: Month, options: BacktestOptions): readonly PastAlert[] {
   const { rules, graceMs, intervalMs } = options;
@@ -77,7 +77,7 @@ export function backtest(data: ValidatorData, month: Month, options: BacktestOpt
     }));
 }
 
-/** Nobody is notified about the past. */
+/** Settings under which nobody is notified about the past. */
 const NOBODY = {
   channels: [],
   maintenance: [],
@@ -86,8 +86,8 @@ const NOBODY = {
 };
 
 /**
- * Joins polls for counts with polls for events, oldest first. While an event lasts, only its polls are used, with the counts of
- * the last poll before them.
+ * Merges polls for counts with polls for events, oldest first. During an event, only the event's polls are used, with the counts
+ * from the last poll before them.
  */
 function joinPolls(
   counts: readonly PastResults[],
@@ -111,7 +111,7 @@ function joinPolls(
     });
 }
 
-/** Rules that cannot be evaluated from the store, grouped by what it does not store. */
+/** Returns the rules that cannot be evaluated from the store, grouped by the data that is not stored. */
 export function notEvaluated(rules: readonly AlertRule[]): ReadonlyMap<string, readonly string[]> {
   const byReason = new Map<string, readonly string[]>();
   for (const { condition } of rules) {
@@ -122,7 +122,7 @@ export function notEvaluated(rules: readonly AlertRule[]): ReadonlyMap<string, r
   return byReason;
 }
 
-/** Kind of event for each input. */
+/** The kind of event behind each input. */
 const EVENT_OF: Readonly<Record<Extract<PastInput, "halts" | "gaps">, LedgerEvent["kind"]>> = {
   halts: "halt",
   gaps: "gap",
@@ -206,7 +206,7 @@ export function backtestReport(
   };
 }
 
-/** How exact the times are, and why. */
+/** Explains how exact the times are, and why. */
 const PRECISION =
   "The store keeps minutes for 12 hours and only hourly sums after that, so the poll at which a rate crossed its threshold is not known: rate and pay alerts are accurate to an hour, and shorter ones can be missing. Halts and gaps are stored with their times and are exact to the poll; with several nodes, a gap is the time in which none was read.";
 

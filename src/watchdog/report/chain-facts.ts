@@ -17,16 +17,16 @@ import type { Payment } from "../sources/payment-result.ts";
 import { paymentJson, paymentText } from "../policy/payment-texts.ts";
 import { countdownJson, countdownText, type UpgradeCountdown } from "../policy/upgrade-countdown.ts";
 
-/** Other facts about the chain as of the last poll: planned upgrade, and its prices compared with the sidecars'. */
+/** Other facts about the chain as of the last poll: the planned upgrade, and its prices compared with those of the sidecars. */
 export interface ChainFacts {
-  /** Absent if none is known. */
+  /** The planned upgrade. Absent if none is known. */
   readonly upgrade?: UpgradeCountdown;
   readonly compared: ComparedPrices;
-  /** Payments for closed months, oldest first. Absent if payments were not searched. */
+  /** Payments for closed months, oldest first. Absent if no search for payments was made. */
   readonly payments?: readonly Payment[];
 }
 
-/** Encodes the facts for `GET /api/report-data`. Integers are decimal strings, times are in ms. */
+/** Encodes the facts for `GET /api/report-data`. Integers are decimal strings; times are in ms. */
 export function encodeChainFacts({ upgrade, compared, payments }: ChainFacts): JsonObject {
   return {
     ...(payments === undefined ? {} : { payments: payments.map(encodePayment) }),
@@ -112,7 +112,7 @@ export const chainFacts = z
     }),
   );
 
-/** Encodes the facts for a report's JSON. An older watchdog sends none. */
+/** Encodes the facts for the JSON of a report. Older watchdogs send none. */
 export function chainFactsJson(facts: ChainFacts | undefined): JsonObject {
   if (facts === undefined) return {};
   return {
@@ -122,7 +122,7 @@ export function chainFactsJson(facts: ChainFacts | undefined): JsonObject {
   };
 }
 
-/** Named sentences about a validator's chain. Empty until something is known. */
+/** Returns named sentences about a validator's chain. Empty until something is known. */
 export function chainItems(
   validator: string,
   facts: ChainFacts | undefined,
@@ -139,18 +139,18 @@ export function chainItems(
   return texts.map((text) => `${validator}: ${text}`);
 }
 
-/** The same for several validators, as a list. */
+/** Returns the same sentences for several validators, as a list. */
 export function chainBlocks(validators: readonly ChainOf[], nowMs: number): readonly ReportBlock[] {
   return list(validators.flatMap(({ ledger, chain }) => chainItems(ledger.validator, chain, nowMs)));
 }
 
-/** A validator and its facts. */
+/** A validator with its facts. */
 interface ChainOf {
   readonly ledger: { readonly validator: string };
   readonly chain?: ChainFacts;
 }
 
-/** One sentence about all pairs: the pair with the largest deviation, and what cannot be compared. */
+/** Sums up all pairs in one sentence: the pair with the largest deviation, and what cannot be compared. */
 function pricesText(
   { comparisons, notCompared }: ComparedPrices,
   reference: PriceReference,

@@ -24,13 +24,13 @@ import { countsJson, formatRate, percent } from "./month-json.ts";
 import { sparkline } from "../../platform/report/sparkline.ts";
 import type { AlertEpisode, ValidatorData } from "./validator-data.ts";
 
-/** A time range, ms. */
+/** A time range, in ms. */
 export interface Shift {
   readonly fromMs: number;
   readonly toMs: number;
 }
 
-/** One line in the timeline. */
+/** One line of the timeline. */
 interface Moment {
   readonly atMs: number;
   readonly validator: string;
@@ -38,7 +38,7 @@ interface Moment {
   readonly text: string;
 }
 
-/** `report handover`: what happened during a shift, and what the next one takes over. */
+/** `report handover`: what happened during a shift, and what the next shift takes over. */
 export function handoverReport(validators: readonly ValidatorData[], shift: Shift): Report {
   const moments = validators.flatMap((data) => momentsOf(data, shift)).toSorted((a, b) => a.atMs - b.atMs);
   const shifts = validators.map((data) => ({ data, counts: countsIn(data, shift) }));
@@ -91,7 +91,7 @@ export function handoverReport(validators: readonly ValidatorData[], shift: Shif
   };
 }
 
-/** Firing alerts, those that notify first. */
+/** Returns the firing alerts, starting with those that send notifications. */
 function firingOf({ alerts }: ValidatorData): readonly AlertEpisode[] {
   return alerts
     .filter(({ resolvedAtMs }) => resolvedAtMs === undefined)
@@ -131,13 +131,13 @@ function nowBlocks(validators: readonly ValidatorData[], nowMs: number): readonl
   ];
 }
 
-/** Columns for {@link headroomText}, for the upper and lower boundary. */
+/** Columns for {@link headroomText}, one for the upper and one for the lower boundary. */
 export const HEADROOM_COLUMNS = [
   "Full pay is lost after an outage of",
   "All pay is lost after an outage of",
 ] as const;
 
-/** Says how far away a boundary is: "3 h 20 min, 12,000 misses", "safe until the end of the month". */
+/** Describes how far away a boundary is: "3 h 20 min, 12,000 misses", "safe until the end of the month". */
 export function headroomText({ state, misses, outageMs }: Headroom): string {
   if (state === "lost") return `lost already, by ${formatCount(-misses)} misses`;
   if (state === "clinched") return "safe until the end of the month";
@@ -163,16 +163,16 @@ function shiftTable(shifts: readonly ShiftCounts[], { fromMs, toMs }: Shift): re
   );
 }
 
-/** Longest shift for which minutes are read; older minutes are not stored. */
+/** Longest shift for which minutes are read, since older minutes are not stored. */
 const MINUTES_MS = 12 * HOUR_MS;
 
-/** Counts for the shift: by minute if they are stored, otherwise for all hours that overlap the shift. */
+/** Returns the counts for the shift: by minute if stored, otherwise for all hours that overlap the shift. */
 function rollupsIn({ ledger }: ValidatorData, { fromMs, toMs }: Shift): readonly Rollup[] {
   if (toMs - fromMs <= MINUTES_MS) return ledger.minutes(fromMs, toMs);
   return ledger.hours(Math.floor(fromMs / HOUR_MS) * HOUR_MS, toMs);
 }
 
-/** Incidents that end in the shift, each from its start. */
+/** Returns the incidents that end during the shift, each from its own start. */
 function incidentsIn(data: ValidatorData, { fromMs, toMs }: Shift): readonly CostedIncident[] {
   const begun = incidentsOf(data, shiftDataFromMs(fromMs), toMs);
   const scattered = incidentsOf(data, fromMs, toMs).filter(({ cause }) => cause === SCATTERED);
@@ -195,7 +195,7 @@ function countsIn(data: ValidatorData, shift: Shift): BlockCounts {
   return sumCounts(rollupsIn(data, shift));
 }
 
-/** Maximum number of bars for a shift's misses. A bar never covers less time than the counts that it shows. */
+/** Maximum number of bars for a shift's misses. A bar never covers a shorter time than the counts that it shows. */
 const MAX_BARS = 48;
 
 function missesInShift(data: ValidatorData, shift: Shift): Spark {

@@ -5,13 +5,13 @@ import type { CostedIncident } from "../alerts/incidents.ts";
 import { SCATTERED } from "../alerts/miss-causes.ts";
 import { type Cost, shareText } from "../policy/cost-text.ts";
 
-/** Maximum number of incidents listed; the rest form one line. */
+/** Maximum number of incidents listed; the remaining ones form one line. */
 const MAX_INCIDENTS = 40;
 
 /**
- * One validator's incidents as a table, oldest first: when, how long, which blocks, their share of the month's allowance, and
- * what ended them. `costOf` returns the cost of some blocks; `others` are missed blocks in the same period that belong to no
- * incident.
+ * Lists one validator's incidents as a table, oldest first: when, how long, which blocks, their share of the month's allowance,
+ * and what ended them. `costOf` returns the cost of some blocks; `others` counts missed blocks in the same period that belong to
+ * no incident.
  */
 export function incidentBlocks(
   incidents: readonly CostedIncident[],

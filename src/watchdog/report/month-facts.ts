@@ -23,37 +23,37 @@ import {
 import type { Payment } from "../sources/payment-result.ts";
 import type { AlertEpisode, ValidatorData } from "./validator-data.ts";
 
-/** Everything that a report says about one month of one validator. */
+/** Everything that a report states about one month of one validator. */
 export interface MonthFacts {
   readonly validator: string;
   readonly month: Month;
   readonly policy: Policy;
   readonly record: MonthRecord;
-  /** Undefined if no block is counted; the same applies to `tier` and `payCents`. */
+  /** Undefined if no block has been counted, as are `tier` and `payCents`. */
   readonly rate: SuccessRate | undefined;
-  /** The rate if every unknown block were bad, and if every one were good. */
+  /** The rates if every unknown block were bad, and if every unknown block were good. */
   readonly bounds: { readonly low: SuccessRate; readonly high: SuccessRate } | undefined;
   readonly tier: Tier | undefined;
-  /** For both curves between the policy's boundaries. All blocks are treated as signed. */
+  /** Pay for both curves between the policy's boundaries. All blocks are treated as signed. */
   readonly payCents: Readonly<Record<Curve, bigint>> | undefined;
-  /** One entry per day of the month; undefined for a day without blocks. */
+  /** One entry per day of the month; undefined for days without blocks. */
   readonly days: readonly (Rollup | undefined)[];
-  /** Bad blocks by hour of day, UTC; 24 entries. */
+  /** Bad blocks by hour of day in UTC; 24 entries. */
   readonly badByHour: readonly bigint[];
   readonly incidents: readonly CostedIncident[];
-  /** Cost of all its missed blocks. */
+  /** Cost of all missed blocks in the month. */
   readonly cost: Cost;
   readonly costed: CostedMonth;
   readonly events: readonly LedgerEvent[];
   readonly alerts: readonly AlertEpisode[];
-  /** The month's payment. Absent if it was not searched. */
+  /** The payment for the month. Absent if it was not searched for. */
   readonly payment?: Payment;
   /** Rates by source, excluding sources that counted nothing. */
   readonly sources: readonly { readonly source: LedgerSource; readonly rate: SuccessRate }[];
 }
 
 /**
- * Collects the facts about a month. Undefined if no block of the month is counted. Linear in the number of hours in the month.
+ * Collects the facts about a month. Undefined if none of its blocks has been counted. Linear in the number of hours in the month.
  */
 export function monthFacts(data: ValidatorData, month: Month): MonthFacts | undefined {
   const { ledger, policy } = data;
@@ -130,21 +130,21 @@ function sourceRate({ ledger }: ValidatorData, month: Month, source: LedgerSourc
   return rate === undefined ? [] : [{ source, rate }];
 }
 
-/** Boundary that a month must reach for the next better tier. */
+/** For each tier, the boundary that a month must reach for the next better one. */
 const UPPER_BOUNDARY: Readonly<Record<Tier, Boundary | undefined>> = {
   full: undefined,
   proportional: "full",
   none: "none",
 };
 
-/** Boundary below which the month would fall into the next worse tier. */
+/** For each tier, the boundary below which a month would fall into the next worse one. */
 const LOWER_BOUNDARY: Readonly<Record<Tier, Boundary | undefined>> = {
   full: "full",
   proportional: "none",
   none: undefined,
 };
 
-/** Says what would have changed a month's tier, one sentence each. */
+/** Describes what would have changed a month's tier, in one sentence each. */
 export function tierChanges({
   rate,
   tier,

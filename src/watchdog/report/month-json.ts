@@ -84,7 +84,7 @@ export function percent(rate: SuccessRate | undefined): string | null {
   return rate === undefined ? null : formatPercent(rate);
 }
 
-/** Formats a rate as a percentage, rounded down; "–" if no block is counted. */
+/** Formats a rate as a percentage, rounded down; "–" if no block has been counted. */
 export function formatRate(rate: SuccessRate | undefined): string {
   return rate === undefined ? "–" : `${formatPercent(rate)} %`;
 }

@@ -16,9 +16,7 @@ import { monthFacts, type MonthFacts, tierChanges } from "./month-facts.ts";
 import { paymentText } from "../policy/payment-texts.ts";
 import type { ValidatorData } from "./validator-data.ts";
 
-/**
- * `report oracle`: one month for all validators, with each validator's course. A finalized month gives the same report each time.
- */
+/** `report oracle`: one month for all validators, with details for each. A finalized month always gives the same report. */
 export function monthReport(validators: readonly ValidatorData[], month: Month): Report {
   const months = factsOf(validators, month);
   const open = validators.filter(isCompared(month));
@@ -43,7 +41,7 @@ export function monthReport(validators: readonly ValidatorData[], month: Month):
   };
 }
 
-/** The other validators are as of now: they say nothing about a past month. */
+/** Comparisons with other validators show the current state, so they say nothing about a past month. */
 function isCompared(month: Month): (data: ValidatorData) => boolean {
   return ({ assessment, standing }) => assessment.month === month && standing !== undefined;
 }
@@ -57,13 +55,13 @@ function standingData({ ledger, standing }: ValidatorData): JsonObject {
   return { validator: ledger.validator, standing: standing === undefined ? null : standingJson(standing) };
 }
 
-/** The currency of all months; undefined if they differ, in which case their sum has no name. */
+/** Returns the currency of all months; undefined if they differ, in which case their sum has no currency. */
 function commonCurrency(months: readonly MonthFacts[]): string | undefined {
   const names = new Set(months.map(({ policy }) => policy.currency));
   return names.size === 1 ? [...names][0] : undefined;
 }
 
-/** `report month-close`: why each validator is paid what it is paid, and what would have changed it. */
+/** `report month-close`: why each validator is paid its amount, and what would have changed the amount. */
 export function monthCloseReport(validators: readonly ValidatorData[], month: Month): Report {
   const months = factsOf(validators, month);
   const pay = months.reduce((sum, { payCents, policy }) => sum + (payCents?.[policy.curve] ?? 0n), 0n);
@@ -86,7 +84,7 @@ export function monthCloseReport(validators: readonly ValidatorData[], month: Mo
 
 const PAY_NOTE = "Pay is an estimate from the node's calls that counts every block as signed.";
 
-/** Which pay column applies. */
+/** States which pay column applies. */
 function policyText(months: readonly MonthFacts[]): string {
   const policies = new Set(months.map(({ policy }) => `${policy.curve} (${policy.source})`));
   return `Policy: ${[...policies].join(", ")}.`;
@@ -158,7 +156,7 @@ function closeBlocks(facts: MonthFacts): readonly ReportBlock[] {
   ];
 }
 
-/** How much of the counts does not come from a running watchdog's own readings. */
+/** States how much of the counts does not come from a running watchdog's own readings. */
 function originText({ estimated, backfilled }: MonthFacts["record"]): string {
   const parts = [
     [blocksOf(estimated), "estimated"],
@@ -176,7 +174,7 @@ function payText({ payCents, policy }: MonthFacts): string {
     : `${formatCents(payCents[policy.curve], policy.currency)} of ${formatCents(policy.fullRewardCents, policy.currency)}`;
 }
 
-/** The rates from all sources, if there is more than one. */
+/** Lists the rates from all sources if there is more than one. */
 function sourceBlocks({ sources }: MonthFacts): readonly ReportBlock[] {
   if (sources.length < 2) return [];
   return table(
@@ -196,7 +194,7 @@ const SOURCE_NAMES = {
   revenue: "chain: what pay is based on",
 } as const;
 
-/** One line per incident, and the blocks whose hour is not kept or not known. */
+/** Creates one line per incident, and one for the blocks whose hour is not stored or unknown. */
 function incidentLines({ incidents, record, cost, costed }: MonthFacts): readonly ReportBlock[] {
   if (cost.blocks === 0n) return [];
   const known = incidents.reduce((sum, { bad }) => sum + bad, 0n);
@@ -206,12 +204,12 @@ function incidentLines({ incidents, record, cost, costed }: MonthFacts): readonl
   ];
 }
 
-/** Sum of all results. */
+/** Returns the number of blocks with any result. */
 function blocksOf({ good, bad, unknown }: BlockCounts = NO_BLOCKS): bigint {
   return good + bad + unknown;
 }
 
-/** One row per validator: rate, tier and pay. The column for backfilled blocks appears only if there are any. */
+/** Lists rate, tier and pay, one row per validator. The column for backfilled blocks appears only if there are any. */
 function summaryTable(months: readonly MonthFacts[]): readonly ReportBlock[] {
   const hasBackfill = months.some(({ record }) => record.backfilled !== undefined);
   const numbers = ["Good", "Missed", "Unknown", "Estimated", ...(hasBackfill ? ["Backfilled"] : [])];
@@ -246,7 +244,7 @@ function summaryTable(months: readonly MonthFacts[]): readonly ReportBlock[] {
   );
 }
 
-/** The table of all validators, and explanations for the columns that contain anything. */
+/** Creates the table of all validators, and explanations of the columns that are not empty. */
 function summaryBlocks(months: readonly MonthFacts[]): readonly ReportBlock[] {
   const some = (blocks: (record: MonthFacts["record"]) => bigint): boolean =>
     months.some(({ record }) => blocks(record) > 0n);
@@ -264,7 +262,7 @@ function summaryBlocks(months: readonly MonthFacts[]): readonly ReportBlock[] {
   return [...summaryTable(months), ...paragraph(notes.length === 0 ? undefined : notes.join(" "))];
 }
 
-/** Main table for month reports: one row per validator with raw values. */
+/** Creates the main table of month reports: one row per validator with raw values. */
 function summaryCsv(months: readonly MonthFacts[]): Report["csv"] {
   return {
     columns: [
@@ -298,7 +296,7 @@ function summaryCsv(months: readonly MonthFacts[]): Report["csv"] {
   };
 }
 
-/** Misses by day and by hour of day, as bars. Days without blocks are dots. */
+/** Shows misses by day and by hour of day as bars. Days without blocks are shown as dots. */
 function missesBlock({ days, badByHour, record }: MonthFacts): readonly ReportBlock[] {
   if (record.counts.bad === 0n) return paragraph("No miss.");
   const ofDays = days.map((day) => (day === undefined ? undefined : Number(day.counts.bad)));
@@ -327,7 +325,7 @@ function indexOfMost(values: readonly (number | undefined)[]): number {
   return values.indexOf(most(values));
 }
 
-/** Returns the outcome of a month: a problem if any validator is not paid in full. */
+/** Returns the outcome of a month, which is a problem if any validator is not paid in full. */
 function monthOutcome(months: readonly MonthFacts[]): ReportOutcome {
   if (months.every(({ rate }) => rate === undefined)) return "unseen";
   return months.some(({ tier }) => tier !== undefined && tier !== "full") ? "problem" : "fine";

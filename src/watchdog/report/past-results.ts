@@ -9,21 +9,21 @@ import { assess } from "../policy/assess.ts";
 import type { NodeObservation, Observation } from "../sources/observation.ts";
 import type { ValidatorData } from "./validator-data.ts";
 
-/** Results for a past time, by condition name. */
+/** Results at a time in the past, by condition name. */
 export interface PastResults {
   readonly atMs: number;
   readonly results: ReadonlyMap<string, ConditionResult>;
-  /** The month's misses up to then. */
+  /** The month's misses up to that time. */
   readonly misses: bigint;
 }
 
-/** A time range, ms. */
+/** A time range, in ms. */
 export interface PastRange {
   readonly fromMs: number;
   readonly toMs: number;
 }
 
-/** Time between two results within an hour in which a result changes. */
+/** Time between two results during an hour in which a result changes. */
 const STEP_MS = HOUR_MS / 12;
 const THREE_DAYS_MS = 72 * HOUR_MS;
 const NOT_SEEN = { state: "not-configured" } as const;
@@ -34,8 +34,8 @@ const NOT_READ = {
 } as const;
 
 /**
- * Evaluates the rules whose input is counts. Gives one result at the end of each hour that has blocks; in an hour in which a
- * result changes, one every five minutes, with the hour's blocks spread evenly over it.
+ * Evaluates the rules that depend on counts. Returns one result at the end of each hour that has blocks; if a result changes
+ * during an hour, one every five minutes, with the hour's blocks spread evenly over it.
  */
 export function evaluateCounts(
   data: ValidatorData,
@@ -83,8 +83,8 @@ function evaluateAt(
 }
 
 /**
- * Evaluates the rules whose input is halts or gaps, at the polls that found them: every `intervalMs` after the last poll before.
- * The polls continue for `afterMs` after the end.
+ * Evaluates the rules that depend on halts or gaps, at the polls that found them: every `intervalMs` after the last poll before
+ * them. Polls continue for `afterMs` after the end.
  */
 export function evaluateEvent(
   { kind, fromMs, toMs }: LedgerEvent,
@@ -103,20 +103,20 @@ export function evaluateEvent(
   return found;
 }
 
-/** Block height shown by the polls during a halt. */
+/** Block height that polls show during a halt. */
 const HEIGHT = 1n;
 
-/** A poll during a halt whose last block came at `fromMs`. */
+/** Returns a poll during a halt whose last block was made at `fromMs`. */
 function haltedAt(validator: string, fromMs: number, atMs: number): ConditionInput {
   return { ...inputOf(aliveNode(validator, atMs)), history: historyOf(fromMs) };
 }
 
-/** A poll that read no node. */
+/** Returns a poll that could read no node. */
 function unreadAt(validator: string, _fromMs: number, atMs: number): ConditionInput {
   return inputOf(observationOf(validator, atMs, [{ ...SILENT_NODE, metrics: NOT_READ }]));
 }
 
-/** A poll that found a new block. */
+/** Returns a poll that found a new block. */
 function aliveAt(validator: string, atMs: number): ConditionInput {
   return { ...inputOf(aliveNode(validator, atMs)), history: historyOf(atMs) };
 }
@@ -161,8 +161,8 @@ function inputOf(observation: Observation): ConditionInput {
 const NO_TALLY: Tally = { counts: NO_BLOCKS, estimated: NO_BLOCKS };
 
 /**
- * Returns the view that a ledger had at an earlier time. Minutes are not stored for that long, so an hour's blocks are
- * distributed evenly over it. `hours` are all hours in the months viewed, plus three more days. The ledger is read once.
+ * Returns a ledger's view as it was at an earlier time. Minutes are not stored for that long, so the blocks of an hour are
+ * distributed evenly over it. `hours` contains all hours in the months viewed, plus three more days. The ledger is read once.
  */
 export function createPastViews(ledger: LedgerView, hours: readonly Rollup[]): (nowMs: number) => LedgerView {
   const records = ledger.months();
@@ -202,7 +202,7 @@ export function createPastViews(ledger: LedgerView, hours: readonly Rollup[]): (
   };
 }
 
-/** Returns, for each hour, the sum of the earlier hours in its month. */
+/** Returns for each hour the sum of the earlier hours in its month. */
 function monthSums(hours: readonly Rollup[]): readonly Tally[] {
   let month: Month | undefined;
   let sum = NO_TALLY;
@@ -221,7 +221,7 @@ function coveredFromMs(hours: readonly Rollup[], month: Month): MonthRecord["cov
   return hours.find(({ startMs }) => startMs >= fromMs)?.startMs ?? fromMs;
 }
 
-/** The part of an hour that lies in [fromMs, toMs). */
+/** Returns the part of an hour that falls within [fromMs, toMs). */
 function partOf(hour: Rollup, fromMs: number, toMs: number): Rollup {
   const { startMs, counts, estimated } = hour;
   if (fromMs <= startMs && startMs + HOUR_MS <= toMs) return hour;

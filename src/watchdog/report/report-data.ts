@@ -30,21 +30,21 @@ import { standingJson, standingSchema } from "../policy/standing-json.ts";
 import { CURRENCY, CURVES, type Policy, SPECIFIED_POLICY } from "../policy/assessment.ts";
 import type { AlertEpisode, ValidatorData } from "./validator-data.ts";
 
-/** A watchdog whose data is read by reports. */
+/** A watchdog whose data reports read. */
 export interface OracleReportSource {
-  /** End of its last poll; undefined before the first one. */
+  /** Returns the end of the last poll; undefined before the first one. */
   readonly polledAtMs: () => number | undefined;
   readonly nowMs: () => number;
-  /** When and why the watchdog began to fail to store its state, in plain words; undefined while storing works. */
+  /** Explains in plain words since when and why the watchdog cannot store its state; undefined while storing works. */
   readonly storeProblem: () => string | undefined;
-  /** All validators that have been read at least once. */
+  /** Returns all validators that have been read at least once. */
   readonly validators: () => readonly ValidatorData[];
 }
 
-/** Longest range for one request: thirteen months, so that a single request cannot ask for everything. */
+/** Longest range per request: thirteen months, so that no single request can ask for everything. */
 const MAX_RANGE_MS = 400 * DAY_MS;
 
-/** Creates the routes that commands read. */
+/** Creates the routes from which commands read. */
 export function createReportRoutes(source: OracleReportSource): readonly ApiRoute[] {
   return [
     serveRoute(REPORT_DATA_ROUTE, (request) => reply(request, source)),
@@ -55,7 +55,7 @@ export function createReportRoutes(source: OracleReportSource): readonly ApiRout
   ];
 }
 
-/** The incidents in a validator's month, and what each firing alert has cost so far. */
+/** Encodes the incidents in a validator's month, and what each firing alert has cost so far. */
 function incidentsJson(data: ValidatorData, nowMs: number): JsonObject {
   const { ledger, assessment, alerts } = data;
   const fromMs = monthStartMs(assessment.month);
@@ -103,16 +103,16 @@ function rangeOf(query: URLSearchParams, now: number): DataRange | undefined {
   return toMs >= fromMs && toMs - fromMs <= MAX_RANGE_MS ? { fromMs, toMs } : undefined;
 }
 
-/** A time range, ms. */
+/** A time range, in ms. */
 export interface DataRange {
   readonly fromMs: number;
   readonly toMs: number;
 }
 
-/** How far back an assessment reads. */
+/** How far back the data read by an assessment goes. */
 const ASSESSED = { days: 28 * DAY_MS, hours: 3 * DAY_MS, minutes: 6 * HOUR_MS };
 
-/** Encodes a validator's data for reports: the range, and what the current assessment needs. `nowMs`: time of the assessment. */
+/** Encodes a validator's data for reports: the range, and what the current assessment needs, which is made at `nowMs`. */
 export function encodeValidatorData(data: ValidatorData, range: DataRange, nowMs: number): JsonObject {
   const { ledger, policy, assessment, alerts, pending = [], chain, standing } = data;
   const beginMs = shiftDataFromMs(range.fromMs);
@@ -166,7 +166,7 @@ export function parseValidatorData(value: unknown): ValidatorData {
   };
 }
 
-/** `[from ms, to ms, good, bad]`, followed by the first and last height if known. */
+/** Encodes a range as `[from ms, to ms, good, bad]`, followed by the first and last height if known. */
 function encodeMisses({ fromMs, toMs, blocks, good, bad }: MissRange): readonly (number | string)[] {
   const heights = blocks === undefined ? [] : [String(blocks.from), String(blocks.to)];
   return [fromMs, toMs, String(good), String(bad), ...heights];
@@ -186,8 +186,8 @@ function encodePolicy(policy: Policy): JsonObject {
 }
 
 /**
- * `[start, good, bad, unknown]`, followed by the same counts for estimated blocks and, if there are any, for backfilled blocks.
- * Kept short because a month has 744 hours.
+ * Encodes a rollup as `[start, good, bad, unknown]`, followed by the same counts for estimated blocks and, if any, for backfilled
+ * blocks. Kept short because a month has 744 hours.
  */
 function encodeRollup({ startMs, counts, estimated, backfilled }: Rollup): readonly (number | string)[] {
   const filled = backfilled === undefined ? [] : encodeCounts(backfilled);
@@ -219,7 +219,7 @@ const counts = z
   .transform(([good, bad, unknown]): BlockCounts => ({ good, bad, unknown }));
 const least = z.tuple([integer, integer]).transform(([full, none]) => ({ full, none }));
 const six = [integer, integer, integer, integer, integer, integer] as const;
-/** An older watchdog sends no backfilled counts, and a current one sends none that are zero. */
+/** Older watchdogs send no backfilled counts, and current ones send them only if not zero. */
 const rollup = z
   .union([z.tuple([z.number(), ...six]), z.tuple([z.number(), ...six, integer, integer, integer])])
   .transform(

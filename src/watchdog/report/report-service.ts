@@ -24,22 +24,21 @@ import type { ValidatorData } from "./validator-data.ts";
 export interface ReportServiceDeps extends ChannelDeps {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Uniform in [0, 1). */
+  /** Returns a random number in [0, 1). */
   readonly random: () => number;
   readonly validators: () => readonly ValidatorData[];
 }
 
-/** Backoff before an incomplete report is tried again. */
+/** Backoff before an incomplete report is attempted again. */
 const RETRY = { minMs: 30_000, baseMs: 60_000, maxMs: 1_800_000 };
 
-/** Number of tries before a report is given up: about two days. */
+/** Number of attempts after which a report is given up: about two days. */
 const MAX_TRIES = 100;
 
 /**
  * Creates the service that writes and sends the scheduled reports. A failed delivery is repeated with backoff. Deliveries are
- * recorded next to the files, so that a restart does not repeat them. A report that was missed because the watchdog was not
- * running is made up for when it starts; one that was missed because the process or its machine was suspended, as soon as it
- * resumes.
+ * recorded next to the files, so that a restart does not repeat them. A report missed because the watchdog was not running is
+ * made up for at the next start; a report missed because the process or its machine was suspended, as soon as it resumes.
  */
 export function createReportService(
   config: ReportsConfig,
@@ -88,8 +87,8 @@ export function createReportService(
 }
 
 /**
- * Returns the time of a schedule's report that may have been missed while the watchdog was not running; delivered reports are not
- * sent again. Undefined without a folder, since nobody then knows what was delivered. The same applies to daily reports before
+ * Returns the time of a scheduled report that may have been missed while the watchdog was not running; delivered reports are not
+ * sent again. Undefined without a folder, since it is then unknown what was delivered. The same applies to daily reports before
  * the first delivery.
  */
 function missedBefore(
@@ -114,7 +113,7 @@ function schedulesOf({ dailyAt, monthlyAt }: ReportsConfig): readonly (readonly 
   ];
 }
 
-/** Calls `publish` until everything has been sent. Never rejects. */
+/** Calls `publish` until everything is sent. Never rejects. */
 async function publishUntilDone(
   publish: () => Promise<boolean>,
   { clock, random, logger }: ReportServiceDeps,
@@ -135,7 +134,7 @@ async function publishUntilDone(
   }
 }
 
-/** Returns a function that creates due reports, delivers what has not been delivered, and returns whether everything has been. */
+/** Returns a function that creates due reports, delivers whatever is undelivered, and returns whether everything is delivered. */
 export function createPublisher(
   config: ReportsConfig,
   channels: readonly ChannelConfig[],
@@ -188,17 +187,17 @@ export function createPublisher(
 /** Kinds of schedules. */
 type ScheduleKind = "daily" | "monthly";
 
-/** A report that is due, and the name of its files. */
+/** A report that is due, and the name for its files. */
 interface DueReport {
-  /** "handover-2026-11-02", "month-close-2026-10": always the same for the same day or month. */
+  /** "handover-2026-11-02", "month-close-2026-10": always the same id for the same day or month. */
   readonly id: string;
   readonly report: Report;
 }
 
-/** Maximum wait for a month to be finalized. After that, the reports say that the month is open. */
+/** How long to wait for a month to be finalized. After that, reports state that the month is open. */
 const FINALIZE_WAIT_MS = 6 * HOUR_MS;
 
-/** Returns the reports for a schedule that was due at a given time; no monthly ones until the month is finalized, for six hours at most. */
+/** Returns a schedule's reports that were due at a given time. Monthly ones wait for a finalized month, but at most six hours. */
 export function dueReports(
   kind: ScheduleKind,
   dueAtMs: number,
@@ -221,11 +220,11 @@ export function dueReports(
   ];
 }
 
-/** Which reports were sent where, so that a restart neither repeats nor loses any. */
+/** Records which reports were sent where, so that a restart neither repeats nor loses any. */
 interface DeliveredLog {
-  /** `place` is "file" or a channel name. */
+  /** Returns true if a report was sent. `place` is "file" or a channel name. */
   readonly has: (report: string, place: string) => boolean;
-  /** Durable once the call returns. */
+  /** Records a delivery durably. */
   readonly note: (report: string, place: string, atMs: number) => void;
 }
 
@@ -234,10 +233,10 @@ const stored = z.record(z.string(), z.number());
 /** Maximum number of entries; the oldest are dropped. */
 const MAX_ENTRIES = 1000;
 
-/** File name in the report folder. */
+/** Name of the file in the report folder. */
 const FILE = "delivered.json";
 
-/** Opens a folder's log, or one in memory. An unreadable file is treated as empty, so reports are repeated. */
+/** Opens a folder's log, or one in memory. An unreadable file is treated as empty, so its reports are repeated. */
 function openDeliveredLog(directory: string | undefined): DeliveredLog {
   const path = directory === undefined ? undefined : join(directory, FILE);
   let entries = path === undefined ? {} : readEntries(path);
@@ -260,7 +259,7 @@ function readEntries(path: string): Readonly<Record<string, number>> {
   }
 }
 
-/** Writes a file atomically: after a crash, it has either the old or the new content. Creates its folder. */
+/** Writes a file atomically: after a crash, it contains either the old or the new content. Creates the folder. */
 function writeDurably(path: string, text: string): void {
   createPrivateDirectory(dirname(path));
   const temporary = `${path}.tmp`;

@@ -8,26 +8,26 @@ import { joinedView, type LedgerView } from "../ledger/ledger-view.ts";
 import { type LedgerFile, openLedgerFile, STATE_FILE } from "../state/sqlite-state.ts";
 import type { WatchdogStatus } from "../polling/watchdog-status.ts";
 
-/** What reports request from a watchdog. */
+/** The data that reports request from a watchdog. */
 interface ReportedWatchdog {
   /** One per validator. */
   readonly statuses: () => readonly WatchdogStatus[];
-  /** A validator's counts in memory; undefined before its first reading. */
+  /** Returns a validator's counts in memory; undefined before its first reading. */
   readonly ledger: (validator: string) => LedgerView | undefined;
-  /** Alerts that have fired, for all validators, oldest first. */
+  /** Returns the alerts that have fired, for all validators, oldest first. */
   readonly alertHistory: () => readonly PastAlert[];
 }
 
-/** A watchdog, as reports see it. */
+/** A watchdog as seen by reports. */
 export interface WatchdogReports extends OracleReportSource {
-  /** A validator's counts; undefined before its first reading. */
+  /** Returns a validator's counts; undefined before its first reading. */
   readonly ledger: (validator: string) => LedgerView | undefined;
   readonly close: () => void;
 }
 
 /**
- * Creates the source for a running watchdog. Recent counts come from memory; with `stateDir`, older ones are read from the state
- * file, which has all hours of the last 400 days.
+ * Creates the source for a running watchdog. Recent counts come from memory. With `stateDir`, older counts are read from the
+ * state file, which contains all hours of the last 400 days.
  */
 export function createWatchdogReports(
   watchdog: () => ReportedWatchdog,
@@ -42,7 +42,7 @@ export function createWatchdogReports(
     last?.close();
   };
   const storeProblem = (): string | undefined => watchdog().statuses()[0]?.storeProblem;
-  /** While the disk is failing, the data in memory must do: the status says why. */
+  /** While the disk is failing, only the data in memory is used; the status shows why. */
   const fromFile = <T>(read: (file: LedgerFile) => T, absent: T): T => {
     if (stateDir === undefined || !existsSync(join(stateDir, STATE_FILE))) return absent;
     try {
@@ -124,7 +124,7 @@ export function createWatchdogReports(
   };
 }
 
-/** The least recent of the validators' last polls; undefined while any validator has never been polled. */
+/** Returns the oldest of the validators' last polls; undefined while any validator has never been polled. */
 function oldestPoll(watchdog: ReportedWatchdog): number | undefined {
   const times = watchdog.statuses().map(({ polledAtMs }) => polledAtMs ?? Number.NaN);
   const oldest = Math.min(...times);
@@ -133,7 +133,7 @@ function oldestPoll(watchdog: ReportedWatchdog): number | undefined {
 
 const INHIBITS = new Map(CONDITIONS.map(({ name, inhibits }) => [name, inhibits]));
 
-/** `state`: the alert's current state. */
+/** Creates an episode. `state` is the alert's current state. */
 function toEpisode(past: PastAlert, state: AlertState | undefined): AlertEpisode {
   const { validator: _, quietReason, resolvedAtMs, acknowledged: before, ...rest } = past;
   const now = resolvedAtMs === undefined ? state : undefined;

@@ -5,12 +5,12 @@ import { issueText } from "../../platform/config/config-fields.ts";
 import { REPORT_KINDS } from "../notify/channels/channel-kinds.ts";
 import type { NotifyConfig } from "../notify/notify-config.ts";
 
-/** When reports are created and where they are sent. */
+/** Defines when reports are created and where they are sent. */
 export interface ReportsConfig {
-  /** Cron expression in UTC; undefined for never. */
+  /** Cron expression in UTC; undefined if never. */
   readonly dailyAt: string | undefined;
   readonly monthlyAt: string | undefined;
-  /** Folder for the files. Undefined for no files. */
+  /** Folder for the files. Undefined if no files are written. */
   readonly directory: string | undefined;
   readonly formats: readonly ("text" | "markdown" | "json" | "csv")[];
   /** Names of the notification channels that receive the text. */
@@ -68,7 +68,7 @@ export const reportsSchema = z
     }),
   );
 
-/** Adds an issue for every name in `reports.channels` that is not a channel that takes reports. */
+/** Adds an issue for every name in `reports.channels` that is not a channel that accepts reports. */
 export function refuseReportChannels(
   file: { readonly reports: ReportsConfig; readonly notify: NotifyConfig },
   context: z.RefinementCtx,
@@ -82,7 +82,7 @@ export function refuseReportChannels(
   }
 }
 
-/** Returns the configuration with its default folder, `reports` in `state_dir`. */
+/** Returns the configuration with the default folder, which is `reports` in `state_dir`. */
 export function withDirectory(config: ReportsConfig, stateDir: string | undefined): ReportsConfig {
   const directory = config.directory ?? (stateDir === undefined ? undefined : join(stateDir, "reports"));
   return { ...config, directory };

@@ -15,7 +15,7 @@ import {
 import type { SharedMisses } from "../sources/standing-views.ts";
 import type { ValidatorData } from "./validator-data.ts";
 
-/** Signing window, jail and other validators, for every validator whose chain is read; a few lines each. */
+/** Shows signing window, jail and other validators in a few lines for every validator whose chain is read. */
 export function standingBlocks(validators: readonly ValidatorData[], nowMs: number): readonly ReportBlock[] {
   const lists = validators.flatMap(({ ledger, standing }) =>
     list(
@@ -46,7 +46,7 @@ function standingItems(
       : `${formatPercent(window.signed)} % of ${formatCount(window.counted)} blocks signed`;
   return [
     `signing window: ${signed}, ${windowText(window)}.`,
-    `jail if every block is missed from now on: ${allMissedText(window)}; at the present rate: ${presentText(window)}.`,
+    `jail if every block is missed from now on: ${allMissedText(window)}; at the current rate: ${presentText(window)}.`,
     ...missItem("commits", commits),
     ...missItem("votes", votes),
   ];
@@ -60,7 +60,7 @@ function missItem(kind: "commits" | "votes", shared: SharedMisses | undefined): 
   return [`${own}; ${missing} of ${counted(others, "other validator")} missed half of them or more.`];
 }
 
-/** How validators compare with others in their sets, as one table, and why comparisons are missing. With `nowMs`, prints ages. */
+/** Compares validators with others in their sets in one table, and explains missing comparisons. With `nowMs`, prints ages. */
 export function comparisonBlocks(
   validators: readonly ValidatorData[],
   nowMs?: number,

@@ -19,19 +19,19 @@ import { standingJson } from "../policy/standing-json.ts";
 import { standingBlocks } from "./standing-blocks.ts";
 import type { ValidatorData } from "./validator-data.ts";
 
-/** A watchdog's current state. */
+/** The current state of a watchdog. */
 export interface OracleNow {
   /** Undefined before the first poll. */
   readonly polledAtMs: number | undefined;
   readonly nowMs: number;
-  /** When and why the watchdog began to fail to store its state; undefined while storing works. */
+  /** Since when and why the watchdog has failed to store its state; undefined while storing works. */
   readonly storeProblem: string | undefined;
   readonly validators: readonly ValidatorData[];
   /** Pending and firing alerts. */
   readonly alerts: readonly ActiveAlert[];
 }
 
-/** If the last poll is older than this, the state says nothing about the present. */
+/** If the last poll is older than this, the state says nothing about what is true now. */
 const STALE_MS = 120_000;
 
 /** `status`: rate, tier, headroom and firing alerts, in a few lines. */
@@ -89,7 +89,7 @@ function missedText({ ledger, assessment }: Pick<ValidatorData, "ledger" | "asse
   return `${ledger.validator}: ${formatRate(assessment.rate)}, missed ${costText(monthCost(assessment))}.`;
 }
 
-/** "unseen" takes precedence over "fine", and "problem" over both: a known problem counts, whatever else is not known. */
+/** "unseen" takes precedence over "fine", and "problem" over both: a known problem counts no matter what else is unknown. */
 function statusOutcome(now: OracleNow): ReportOutcome {
   const { polledAtMs, nowMs, storeProblem, validators, alerts } = now;
   if (storeProblem !== undefined || alerts.some(({ state }) => state === "firing")) return "problem";
@@ -97,7 +97,7 @@ function statusOutcome(now: OracleNow): ReportOutcome {
   return isStale ? "unseen" : monthOutcomeOf(validators, "fine");
 }
 
-/** The outcome of the open month: a problem if any validator is not paid in full, otherwise `otherwise`. */
+/** Returns the outcome of the open month: a problem if any validator is not paid in full, otherwise `otherwise`. */
 export function monthOutcomeOf(
   validators: readonly ValidatorData[],
   otherwise: ReportOutcome = "fine",
@@ -113,7 +113,7 @@ function pollText({ polledAtMs, nowMs }: OracleNow): string {
   return `Last poll: ${formatTime(polledAtMs)} UTC${stale}.`;
 }
 
-/** What to do while the state is not stored. */
+/** Explains what to do while the state is not stored. */
 function storeBlocks({ storeProblem }: OracleNow): readonly ReportBlock[] {
   return paragraph(
     storeProblem &&
@@ -121,7 +121,7 @@ function storeBlocks({ storeProblem }: OracleNow): readonly ReportBlock[] {
   );
 }
 
-/** Names the validators for which too few blocks of the month are counted for a meaningful rate. */
+/** Names the validators with too few counted blocks this month for a meaningful rate. */
 export function earlyBlocks(validators: readonly ValidatorData[]): readonly ReportBlock[] {
   return validators.flatMap(({ ledger, assessment }) => {
     const { rate } = assessment;
@@ -188,7 +188,7 @@ function forecastJson({ basis, tiers, rewardCents, regimes, ...rates }: Forecast
   };
 }
 
-/** `why`: what is wrong now, what it causes, what to do, and what caused this month's misses. */
+/** `why`: what is currently wrong, what it causes, what to do, and what caused this month's misses. */
 export function whyReport(now: OracleNow): Report {
   const firing = now.alerts.filter(({ state }) => state === "firing");
   const roots = rootsOf(now.alerts);
@@ -230,7 +230,7 @@ export function whyReport(now: OracleNow): Report {
   };
 }
 
-/** A firing alert that no other alert causes, and the alerts that it causes, directly or through others. */
+/** A firing alert that no other alert causes, together with the alerts that it causes, directly or through others. */
 interface Root {
   readonly root: ActiveAlert;
   readonly caused: readonly ActiveAlert[];
@@ -284,7 +284,7 @@ function pendingText({ validator, title, sinceMs, reason, quiet }: ActiveAlert):
   return `${validator}: ${title} is ${isHeld ? quiet : `pending (since ${formatMinute(sinceMs)} UTC)`}: ${reason}.`;
 }
 
-/** The misses in a validator's month. */
+/** The misses of one validator's month. */
 interface MonthMisses {
   readonly data: ValidatorData;
   readonly incidents: readonly CostedIncident[];
@@ -295,7 +295,7 @@ function monthMisses(data: ValidatorData, nowMs: number): MonthMisses {
   return { data, incidents: withCosts(data, incidentsOf(data, fromMs, nowMs + 1)) };
 }
 
-/** Several validators' months: their misses, and the incidents in each. */
+/** Lists the misses and the incidents of each validator's month. */
 function missBlocks(months: readonly MonthMisses[]): readonly ReportBlock[] {
   return months.flatMap(({ data: { ledger, assessment }, incidents }) => {
     const { bad } = assessment.counts;

@@ -3,7 +3,7 @@ import type { Assessment, Policy } from "../policy/assessment.ts";
 import type { ChainFacts } from "./chain-facts.ts";
 import type { Standing } from "../policy/standing.ts";
 
-/** One of a validator's alerts, from its first active evaluation to its end. */
+/** One occurrence of a validator's alert, from the first active evaluation to its end. */
 export interface AlertEpisode {
   /** Name of the condition: "sidecar-down". */
   readonly alert: string;
@@ -12,26 +12,26 @@ export interface AlertEpisode {
   /** First evaluation that found the condition active. */
   readonly sinceMs: number;
   readonly firedAtMs: number;
-  /** Undefined while the alert fires. */
+  /** Undefined while the alert is firing. */
   readonly resolvedAtMs: number | undefined;
   /** When it fired. */
   readonly reason: string;
-  /** Reason as of the last poll. Only for a firing alert. */
+  /** The reason as of the last poll. Present only for firing alerts. */
   readonly reasonNow?: string;
-  /** Why nobody was notified when it fired; absent if it could notify. */
+  /** Why nobody was notified when the alert fired; absent if notifications were allowed. */
   readonly quietWhenFired?: string;
-  /** Why it does not notify now: "silenced by …", "maintenance: …", "muted by …". Only for a firing alert. */
+  /** Why a firing alert sends no notifications now: "silenced by …", "maintenance: …", "muted by …". Absent for other alerts. */
   readonly quietNow?: string;
-  /** Who is working on it, e.g. "kim: new disk", and since when. */
+  /** Who is working on the alert, e.g. "kim: new disk", and since when. */
   readonly acknowledged?: { readonly text: string; readonly atMs: number };
-  /** Names of the alerts that it causes. */
+  /** Names of the alerts that this alert causes. */
   readonly inhibits: readonly string[];
 }
 
-/** An alert whose condition is active but which does not fire yet. */
+/** An alert whose condition is active but which is not firing yet. */
 type PendingAlert = Pick<AlertEpisode, "alert" | "title" | "severity" | "sinceMs" | "reason">;
 
-/** Input for reports on one validator. */
+/** Input to reports on one validator. */
 export interface ValidatorData {
   readonly ledger: LedgerView;
   readonly policy: Policy;
@@ -39,10 +39,10 @@ export interface ValidatorData {
   readonly assessment: Assessment;
   /** Alerts that have fired, oldest first. */
   readonly alerts: readonly AlertEpisode[];
-  /** Absent if an older watchdog does not report it. */
+  /** Absent if an older watchdog does not report pending alerts. */
   readonly pending?: readonly PendingAlert[];
-  /** Absent if an older watchdog does not report it. */
+  /** Absent if an older watchdog does not report these facts. */
   readonly chain?: ChainFacts;
-  /** As of the last poll. Absent if the chain is not read, or if an older watchdog does not report it. */
+  /** The standing as of the last poll. Absent if the chain is not read or an older watchdog does not report it. */
   readonly standing?: Standing;
 }

@@ -59,7 +59,7 @@ export const chain = z.strictObject({
     }),
 });
 
-/** Field for a bech32 address whose prefix matches. */
+/** Field for a bech32 address with a matching prefix. */
 export function addressField(prefix: RegExp, example: string) {
   return z.string().refine((text) => hasPrefix(text, prefix), {
     error: issueText("is not such an address", `bech32, such as ${example}`),

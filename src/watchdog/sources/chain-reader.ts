@@ -30,10 +30,10 @@ export interface CountedTo {
 export type ChainReader = (counted: CountedTo | undefined, signal: AbortSignal) => Promise<ChainObservation>;
 
 const BLOCKS = "/cosmos/base/tendermint/v1beta1/blocks";
-/** Deployed chains use the first path, newer oracle modules the second. */
+/** Deployed chains use the first path; newer oracle modules use the second. */
 const PRICES = ["/slinky/oracle/v1/get_prices", "/connect/oracle/v2/get_prices"] as const;
 
-/** Creates a reader for a chain. Without a target, nothing is configured. */
+/** Creates a reader for a chain. Without a target, no source is configured. */
 export function createChainReader(
   target: ValidatorTarget,
   read: PageReader,
@@ -67,7 +67,7 @@ export function createChainReader(
   const blockByRest: BlockAt<BlockJson> = async (height, signal) =>
     toBlock(responseField(await rest.get(`${BLOCKS}/${height ?? "latest"}`, signal)));
   const { rpc } = chain;
-  /** The latest block over REST, or else its header over RPC: months need the chain's time. */
+  /** Reads the latest block over REST, or else its header over RPC: months depend on the chain's time. */
   const anyHead = async (
     counted: CountedTo | undefined,
     signal: AbortSignal,
@@ -112,7 +112,7 @@ const NOTHING: ChainObservation = {
   revenue: NOT_CONFIGURED,
 };
 
-/** Reads a block; if no height is given, the latest one. */
+/** Reads a block, by default the latest one. */
 type BlockAt<B> = (height: bigint | undefined, signal: AbortSignal) => Promise<B>;
 
 interface HeadRead<B> {
@@ -121,8 +121,8 @@ interface HeadRead<B> {
 }
 
 /**
- * Finds the first block of the month that contains `latest`, if the ledger is in an earlier month. Reads one block each time it
- * halves the range of heights: 4 for a poll, 15 for six hours.
+ * Finds the first block of the month that contains `latest` if the ledger is still in an earlier month. Each block that it reads
+ * halves the range of heights: 4 blocks for one poll, 15 for six hours.
  */
 async function findMonthEdge(
   latest: Header,
@@ -173,7 +173,7 @@ interface Header {
   readonly timeMs: number;
 }
 
-/** The parts of a block that the watchdog needs. */
+/** The parts of a block that the watchdog uses. */
 interface BlockJson extends Header {
   /** Base64 addresses of the validators that signed the previous block. */
   readonly signers: ReadonlySet<string>;
@@ -201,7 +201,7 @@ function toHeader(root: JsonField): Header {
   };
 }
 
-/** Reads `…/get_prices` for these pairs, in the order given. */
+/** Parses `…/get_prices` for these pairs, in the given order. */
 function toChainPrices(root: JsonField, pairs: readonly string[]): readonly ChainPrice[] {
   const prices = root.member("prices").required().elements();
   return prices.slice(0, pairs.length).map((entry, index) => {
@@ -218,7 +218,7 @@ function toChainPrices(root: JsonField, pairs: readonly string[]): readonly Chai
   });
 }
 
-/** Maximum decimals of a pair; a pair with Ethereum has 18. */
+/** Maximum number of decimals for a pair; pairs with Ethereum have 18. */
 const MAX_DECIMALS = 36n;
 
 function decimalsOf(field: JsonField): Pick<ChainPrice, "decimals"> {
@@ -228,7 +228,7 @@ function decimalsOf(field: JsonField): Pick<ChainPrice, "decimals"> {
   return { decimals: Number(decimals) };
 }
 
-/** Prices can exceed 64 bits. */
+/** Reads an integer, since prices can exceed 64 bits. */
 function asInteger(field: JsonField): bigint {
   const text = field.asText();
   if (/^\d{1,78}$/.test(text)) return BigInt(text);

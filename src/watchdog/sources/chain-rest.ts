@@ -7,12 +7,12 @@ import type { ChainTarget } from "./targets.ts";
 /** Largest response. */
 export const MAX_BYTES = 8 * 1024 * 1024;
 
-/** Requests to a chain's REST server. Each throws {@link SourceError}. */
+/** Requests to a chain's REST server. Each of them throws {@link SourceError}. */
 export interface Rest {
   readonly get: (path: string, signal: AbortSignal) => Promise<string>;
-  /** Undefined if the chain does not have what the path names (404 or 501). */
+  /** Undefined if the chain lacks what the path refers to (404 or 501). */
   readonly find: (path: string, signal: AbortSignal) => Promise<string | undefined>;
-  /** The first path that the chain has. Throws `absent` if the chain has none of the modules. */
+  /** Uses the first path that the chain serves. Throws `absent` if the chain has none of the modules. */
   readonly ofModule: (
     paths: readonly string[],
     query: string,
@@ -20,7 +20,7 @@ export interface Rest {
   ) => Promise<{ readonly text: string; readonly path: string }>;
 }
 
-/** Maximum size of a response that is not a result. */
+/** Maximum size of responses that are not results. */
 const MAX_ERROR_BYTES = 1024 * 1024;
 
 /** Creates the requests to a chain's REST server. */
@@ -54,12 +54,12 @@ export function createRest({ rest }: ChainTarget, read: PageReader): Rest {
   };
 }
 
-/** Code in a gateway's response for an item that does not exist. */
+/** Code that a gateway returns for an item that does not exist. */
 const NOT_FOUND = 5;
 
 /**
- * Returns true if a response says that its chain has no such module: no path with that name, or no service behind it. Any other
- * failure, including that of a single item, is attributed to the endpoint.
+ * Returns true if a response shows that its chain has no such module: no path with that name, or no service behind it. Any other
+ * failure, including one that concerns a single item, is attributed to the endpoint.
  */
 export function lacksModule(status: number, text: string): boolean {
   if (status === 501) return true;
@@ -68,7 +68,7 @@ export function lacksModule(status: number, text: string): boolean {
   return [400, 500].includes(status) && /unknown (?:service|query path)/.test(text);
 }
 
-/** Starts checking a response. Errors name the field. */
+/** Starts validating a response. Errors name the field. */
 export function responseField(text: string): JsonField {
   try {
     return new JsonField(JSON.parse(text), "", fieldError);

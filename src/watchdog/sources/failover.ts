@@ -4,32 +4,32 @@ import type { EndpointState } from "./observation.ts";
 import { type Endpoint, endpointNames, pathBelow, urlBelow } from "../../platform/http/remote.ts";
 import { drain, type PageReader } from "./page-reader.ts";
 
-/** A {@link PageReader} that tries a source's other URLs when one fails. */
+/** A {@link PageReader} that tries the other URLs of a source if one fails. */
 export interface FailoverReader {
   readonly read: PageReader;
-  /** States of a source's URLs, in order; empty if the source has only one URL. */
+  /** Returns the states of a source's URLs, in order; empty if the source has only one. */
   readonly endpointsOf: (url: string) => readonly EndpointState[];
 }
 
-/** A failed URL is tried last for this long, so that not every poll waits for it. */
+/** A failed URL is tried last for this long, so that polls do not keep waiting for it. */
 const FAILED_MS = 30_000;
 
-/** Statuses from a server, or from a proxy in front of it, that cannot respond now or refuses this client. */
+/** Statuses returned by a server, or a proxy in front of it, that cannot respond now or that refuses this client. */
 const UNAVAILABLE: ReadonlySet<number> = new Set([401, 402, 403, 407, 429, 502, 503, 504]);
 
 interface Group {
   readonly urls: readonly URL[];
   readonly names: readonly string[];
-  /** Monotonic time of each URL's last failure, by index. */
+  /** Monotonic time of the last failure of each URL, by index. */
   readonly failedMs: Map<number, number>;
   used: number;
 }
 
 /**
- * Creates a reader. `groups` are the endpoints of each source, in order of preference; requests are for the first endpoint or a
+ * Creates a reader. `groups` lists the endpoints of each source in order of preference; requests are for the first endpoint or a
  * path below it. All URLs in a group lead to the same server: its counters belong to one process, whichever URL was read. If a
- * request gets no response within its part of the deadline, or a response that says that the server is unavailable, it goes to
- * the next URL. The error is the last URL's.
+ * request gets no response within its part of the deadline, or a response showing that the server is unavailable, it is sent to
+ * the next URL. The error is from the last URL.
  */
 export function createFailoverReader(
   groups: readonly (readonly Endpoint[])[],
@@ -112,7 +112,7 @@ export function createFailoverReader(
   };
 }
 
-/** The URL with this index; a path below the first URL is mapped to the same path below this one. */
+/** Returns the URL with this index. A path below the first URL is mapped to the same path below this one. */
 function urlOf({ urls: [first, ...others] }: Group, index: number, requested: URL): URL {
   const url = others[index - 1];
   if (first === undefined || url === undefined) return requested;

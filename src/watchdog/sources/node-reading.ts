@@ -15,26 +15,26 @@ const PROCESS_START = "process_start_time_seconds";
 const ABCI_REQUESTS = "app_abci_requests";
 const LATENCY = "app_oracle_response_latency";
 const REPORTS = "app_report_status_per_validator";
-/** `cometbft`, formerly `tendermint`, or the [instrumentation] namespace set in config.toml. */
+/** The prefix is `cometbft`, formerly `tendermint`, or the [instrumentation] namespace set in config.toml. */
 const HEIGHT = /^\w+_consensus_(?:latest_block_height|height)$/;
 const SYNCING = /^\w+_(?:block_?sync|consensus_(?:fast|block))_?syncing$/;
 const PEERS = /^\w+_p2p_peers$/;
 const POWER = /^\w+_consensus_validator_power$/;
 const LAST_SIGNED = /^\w+_consensus_validator_last_signed_height$/;
 const MISSED = /^\w+_consensus_validator_missed_blocks$/;
-/** The Cosmos SDK exports `server_info` with its own version; other programs export `…_build_info`. */
+/** The Cosmos SDK exports `server_info` with its own version, while other programs export `…_build_info`. */
 const BUILD_INFO = /^(?:.*_)?(?:build|server)_info$/;
 const GO_INFO = "go_info";
 const NODE_FAMILY = /^(?:app|cometbft|tendermint)_/;
 
-/** Patterns for the metric names that counting needs. */
+/** Patterns for the names of the metrics that counting needs. */
 export const CALL_METRICS: readonly string[] = [
   PROCESS_START,
   RESPONSES,
   "\\w+_consensus_(?:latest_block_height|height)",
 ];
 
-/** Patterns for the metric names that {@link isNodeSample} wants, without the per-validator metrics. */
+/** Patterns for the names of the metrics that {@link isNodeSample} selects, without the per-validator metrics. */
 export const NODE_METRICS: readonly string[] = [
   ...CALL_METRICS,
   ABCI_REQUESTS,
@@ -45,23 +45,23 @@ export const NODE_METRICS: readonly string[] = [
   "\\w+_(?:block_?sync_?syncing|p2p_peers)",
 ];
 
-/** Metric for every validator's vote extensions, with a `validator` label. */
+/** The metric for all validators' vote extensions, with a `validator` label. */
 export const REPORTS_METRIC = REPORTS;
 
-/** Returns true if only node pages have a metric. */
+/** Returns true if a metric appears only on node pages. */
 export function isNodeFamily(name: string): boolean {
   return NODE_FAMILY.test(name) || HEIGHT.test(name);
 }
 
 const WANTED = [HEIGHT, SYNCING, PEERS, POWER, LAST_SIGNED, MISSED, BUILD_INFO] as const;
 
-/** Whose page it is. */
+/** Identifies the page's node. */
 export interface NodeReadingOptions {
-  /** Selects the chain if the page has several. */
+  /** Selects the chain if the page contains several. */
   readonly chainId?: string | undefined;
-  /** Validator whose vote extensions are read. The page has lines for every validator and pair. */
+  /** The validator whose vote extensions are read. The page has lines for every validator and pair. */
   readonly consensusAddress?: string | undefined;
-  /** Pair for which all validators' votes are read. Absent until it is chosen. */
+  /** The pair for which all validators' votes are read. Absent until it is chosen. */
   readonly pair?: string | undefined;
 }
 
@@ -78,7 +78,7 @@ export function isNodeMetric(name: string): boolean {
   );
 }
 
-/** Returns true if {@link toNodeReading} needs a sample. `pair`: the pair for which all validators' votes are read. */
+/** Returns true if {@link toNodeReading} needs a sample. `pair` is the pair for which all validators' votes are read. */
 export function isNodeSample({ name, labels }: Sample, consensusAddress?: string, pair?: string): boolean {
   if (name === REPORTS) {
     if (consensusAddress === undefined) return false;
@@ -91,8 +91,8 @@ export function isNodeSample({ name, labels }: Sample, consensusAddress?: string
 }
 
 /**
- * Reads a node's page. Throws {@link SourceError} if the page has no node metrics or lacks the selected chain, if it has several
- * chains and none is selected, or if a value is out of range.
+ * Reads a node's page. Throws {@link SourceError} if the page has no node metrics or lacks the selected chain, if it contains
+ * several chains and none is selected, or if a value is out of range.
  */
 export function toNodeReading(samples: readonly Sample[], options: NodeReadingOptions = {}): NodePage {
   const chain = chooseChain(samples, options.chainId);
@@ -135,19 +135,19 @@ export function toNodeReading(samples: readonly Sample[], options: NodeReadingOp
   });
 }
 
-/** At least one of these series exists from the first vote on, whatever its result. */
+/** At least one of these series exists once the node has voted, whatever the result. */
 function isOracleSample({ name }: Sample): boolean {
   return name === RESPONSES || name === ABCI_REQUESTS || name === REPORTS || name.startsWith(`${LATENCY}_`);
 }
 
 const VOTES_UNSEEN = `the page has no ${RESPONSES} and no other metric of the oracle, so it does not show whether the node votes; check [oracle] enabled and metrics_enabled in the node's app.toml, and that no collector drops or renames the app_ metrics`;
 
-/** A consensus address as written in CometBFT's metrics. */
+/** Formats a consensus address as in CometBFT's metrics. */
 function hexOf(address: string | undefined): string | undefined {
   return address === undefined ? undefined : upperHex(decodeBech32(address).bytes);
 }
 
-/** Maximum length of one program's version. Longer texts are not treated as versions. */
+/** Maximum length of a program's version. Longer texts are not considered versions. */
 export const MAX_VERSION = 60;
 
 function versionOf(own: readonly Sample[]): string | undefined {
@@ -168,14 +168,14 @@ function heightOf(own: readonly Sample[]): bigint | undefined {
   return voting && requireCount({ ...voting, value: Math.max(0, voting.value - 1) });
 }
 
-/** The validator's vote extensions: the pair with the most prices shows how many votes had any. */
+/** Counts the validator's vote extensions: the pair with the most prices shows how many votes contained any. */
 function reportsOf(own: readonly Sample[], address: string | undefined): NodePage["reports"] {
   if (address === undefined) return undefined;
   const best = bestPair(own, address);
   return best && new Map([[address, best[1]]]);
 }
 
-/** All validators' votes for one pair. */
+/** Counts all validators' votes for one pair. */
 function votesOf(own: readonly Sample[], pair: string | undefined): NodePage["votes"] {
   if (pair === undefined) return undefined;
   const byValidator = countReports(own, "validator", ({ labels }) => labels.get("ticker") === pair);
@@ -193,7 +193,7 @@ function bestPair(own: readonly Sample[], address: string): readonly [string, Vo
   return first && rest.reduce((most, one) => (one[1].withPrice > most[1].withPrice ? one : most), first);
 }
 
-/** Counts the wanted reports, grouped by a label. */
+/** Counts the wanted reports by the value of a label. */
 function countReports(
   own: readonly Sample[],
   label: "ticker" | "validator",
@@ -241,7 +241,7 @@ function chooseChain(samples: readonly Sample[], selected: string | undefined): 
   return first;
 }
 
-/** Returns the number of oracle calls with this status; 0 if there is no series. */
+/** Returns the number of oracle calls with this status; 0 if the series does not exist. */
 function sumOf(samples: readonly Sample[], status: string): bigint {
   // The node creates a series at its first event: without a failure since the start there is no `Failure` series.
   return samples
@@ -261,7 +261,7 @@ function isTrue(sample: Sample | undefined): boolean | undefined {
   return sample && sample.value !== 0;
 }
 
-/** Removes fields without a value: they were not seen. */
+/** Removes fields without a value, which were not seen. */
 function withoutUndefined(page: { readonly [Key in keyof NodePage]: NodePage[Key] | undefined }): NodePage {
   const { chainId = "", success = 0n, failure = 0n, ...rest } = page;
   const seen = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));

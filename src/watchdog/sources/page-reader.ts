@@ -22,15 +22,15 @@ export interface Page {
   readonly status: number;
   /** Decompressed. */
   readonly body: AsyncIterable<Uint8Array>;
-  /** The server's clock, from its `Date` header, to the second. */
+  /** The server's clock according to its `Date` header, to the second. */
   readonly clockMs?: number;
-  /** Where the server redirects to or, for any other status, has redirected to; without credentials and query. */
+  /** Where the server redirects to or, for any other status, has redirected to, without credentials or query. */
   readonly redirect?: string;
 }
 
 /**
- * Requests a page, with a GET or with a form POST. Rejects if there is no response. The signal also stops reading the body.
- * `sent`: request headers.
+ * Requests a page, with a GET or a form POST. Rejects if there is no response. The signal also stops the reading of the body.
+ * `sent` contains request headers.
  */
 export type PageReader = (
   url: string,
@@ -39,7 +39,7 @@ export type PageReader = (
   form?: string,
 ) => Promise<Page>;
 
-/** A {@link PageReader} over HTTP. */
+/** A {@link PageReader} that uses HTTP. */
 export interface HttpPageReader {
   readonly read: PageReader;
   /** Closes all connections, including those in use. */
@@ -51,12 +51,13 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 const DENIALS: ReadonlySet<number> = new Set([401, 403, 407]);
 
-/** Error codes for a connection that ended before the response. */
+/** Error codes for connections that ended before the response. */
 const CLOSED: ReadonlySet<unknown> = new Set(["UND_ERR_SOCKET", "ECONNRESET", "EPIPE"]);
 
 /**
- * Creates a reader that reuses connections, asks for gzip, and follows GET redirects to the same host. If a server closes a
- * connection before it responds, the request is sent once more on a new connection: servers close idle connections at any moment.
+ * Creates a reader that reuses connections, requests gzip, and follows GET redirects to the same host. If a server closes a
+ * connection before it responds, the request is sent once more on a new connection: servers may close idle connections at any
+ * time.
  */
 export function createHttpPageReader(network: NetworkOptions = {}): HttpPageReader {
   // Connections per origin. Two sources can have the same host and port.
@@ -106,8 +107,8 @@ function locationOf(header: string | string[] | undefined, from: URL): URL | und
 }
 
 /**
- * Returns a reader that adds the headers of the endpoint to each request. For a redirect below an endpoint, only the host is
- * shown: the path may contain a key.
+ * Returns a reader that adds the endpoint's headers to each request. If a redirect concerns a path below an endpoint, only the
+ * host is shown, since the path may contain a key.
  */
 export function readerOf(endpoints: readonly Endpoint[], read: PageReader): PageReader {
   const known = endpoints.map((endpoint) => ({
@@ -124,7 +125,7 @@ export function readerOf(endpoints: readonly Endpoint[], read: PageReader): Page
   };
 }
 
-/** Encodings other than the requested one come from proxies that compress everything. */
+/** Encodings other than the one requested come from proxies that compress everything. */
 const DECOMPRESSORS: Readonly<Record<string, () => Transform>> = {
   gzip: createGunzip,
   "x-gzip": createGunzip,
@@ -178,14 +179,14 @@ export async function readText(page: Page, maxBytes: number): Promise<string> {
   return Buffer.concat(chunks).toString("utf8");
 }
 
-/** Returns the page if its status is 200. Throws {@link SourceError} for any other status. */
+/** Returns the page if its status is 200; throws {@link SourceError} otherwise. */
 export async function requireOk(page: Page): Promise<Page> {
   if (page.status === 200) return page;
   await drain(page);
   throw statusError("the source", page);
 }
 
-/** Error with a response's status and, for a redirect, its target. `detail`: what the response says. */
+/** Creates an error with a response's status and, for a redirect, its target. `detail` quotes the response. */
 export function statusError(who: string, { status, redirect }: Page, detail = ""): SourceError {
   const text = REDIRECTS.has(status)
     ? `${who} redirects to ${redirect ?? "nowhere"} (HTTP ${status}); set that URL if it is right`
@@ -194,25 +195,25 @@ export function statusError(who: string, { status, redirect }: Page, detail = ""
   return new SourceError({ code: "http-status" }, `${text}${detail}${advice}`);
 }
 
-/** Reads and drops a body of at most 1 MiB. A connection can be reused only if its response was read to the end. */
+/** Reads and discards a body of up to 1 MiB. A connection can be reused only if its response was read to the end. */
 export async function drain(page: Page): Promise<void> {
   await forEachChunk(page, 1024 * 1024, () => {});
 }
 
-/** The wanted samples from one page. */
+/** The requested samples from one page. */
 interface MetricsPage {
   readonly samples: readonly Sample[];
-  /** Number of unreadable lines for other metrics. Absent if there are none. */
+  /** Number of unreadable lines that belong to other metrics. Absent if there are none. */
   readonly skippedLines?: number;
-  /** The server's clock, from its `Date` header. */
+  /** The server's clock according to its `Date` header. */
   readonly clockMs?: number;
 }
 
-/** Where a page is, and which of its samples are wanted. */
+/** The location of a page, and which of its samples are wanted. */
 export interface MetricsPageOptions {
   readonly url: string;
   readonly maxBytes: number;
-  /** Metrics whose lines must be readable. */
+  /** Selects metrics whose lines must be readable. */
   readonly needs: (metric: string) => boolean;
   /** Selects samples of these metrics. If absent, all samples are wanted. */
   readonly wants?: (sample: Sample) => boolean;
@@ -220,7 +221,7 @@ export interface MetricsPageOptions {
 
 /**
  * Reads the wanted samples from a metrics page. Throws `PrometheusTextError` and `SourceError`, including for a series that
- * appears twice: its values would be added up.
+ * appears twice, since its values would be added up.
  */
 export async function readMetricsPage(
   { url, maxBytes, needs, wants = () => true }: MetricsPageOptions,
@@ -251,8 +252,8 @@ export async function readMetricsPage(
 }
 
 /**
- * Copies a sample's texts. The engine represents a substring as a reference into the whole page, so a label of a few characters
- * that stays in the state would keep 100 kB in memory.
+ * Copies the texts of a sample. The engine represents a substring as a reference into the whole page, so a label of a few
+ * characters that remains in the state would keep 100 kB in memory.
  */
 function ownSample({ labels, ...rest }: Sample): Sample {
   return {
@@ -266,7 +267,7 @@ function ownText(text: string): string {
   return Buffer.from(text, "utf8").toString("utf8");
 }
 
-/** Identifies a series by its name and its labels in any order. */
+/** Returns a key for a series: its name, and its labels in any order. */
 function seriesOf({ name, labels }: Sample): string {
   const pairs = [...labels].map(([label, value]) => `${label}=${JSON.stringify(value)}`);
   return pairs.length === 0 ? name : `${name}{${pairs.toSorted().join(",")}}`;
@@ -276,17 +277,17 @@ function clip(text: string): string {
   return text.length > 120 ? `${text.slice(0, 120)}…` : text;
 }
 
-/** A source that the configuration does not name. */
+/** Result for a source that is not configured. */
 export const NOT_CONFIGURED: { readonly state: "not-configured" } = { state: "not-configured" };
 
-/** Reads one source. A failure is a value; only an abort rejects. */
+/** Reads one source. A failure is returned as a value; only an abort rejects. */
 export type Scrape = <T>(
   what: string,
   signal: AbortSignal,
   read: (signal: AbortSignal) => Promise<T>,
 ) => Promise<Seen<T>>;
 
-/** Creates a {@link Scrape} with a deadline for each call. */
+/** Creates a {@link Scrape} that applies a deadline to each call. */
 export function createScrape(deadlineMs: number, clock: Clock): Scrape {
   return async (what, signal, read) => {
     const startMs = clock.monotonicMs();
@@ -304,10 +305,10 @@ export function createScrape(deadlineMs: number, clock: Clock): Scrape {
   };
 }
 
-/** Opens and closes a TCP connection to "host:port". Rejects if it is not accepted. */
+/** Opens and closes a TCP connection to "host:port". Rejects if the connection is not accepted. */
 export type Reach = (target: string, signal: AbortSignal) => Promise<Reached>;
 
-/** Reaches targets over TCP, without any proxy between this machine and the target. */
+/** Reaches targets over TCP, without a proxy between this machine and the target. */
 export const reachTcp: Reach = (target, signal) =>
   new Promise((resolve, reject) => {
     if (signal.aborted) {

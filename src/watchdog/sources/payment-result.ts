@@ -1,7 +1,7 @@
 import type { DisplayUnit } from "../../platform/base/display-unit.ts";
 import type { Month } from "../../platform/base/month.ts";
 
-/** An amount in the base unit of its denomination. */
+/** An amount in the base unit of a denomination. */
 export interface Coin {
   readonly amount: bigint;
   readonly denom: string;
@@ -14,7 +14,7 @@ export function parseCoin(text: string): Coin | undefined {
   return amount === undefined || denom === undefined ? undefined : { amount: BigInt(amount), denom };
 }
 
-/** The chain's counts for the validator in the payment's period, from the payment's event. */
+/** The chain's counts for the validator in the payment's period, taken from the payment's event. */
 export interface PaidCounts {
   readonly blocks: bigint;
   readonly votes: bigint;
@@ -23,30 +23,30 @@ export interface PaidCounts {
 }
 
 /**
- * Result of searching for a month's payment. "paid": it was found. "failed": the chain could not pay, and says why. "none-due":
+ * Result of searching for a month's payment. "paid": it was found. "failed": the chain could not pay and states why. "none-due":
  * the chain paid nobody. "missing": all blocks that may contain it were searched.
  */
 export type PaymentOutcome = "paid" | "failed" | "none-due" | "missing";
 
-/** The payment of a closed month. */
+/** The payment for a closed month. */
 export interface Payment {
   readonly month: Month;
   readonly outcome: PaymentOutcome;
   /** Time of the search. */
   readonly searchedMs: number;
-  /** Block of the payment; if it is missing, the last block searched. */
+  /** Block of the payment or, if it is missing, the last block searched. */
   readonly height: bigint;
   /** Time of that block. */
   readonly timeMs: number;
-  /** Transaction hash, upper-case hex. Absent if the payment is in the block's own events. */
+  /** Transaction hash in upper-case hex. Absent if the payment is in the block's own events. */
   readonly txHash?: string;
   /** Absent if the payment is missing. */
   readonly amount?: Coin;
   /** Absent if the chain has no metadata for the denomination. */
   readonly display?: Pick<DisplayUnit, "name" | "exponent">;
-  /** Amount according to the watchdog's own count for the month. Absent if it cannot be computed; `note` says why. */
+  /** The amount according to the watchdog's own count for the month. Absent if it cannot be computed; `note` explains why. */
   readonly expected?: bigint;
-  /** Amount according to the chain's own counts. Absent in the same cases. */
+  /** The amount according to the chain's own counts. Absent in the same cases. */
   readonly byChain?: bigint;
   readonly counts?: PaidCounts;
   /** Why the chain could not pay, or what cannot be computed, in plain words. */

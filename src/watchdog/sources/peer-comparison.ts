@@ -1,6 +1,6 @@
 import type { PeerComparison, Share } from "./standing-views.ts";
 
-/** Compares a share with the other validators' shares; exact. Undefined if there are no others. */
+/** Compares a share exactly with the other validators' shares. Undefined if there are no others. */
 export function comparePeers(
   own: Share,
   others: readonly Share[],
@@ -23,7 +23,7 @@ function compareShares(a: Share, b: Share): number {
   return difference > 0n ? 1 : difference < 0n ? -1 : 0;
 }
 
-/** The middle value, or the mean of the two middle values. */
+/** Returns the middle value, or the mean of the two middle values. */
 function medianOf(sorted: readonly Share[]): Share | undefined {
   const upper = sorted[Math.floor(sorted.length / 2)];
   const lower = sorted[Math.floor((sorted.length - 1) / 2)];

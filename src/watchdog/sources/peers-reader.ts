@@ -8,19 +8,19 @@ import { asCount, SLASHING, toSigningInfo, toSlashingParams } from "./slashing-w
 import type { Measure, PeerComparison, PeersView, Share } from "./standing-views.ts";
 import type { ChainTarget, ValidatorTarget } from "./targets.ts";
 
-/** Time between two readings. The values compared cover weeks. */
+/** Time between two readings, since the compared values cover weeks. */
 const EVERY_MS = 10 * MINUTE_MS;
 /** How long to wait after a failed reading. */
 const RETRY_MS = MINUTE_MS;
-/** Maximum age of the last reading that is shown while no new one succeeds. */
+/** Maximum age up to which the last reading is shown while no new one succeeds. */
 const MAX_AGE_MS = HOUR_MS;
 
-/** Reads how the validator compares with the others in the set, or returns the last reading. Throws {@link SourceError}. */
+/** Compares the validator with others in the set by a new reading, or returns the last one. Throws {@link SourceError}. */
 export type PeersReader = (set: ReadonlySet<string>, signal: AbortSignal) => Promise<PeersView>;
 
 /**
- * Creates a reader for all validators in the set: signing infos, page by page, and the revenue module's statistics. It reads
- * every ten minutes. A failed reading is repeated after one minute; until then, the last one is returned for up to an hour.
+ * Creates a reader for all validators in the set: signing infos, page by page, and the revenue module's statistics. It reads them
+ * every ten minutes. A failed reading is repeated after one minute; in the meantime, the last one is returned for up to an hour.
  */
 export function createPeersReader(
   target: ValidatorTarget & { readonly consensusAddress: string },
@@ -59,7 +59,7 @@ export function createPeersReader(
   };
 }
 
-/** A comparison, or why there is none. */
+/** A comparison, or the reason why there is none. */
 type Compared = PeerComparison | string;
 
 /** Undefined if the chain has no such module. */
@@ -72,11 +72,11 @@ async function findModule(path: string, rest: Rest, signal: AbortSignal): Promis
   }
 }
 
-/** Signing infos per page, and the maximum number of pages. The module keeps the infos of validators that have left. */
+/** Signing infos per page, and the maximum number of pages. The module retains the infos of validators that have left the set. */
 const PAGE = 500;
 const MAX_PAGES = 20;
 
-/** Compares the shares of signed blocks in the signing windows of all validators in the set. */
+/** Compares the shares of blocks that all validators in the set have signed in their signing windows. */
 async function compareSigning(
   address: string,
   set: ReadonlySet<string>,
@@ -110,7 +110,7 @@ async function readSigningInfos(rest: Rest, signal: AbortSignal): Promise<readon
   throw new SourceError({ code: "too-large" }, `the chain has more than ${PAGE * MAX_PAGES} signing infos`);
 }
 
-/** Compares what the chain pays by: blocks and votes in its payment period. */
+/** Compares what the chain bases its payments on: blocks and votes in its payment period. */
 async function comparePay(
   operator: string | undefined,
   module: string,

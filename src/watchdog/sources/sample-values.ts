@@ -2,21 +2,21 @@ import { type Histogram, SourceError } from "./observation.ts";
 import type { Sample } from "../prometheus/line-parser.ts";
 
 /**
- * Largest count or height: one block per millisecond for 30 years. Larger values are errors on the page. Sums of many of them
- * would exceed the 64 bits of the state file.
+ * Largest count or height: one block per millisecond for 30 years. Larger values are errors on the page, since sums of many of
+ * them would exceed the 64 bits available in the state file.
  */
 const MAX_COUNT = 1_000_000_000_000;
 
-/** Returns a count; throws {@link SourceError} for a fraction or a value outside 0 to 10^12. */
+/** Returns a count. Throws {@link SourceError} for a fraction or a value outside 0 to 10^12. */
 export function requireCount({ name, value }: Sample, what = "a number of blocks"): bigint {
   if (Number.isInteger(value) && value >= 0 && value <= MAX_COUNT) return BigInt(value);
   throw new SourceError({ code: "bad-value" }, `${name} is ${value}, which is not ${what}`);
 }
 
-/** A chain id: CometBFT's limit of 50 characters, visible ASCII only. It is part of keys, headers and notification URLs. */
+/** A chain id: CometBFT's limit of 50 characters, only visible ASCII. It is part of keys, headers and notification URLs. */
 export const CHAIN_ID = /^[\x21-\x7e]{1,50}$/;
 
-/** Returns a chain id received from another host; throws {@link SourceError} if the text is not one. */
+/** Returns a chain id received from another host. Throws {@link SourceError} if the text is not a chain id. */
 export function requireChainId(text: string): string {
   if (CHAIN_ID.test(text)) return text;
   const [start, rest] = [
@@ -29,32 +29,32 @@ export function requireChainId(text: string): string {
   );
 }
 
-/** Returns a count of events. */
+/** Returns the count of some events. */
 export function requireEvents(sample: Sample): bigint {
   return requireCount(sample, "a count");
 }
 
-/** End of the year 9999. Later times have no four-digit year in ISO 8601. */
+/** End of the year 9999, since later times have no four-digit year in ISO 8601. */
 const MAX_SECONDS = 253_402_300_799;
 
-/** Converts a time in seconds to ms. Throws {@link SourceError} outside the years 1970 to 9999. */
+/** Converts a time from seconds to ms. Throws {@link SourceError} outside the years 1970 to 9999. */
 export function requireTimeMs({ name, value }: Sample): number {
   if (value >= 0 && value <= MAX_SECONDS) return Math.round(value * 1000);
   throw new SourceError({ code: "bad-value" }, `${name} is ${value}, which is not a time`);
 }
 
-/** 2014: no chain process is older. */
+/** The year 2014: no chain process is older. */
 const FIRST_SECONDS = 1_388_534_400;
 
 /**
- * Start of a process, ms; undefined if the value is not a start time. If the kernel does not expose its boot time, e.g. in a
- * sandbox, the value is 0 or the seconds since boot. The start is only a hint, so a wrong one is not an error on the page.
+ * Returns the start of a process, in ms; undefined if the value is not a start time. If the kernel does not expose its boot time,
+ * e.g. in a sandbox, the value is 0 or the seconds since boot. The start is only a hint, so a wrong one is no error on the page.
  */
 export function startTimeMs({ value }: Sample): number | undefined {
   return value >= FIRST_SECONDS && value <= MAX_SECONDS ? Math.round(value * 1000) : undefined;
 }
 
-/** Sums counts by the value of a label. Samples without the label are left out. */
+/** Sums counts by the value of a label. Samples without the label are omitted. */
 export function countBy(samples: readonly Sample[], label: string): ReadonlyMap<string, bigint> {
   const sums = new Map<string, bigint>();
   for (const sample of samples) {
@@ -64,7 +64,7 @@ export function countBy(samples: readonly Sample[], label: string): ReadonlyMap<
   return sums;
 }
 
-/** Adds up the histograms of one family, e.g. one per endpoint. Undefined if there is no `_count` series. */
+/** Adds up the histograms of one family, e.g. with one per endpoint. Undefined if there is no `_count` series. */
 export function histogramOf(samples: readonly Sample[], family: string): Histogram | undefined {
   const of = (suffix: string): readonly Sample[] => samples.filter(({ name }) => name === family + suffix);
   const counts = of("_count");

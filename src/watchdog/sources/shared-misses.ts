@@ -9,18 +9,18 @@ export interface Member {
   readonly votingPower: bigint;
 }
 
-/** Number of commits to compare, from the last polls. */
+/** Number of commits to compare, taken from the last polls. */
 const COMMITS = 10;
 
-/** A commit, and which validators in the set did not sign it. */
+/** A commit, and the validators in the set that did not sign it. */
 interface Commit {
   readonly height: bigint;
   readonly missing: ReadonlySet<string>;
 }
 
 /**
- * Creates a function that takes the validators that did not sign the latest commit, and says how many others missed the commits
- * that `own` missed in the last ten polls. If `own` missed none, the others are compared over all ten.
+ * Creates a function that takes the validators that did not sign the latest commit, and returns how many others missed the
+ * commits that `own` missed in the last ten polls. If `own` missed none, the others are compared over all ten.
  */
 export function createCommitTracker(
   own: string,
@@ -54,24 +54,24 @@ function powerOf(members: readonly Member[]): bigint {
 
 /** Period over which votes are compared. */
 const VOTES_MS = 30_000;
-/** Polls may be further apart: then the last two are compared, if they are at most this far apart. */
+/** If polls are further apart, the last two are compared, provided that they are at most this far apart. */
 const MAX_VOTES_MS = 300_000;
-/** Minimum time between two stored readings: at most seven are stored. */
+/** Minimum time between two stored readings, so that at most seven are stored. */
 const STEP_MS = 5000;
 
-/** A validator's votes compared with the others', according to one node's counters. */
+/** A validator's votes compared with those of the others, according to one node's counters. */
 export interface VoteComparison {
   readonly shared?: SharedMisses;
-  /** Since the node started. */
+  /** Comparison since the node was started. */
   readonly comparison?: PeerComparison;
 }
 
-/** Vote counts by validator, for the price of one pair. */
+/** Vote counts by validator, for prices of one pair. */
 export type VotesByValidator = ReadonlyMap<string, VoteReports>;
 
 /**
  * Creates a function that takes each reading of all validators' vote counters, and compares the votes of `own` over the last half
- * minute with the others' votes. A vote without a price for the pair is a miss. Counters that have fallen were reset.
+ * minute with the votes of the others. A vote without a price for the pair is a miss. Counters that have fallen were reset.
  */
 export function createVoteTracker(own: string): (votes: VotesByValidator, nowMs: number) => VoteComparison {
   let samples: readonly { readonly atMs: number; readonly votes: VotesByValidator }[] = [];

@@ -13,11 +13,11 @@ import {
 import { drain, type PageReader, readText, requireOk } from "./page-reader.ts";
 import { countBy, histogramOf, requireCount, requireEvents, requireTimeMs } from "./sample-values.ts";
 
-/** The specification uses the prefix `connect_`; deployed sidecars use `side_car_`. */
+/** The specification uses the prefix `connect_`, while deployed sidecars use `side_car_`. */
 const SIDECAR = /^(?:connect|side_car)_(.*)$/;
 const PROCESS_START = "process_start_time_seconds";
 
-/** Families that {@link toSidecarReading} needs, without prefix. Pages also have one series per market and provider. */
+/** Families that {@link toSidecarReading} needs, without the prefix. Pages also contain one series per market and provider. */
 const WANTED: readonly string[] = [
   "health_check_system_updates_total",
   "health_check_ticker_updates_total",
@@ -32,8 +32,8 @@ const WANTED: readonly string[] = [
 const HISTOGRAM = /^(?:web_socket_response_time|api_response_latency)(?:_bucket|_sum|_count)$/;
 
 /**
- * Patterns for the sidecar metric names that conditions need. Metrics with one series per feed or bucket are left out: a store
- * returns them for all sidecars together.
+ * Patterns for the names of the sidecar metrics that conditions need. Metrics with one series per feed or bucket are omitted,
+ * since a store returns them for all sidecars together.
  */
 export const SIDECAR_METRICS: readonly string[] = [
   PROCESS_START,
@@ -42,7 +42,7 @@ export const SIDECAR_METRICS: readonly string[] = [
   "(?:connect|side_car)_(?:slinky|connect)_build_info",
 ];
 
-/** Returns true if only sidecar pages have a metric. */
+/** Returns true if a metric appears only on sidecar pages. */
 export function isSidecarFamily(name: string): boolean {
   return SIDECAR.test(name);
 }
@@ -57,14 +57,14 @@ function isWanted(name: string): boolean {
   return WANTED.includes(name) || HISTOGRAM.test(name);
 }
 
-/** Returns true for a metric that {@link toOracleReading} knows. */
+/** Returns true for a metric that {@link toOracleReading} recognises. */
 export function isOracleMetric(name: string): boolean {
   return SIDECAR.test(name) || name.startsWith("app_");
 }
 
 /**
  * Classifies the page on the oracle metrics port by its content: an old node serves its own metrics there, and some operators
- * move the sidecar's metrics there. Throws {@link SourceError} for any other page.
+ * move the sidecar's metrics to that port. Throws {@link SourceError} for any other page.
  */
 export function toOracleReading(samples: readonly Sample[]): OraclePage {
   // Metric names decide the kind of the page, not the port: operators change ports.
@@ -73,7 +73,7 @@ export function toOracleReading(samples: readonly Sample[]): OraclePage {
   throw new SourceError({ code: "not-metrics" }, "the page has neither sidecar nor oracle metrics");
 }
 
-/** Reads a sidecar's page. Throws {@link SourceError} if it is a different page, or if a value is out of range. */
+/** Reads a sidecar's page. Throws {@link SourceError} if it is not such a page, or if a value is out of range. */
 export function toSidecarReading(samples: readonly Sample[]): SidecarPage {
   const own = samples.flatMap((sample) => {
     const name = SIDECAR.exec(sample.name)?.[1];
@@ -107,10 +107,10 @@ export function toSidecarReading(samples: readonly Sample[]): SidecarPage {
   };
 }
 
-/** Maximum decimals of a market (`x/marketmap`, ticker). */
+/** Maximum number of decimals for a market (`x/marketmap`, ticker). */
 const MAX_DECIMALS = 36;
 
-/** Reads the prices' `decimals` label. A series with a value outside 0 to 36 is left out: the label is only informative. */
+/** Reads the `decimals` label of the prices. A series with a value outside 0 to 36 is omitted: the label is only informative. */
 function decimalsOf(samples: readonly Sample[]): ReadonlyMap<string, number> {
   return byPair(
     new Map(
@@ -125,7 +125,7 @@ function decimalsOf(samples: readonly Sample[]): ReadonlyMap<string, number> {
   );
 }
 
-/** Tickers are in lower case on the page; elsewhere, pairs are in upper case. */
+/** Tickers are in lower case on the page, but pairs are in upper case elsewhere. */
 function byPair<T>(counts: ReadonlyMap<string, T>): ReadonlyMap<string, T> {
   return new Map([...counts].map(([ticker, count]) => [ticker.toUpperCase(), count]));
 }
@@ -163,13 +163,13 @@ function providerOf(samples: readonly Sample[]): ProviderPage {
 }
 
 const KNOWN_PATHS = ["/connect/oracle/v2/prices", "/slinky/oracle/v1/prices"] as const;
-/** A sidecar's price path, or another one, below whatever a gateway puts in front of it. */
+/** A sidecar's price path, or another one, possibly below a prefix added by a gateway. */
 const PRICE_PATH = /(?:\/(?:connect|slinky)\/oracle\/v\d+)?\/prices$/;
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /**
- * Returns the URLs to try, in order: the configured one unless it has no path, then the known paths, either below it or, if it
- * ends with "/prices", next to it.
+ * Returns the URLs to try, in order: first the configured one unless it has no path, then the known paths, either below it or, if
+ * it ends with "/prices", next to it.
  */
 export function priceUrls(configured: string): readonly string[] {
   const url = new URL(configured);
@@ -180,8 +180,8 @@ export function priceUrls(configured: string): readonly string[] {
 }
 
 /**
- * Requests the URLs in order and parses the first response that is not a 404. Throws {@link SourceError} if that response has no
- * prices, or if all responses are 404.
+ * Requests the URLs in order and parses the first response that is not a 404. Throws {@link SourceError} if that response
+ * contains no prices, or if all responses are 404.
  */
 export async function readPrices(
   urls: readonly string[],

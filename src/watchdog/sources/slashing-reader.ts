@@ -18,7 +18,7 @@ import type { ChainTarget, ValidatorTarget } from "./targets.ts";
 
 const STAKING = "/cosmos/staking/v1beta1";
 
-/** Maximum age of the parameters used. They change only by governance. */
+/** Maximum age of the parameters used, which only governance can change. */
 const PARAMS_MS = 10 * MINUTE_MS;
 
 /** Reads the slashing module once. Throws {@link SourceError}. */
@@ -26,7 +26,7 @@ export type SlashingReader = (signal: AbortSignal) => Promise<SlashingReading>;
 
 /**
  * Creates a reader for the slashing module: the parameters every ten minutes, the validator's signing info and jail state at each
- * call. If the chain has no such module, that is remembered for as long as parameters are.
+ * call. If the chain has no such module, this is remembered for as long as the parameters would be.
  */
 export function createSlashingReader(
   { consensusAddress, operatorAddress }: ValidatorTarget & { readonly consensusAddress: string },
@@ -85,10 +85,10 @@ async function readInfo(address: string, rest: Rest, signal: AbortSignal): Promi
   return toSigningInfo(field, address);
 }
 
-/** What the staking module says about an operator's validator. */
+/** What the staking module reports about an operator's validator. */
 interface Staked {
   readonly isJailed: boolean;
-  /** Ed25519 key. Absent if it is of another kind. */
+  /** Ed25519 key. Absent if the key is of another kind. */
   readonly consensusKey?: Uint8Array;
 }
 
@@ -107,7 +107,7 @@ const consensusPubkey = z.object({
   key: z.string().regex(/^[A-Za-z0-9+/]{43}=$/),
 });
 
-/** The address of the validator's current key, if it differs from the configured one. */
+/** Returns the address of the validator's current key if it differs from the configured one. */
 function rotatedAddress(configured: string, key: Uint8Array | undefined): string | undefined {
   if (key === undefined) return undefined;
   const address = encodeBech32(decodeBech32(configured).prefix, sha256(key).subarray(0, 20));
@@ -137,13 +137,13 @@ async function readGasPrice(rest: Rest, signal: AbortSignal): Promise<string | u
   return text === undefined ? undefined : toGasPrice(responseField(text));
 }
 
-/** An operator's account: the same bytes, with "valoper" removed from the prefix. */
+/** Returns an operator's account, which has the same bytes and the prefix without "valoper". */
 function accountOf(operator: string): string {
   const { prefix, bytes } = decodeBech32(operator);
   return encodeBech32(prefix.replace(/valoper$/, ""), bytes);
 }
 
-/** Margin on the fee market's price, which may rise until the transaction is in a block. */
+/** Margin added to the fee market's price, which may rise before the transaction is included in a block. */
 const PRICE_MARGIN: Dec18 = (DEC18_ONE * 11n) / 10n;
 const DENOM = /^[a-zA-Z][a-zA-Z0-9/:._-]{2,127}$/;
 
@@ -158,12 +158,12 @@ function toGasPrice(root: JsonField): string | undefined {
 
 /** Periods over which growth is measured. */
 const SPANS_MS = [MINUTE_MS, 5 * MINUTE_MS] as const;
-/** Minimum time between two stored readings: at most 61 are stored. */
+/** Minimum time between two stored readings, so that at most 61 are stored. */
 const STEP_MS = 5000;
-/** With fewer blocks, a single miss would be mistaken for an outage. */
+/** Minimum number of blocks: with fewer, a single miss would be mistaken for an outage. */
 const MIN_BLOCKS = 10n;
 
-/** A reading of the window. */
+/** One reading of the window. */
 interface Sample {
   readonly atMs: number;
   readonly index: bigint;
@@ -173,7 +173,7 @@ interface Sample {
 
 /**
  * Creates a function that takes each reading of the signing info, and returns the fastest growth of missed blocks over the last
- * minute and the last five minutes. Undefined until one of these periods has ten blocks. When a window starts again, earlier
+ * minute and the last five minutes. Undefined until one of these periods contains ten blocks. When a window starts over, earlier
  * readings are forgotten.
  */
 export function createGrowthTracker(): (info: SigningInfo, nowMs: number) => MissGrowth | undefined {

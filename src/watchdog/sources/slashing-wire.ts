@@ -3,9 +3,9 @@ import type { JsonField } from "../../platform/base/json.ts";
 import { NS_PER_MS } from "../../platform/base/time.ts";
 import type { SigningInfo, SlashingParams } from "./standing-views.ts";
 
-/** The slashing module's path. */
+/** The path of the slashing module. */
 export const SLASHING = "/cosmos/slashing/v1beta1";
-/** Longest window: one block per second for 30 years. */
+/** Longest possible window: one block per second for 30 years. */
 const MAX_WINDOW = 1_000_000_000n;
 
 /** Reads `/cosmos/slashing/v1beta1/params`. */
@@ -25,7 +25,7 @@ export function toSlashingParams(root: JsonField): SlashingParams {
   };
 }
 
-/** Reads a signing info and checks that it belongs to the address. */
+/** Reads a signing info and checks that it is for the given address. */
 export function toSigningInfo(field: JsonField, address?: string): SigningInfo {
   const own = field.member("address");
   if (address !== undefined && own.asText() !== address) throw own.error(own.path, "the requested address");
@@ -45,7 +45,7 @@ export function asCount(field: JsonField): bigint {
   return count;
 }
 
-/** Returns a decimal of zero or more. */
+/** Returns a decimal that is not negative. */
 export function asFraction(field: JsonField): Dec18 {
   try {
     const value = parseDec18(field.asText());
@@ -56,7 +56,7 @@ export function asFraction(field: JsonField): Dec18 {
   throw field.error(field.path, "a decimal of zero or more");
 }
 
-/** Reads "600s" or "0.5s". */
+/** Parses "600s" or "0.5s". */
 function asDurationMs(field: JsonField): number {
   const match = /^(\d{1,12})(?:\.(\d{1,9}))?s$/.exec(field.asText());
   if (match === null) throw field.error(field.path, 'a duration such as "600s"');

@@ -11,23 +11,23 @@ import type { PeersView, SlashingReading } from "./standing-views.ts";
 import type { ChainTarget, ValidatorTarget } from "./targets.ts";
 
 const VALIDATORS = "/cosmos/base/tendermint/v1beta1/validatorsets";
-/** Validators per page: CometBFT returns no more, whatever is requested. */
+/** Validators per page: CometBFT never returns more than this. */
 const PAGE = 100;
 const MAX_PAGES = 10;
 
-/** The part of the latest block that shows who signed. */
+/** The part of the latest block that shows who signed it. */
 interface SignedBlock {
   readonly height: bigint;
   /** Base64 addresses of the validators that signed the previous block. */
   readonly signers: ReadonlySet<string>;
 }
 
-/** Reads the validator's standing: its signing window, its place in the set, and the others in the set. */
+/** Reads the validator's standing: its signing window, its place in the set, and the other validators in the set. */
 export interface StandingReader {
   readonly slashing: (signal: AbortSignal) => Promise<Seen<SlashingReading>>;
   /**
-   * `block`: the latest block; undefined if it cannot be read. The other validators are taken from the set of the previous call,
-   * so that no poll waits for both; the first call does not read them.
+   * `block` is the latest block; undefined if it cannot be read. The other validators are those in the set of the previous call,
+   * so that no poll waits for both reads; the first call does not read them.
    */
   readonly inSet: (
     block: SignedBlock | undefined,
@@ -41,7 +41,7 @@ interface StandingDeps {
   readonly clock: Clock;
 }
 
-/** Creates a validator's reader. Undefined without the validator's consensus address. */
+/** Creates a validator's reader. Undefined if the validator has no consensus address. */
 export function createStandingReader(
   target: ValidatorTarget,
   chain: ChainTarget,
@@ -72,7 +72,7 @@ export function createStandingReader(
   };
 }
 
-/** Creates a function that finds, in each reading of the set, the validator and which others missed its commits. */
+/** Creates a function that finds the validator in each reading of the set, and which others missed the commits it missed. */
 function createSetView(
   address: string,
 ): (members: readonly Member[], block: SignedBlock | undefined) => ValidatorView {
@@ -96,12 +96,12 @@ function createSetView(
   };
 }
 
-/** The address as it appears in commits. */
+/** Returns the address as it appears in commits. */
 function signerOf(address: string): string {
   return toBase64(decodeBech32(address).bytes);
 }
 
-/** Reads the latest set page by page, all at one height. */
+/** Reads the latest set page by page, with all pages at one height. */
 async function readMembers(rest: Rest, signal: AbortSignal): Promise<readonly Member[]> {
   const members: Member[] = [];
   let set = "latest";

@@ -4,7 +4,7 @@ import type { Dec18 } from "../../platform/base/decimal.ts";
 export interface SlashingParams {
   /** Length of the signing window, in blocks. */
   readonly windowBlocks: bigint;
-  /** Minimum share of these blocks that a validator must sign. */
+  /** Minimum share of the window's blocks that a validator must sign. */
   readonly minSigned: Dec18;
   /** How long a validator is jailed for downtime. */
   readonly jailMs: number;
@@ -12,24 +12,24 @@ export interface SlashingParams {
 
 /** The chain's record of one validator's signatures. */
 export interface SigningInfo {
-  /** Height at which it last entered the set. */
+  /** Height at which the validator last entered the set. */
   readonly startHeight: bigint;
-  /** Number of blocks since its window began. */
+  /** Number of blocks since the window began. */
   readonly indexOffset: bigint;
-  /** Missed blocks in the last window. */
+  /** Number of missed blocks in the last window. */
   readonly missedBlocks: bigint;
-  /** 0 if it was never jailed for downtime or a double sign. */
+  /** End of the last jail; 0 if never jailed for downtime or a double sign. */
   readonly jailedUntilMs: number;
   readonly isTombstoned: boolean;
 }
 
-/** How the number of missed blocks in the window changed over some blocks. */
+/** How the number of missed blocks in the window changed over a number of blocks. */
 export interface MissGrowth {
   /** Negative if more old misses left the window than new ones entered it. */
   readonly missed: bigint;
   /** Greater than zero. */
   readonly blocks: bigint;
-  /** No more blocks are missed than leave the window: the last ten or more blocks show no growth. Absent if not known. */
+  /** True if no more blocks are missed than leave the window: the last ten or more blocks show no growth. Absent if unknown. */
   readonly isOver?: boolean;
 }
 
@@ -38,37 +38,37 @@ export interface SlashingReading {
   readonly params: SlashingParams;
   /** Absent if the chain has no record of the address because it was never in the set. */
   readonly info?: SigningInfo;
-  /** According to the staking module. Absent if the configuration has no operator address, or if the chain does not know it. */
+  /** State according to the staking module. Absent if no operator address is configured, or if the chain does not know it. */
   readonly isJailed?: boolean;
-  /** Consensus address of the operator's current key, if it differs from the configured one. Absent if the same or unknown. */
+  /** Consensus address of the operator's current key if it differs from the configured one. Absent if equal or unknown. */
   readonly rotatedTo?: string;
-  /** The faster growth of the last minute and the last five minutes. Absent if there are too few readings. */
+  /** The faster growth over the last minute and the last five minutes. Absent if there are too few readings. */
   readonly growth?: MissGrowth;
-  /** Present only while it is jailed. */
+  /** Present only while the validator is jailed. */
   readonly unjail?: UnjailTerms;
 }
 
-/** Input for the command that ends a jail. */
+/** Input to the command that ends a jail. */
 export interface UnjailTerms {
   /** The chain's program: "neutrond". */
   readonly program: string;
-  /** Bech32 account of the operator. Absent if not known. */
+  /** Bech32 account of the operator. Absent if unknown. */
   readonly from?: string;
-  /** "0.0053untrn". Absent if the chain has no fee market, or could not be read. */
+  /** "0.0053untrn". Absent if the chain has no fee market, or if the price could not be read. */
   readonly gasPrice?: string;
 }
 
-/** How many of the other validators missed what the validator missed. */
+/** How many of the other validators missed what this validator missed. */
 export interface SharedMisses {
   /** Number of commits or votes compared. */
   readonly seen: number;
-  /** How many of these the validator missed. If 0, the others are compared over all of them. */
+  /** How many of these the validator missed. If 0, the other validators are compared over all of them. */
   readonly missed: number;
   /** Number of other validators in the set. */
   readonly others: number;
-  /** Number of other validators that missed at least half of these. */
+  /** Number of other validators that missed at least half of what was compared. */
   readonly missing: number;
-  /** Voting power of the other validators, and of those that missed. Absent if not known. */
+  /** Voting power of the other validators, and of those among them that missed. Absent if unknown. */
   readonly power?: { readonly others: bigint; readonly missing: bigint };
 }
 
@@ -81,16 +81,16 @@ export type Measure = (typeof MEASURES)[number];
 /** A validator compared with the others in its set. */
 export interface PeerComparison {
   readonly measure: Measure;
-  /** "signing window", "payment period", "start of the node". */
+  /** Start of the period: "signing window", "payment period", "start of the node". */
   readonly since: string;
   readonly own: Share;
-  /** 1 if no other validator is better. Equal shares have the same rank. */
+  /** Rank; 1 if no other validator is better. Equal shares have equal ranks. */
   readonly rank: number;
   /** Number of validators compared, including this one; at least two. */
   readonly compared: number;
   /** Number of other validators that are not better. */
   readonly notBetter: number;
-  /** Median of the other validators. */
+  /** Median of the other validators' shares. */
   readonly median: Share;
 }
 
@@ -105,6 +105,6 @@ export interface Share {
 export interface PeersView {
   readonly atMs: number;
   readonly comparisons: readonly PeerComparison[];
-  /** Why a measure is missing, as full sentences without a final period. */
+  /** Why measures are missing, as full sentences without a trailing period. */
   readonly notes: readonly string[];
 }

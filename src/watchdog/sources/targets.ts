@@ -2,27 +2,27 @@ import type { Endpoint } from "../../platform/http/remote.ts";
 
 /** A validator that the watchdog follows. */
 export interface ValidatorTarget {
-  /** Unique. Names the validator in the state file, the API and the metrics. */
+  /** Unique name of the validator in the state file, the API and the metrics. */
   readonly name: string;
-  /** The chain that its nodes must be on. If absent, the chain of the first reading. */
+  /** The chain on which its nodes must be. If absent, the chain of the first reading. */
   readonly chainId?: string;
-  /** Bech32, e.g. neutronvalcons1…. Without it, neither its votes nor its signing window is read. */
+  /** Bech32, e.g. neutronvalcons1…. If absent, neither the validator's votes nor its signing window are read. */
   readonly consensusAddress?: string;
-  /** Bech32, e.g. neutronvaloper1…. Without it, the chain is not asked what it pays or whether the validator is jailed. */
+  /** Bech32, e.g. neutronvaloper1…. If absent, the chain is not queried about its payments or whether the validator is jailed. */
   readonly operatorAddress?: string;
   /** At least one. */
   readonly nodes: readonly NodeTarget[];
   /** If absent, the chain is not queried. */
   readonly chain?: ChainTarget;
-  /** "host:port" pairs that must accept a connection from this machine: outbound HTTPS. */
+  /** "host:port" pairs that must accept connections from this machine: outbound HTTPS. */
   readonly egress: readonly string[];
-  /** Its nodes' metrics come from Prometheus. If absent, they are scraped. */
+  /** If true, the nodes' metrics come from Prometheus; otherwise, they are scraped. */
   readonly isStored?: true;
-  /** Its endpoints with headers, and chain endpoints with a path or query, which may contain keys. Absent if there are none. */
+  /** Endpoints with headers, and chain endpoints with a path or query: all may contain keys. Absent if there are none. */
   readonly endpoints?: readonly Endpoint[];
 }
 
-/** One of a validator's nodes, with its sidecar. A source without a URL is not configured. */
+/** One of a validator's nodes and its sidecar. A source without a URL is not configured. */
 export interface NodeTarget {
   /** Unique within the validator. */
   readonly name: string;
@@ -31,43 +31,43 @@ export interface NodeTarget {
   readonly prices?: string;
   readonly oracleMetrics?: string;
   readonly sidecarMetrics?: string;
-  /** For each source that has several endpoints, all of them, in order of preference. */
+  /** All endpoints of each source that has several, in order of preference. */
   readonly fallbacks?: readonly (readonly Endpoint[])[];
   /** "host:port" of the node's gRPC server. */
   readonly grpc?: string;
-  /** Labels of the node's series in Prometheus. */
+  /** Labels on the node's series in Prometheus. */
   readonly labels?: Labels;
-  /** Labels of the sidecar's series. If absent, the node's labels. */
+  /** Labels on the sidecar's series. If absent, the node's labels are used. */
   readonly sidecarLabels?: Labels;
 }
 
-/** REST API of one of the chain's nodes. */
+/** The REST API served by one of the chain's nodes. */
 export interface ChainTarget {
   /** Base URL of the REST API, optionally with a path and a query. */
   readonly rest: string;
-  /** All endpoints of the REST API if there are several, in order of preference. */
+  /** All endpoints of the REST API, in order of preference, if there are several. */
   readonly fallbacks?: readonly Endpoint[];
   /** Path segment of the chain's own modules, e.g. "neutron". */
   readonly module: string;
-  /** CometBFT RPC of one of the chain's nodes. If absent, payments are not searched, and block times are read only over REST. */
+  /** CometBFT RPC of one of the chain's nodes. If absent, payments are not searched for, and block times come only from REST. */
   readonly rpc?: string;
-  /** If absent, the revenue module's payment. */
+  /** If absent, the revenue module pays. */
   readonly payment?: PaymentTarget;
   /** Pairs whose on-chain price is read, e.g. "BTC/USD". */
   readonly pairs: readonly string[];
 }
 
-/** Who pays the validator, and whom. */
+/** Defines who pays and who is paid. */
 interface PaymentTarget {
-  /** Account that pays by transaction. If absent, the revenue module pays in the blocks' own events. */
+  /** Account that pays by transaction. If absent, the revenue module pays through the blocks' own events. */
   readonly payer?: string;
-  /** Account that is paid. If absent, the operator's. */
+  /** Account that is paid. If absent, the operator's account. */
   readonly recipient?: string;
-  /** What a full month pays by transaction: "2500000000untrn". */
+  /** Amount paid by transaction for a full month: "2500000000untrn". */
   readonly full?: string;
 }
 
-/** Limits for every scrape. */
+/** Limits that apply to every scrape. */
 export interface SourceLimits {
   /** Time limit for scraping one source, including the body. */
   readonly deadlineMs: number;
@@ -98,12 +98,12 @@ export type SourceName = (typeof SOURCE_NAMES)[number];
 /** Labels that a series must have, e.g. `{instance: "10.0.0.1:26660"}`. */
 export type Labels = Readonly<Record<string, string>>;
 
-/** Maximum number of label sets in one query. Prometheus compiles them to one pattern per label. */
+/** Maximum number of label sets in one query. Prometheus compiles them into one pattern per label. */
 const MAX_SETS = 100;
 
 /**
- * Returns as few selectors as possible for series of these metrics that have any of these label sets: one per 100 sets with the
- * same label names. With several labels, a selector may also match other combinations of their values.
+ * Returns as few selectors as possible for series of these metrics with any of these label sets: one per 100 sets with the same
+ * label names. If there are several labels, a selector may also match other combinations of their values.
  */
 export function selectorsOf(metrics: readonly string[], sets: readonly Labels[]): readonly SelectorOf[] {
   const byNames = new Map<string, Labels[]>();
@@ -116,13 +116,13 @@ export function selectorsOf(metrics: readonly string[], sets: readonly Labels[])
   );
 }
 
-/** A selector and the label sets that it is for. */
+/** A selector, and the label sets for which it was created. */
 export interface SelectorOf {
   readonly selector: string;
   readonly sets: readonly Labels[];
 }
 
-/** Returns true if a series has all these labels. */
+/** Returns true if a series has all of these labels. */
 export function hasLabels(series: ReadonlyMap<string, string>, labels: Labels): boolean {
   return Object.entries(labels).every(([name, value]) => series.get(name) === value);
 }
@@ -140,7 +140,7 @@ function matcher(name: string, values: readonly string[]): string {
   return `${name}=~${quoted(values.map(escapePattern).join("|"))}`;
 }
 
-/** Quotes a text for PromQL, which reads strings as Go does. JSON's escapes are a subset of Go's. */
+/** Quotes a text for PromQL, which parses strings as Go does. JSON's escapes are a subset of Go's. */
 function quoted(text: string): string {
   return JSON.stringify(text);
 }
@@ -161,12 +161,12 @@ function chunksOf<T>(items: readonly T[], size: number): readonly (readonly T[])
 
 type LabelsOf = Pick<NodeTarget, "labels" | "sidecarLabels">;
 
-/** Labels of a node's series. */
+/** Returns the labels on a node's series. */
 export function nodeLabels({ labels }: LabelsOf): Labels {
   return labels ?? {};
 }
 
-/** Labels of the series of a node's sidecar. */
+/** Returns the labels on the series of a node's sidecar. */
 export function sidecarLabels({ labels, sidecarLabels: own }: LabelsOf): Labels {
   return own ?? labels ?? {};
 }

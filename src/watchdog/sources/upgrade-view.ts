@@ -1,16 +1,16 @@
 import { cutText } from "../../platform/base/text.ts";
 import type { JsonField } from "../../platform/base/json.ts";
 
-/** A planned upgrade of the chain (`x/upgrade`, `Plan`). Its texts are taken from the proposal, clipped. */
+/** A planned upgrade of the chain (`x/upgrade`, `Plan`). Its texts are truncated texts from the proposal. */
 export interface UpgradePlan {
   readonly name: string;
-  /** Every node needs the new version before this block. */
+  /** Every node must run the new version before this block. */
   readonly height: bigint;
   /** The plan's info, e.g. a URL for the binaries. May be empty. */
   readonly info: string;
 }
 
-/** Response from the upgrade module. */
+/** The response of the upgrade module. */
 export interface UpgradeView {
   /** Undefined if no upgrade is planned. */
   readonly plan: UpgradePlan | undefined;
@@ -20,7 +20,7 @@ const MAX_NAME = 100;
 
 const MAX_INFO = 300;
 
-/** Reads `/cosmos/upgrade/v1beta1/current_plan`. Throws the field's error for a member that does not belong to a plan. */
+/** Reads `/cosmos/upgrade/v1beta1/current_plan`. Throws the field's error if a member is invalid in a plan. */
 export function toUpgradeView(root: JsonField): UpgradeView {
   const plan = root.member("plan");
   if (!plan.isPresent()) return { plan: undefined };
@@ -35,7 +35,7 @@ export function toUpgradeView(root: JsonField): UpgradeView {
   };
 }
 
-/** One line of at most `max` characters. Control characters, and marks that change the text direction, become spaces. */
+/** Returns one line of at most `max` characters. Control characters, and marks that change the text direction, become spaces. */
 function clipped(text: string, max: number): string {
   const line = cutText(text, 4 * max)
     .replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\s]+/gu, " ")

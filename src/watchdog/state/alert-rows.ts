@@ -16,7 +16,7 @@ import { type AlertEvent, EVENT_KINDS } from "../alerts/alert-event.ts";
 import { prepared } from "../../platform/storage/sqlite-database.ts";
 import { storedSilence } from "../alerts/silence.ts";
 
-/** A bigint, stored as digits: JSON has no integers of this size. */
+/** A bigint stored as digits, since JSON has no integers of this size. */
 const digits = z
   .string()
   .regex(/^\d{1,30}$/)
@@ -136,7 +136,7 @@ export function readAlerting(database: Database.Database): AlertingState {
   };
 }
 
-/** Writes what has changed since `before`. Part of the caller's transaction. */
+/** Writes what has changed since `before`, as part of the caller's transaction. */
 export function writeAlerting(
   database: Database.Database,
   { alerts, silences, outbox, history }: AlertingState,
@@ -189,7 +189,7 @@ function historyKey({ validator, alert, sinceMs }: PastAlert): string {
   return `${validator} ${alert} ${sinceMs}`;
 }
 
-/** Replaces all rows of a table; the first column is the position. */
+/** Replaces all rows of a table. The first column contains the position. */
 function replaceRows(database: Database.Database, table: string, rows: readonly (readonly string[])[]): void {
   prepared(database, `DELETE FROM ${table}`).run();
   const marks = (rows[0] ?? []).map(() => "?").join(", ");
@@ -204,7 +204,7 @@ const progress = z.strictObject({
   advancedAtMs: z.number().exactOptional(),
 }) satisfies z.ZodType<PollHistory["chain"]>;
 
-/** A map, stored as a list: node and provider names are not used as object keys. */
+/** A map stored as a list, so that node and provider names are not used as object keys. */
 const entries = <T>(value: z.ZodType<T>) =>
   z
     .array(z.object({ name: z.string(), value }))
@@ -216,7 +216,7 @@ const webSocket = z.strictObject({
   lastReadMs: z.number().exactOptional(),
 });
 
-/** A list of bounds and counts. */
+/** A list of bounds with their counts. */
 const within = z.array(z.tuple([z.number(), digits])).transform((list) => new Map(list));
 const callTimes = { calls: digits, within };
 const latency = z.strictObject({
@@ -275,7 +275,7 @@ export function readPollHistories(database: Database.Database): PollHistories {
   return new Map(rows.map(({ validator, body }) => [validator, storedHistory.parse(JSON.parse(body))]));
 }
 
-/** Writes the poll histories that have changed since `before`. Part of the caller's transaction. */
+/** Writes the poll histories that have changed since `before`, as part of the caller's transaction. */
 export function writePollHistories(
   database: Database.Database,
   all: PollHistories,

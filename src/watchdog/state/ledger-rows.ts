@@ -54,12 +54,12 @@ const missRow = z.object({
 });
 const ledgerRow = z.object({ validator: z.string(), body: z.string() });
 
-/** Hours are stored for this long, days forever. */
+/** Hours are stored for this long; days are stored forever. */
 const HOUR_RETENTION_MS = 400 * SPANS.day;
 
 const SPAN_NAMES: readonly Span[] = ["minute", "hour", "day"];
 
-/** Reads all validators' ledgers: all months, and the rollups and events that belong in memory. */
+/** Reads the ledgers of all validators: all months, and the rollups and events that belong in memory. */
 export function readLedgers(database: Database.Database): ReadonlyMap<string, Ledger> {
   const rows = z.array(ledgerRow).parse(database.prepare("SELECT validator, body FROM ledgers").all());
   return new Map(rows.map(({ validator, body }) => [validator, readLedger(database, validator, body)]));
@@ -137,7 +137,7 @@ export function readMonths(
     }));
 }
 
-/** Identifies rollups by whose they are and what they count. */
+/** Identifies rollups by their owner and by what they count. */
 export interface RollupsOf {
   readonly validator: string;
   readonly source: LedgerSource;
@@ -163,7 +163,7 @@ export function readRollups(
     .map((row) => ({ startMs: Number(row.start_ms), ...tallyOf(row) }));
 }
 
-/** Reads events. `where` is the rest of the SQL statement. */
+/** Reads events. `where` contains the rest of the SQL statement. */
 export function readEvents(
   database: Database.Database,
   where: string,
@@ -220,7 +220,7 @@ export function readMisses(
     }));
 }
 
-/** Maximum number of ranges that the file stores per validator: a month with lost blocks in every minute. */
+/** Maximum number of ranges stored in the file per validator: enough for a month with lost blocks in every minute. */
 const MAX_STORED_RANGES = 50_000;
 
 function writeMisses(
@@ -270,7 +270,7 @@ function tallyOf(row: z.output<z.ZodObject<typeof tallyColumns>>): Tally {
   };
 }
 
-/** Writes the difference between two states of a ledger. `before` is the state in the file. */
+/** Writes the difference between two states of a ledger. `before` is the state already in the file. */
 export function writeLedger(
   database: Database.Database,
   validator: string,

@@ -9,7 +9,7 @@ const integer = z
   .regex(/^\d{1,120}$/)
   .transform(BigInt);
 
-/** A payment as stored in JSON: integers are decimal strings. */
+/** Schema of a payment stored in JSON. Integers are decimal strings. */
 export const storedPayment = z.strictObject({
   month: z.string(),
   outcome: z.enum(["paid", "failed", "none-due", "missing"]),
@@ -27,7 +27,7 @@ export const storedPayment = z.strictObject({
   note: z.string().exactOptional(),
 }) satisfies z.ZodType<Payment>;
 
-/** Encodes a payment for {@link storedPayment}. */
+/** Encodes a payment as {@link storedPayment}. */
 export function encodePayment(payment: Payment): JsonObject {
   const { height, amount, display, expected, byChain, counts, ...rest } = payment;
   return {
@@ -63,7 +63,7 @@ export function readPayments(database: Database.Database): Payments | undefined 
   return all.size === 0 ? undefined : all;
 }
 
-/** Writes the payments that are new or have changed since `before`. One row per month, so there are few. */
+/** Writes the payments that are new or have changed since `before`. There are few, with one row per month. */
 export function writePayments(
   database: Database.Database,
   all: Payments = NONE,

@@ -9,9 +9,9 @@ import { DAY_MS } from "../../platform/base/time.ts";
 import type { WatchdogState } from "./state-store.ts";
 
 /**
- * Moves a state's times by `byMs`, after the clock has moved by the same amount, so that ongoing periods end neither earlier nor
- * later. Times that people have read are left unchanged: when an alert started, acknowledgements, and past events. `nowMs` is the
- * time before the move.
+ * Moves the times in a state by `byMs` after the clock has moved by the same amount, so that ongoing periods end neither earlier
+ * nor later. Times that people have seen are left unchanged: when an alert started, acknowledgements, and past events. `nowMs` is
+ * the time before the move.
  */
 export function shiftTimes(state: WatchdogState, byMs: number, nowMs: number): WatchdogState {
   const shift = (atMs: number): number => atMs + byMs;
@@ -30,8 +30,8 @@ export function shiftTimes(state: WatchdogState, byMs: number, nowMs: number): W
 }
 
 /**
- * Moves the alerts and histories of a process that ended while its clock was not believed: how long ago that was is not known, so
- * none of them has lasted longer since then. The ledger keeps its times: the chain's, or the best known.
+ * Moves the alerts and histories of a process that ended while its clock was not trusted: how long ago that was is unknown, so
+ * none of them has lasted any longer. The ledger keeps its times: the chain's, or the best known.
  */
 export function afterUnsure(state: WatchdogState, nowMs: number): WatchdogState {
   const times = [...state.pollHistories.values()].flatMap(({ unsureAtMs }) => unsureAtMs ?? []);
@@ -47,7 +47,7 @@ export function afterUnsure(state: WatchdogState, nowMs: number): WatchdogState 
 
 type Shift = (atMs: number) => number;
 
-/** Returns the value with the existing fields shifted. */
+/** Returns the value with its existing fields shifted. */
 function shifted<T extends object>(value: T, keys: readonly (keyof T)[], shift: Shift): T {
   const all = keys.flatMap((key) => {
     const atMs = value[key];
@@ -157,7 +157,7 @@ function shiftAlert(alert: AlertState, shift: Shift): AlertState {
   };
 }
 
-/** A silence that has started lasts as long as requested. A planned silence keeps its times. */
+/** A silence that has already started lasts as long as requested. A planned silence keeps its times. */
 function shiftSilence(silence: Silence, shift: Shift, nowMs: number): Silence {
   return silence.startsAtMs <= nowMs ? shifted(silence, ["startsAtMs", "endsAtMs"], shift) : silence;
 }
@@ -171,7 +171,7 @@ function shiftDelivery(delivery: Delivery, shift: Shift): Delivery {
   };
 }
 
-/** The end of a cause matters for the grace period of its consequences. */
+/** Shifts the end of a cause, which matters for the grace period of its consequences. */
 function shiftPast(past: PastAlert, shift: Shift, nowMs: number): PastAlert {
   return past.resolvedAtMs === undefined || past.resolvedAtMs < nowMs - DAY_MS
     ? past

@@ -20,13 +20,13 @@ import { readPayments, writePayments } from "./payment-rows.ts";
 import { MIGRATIONS } from "./schema.ts";
 import { EMPTY_STATE, type StateStore, WatchdogError, type WatchdogState } from "./state-store.ts";
 
-/** File name in the state folder. */
+/** Name of the file in the state folder. */
 export const STATE_FILE = "oracle-watchdog.sqlite";
 
-/** Opens a database file. Tests replace it with one whose disk fails. */
+/** Opens a database file. Tests replace this function with one whose disk fails. */
 export type OpenDatabase = (file: string, options: Database.Options) => Database.Database;
 
-/** Opens or creates a folder's state file. Throws {@link WatchdogError} if the folder is in use or the file cannot be read. */
+/** Opens or creates the state file in a folder. Throws {@link WatchdogError} if the folder is in use or the file unreadable. */
 export function openSqliteState(folder: string, open: OpenDatabase = openFile): StateStore {
   // Two watchdogs on one state would both count every block. SQLite's own locks last for one transaction only, so the
   // folder is locked until `close`.
@@ -89,7 +89,7 @@ function openDatabase(file: string, open: OpenDatabase): Database.Database {
   }
 }
 
-/** Closes a database whose disk may be gone. All saves have finished, so nothing is lost. */
+/** Closes a database whose disk may be gone. Nothing is lost, since all saves have finished. */
 function closeQuietly(database: Database.Database): void {
   try {
     database.close();
@@ -98,7 +98,7 @@ function closeQuietly(database: Database.Database): void {
   }
 }
 
-/** Runs `work` and converts its errors to {@link WatchdogError}, with the folder in the message. */
+/** Runs `work` and converts any error to a {@link WatchdogError} whose message names the folder. */
 function withFolderError<T>(folder: string, work: () => T): T {
   try {
     return work();
@@ -154,18 +154,18 @@ function writeState(database: Database.Database, state: WatchdogState, stored: W
       );
 }
 
-/** The ledgers in a state file, for reading while a watchdog is running. */
+/** The ledgers in a state file, which can be read while a watchdog is running. */
 export interface LedgerFile {
   /** Validator names, sorted. */
   readonly validators: () => readonly string[];
   /** Undefined if the validator is not in the file. */
   readonly view: (validator: string) => LedgerView | undefined;
-  /** Time of the last counted reading. */
+  /** Returns the time of the last counted reading. */
   readonly checkpointMs: (validator: string) => number | undefined;
   readonly close: () => void;
 }
 
-/** Opens a folder's state file read-only. Throws if there is none, or if its format is not the current one. */
+/** Opens the state file in a folder read-only. Throws if there is none, or if its format is not the current one. */
 export function openLedgerFile(folder: string): LedgerFile {
   const database = new Database(join(folder, STATE_FILE), {
     readonly: true,

@@ -14,7 +14,7 @@ import {
 } from "../alerts/outbox.ts";
 import { createMemoryState, type StateStore, type WatchdogState } from "./state-store.ts";
 
-/** A running watchdog's current state, and its copy in a store. */
+/** The current state of a running watchdog, and its copy in a store. */
 export interface StateKeeper {
   /** Loads the state from the store and saves to it from now on. Throws if the store cannot be read. */
   readonly open: (store: StateStore) => void;
@@ -22,32 +22,32 @@ export interface StateKeeper {
   /** Replaces the state and saves it. If the store fails, the error is logged, not thrown. */
   readonly replace: (state: WatchdogState) => void;
   /**
-   * Replaces the state only if it can be stored immediately, for changes that are confirmed to a user. Returns undefined or why
-   * the state was not stored, in which case it is left unchanged.
+   * Replaces the state only if it can be stored immediately, as required for changes that are confirmed to a user. Returns
+   * undefined or, if the state could not be stored and is left unchanged, the reason.
    */
   readonly replaceStored: (state: WatchdogState) => string | undefined;
-  /** When and why the watchdog began to fail to store the state, in plain words; undefined while storing works. */
+  /** Explains in plain words since when and why the state cannot be stored; undefined while storing works. */
   readonly problem: () => string | undefined;
   /** The state's deliveries. */
   readonly outbox: Outbox;
   readonly moves: StoredMoves;
   /** Resolves at the next state change. Rejects on abort. */
   readonly changed: (signal: AbortSignal) => Promise<void>;
-  /** Saves once more if a save has failed, and closes the store. */
+  /** Saves again if a save has failed, then closes the store. */
   readonly close: () => void;
 }
 
 export interface KeeperDeps {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Uniform in [0, 1). */
+  /** Returns a random number in [0, 1). */
   readonly random: () => number;
 }
 
-/** Reopening reads the whole state, so it is not attempted at every poll of every validator. */
+/** Reopening reads the whole state, so it is not attempted in every poll of every validator. */
 const REOPEN: BackoffOptions = { minMs: 1000, baseMs: 2000, maxMs: 30_000 };
 
-/** Failed saves since the last successful one. */
+/** Saves that have failed since the last successful one. */
 interface StoreFailure {
   readonly sinceMs: number;
   readonly attempts: number;

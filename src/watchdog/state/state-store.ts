@@ -8,7 +8,7 @@ import type { Observation } from "../sources/observation.ts";
 
 /** State that survives a watchdog restart. */
 export interface WatchdogState {
-  /** By validator name. A validator that has never been read is absent. */
+  /** Ledgers by validator name. A validator that has never been read is absent. */
   readonly ledgers: ReadonlyMap<string, Ledger>;
   /** Histories of the last polls, by validator name. A validator that has never been polled is absent. */
   readonly pollHistories: ReadonlyMap<string, PollHistory>;
@@ -28,7 +28,7 @@ export const EMPTY_STATE: WatchdogState = {
 
 export interface StateStore {
   readonly load: () => WatchdogState;
-  /** Replaces the stored state in one transaction. The state is durable once the call returns. Call `load` first. */
+  /** Replaces the stored state in one transaction. The state is durable once the call returns. `load` must be called first. */
   readonly save: (state: WatchdogState) => void;
   /**
    * Opens the store again after a failed save, and reads its content, which may or may not include the failed commit. Throws if
@@ -38,7 +38,7 @@ export interface StateStore {
   readonly close: () => void;
 }
 
-/** Creates a store that keeps the state only in memory. */
+/** Creates a store that holds the state only in memory. */
 export function createMemoryState(): StateStore {
   let stored = EMPTY_STATE;
   return {
@@ -51,7 +51,7 @@ export function createMemoryState(): StateStore {
   };
 }
 
-/** Errors that end the watchdog. The operator must change the configuration. */
+/** Errors that end the watchdog and require the operator to change the configuration. */
 type WatchdogErrorFacts =
   | { readonly code: "wrong-chain"; readonly expected: string }
   | { readonly code: "state-in-use"; readonly folder: string }
@@ -60,7 +60,7 @@ type WatchdogErrorFacts =
 /** Thrown by the watchdog's service. */
 export class WatchdogError extends CodedError<WatchdogErrorFacts> {}
 
-/** Adds the payment found by the poll's search. */
+/** Adds the payment that the poll's search found. */
 export function withPayment(
   payments: WatchdogState["payments"],
   { validator, chain: { payment } }: Observation,
@@ -71,8 +71,8 @@ export function withPayment(
 }
 
 /**
- * Starts a new ledger if the operator has set a different chain from the one that was counted: a relaunched network. The previous
- * chain's ledger is kept for reports, as "NAME on CHAIN".
+ * Starts a new ledger if the operator has set a chain other than the one that was counted, e.g. a relaunched network. The
+ * previous chain's ledger is retained for reports, as "NAME on CHAIN".
  */
 export function onChain(state: WatchdogState, name: string, chainId: string | undefined): WatchdogState {
   const ledger = state.ledgers.get(name);

@@ -14,11 +14,11 @@ interface ExportedValidator extends IncidentSource {
   /** The current month. */
   readonly assessment: Assessment;
   readonly alerts: readonly (ExplainingAlert & Pick<OpenAlert, "severity">)[];
-  /** Absent if an older watchdog does not report it. */
+  /** Absent if the watchdog is older and does not report pending alerts. */
   readonly pending?: readonly Omit<OpenAlert, "phase">[];
 }
 
-/** A watchdog's data as returned by its API. */
+/** A watchdog's data, as returned by its API. */
 interface ExportedState {
   readonly nowMs: number;
   /** Undefined before the first poll. */
@@ -26,13 +26,13 @@ interface ExportedState {
   readonly validators: readonly ExportedValidator[];
 }
 
-/** If the last poll is older than this, it says nothing about the present. */
+/** If the last poll is older than this, it says nothing about the current state. */
 const STALE_MS = 2 * MINUTE_MS;
 
-/** An exported file is replaced from time to time: it is old if that has not happened for this long. */
+/** An exported file is expected to be replaced regularly, and is considered old if this has not happened for this long. */
 const FILE_STALE_MS = 15 * MINUTE_MS;
 
-/** Creates the page's content from a watchdog's data. */
+/** Creates the content of the page from a watchdog's data. */
 export function exportedStatus(config: StatusPageConfig, state: ExportedState): PublicStatus {
   const data = new Map(state.validators.map((one) => [one.ledger.validator, one]));
   return {

@@ -13,7 +13,7 @@ export type PublicState = (typeof PUBLIC_STATES)[number];
 /** A validator's current state. */
 export interface Present {
   readonly state: PublicState;
-  /** A sentence without its final period. */
+  /** A sentence without its trailing period. */
   readonly text: string;
   /** Start and cause of an outage reported by an alert. */
   readonly outage?: { readonly sinceMs: number; readonly cause: string };
@@ -27,19 +27,19 @@ export interface OpenAlert {
   readonly sinceMs: number;
 }
 
-/** Input for deciding the current state. */
+/** Input to the decision on the current state. */
 export interface PresentInput {
-  /** The last poll is old, or could not read any node. */
+  /** True if the last poll is old or could not read any node. */
   readonly isBlind: boolean;
   readonly alerts: readonly OpenAlert[];
-  /** Blocks from the last five minutes. */
+  /** Counts of the blocks from the last five minutes. */
   readonly recent: BlockCounts;
   readonly least: LeastRates;
 }
 
 /**
- * Decides the current state. Never operational if nothing can be seen, if there were no blocks, or while a critical alert is
- * firing or pending. Alerts about the month's pay say nothing about the present.
+ * Determines the current state. It is never operational if nothing can be seen, if there were no blocks, or while a critical
+ * alert is firing or pending. Alerts about the month's pay say nothing about the current state.
  */
 export function presentOf({ isBlind, alerts, recent, least }: PresentInput): Present {
   if (isBlind) return { state: "unknown", text: "No current data" };

@@ -7,33 +7,33 @@ import { isAtLeast, type LeastRates, successRate, type SuccessRate } from "../po
 export const SHOWN_DAYS = 90;
 
 /**
- * State of a day. "good", "weak" and "bad": the known blocks are at or above the full-reward boundary, between the boundaries,
- * below both. "unknown": most of the day is not known.
+ * State of a day. "good", "weak" and "bad": the rate of the known blocks is at or above the full-reward boundary, between the
+ * boundaries, or below both. "unknown": most of the day is unknown.
  */
 export const DAY_STATES = ["good", "weak", "bad", "unknown"] as const;
 
 /** One of {@link DAY_STATES}. */
 export type DayState = (typeof DAY_STATES)[number];
 
-/** One day (UTC) for one component. */
+/** One day (UTC) of one component. */
 export interface PublicDay {
   readonly dayMs: number;
   readonly state: DayState;
   /** Success rate of the blocks with a known result. Undefined if there are none. */
   readonly rate: SuccessRate | undefined;
-  /** Fraction of the day so far whose results are not known, from 0 to 1. */
+  /** Fraction of the day so far with unknown results, from 0 to 1. */
   readonly unknownShare: number;
 }
 
-/** Times between which results are known. */
+/** The times between which results are known. */
 export interface SeenTimes {
   /** When counting began. Undefined if nothing is counted. */
   readonly fromMs: number | undefined;
-  /** Last reading of a node. Undefined if there is none. */
+  /** Time of the last reading of a node. Undefined if there is none. */
   readonly untilMs: number | undefined;
 }
 
-/** Returns the first day on the page. */
+/** Returns the first day shown on the page. */
 export function firstDayMs(nowMs: number): number {
   return startOfDay(nowMs) - (SHOWN_DAYS - 1) * DAY_MS;
 }
@@ -44,7 +44,7 @@ export function countedFromMs(ledger: LedgerView, source: LedgerSource): number 
   return times.length === 0 ? undefined : Math.min(...times);
 }
 
-/** Returns all days on the page, oldest first. Blocks whose time is an estimate are treated as unknown. */
+/** Returns all days shown on the page, oldest first. Blocks with estimated times are treated as unknown. */
 export function publicDays(
   rollups: readonly Rollup[],
   seen: SeenTimes,
@@ -72,13 +72,13 @@ function publicDay(
   return { dayMs, state: unknownShare > 0.5 ? "unknown" : stateOf(rate, least), rate, unknownShare };
 }
 
-/** Returns the state of a rate. */
+/** Returns the state that corresponds to a rate. */
 export function stateOf(rate: SuccessRate, least: LeastRates): "good" | "weak" | "bad" {
   if (isAtLeast(rate, least.full)) return "good";
   return isAtLeast(rate, least.none) ? "weak" : "bad";
 }
 
-/** Moves estimated results to the unknown blocks. */
+/** Counts estimated results as unknown blocks. */
 function knownCounts(day: Rollup | undefined): BlockCounts {
   if (day === undefined) return NO_BLOCKS;
   const { counts, estimated } = day;
@@ -90,7 +90,7 @@ function knownCounts(day: Rollup | undefined): BlockCounts {
   };
 }
 
-/** Fraction of a day, up to now, that lies before counting began or after the last reading. */
+/** Returns the fraction of a day, up to now, that is before counting began or after the last reading. */
 function unseenShare(dayMs: number, { fromMs, untilMs }: SeenTimes, nowMs: number): number {
   const endMs = Math.min(dayMs + DAY_MS, nowMs);
   if (endMs <= dayMs || fromMs === undefined || untilMs === undefined) return 1;
@@ -98,11 +98,11 @@ function unseenShare(dayMs: number, { fromMs, untilMs }: SeenTimes, nowMs: numbe
   return 1 - Math.max(0, seenMs) / (endMs - dayMs);
 }
 
-/** Success over the days on the page. */
+/** Success over the days shown on the page. */
 export interface Uptime {
-  /** Success rate of all blocks with a known result; undefined if there are none. */
+  /** Success rate of all blocks with known results; undefined if there are none. */
   readonly rate: SuccessRate | undefined;
-  /** Number of days that are mostly known. */
+  /** Number of days for which most results are known. */
   readonly knownDays: number;
 }
 
@@ -118,7 +118,7 @@ export function uptimeOf(days: readonly PublicDay[]): Uptime {
   return { rate: successRate(sum), knownDays: days.filter(({ state }) => state !== "unknown").length };
 }
 
-/** Start of the day (UTC). */
+/** Returns the start of the day (UTC). */
 export function startOfDay(atMs: number): number {
   return Math.floor(atMs / DAY_MS) * DAY_MS;
 }

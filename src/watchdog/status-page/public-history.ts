@@ -5,20 +5,20 @@ import { incidentsOf, joinIncidents } from "../alerts/incidents.ts";
 import { type Incident, type IncidentSource, SCATTERED } from "../alerts/miss-causes.ts";
 import { COMPONENT_SOURCES } from "./status-page-config.ts";
 
-/** Incidents and counts for a range of days. */
+/** Incidents and counts over a range of days. */
 export interface PublicHistory {
   readonly days: ReadonlyMap<LedgerSource, readonly Rollup[]>;
   /** Oldest first. */
   readonly incidents: readonly Incident[];
 }
 
-/** No days and no incidents. */
+/** A history without days or incidents. */
 export const NO_HISTORY: PublicHistory = { days: new Map(), incidents: [] };
 
-/** Shorter halts and gaps are not incidents. */
+/** Halts and gaps shorter than this are not incidents. */
 const LEAST_EVENT_MS = 5 * MINUTE_MS;
 
-/** Reads the history in [fromMs, toMs): incidents, plus halts and gaps. Scattered blocks are not an incident for the public. */
+/** Reads the history in [fromMs, toMs): incidents, plus halts and gaps. Scattered blocks are not incidents for the public. */
 export function readHistory(source: IncidentSource, fromMs: number, toMs: number): PublicHistory {
   const { ledger } = source;
   const incidents = incidentsOf(source, fromMs, toMs).filter(({ cause }) => cause !== SCATTERED);
@@ -38,7 +38,7 @@ export function readHistory(source: IncidentSource, fromMs: number, toMs: number
   };
 }
 
-/** Joins the histories before and after a given time. An incident that spans it becomes one. */
+/** Joins the histories before and after a given time. The two parts of an incident that spans it become one. */
 export function joinHistories(
   past: PublicHistory,
   recent: PublicHistory,

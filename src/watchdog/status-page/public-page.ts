@@ -23,8 +23,8 @@ svg.days{max-width:none;height:2.5rem;border:0;border-radius:0;background:none}
 .ends{font-size:.85rem}`;
 
 /**
- * Reloads the page, unless somebody is using it or its server does not respond, and marks it as old when it is: without this, a
- * page in an open tab, in a cache or in an exported file would seem current.
+ * Reloads the page unless somebody is using it or its server does not respond, and marks the page as old once it is. Otherwise, a
+ * page in an open tab, in a cache or in an exported file would appear to be current.
  */
 const SCRIPT = `"use strict";
 (() => {
@@ -47,7 +47,7 @@ setInterval(tell, 5000);
 if (reload) setInterval(load, reload * 1000);
 })();`;
 
-/** The page's content policy: only its own style and script, and its own server. */
+/** The page's content policy, which allows only its own style and script, and its own server. */
 export const PUBLIC_PAGE_POLICY: string = contentPolicy(STYLE, SCRIPT, [
   "connect-src 'self'",
   "form-action 'none'",
@@ -65,9 +65,9 @@ const NAMES: Readonly<Record<PublicComponent["name"], string>> = {
   votes: "Oracle votes in blocks",
 };
 
-/** How a page is shown. */
+/** Options for displaying a page. */
 export interface PublicPageOptions {
-  /** Seconds after which a browser reloads the page. Undefined for never, as in a file. */
+  /** Seconds after which browsers reload the page. If undefined, as in a file, they never do. */
   readonly reloadSeconds: number | undefined;
 }
 
@@ -104,7 +104,7 @@ ${rawElement("script", SCRIPT)}
   return `<!doctype html>\n${body.text}\n`;
 }
 
-/** A document cannot forbid others to frame it. */
+/** The policy for files: a document itself cannot forbid others to frame it. */
 const FILE_POLICY = PUBLIC_PAGE_POLICY.replace("; frame-ancestors 'none'", "");
 
 const KEY = html`<span class="entry"><span class="key k-good"></span>tall: success</span> <span class="entry"><span class="key k-weak"></span>middle: reduced</span> <span class="entry"><span class="key k-bad"></span>short: outage</span> <span class="entry"><span class="key k-none"></span>outline: not known</span>`;
@@ -156,12 +156,12 @@ ${dayBars(days, `${title}, ${NAMES[name]}, last ${SHOWN_DAYS} days: ${daysInWord
 
 const CELL = 8;
 const HEIGHT = 40;
-/** Heights by state: states differ in shape, not just in colour. */
+/** Bar heights by state. States differ in shape, not just in colour. */
 const HEIGHTS: Readonly<Record<Exclude<DayState, "unknown">, number>> = { good: 40, weak: 27, bad: 14 };
-/** Smaller unknown parts are not drawn. */
+/** Unknown parts smaller than this are not drawn. */
 const LEAST_SHARE = 0.005;
 
-/** Draws one bar per day. The unknown part of a day is an outline above it. */
+/** Draws one bar per day. The unknown part of a day is outlined above its bar. */
 function dayBars(days: readonly PublicDay[], summary: string): Html {
   const bars = (state: DayState): Html | string => {
     const own = days.flatMap((day, index) => (day.state === state ? [bar(day, index)] : []));
@@ -199,7 +199,7 @@ function dayInWords({ dayMs, rate, unknownShare }: PublicDay): string {
 /** Maximum number of days named in the summary. */
 const NAMED = 20;
 
-/** Text alternative for the bars: how many days have each state, and the days that were not good. */
+/** Text alternative for the bars: the number of days with each state, and the days that were not good. */
 function daysInWords(days: readonly PublicDay[]): string {
   const of = (state: DayState): readonly PublicDay[] => days.filter((day) => day.state === state);
   const worse = [...of("bad"), ...of("weak")];

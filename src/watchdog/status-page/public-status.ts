@@ -12,44 +12,44 @@ import type { PublicHistory } from "./public-history.ts";
 import { publicCause } from "./public-words.ts";
 import { COMPONENT_SOURCES, type ComponentName, type ShownValidator } from "./status-page-config.ts";
 
-/** A row on the page. */
+/** A row of the page. */
 export interface PublicComponent {
   readonly name: ComponentName;
   readonly days: readonly PublicDay[];
   readonly uptime: Uptime;
 }
 
-/** An incident in words for the public. */
+/** An incident, described in words for the public. */
 export interface PublicIncident {
   readonly fromMs: number;
-  /** Undefined while it is ongoing. */
+  /** Undefined while the incident is ongoing. */
   readonly toMs: number | undefined;
   readonly cause: string;
-  /** Absent unless amounts are shown. */
+  /** The cost of the incident. Absent unless amounts are shown. */
   readonly cost?: string;
 }
 
-/** What the page says about one validator: it shows nothing else. */
+/** Everything that the page shows about one validator. */
 export interface PublicValidator {
   readonly title: string;
   readonly chainId: string | undefined;
   readonly present: Pick<Present, "state" | "text">;
-  /** Last reading of a node. */
+  /** Time of the last reading of a node. */
   readonly seenAtMs: number | undefined;
   readonly components: readonly PublicComponent[];
   /** Newest first. */
   readonly incidents: readonly PublicIncident[];
-  /** The month's pay so far. Absent unless amounts are shown. */
+  /** The pay for the month so far. Absent unless amounts are shown. */
   readonly pay?: { readonly month: string; readonly soFar: string; readonly of: string };
 }
 
-/** Maximum number of incidents per validator: the newest ones. */
+/** Maximum number of incidents per validator; only the newest are shown. */
 const MAX_INCIDENTS = 20;
 
-/** An incident is ongoing if the validator is in an outage and the incident's last bad block is no older than this. */
+/** An incident is ongoing if the validator is in an outage and the last bad block of the incident is no older than this. */
 const ONGOING_MS = 10 * MINUTE_MS;
 
-/** Input for {@link publicValidator}. */
+/** Input to {@link publicValidator}. */
 export interface PublicInput {
   readonly shown: ShownValidator;
   readonly hasAmounts: boolean;
@@ -62,7 +62,7 @@ export interface PublicInput {
   readonly nowMs: number;
 }
 
-/** Reduces what is known about a validator to what the page shows. */
+/** Reduces everything known about a validator to what the page shows. */
 export function publicValidator(input: PublicInput): PublicValidator {
   const { shown, hasAmounts, ledger, history, present, assessment, seenAtMs, nowMs } = input;
   const least = assessment?.policy.least ?? SPECIFIED_LEAST;
@@ -122,23 +122,23 @@ function publicIncidents({
   return [...listed, ...begun].toReversed().slice(0, MAX_INCIDENTS);
 }
 
-/** The page's content at one time. */
+/** The content of the page at a given time. */
 export interface PublicStatus {
   readonly title: string;
-  /** Time of the data: the oldest of all validators' last polls. Undefined before the first poll. */
+  /** Time of the data, i.e. of the oldest of all validators' last polls. Undefined before the first poll. */
   readonly asOfMs: number | undefined;
-  /** Age from which the page says nothing about the present, ms. */
+  /** Age from which the page says nothing about the current state, in ms. */
   readonly staleMs: number;
   readonly validators: readonly PublicValidator[];
 }
 
-/** The validator with the most serious state. */
+/** Returns the validator with the most serious state. */
 export function gravest({ validators }: PublicStatus): PublicValidator | undefined {
   const rank = ({ present }: PublicValidator): number => PUBLIC_STATES.indexOf(present.state);
   return validators.toSorted((a, b) => rank(a) - rank(b))[0];
 }
 
-/** Encodes the page as JSON. Times are ISO 8601, days are UTC dates. */
+/** Encodes the page as JSON. Times are in ISO 8601; days are UTC dates. */
 export function publicJson(status: PublicStatus): JsonObject {
   return {
     title: status.title,
@@ -189,7 +189,7 @@ function percentOrNull(rate: SuccessRate | undefined): string | null {
   return rate === undefined ? null : formatPercent(rate);
 }
 
-/** Formats a share as a percentage with one decimal. Only zero gives 0.0, and only one gives 100.0. */
+/** Formats a fraction as a percentage with one decimal. Only zero is shown as 0.0, and only one as 100.0. */
 export function unknownPercent(share: number): string {
   if (share <= 0 || share >= 1) return share <= 0 ? "0.0" : "100.0";
   return Math.min(99.9, Math.max(0.1, Math.round(share * 1000) / 10)).toFixed(1);

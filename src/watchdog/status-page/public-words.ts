@@ -1,8 +1,8 @@
 import { NO_CAUSE } from "../alerts/miss-causes.ts";
 
 /**
- * Causes of incidents in words for the public, without names of machines, programs or alerts. The keys are condition names and
- * kinds of ledger events.
+ * Causes of incidents in words for the public, without naming machines, programs or alerts. The keys are the names of conditions
+ * and the kinds of ledger events.
  */
 const WORDS: Readonly<Record<string, string>> = {
   "sidecar-down": "The price service did not respond",
@@ -33,7 +33,7 @@ const WORDS: Readonly<Record<string, string>> = {
   [NO_CAUSE]: "The cause is not known",
 };
 
-/** A cause in words for the public, as a sentence without its final period. */
+/** Describes a cause in words for the public, as a sentence without its trailing period. */
 export function publicCause(cause: string): string {
   return Object.hasOwn(WORDS, cause) ? (WORDS[cause] ?? OTHER) : OTHER;
 }

@@ -8,7 +8,7 @@ import {
 import type { LedgerSource } from "../ledger/ledger-view.ts";
 import { DEFAULT_VALIDATOR } from "../state/schema.ts";
 
-/** Rows for a validator on the status page, and the counts that they show. */
+/** Rows for each validator on the status page, with the counts that they show. */
 export const COMPONENT_SOURCES = { prices: "calls", votes: "votes" } as const satisfies Readonly<
   Record<string, LedgerSource>
 >;
@@ -20,18 +20,18 @@ const COMPONENT_NAMES = ["prices", "votes"] as const satisfies readonly Componen
 
 /** A validator on the status page. */
 export interface ShownValidator {
-  /** Its name in the configuration. */
+  /** The validator's name in the configuration. */
   readonly name: string;
-  /** Its name on the page. */
+  /** The validator's name on the page. */
   readonly title: string;
-  /** Rows, in display order. */
+  /** The validator's rows, in display order. */
   readonly components: readonly ComponentName[];
 }
 
 /** Configuration of the public status page. */
 export interface StatusPageConfig {
   readonly listen: ListenAddress;
-  /** Names that clients may use besides the loopback names. If absent: none on a loopback address, otherwise every name. */
+  /** Host names that clients may use besides the loopback names. If absent: none on a loopback address, otherwise any name. */
   readonly hosts?: readonly string[];
   readonly title: string;
   readonly validators: readonly ShownValidator[];
@@ -39,7 +39,7 @@ export interface StatusPageConfig {
   readonly hasAmounts: boolean;
 }
 
-/** Maximum number of validators on one page: it has 90 days for each, and must stay small. */
+/** Maximum number of validators on one page, which shows 90 days for each and must stay small. */
 export const MAX_SHOWN = 50;
 
 function titleField() {
@@ -93,7 +93,7 @@ interface FileWithPage {
   readonly validators?: readonly { readonly name: string }[] | undefined;
 }
 
-/** Adds an issue for a validator on the page that is not in the file, and for more validators than one page can have. */
+/** Adds an issue for each validator on the page that is not in the file, and if there are too many validators for one page. */
 export function refuseStatusPage(file: FileWithPage, context: z.RefinementCtx): void {
   const { status_page: page } = file;
   if (page === undefined) return;
@@ -129,7 +129,7 @@ interface PageValidator {
   readonly hasVotes: boolean;
 }
 
-/** Returns the settings for a page with these validators. Without a section, all settings have their defaults. */
+/** Returns the settings for a page with these validators. Without a section, all settings have their default values. */
 export function statusPageOf(
   page: StatusPageFile = statusPageSchema.parse({}),
   all: readonly PageValidator[],

@@ -21,9 +21,9 @@ import type { ShownValidator, StatusPageConfig } from "./status-page-config.ts";
 export interface StatusPageDeps {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Counts in memory; undefined before the first reading. */
+  /** Returns the counts in memory; undefined before the first reading. */
   readonly ledger: (validator: string) => LedgerView | undefined;
-  /** The same, including older counts. May throw, for example when the disk fails. */
+  /** Returns the same counts, plus older ones. May throw, e.g. if the disk fails. */
   readonly storedLedger: (validator: string) => LedgerView | undefined;
   readonly alertHistory: () => readonly PastAlert[];
   /** Longest normal time between the ends of two polls. */
@@ -33,26 +33,26 @@ export interface StatusPageDeps {
 
 /** The public status page. */
 export interface StatusPage {
-  /** Takes a validator's state after its poll. */
+  /** Updates the page with a validator's state after its poll. */
   readonly update: (status: WatchdogStatus) => void;
   readonly routes: readonly HttpRoute[];
 }
 
-/** Time after which a browser reloads the page. */
+/** Time after which browsers reload the page. */
 const RELOAD_MS = MINUTE_MS;
 
-/** Maximum time that caches may store the page. */
+/** Maximum time for which caches may store the page. */
 const MAX_CACHED_MS = MINUTE_MS;
 
-/** What is known about a validator from its last poll. */
+/** What the last poll of a validator has shown. */
 interface Entry {
   readonly status: WatchdogStatus;
   readonly past: PublicHistory;
 }
 
 /**
- * Creates the page, `GET /`, and the same content as JSON. It has its own HTTP server, with no other routes. It is rendered at
- * most once per poll, on request. Data from before yesterday is read during a poll, at most once per hour.
+ * Creates the page at `GET /`, and the same content as JSON. The page has its own HTTP server without any other routes. It is
+ * rendered on request, at most once per poll. Data from before yesterday is read during a poll, at most once per hour.
  */
 export function createStatusPage(config: StatusPageConfig, deps: StatusPageDeps): StatusPage {
   const { clock, pollMs, intervalMs } = deps;
@@ -96,7 +96,7 @@ export function createStatusPage(config: StatusPageConfig, deps: StatusPageDeps)
   };
 }
 
-/** Error texts only go to the log: they may contain addresses and paths. */
+/** Writes error texts only to the log, since they may contain addresses and paths. */
 function safely(handle: () => HttpReply, { logger }: Pick<StatusPageDeps, "logger">): HttpReply {
   try {
     return handle();
@@ -121,7 +121,7 @@ function reply(contentType: string, body: string, cachedSeconds: number): HttpRe
   };
 }
 
-/** Returns a function that creates a value again only if a part of its key has changed. */
+/** Returns a function that creates a value again only when part of its key has changed. */
 function createLast<T>(): (key: readonly unknown[], create: () => T) => T {
   let last: { readonly key: readonly unknown[]; readonly value: T } | undefined;
   return (key, create) => {
@@ -131,7 +131,7 @@ function createLast<T>(): (key: readonly unknown[], create: () => T) => T {
   };
 }
 
-/** A poll changes the page; once polls stop, time does. */
+/** Returns the page's key. Polls change it; once they stop, time does. */
 function keyOf(entry: Entry | undefined, pollMs: number, nowMs: number): readonly unknown[] {
   if (entry === undefined) return [];
   const polledAtMs = entry.status.polledAtMs ?? 0;
@@ -165,12 +165,12 @@ function toPublic(shown: ShownValidator, entry: Entry | undefined, context: Publ
   });
 }
 
-/** Start of yesterday: later days are in memory. */
+/** Returns the start of yesterday, from which on all days are in memory. */
 function cutOf(nowMs: number): number {
   return startOfDay(nowMs) - DAY_MS;
 }
 
-/** Creates a function that reads the history before yesterday, and reads it again after an hour, since gaps are filled later. */
+/** Creates a function that reads the history before yesterday, and reads it again after an hour because gaps are filled later. */
 function createPasts(deps: StatusPageDeps): (status: WatchdogStatus) => PublicHistory {
   const known = new Map<
     string,
@@ -197,7 +197,7 @@ function createPasts(deps: StatusPageDeps): (status: WatchdogStatus) => PublicHi
   };
 }
 
-/** Last reading of a node by this process or, before there is one, the last counted minute. */
+/** Returns the time of this process's last reading of a node or, before there is one, of the last counted minute. */
 function seenAt(
   { sources }: WatchdogStatus,
   ledger: LedgerView | undefined,

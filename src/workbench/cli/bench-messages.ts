@@ -4,7 +4,7 @@ import { type MessageGroup, message, messageCommands } from "../../localnet/cli/
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { benchCommand } from "./bench-command.ts";
 
-/** `relaywatch tx MODULE` for the workbench's modules. */
+/** `relaywatch tx MODULE`, for the workbench's modules. */
 const BENCH_MESSAGES = {
   tokenfactory: {
     service: "osmosis.tokenfactory.v1beta1.Msg",

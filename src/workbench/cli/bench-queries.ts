@@ -4,7 +4,7 @@ import { type QueryGroup, query, queryCommands } from "../../localnet/cli/module
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { benchCommand } from "./bench-command.ts";
 
-/** `relaywatch query MODULE` for the workbench's modules. */
+/** `relaywatch query MODULE`, for the workbench's modules. */
 const BENCH_QUERIES = {
   tokenfactory: {
     service: "osmosis.tokenfactory.v1beta1.Query",
@@ -80,7 +80,7 @@ const BENCH_QUERIES = {
   ),
 } as const satisfies Readonly<Record<string, QueryGroup>>;
 
-/** Returns a function that creates `relaywatch query NAME`. Without the module, the error says how a local chain gets it. */
+/** Returns a function that creates `relaywatch query NAME`. If the module is missing, the error says how to get it. */
 export function benchQueries(name: keyof typeof BENCH_QUERIES): (context: CliContext) => Command {
   return benchCommand(queryCommands(BENCH_QUERIES[name]));
 }

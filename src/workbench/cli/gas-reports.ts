@@ -71,7 +71,9 @@ function isUnknownPath(error: unknown): boolean {
   );
 }
 
-/** Returns a transaction's failed Wasm calls with the running functions; "" if there are none or the node does not profile. */
+/**
+ * Returns a transaction's failed Wasm calls and the functions running in them; "" if there are none or no profile is returned.
+ */
 async function stacks(
   client: PooledChainClient,
   request: ProfileRequest,
@@ -100,10 +102,10 @@ function stacksText({ failures }: ProfileReport): string {
     .join("");
 }
 
-/** Maximum number of rows in the table. */
+/** Maximum number of rows in the profile table. */
 const MAX_ROWS = 25;
 
-/** The places that use the most gas themselves, in the chain's gas, and the stacks of failures. */
+/** Formats the places that use the most gas themselves, in the chain's gas, and the stacks of failures. */
 function profileTable(report: ProfileReport): string {
   const whole = totalGas(report.root);
   const places = gasByPlace(report.root).filter(({ self }) => self !== 0n);

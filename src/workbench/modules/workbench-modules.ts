@@ -11,7 +11,7 @@ import { createParamsOnlyModules } from "./params-only/modules.ts";
 import { createTokenFactoryModule, type TokenFactoryModule } from "./tokenfactory/module.ts";
 import type { AddedModules, ChainParts, ModuleBindings } from "../../localnet/chain/module-set.ts";
 
-/** The deployed chain's modules that its contracts use and that a localnet does not need. */
+/** Modules of the deployed chain that its contracts use but a localnet does not need. */
 export const WORKBENCH_MODULES = {
   names: [
     "feerefunder",

@@ -1,12 +1,12 @@
-/** Maximum length of a result. With back references, a mangled name can represent a text of any length. */
+/** Maximum length of a demangled name. With back references, a mangled name can represent a text of any length. */
 const MAX_LENGTH = 2_000;
 /** Maximum nesting depth of a name. */
 const MAX_DEPTH = 100;
 
 /**
- * Returns a Rust function's name as written in its source, without the compiler's hashes. Handles both of Rust's manglings,
- * `_ZN…17h…E` and `_R…`, and names that a linker has already demangled (`a::b::h0123456789abcdef`). Any other name is returned
- * unchanged.
+ * Returns a Rust function's name as written in its source, without the compiler's hashes. Handles both of Rust's mangling
+ * schemes, `_ZN…17h…E` and `_R…`, and names that a linker has already demangled (`a::b::h0123456789abcdef`). Any other name is
+ * returned unchanged.
  */
 export function demangle(name: string): string {
   const symbol = name.replace(/\.llvm\.[0-9A-F@]+$/, "");
@@ -57,7 +57,7 @@ function unescapeLegacy(part: string): string {
     });
 }
 
-/** Thrown for a name that does not use this mangling. */
+/** Thrown for a name that does not use this mangling scheme. */
 class NotMangledError extends Error {}
 
 function demangleV0(text: string): string | undefined {
@@ -93,12 +93,12 @@ const BASIC_TYPES: Readonly<Record<string, string>> = {
   z: "!",
 };
 
-/** Reads a name in Rust's "v0" mangling (RFC 2603), without its prefix. */
+/** Reads a name in Rust's "v0" mangling scheme (RFC 2603), without its prefix. */
 class V0Reader {
   private readonly text: string;
   private at = 0;
   private depth = 0;
-  /** Number of characters read, including back references. It bounds the work. */
+  /** Number of characters read, including through back references. Bounds the work. */
   private read = 0;
 
   constructor(text: string) {
@@ -134,7 +134,7 @@ class V0Reader {
     return result;
   }
 
-  /** Runs `read` at an earlier position in the name. */
+  /** Runs `read` from an earlier position in the name. */
   private back(read: () => string): string {
     const from = this.at - 1;
     const to = this.base62();
@@ -224,7 +224,7 @@ class V0Reader {
     return Number(digits);
   }
 
-  /** `_` is 0, `0_` is 1. */
+  /** `_` means 0, `0_` means 1. */
   private base62(): number {
     let value = 0;
     for (let count = 0; ; count++) {

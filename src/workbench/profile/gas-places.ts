@@ -3,20 +3,20 @@ import { frameName } from "./profile-formats.ts";
 import { GAS_MULTIPLIER } from "../../localnet/vm/gas.ts";
 import type { GasNode, GasPlace } from "./gas-recorder.ts";
 
-/** VM gas that one place used in the whole profile. */
+/** VM gas that one place used across the whole profile. */
 export interface PlaceGas {
   readonly place: GasPlace;
   readonly name: string;
   calls: number;
-  /** Excludes the places that it called. */
+  /** Excludes the gas of the places that it called. */
   self: bigint;
-  /** Includes the places that it called; the gas of a function that calls itself is counted once. */
+  /** Includes the gas of the places that it called. The gas of a function that calls itself is counted only once. */
   total: bigint;
 }
 
 const totals = new WeakMap<GasNode, bigint>();
 
-/** Returns the gas of a node and all nodes below it. The tree must be complete, because the sums are cached. */
+/** Returns the gas used by a node and all nodes below it. The tree must be complete, because the sums are cached. */
 export function totalGas(node: GasNode): bigint {
   const known = totals.get(node);
   if (known !== undefined) return known;
@@ -25,7 +25,7 @@ export function totalGas(node: GasNode): bigint {
   return total;
 }
 
-/** Adds up places with the same kind and name. The place that uses the most gas itself comes first. */
+/** Adds up the gas of places with the same kind and name. The place that uses the most gas itself comes first. */
 export function gasByPlace(root: GasNode): readonly PlaceGas[] {
   const known = new Map<string, PlaceGas>();
   const open = new Set<string>();
@@ -58,7 +58,7 @@ export function chainGasText(vmGas: bigint): string {
   return `${vmGas < 0n ? "-" : ""}${digits.slice(0, -3)}.${digits.slice(-3)}`;
 }
 
-/** A share in percent with one decimal: "12.3". */
+/** Formats a share as a percentage with one decimal: "12.3". */
 export function percentText(part: bigint, whole: bigint): string {
   if (whole <= 0n) return "0.0";
   const thousandths = (part * 1000n) / whole;
@@ -68,14 +68,14 @@ export function percentText(part: bigint, whole: bigint): string {
 
 const WIDTH = 1_000;
 const ROW = 18;
-/** Narrower places are left out. */
+/** Minimum width; narrower places are omitted. */
 const LEAST_WIDTH = 0.8;
-/** Maximum numbers of rows and places that are drawn. */
+/** Maximum numbers of rows and places to draw. */
 const MAX_ROWS = 40;
 const MAX_PLACES = 1_500;
 const CHARACTER = 7;
 
-/** Returns part of a profile. `path`: child indices from the root to its outermost place ("2.0.1"); "" is the whole profile. */
+/** Returns part of a profile. `path`: child indices from the root to its outermost place ("2.0.1"); "" for the whole profile. */
 export function nodeAt(root: GasNode, path: string): GasNode | undefined {
   const indices = path === "" ? [] : path.split(".").map(Number);
   return indices.reduce<GasNode | undefined>((node, index) => node?.children[index], root);
@@ -91,8 +91,9 @@ interface Box {
 }
 
 /**
- * Renders a profile as a flame graph. Each place is as wide as its gas, and is drawn above the places that it called. `href`
- * returns the link to the part at a path. The graph is hidden from screen readers, because a table has the same figures.
+ * Renders a profile as a flame graph. Each place's width is proportional to its gas, and it is drawn above the places it called.
+ * `href` returns the link to the part at a path. The graph is hidden from screen readers, because a table contains the same
+ * figures.
  */
 export function flameGraph(root: GasNode, path: string, href: (path: string) => string): Html {
   const shown = nodeAt(root, path) ?? root;
@@ -113,7 +114,7 @@ function layOut(shown: GasNode, path: string): readonly Box[] {
   return boxes;
 }
 
-/** Gas that is given back has no width. */
+/** Gas that is given back has no width in the graph. */
 function childrenOf({ node, path, x, width, row, gas }: Box): readonly Box[] {
   let left = x;
   return node.children.flatMap((child, index): Box[] => {

@@ -3,7 +3,7 @@ import { demangle } from "./demangle.ts";
 
 /** What a node in a gas profile represents. */
 export type GasPlace =
-  /** A part of a transaction, or the transaction itself. */
+  /** A transaction or one of its parts. */
   | "step"
   /** A message, a contract call, a reply, or a query. */
   | "message"
@@ -13,31 +13,31 @@ export type GasPlace =
   | "wasm"
   | "function"
   | "host"
-  /** Gas with no place below it: a kind of store access, an instance, or a rounding difference. */
+  /** Gas without places below it: a kind of store access, an instance, or a rounding difference. */
   | "storage"
   | "cost";
 
-/** A place where gas was used. Gas is VM gas: 140,000 units are one unit of the chain's gas. */
+/** A place where gas was used. Gas means VM gas: 140,000 units equal one unit of the chain's gas. */
 export interface GasNode {
   readonly place: GasPlace;
   readonly name: string;
   calls: number;
-  /** Gas used by this place itself, excluding the places below it. Negative only for gas that is given back, e.g. by rounding. */
+  /** Gas used by the place itself, excluding the places below it. Negative only if gas is given back, e.g. by rounding. */
   self: bigint;
   readonly children: GasNode[];
-  /** Text of the error that ended it. */
+  /** Text of the error that ended the work at this place. */
   error?: string;
 }
 
 /** A failed call into Wasm code. */
 export interface WasmFailure {
-  /** In the VM's words. */
+  /** The error in the VM's words. */
   readonly error: string;
   /** Names of the functions that were running, innermost first. */
   readonly stack: readonly string[];
 }
 
-/** Where the gas of a transaction was used. The gas of `root` and of all nodes below it adds up to `gasUsed` times 140,000. */
+/** Where a transaction's gas was used. The gas of `root` and all nodes below it adds up to `gasUsed` times 140,000. */
 export interface GasProfile {
   /** The chain's gas. */
   readonly gasUsed: bigint;
@@ -46,21 +46,21 @@ export interface GasProfile {
   readonly failures: readonly WasmFailure[];
 }
 
-/** Maximum number of nodes in a profile. The gas of any further places is added up in one node per parent. */
+/** Maximum number of nodes in a profile. The gas of additional places is added up in one node per parent. */
 const MAX_NODES = 20_000;
 /** Maximum depth of a node. The gas of deeper calls is added up in the same way. */
 const MAX_DEPTH = 150;
-/** Maximum number of failures. A transaction ends with its first failure, unless contracts handle it. */
+/** Maximum number of failures. A transaction ends at its first failure, unless contracts handle it. */
 const MAX_FAILURES = 16;
 
-/** Name of the node that collects what exceeds the bounds. */
+/** Name of the node that collects everything beyond the limits. */
 export const BEYOND = "(deeper or further calls)";
 
-/** Builds the tree for one profile. Places are entered and left in call order. */
+/** Builds the tree for one profile. Places are entered and left in the order of the calls. */
 export class GasRecorder {
   readonly root: GasNode;
   readonly failures: WasmFailure[] = [];
-  /** Gas of all nodes. */
+  /** Total gas of all nodes. */
   total = 0n;
   /** Number of function calls in Wasm code. */
   calls = 0;
@@ -81,14 +81,15 @@ export class GasRecorder {
     return this.stack.length;
   }
 
-  /** Enters a place that gets a new node each time it is entered. */
+  /** Enters a place that gets a new node on each entry. */
   enter(place: GasPlace, name: string): void {
     const parent = this.current();
     this.push(this.isFull() ? this.beyond(parent) : this.append(parent, newNode(place, name)));
   }
 
   /**
-   * Enters a place that has a single node in its parent, identified by a key that is unique there. `name` is called only once.
+   * Enters a place that has a single node in its parent, identified by a key that is unique in the parent. `name` is called only
+   * once.
    */
   enterMerged(place: GasPlace, key: string | number, name: () => string): void {
     this.push(this.mergedNode(this.current(), place, { key, name }));
@@ -152,7 +153,7 @@ export class GasRecorder {
     return known;
   }
 
-  /** Returns the node that collects what exceeds the bounds. It has no children; below it, it is returned itself. */
+  /** Returns the node that collects everything beyond the limits. It has no children: inside it, the node itself is returned. */
   private beyond(parent: GasNode): GasNode {
     if (parent.name === BEYOND) return parent;
     const known = this.mergedIn(parent);
@@ -167,12 +168,12 @@ function newNode(place: GasPlace, name: string): GasNode {
 }
 
 /**
- * Maximum number of function calls in one profile: about ten seconds. A transaction that uses all of a block's gas could make a
- * thousand times as many calls without doing anything.
+ * Maximum number of function calls in one profile, which take about ten seconds. A transaction that uses all of a block's gas
+ * could make a thousand times as many calls without doing any work.
  */
 const MAX_CALLS = 20_000_000;
 
-/** Thrown if a transaction calls more functions than a profile allows. */
+/** Thrown if a transaction calls more functions than one profile allows. */
 export class ProfileTooLargeError extends Error {
   constructor() {
     super(`more than ${MAX_CALLS} function calls: too many for a profile`);
@@ -188,10 +189,10 @@ export function recordCalls(recorder: GasRecorder): StartTrace {
 class CallProfile implements CallTrace {
   private readonly recorder: GasRecorder;
   private readonly call: TracedCall;
-  /** Functions by index, and host functions by name; the innermost is last. */
+  /** Functions by index and host functions by name, the innermost last. */
   private readonly running: (number | string)[] = [];
   private readonly depth: number;
-  /** VM gas used inside the VM up to the last event. */
+  /** VM gas used inside the VM until the last event. */
   private used = 0n;
   private failedIn: readonly (number | string)[] | undefined;
 

@@ -5,15 +5,15 @@ import { profileReportJson, type ProfileReport } from "./profile-json.ts";
 
 type ProfileFormat = (typeof PROFILE_FORMATS)[number];
 
-/** Returns the format that a file name asks for. */
+/** Returns the format that a file name implies. */
 export function formatOfFile(file: string): ProfileFormat {
   if (/speedscope(\.json)?$/.test(file)) return "speedscope";
   return /\.(folded|txt)$/.test(file) ? "folded" : "json";
 }
 
 /**
- * Formats a profile. Flame graphs cannot show negative gas, so `speedscope` and `folded` leave out gas that is given back, which
- * is less than one unit of the chain's gas per Wasm call. Their unit is VM gas.
+ * Formats a profile. Flame graphs cannot show negative gas, so `speedscope` and `folded` omit gas that is given back, which is
+ * less than one unit of the chain's gas per Wasm call. They use VM gas as their unit.
  */
 export function formatProfile(report: ProfileReport, format: ProfileFormat, title: string): string {
   switch (format) {
@@ -28,7 +28,7 @@ export function formatProfile(report: ProfileReport, format: ProfileFormat, titl
   }
 }
 
-/** A place's name in a flame graph. */
+/** Returns a place's name in a flame graph. */
 export function frameName({ place, name, error }: GasNode): string {
   const kind = place === "host" || place === "wasm" ? `${place} ` : "";
   return `${kind}${name}${error === undefined ? "" : ` (failed: ${error})`}`;
@@ -40,7 +40,7 @@ interface SpeedscopeEvent {
   readonly at: number;
 }
 
-/** The speedscope file format (file-format-spec.ts, version 0.0.1): one evented profile. */
+/** Formats a profile in the speedscope file format (file-format-spec.ts, version 0.0.1), as one evented profile. */
 function speedscope({ root }: ProfileReport, title: string): Readonly<Record<string, unknown>> {
   const frames = new Map<string, number>();
   const events: SpeedscopeEvent[] = [];

@@ -2,10 +2,10 @@ import type { ProfileRequest } from "../../localnet/cli/gas-reports.ts";
 import { isRecord, JsonField, type JsonObject } from "../../platform/base/json.ts";
 import type { GasNode, GasPlace, WasmFailure } from "./gas-recorder.ts";
 
-/** `abci_query` path for a local node's profiles. Other chains do not have it. */
+/** `abci_query` path for profiles from a local node. Other chains do not serve it. */
 export const PROFILE_PATH = "/relaywatch/profile";
 
-/** The gas of a transaction or query by place. */
+/** The gas used by a transaction or query, broken down by place. */
 export interface ProfileReport {
   /** Null for queries and simulations. */
   readonly height: bigint | null;
@@ -13,13 +13,13 @@ export interface ProfileReport {
   readonly code: number;
   readonly codespace: string;
   readonly log: string;
-  /** Gas in the chain's unit. The gas of all places adds up to this times 140,000. */
+  /** Gas in the chain's unit. The gas of all places adds up to this number times 140,000. */
   readonly gasUsed: bigint;
   readonly failures: readonly WasmFailure[];
   readonly root: GasNode;
 }
 
-/** Bounds the input of {@link parseProfileReport}. Our own nodes write at most 20,000 places, 150 deep. */
+/** Limits the depth that {@link parseProfileReport} accepts. Our own nodes write at most 20,000 places, 150 levels deep. */
 const MAX_DEPTH = 400;
 
 const PLACES: readonly GasPlace[] = [
@@ -34,7 +34,7 @@ const PLACES: readonly GasPlace[] = [
   "cost",
 ];
 
-/** Returns a report's JSON, which is also the profile format `json`. The gas of places is VM gas. */
+/** Returns a report as JSON, which is also the profile format `json`. The gas of places is given as VM gas. */
 export function profileReportJson(report: ProfileReport): JsonObject {
   const { height, code, codespace, log, gasUsed, failures, root } = report;
   return {
@@ -61,7 +61,7 @@ function nodeJson({ place, name, calls, self, error, children }: GasNode): JsonO
   };
 }
 
-/** Parses {@link profileReportJson}. Throws for anything else. */
+/** Parses the JSON from {@link profileReportJson}. Throws for anything else. */
 export function parseProfileReport(value: unknown): ProfileReport {
   const json = new JsonField(value, "", wrongField);
   const height = json.member("height");
@@ -108,7 +108,7 @@ function wrongField(path: string, expected: string): Error {
   return new Error(`profile${path === "" ? "" : ` ${path}`}: ${expected} was expected`);
 }
 
-/** Returns the request for {@link PROFILE_PATH}. */
+/** Returns the JSON request for {@link PROFILE_PATH}. */
 export function profileRequestJson(request: ProfileRequest): JsonObject {
   return { ...request };
 }

@@ -34,16 +34,16 @@ export type ProfileErrorFacts =
 /** Thrown when a profile cannot be made. */
 export class ProfileError extends CodedError<ProfileErrorFacts> {}
 
-/** A node's application and blocks, and the profiler to which the application reports. */
+/** A node's application and blocks, and the profiler that the application reports to. */
 export interface ProfileDeps {
   readonly app: Pick<Application, "rerun" | "simulate" | "query">;
   readonly store: BlockStore;
-  /** Processor time allowed for a query or simulation without a profile. */
+  /** Processor time allowed for an unprofiled query or simulation. */
   readonly queryTimeMs: number;
   readonly profiler: Profiler;
 }
 
-/** Profiling takes longer than the work itself. The chain makes no blocks until it ends, so it gets only twice a query's time. */
+/** Profiling takes longer than the work itself. As the chain makes no blocks until it ends, it gets only twice a query's time. */
 const PROFILE_TIME = 2;
 
 /** Makes a profile by rerunning the transaction or query, without changing any state. Throws {@link ProfileError}. */
@@ -81,7 +81,7 @@ function decode(base64: string): Uint8Array {
   }
 }
 
-/** Simulates a transaction with a profile. */
+/** Simulates a transaction and profiles it. */
 export function profileSimulation(
   tx: Uint8Array,
   { app, profiler }: Pick<ProfileDeps, "app" | "profiler">,
@@ -91,8 +91,8 @@ export function profileSimulation(
 }
 
 /**
- * Reruns a block, profiling its last transaction. Undefined if the state before the block is not stored, or if the block has no
- * gas left for the transaction.
+ * Reruns a block, profiling its last transaction. Returns undefined if the state before the block is not stored, or if the block
+ * has no gas left for the transaction.
  */
 export function profileLastTx(
   block: FinalizeBlockRequest,
@@ -136,14 +136,14 @@ function profileOfTx(hash: Uint8Array, deps: ProfileDeps, interrupt: Interrupt):
   return reportOf({ ...profiled, result: tx.result }, height);
 }
 
-/** A block's request with the transactions up to `index`. Undefined if parts of the block are not stored. */
+/** Returns a block's request with the transactions up to `index`, or undefined if parts of the block are not stored. */
 function blockUpTo(store: BlockStore, height: bigint, index: number): FinalizeBlockRequest | undefined {
   const block = store.block(height);
   if (block === undefined) return undefined;
   return { ...requestOf(store, block), txs: block.txs.slice(0, index + 1) };
 }
 
-/** A block's evidence is not stored. {@link requireSame} rejects a block whose evidence made a difference. */
+/** A block's evidence is not stored. If the evidence made a difference, {@link requireSame} rejects the block. */
 function requestOf(store: BlockStore, { header, txs, lastCommit }: StoredBlock): FinalizeBlockRequest {
   const { height, timeNs, proposerAddress, nextValidatorsHash } = header;
   const signed = signersOf(lastCommit);
@@ -159,7 +159,7 @@ function requestOf(store: BlockStore, { header, txs, lastCommit }: StoredBlock):
   };
 }
 
-/** A profile is useful only if the transactions did the same as in their block. */
+/** A profile is useful only if the transactions had the same results as in their block. */
 function requireSame(store: BlockStore, height: bigint, results: readonly TxResult[]): void {
   const isSame = results.every((result, index) => {
     const stored = store.txResult(height, index);
@@ -185,7 +185,7 @@ function reportOf(
   return { height, code, codespace, log, ...profile };
 }
 
-/** Answers an `abci_query` on {@link PROFILE_PATH}: JSON in, JSON out. */
+/** Answers an `abci_query` on {@link PROFILE_PATH}, with both request and response in JSON. */
 export function queryProfile(
   { data }: QueryRequest,
   profile: (request: ProfileRequest) => ProfileReport,

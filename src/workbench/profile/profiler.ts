@@ -6,21 +6,21 @@ import { errorText } from "../../platform/base/errors.ts";
 import { recordCalls } from "./gas-recorder.ts";
 import { type GasProfile, GasRecorder } from "./gas-recorder.ts";
 
-/** The result of a transaction or query that was rerun, and where its gas went. */
+/** The result of a rerun transaction or query, and where its gas was used. */
 export interface Profiled<T> {
   readonly result: T;
   readonly profile: GasProfile;
 }
 
-/** Breaks down the gas of a transaction by place, on request. It changes no result. */
+/** Breaks down a transaction's gas by place, on request. It does not change any result. */
 export interface Profiler {
-  /** The state machine reports to this tracer. */
+  /** The tracer to which the state machine reports. */
   readonly tracer: GasTracer;
-  /** Runs work with a recorder. `gasUsed` returns the gas to break down; undefined means the gas that was recorded. */
+  /** Runs work with a recorder. `gasUsed` returns the gas to break down; undefined means the recorded gas. */
   readonly record: <T>(name: string, run: () => T, gasUsed: (result: T) => bigint | undefined) => Profiled<T>;
 }
 
-/** Creates a profiler. Everything that uses it is synchronous, so a variable is sound. */
+/** Creates a profiler. All code that uses it is synchronous, so a single variable for the recorder is safe. */
 export function createProfiler(): Profiler {
   let recorder: GasRecorder | undefined;
   return {
@@ -70,12 +70,12 @@ function runSpan<T>(
   }
 }
 
-/** Less than one unit of the chain's gas. */
+/** Always less than one unit of the chain's gas. */
 const ROUNDING = "rounding of VM gas";
-/** Gas that belongs to no place, or was used but not consumed: above a message's gas limit, or in a Go panic. */
+/** Gas that belongs to no place, or that was used but not consumed: above a message's gas limit, or in a Go panic. */
 const REST = "other";
 
-/** Adds the gas that is missing from `total`, so that the sum is exact. */
+/** Adds the difference between `total` and the recorded gas, so that the sum is exact. */
 function balance(recorder: GasRecorder, total: bigint): void {
   const rest = total - recorder.total;
   if (rest === 0n) return;
@@ -83,7 +83,7 @@ function balance(recorder: GasRecorder, total: bigint): void {
   recorder.addBelow("cost", isRounding ? ROUNDING : REST, rest);
 }
 
-/** Gas consumption that another meter has already recorded: by Wasm code in a call, or by work with its own meter. */
+/** Gas that another meter has already recorded when it is consumed: by Wasm code in a call, or by work with its own meter. */
 const ELSEWHERE: ReadonlySet<string> = new Set([
   "From limited Sub-Message",
   "Sub-Message OutOfGas panic",
@@ -91,7 +91,7 @@ const ELSEWHERE: ReadonlySet<string> = new Set([
   "consume gas from cached context",
 ]);
 
-/** Kinds of store access, by the SDK's cost descriptors. */
+/** Kinds of store access, keyed by the SDK's cost descriptors. */
 const STORAGE: Readonly<Record<string, string>> = {
   ReadFlat: "store read",
   ReadPerByte: "store read",

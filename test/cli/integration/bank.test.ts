@@ -157,7 +157,7 @@ describe("relaywatch tx bank send", () => {
 
   it("refuses coins that the chain would not read", async () => {
     expect((await send(BOB, "1untrn,2untrn", "--from", "alice")).usage).toContain(
-      "each denomination only once",
+      "each denomination may appear only once",
     );
     expect((await send(BOB, "1untrn", "--from", "alice", "--fees", "1")).usage).toContain("2500untrn");
     expect((await send(BOB, "1untrn", "--from", "alice", "--gas-prices", "untrn")).usage).toContain(

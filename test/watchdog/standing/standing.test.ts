@@ -242,7 +242,7 @@ describe("what is shown of a standing", () => {
     const text = flat(renderReport(statusReport(now(FULL)), "text"));
     for (const part of [
       "signing window: 10.0000 % of 10,000 blocks signed, 9,000 of the 9,500 misses that a window of 10,000 blocks allows are used, 500 left.",
-      "jail if every block is missed from now on: in 501 s (501 blocks); at the present rate: in 16 min 42 s",
+      "jail if every block is missed from now on: in 501 s (501 blocks); at the current rate: in 16 min 42 s",
       "it missed 4 of the last 10 commits that were compared; not alone: 6 of the 19",
       "it missed 0 of the last 30 votes that were compared; 0 of 19 other validators missed half of them or more.",
       "signed blocks, signing window 99.8800 % 99.7000 % 3 of 20 89 %",

@@ -6,14 +6,14 @@ import { ClientError } from "../errors.ts";
 import { parseRpcResponse, resultField } from "../rpc-response.ts";
 import type { ChainNotice } from "./subscription.ts";
 
-/** A decoded WebSocket frame. `id` is the id of the request to which the frame belongs, or -1 if there is none. */
+/** A decoded WebSocket frame. `id` identifies the request to which the frame belongs; it is -1 if there is none. */
 export type EventFrame =
   /** Response to a request. */
   | { readonly kind: "response"; readonly id: number; readonly result: unknown }
   /** Error response to a request, or the cancellation of the subscription with this id. */
   | { readonly kind: "error"; readonly id: number; readonly rpcCode: number; readonly data: string }
   | { readonly kind: "notice"; readonly id: number; readonly notice: ChainNotice }
-  /** An event that we do not use: an unknown kind, or an entry that is not a transaction. */
+  /** An event that the client does not use: an unknown kind, or an entry that is not a transaction. */
   | { readonly kind: "ignored"; readonly id: number; readonly reason: string }
   /** An event that could not be decoded. */
   | { readonly kind: "unreadable"; readonly id: number; readonly error: ClientError };

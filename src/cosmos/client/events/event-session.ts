@@ -19,9 +19,9 @@ import type { ChainNotice } from "./subscription.ts";
 /** Settings for one connection. */
 export interface EventSessionOptions extends FrameExchangeOptions {
   readonly pingIntervalMs: number;
-  /** Longest time without any frame, including pongs. Must exceed `pingIntervalMs`. */
+  /** Maximum time without a frame of any kind, including pongs. Must exceed `pingIntervalMs`. */
   readonly readDeadlineMs: number;
-  /** Longest time without an event. Must exceed the block time. */
+  /** Maximum time without an event. Must exceed the block time. */
   readonly eventDeadlineMs: number;
 }
 
@@ -56,9 +56,9 @@ export async function runEventSession(
 /**
  * Sends pings and throws `timeout` if the connection or its subscriptions are dead.
  *
- * Two deadlines are necessary. After a network failure, no close frame arrives, and only missing pongs reveal it. A node may also
- * respond to pings but publish nothing, for instance because it stopped syncing. Only missing events reveal that. With a
- * subscription to block headers, each block brings an event, so the second deadline must exceed the block time.
+ * Two deadlines are necessary. After a network failure, no close frame arrives, and only missing pongs reveal the failure. A node
+ * may also respond to pings but publish nothing, for instance because it has stopped syncing; only missing events reveal that.
+ * With a subscription to block headers, each block brings an event, so the second deadline must exceed the block time.
  */
 async function keepAlive(
   socket: EventSocket,
@@ -100,7 +100,7 @@ interface EventSocket {
   readonly terminate: () => void;
 }
 
-/** Callbacks for a connection. None is called after `onClosed`. */
+/** Callbacks for a connection. No callback runs after `onClosed`. */
 interface EventSocketListener {
   readonly onText: (text: string) => void;
   /** A ping or pong frame arrived. */
@@ -172,7 +172,7 @@ function toText(data: WebSocket.RawData): string {
   return Buffer.isBuffer(data) ? data.toString("utf8") : Buffer.from(data).toString("utf8");
 }
 
-/** Returns the error's code or the HTTP status. Other messages from `ws` may contain the URL and, in it, a secret. */
+/** Returns the error's code or the HTTP status. Other messages from `ws` may contain the URL, which may include a secret. */
 function reasonOf(error: Error): string {
   if (isRecord(error) && typeof error["code"] === "string") return error["code"];
   const status = /^Unexpected server response: (\d{3})$/.exec(error.message);
@@ -199,10 +199,10 @@ interface FrameExchangeOptions {
 interface FrameExchangeDeps {
   readonly clock: Pick<Clock, "monotonicMs">;
   readonly logger: Logger;
-  /** Called when all queries have been subscribed. */
+  /** Called once all queries have been subscribed. */
   readonly onReady: () => void;
   readonly onNotice: (notice: ChainNotice) => void;
-  /** Called when events may be lost: the node cancelled a subscription, or an event could not be decoded. */
+  /** Called when events may have been lost: the node cancelled a subscription, or an event could not be decoded. */
   readonly onGap: (reason: string) => void;
 }
 
@@ -213,7 +213,7 @@ interface FrameExchange {
   readonly start: (socket: EventSocket) => Promise<void>;
   /** Monotonic time of the last frame of any kind. */
   readonly lastFrameMs: () => number;
-  /** Monotonic time of the last event, or of the subscription if there was no event. */
+  /** Monotonic time of the last event, or of the subscription if no event has arrived. */
   readonly lastEventMs: () => number;
 }
 
@@ -255,8 +255,8 @@ function createFrameExchange(
   };
 
   /**
-   * Subscribes again after the node has cancelled one subscription. A node does so if we read too slowly, while the connection
-   * and the other subscriptions continue. If the renewal fails, the session ends, and the next endpoint is used.
+   * Subscribes again after the node has cancelled one subscription. A node does so if the client reads too slowly, while the
+   * connection and the other subscriptions continue. If the renewal fails, the session ends, and the next endpoint is used.
    */
   const renew = (id: number, reason: string): void => {
     const query = subscriptions.get(id);

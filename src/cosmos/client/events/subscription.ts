@@ -4,7 +4,7 @@ import { type BoundedQueue, createBoundedQueue } from "../../../platform/base/wa
 
 /**
  * A notice from a subscription. `connected` arrives after each connection, once all queries are subscribed. `missed` means that
- * events may be lost, so the reader must read the chain's state again.
+ * events may have been lost, so the reader must read the chain's state again.
  */
 export type ChainNotice =
   | { readonly kind: "connected" }
@@ -21,9 +21,9 @@ export type ChainNotice =
 
 /** Follows a chain and reconnects after every failure. */
 export interface ChainSubscription {
-  /** Runs until the signal aborts. Connection errors are handled internally and do not end it. */
+  /** Runs until the signal aborts. Connection errors are handled internally and do not end the subscription. */
   readonly run: (signal: AbortSignal) => Promise<void>;
-  /** Removes the oldest notice, waiting for one if there is none. For one reader. */
+  /** Removes the oldest notice, waiting for one if the queue is empty. Supports a single reader. */
   readonly next: (signal: WaitSignal) => Promise<ChainNotice>;
   readonly isConnected: () => boolean;
 }

@@ -14,11 +14,11 @@ import {
 import { type ChainSubscription, createNoticeQueue } from "./subscription.ts";
 
 export interface SubscriptionOptions {
-  /** At least one. They are used one at a time, moving to the next after each failure. */
+  /** At least one endpoint. They are used one at a time; after each failure, the next one is tried. */
   readonly endpoints: readonly Endpoint[];
   /**
-   * Endpoint names, best first (`EndpointPool.order`). The stream moves to the best endpoint once that has been the same for
-   * `moveAfterMs`. Default: the order of `endpoints`, without moving.
+   * Endpoint names, best first (`EndpointPool.order`). The stream moves to the best endpoint once that endpoint has stayed the
+   * best for `moveAfterMs`. Default: the order of `endpoints`, without moving.
    */
   readonly order?: () => readonly string[];
   /** Chain that every endpoint must serve. If undefined, every chain is accepted. */
@@ -137,7 +137,7 @@ export function createWebSocketSubscription(
   return { run, next: queue.next, isConnected: () => isConnected };
 }
 
-/** Endpoint names, best first; if undefined, the configured order applies. */
+/** Endpoint names, best first. If undefined, the configured order applies. */
 type Order = (() => readonly string[]) | undefined;
 
 /** Chooses the route for each connection attempt. */
@@ -181,8 +181,8 @@ export class BetterEndpointError extends Error {
 }
 
 /**
- * Creates a check of whether the stream should stay at the endpoint `name`. It throws {@link BetterEndpointError} once the same
- * other endpoint has been the best one for `moveAfterMs`.
+ * Creates a check that the stream should stay at the endpoint `name`. It throws {@link BetterEndpointError} once the same other
+ * endpoint has been the best one for `moveAfterMs`.
  */
 export function createBestCheck(
   name: string,

@@ -23,10 +23,10 @@ import type {
 } from "./tx-types.ts";
 
 export interface TxSenderOptions extends Omit<TxWindowOptions, "limits"> {
-  /** Returns a gas price that replaces the chain's. */
+  /** Returns a gas price to use instead of the chain's. */
   readonly priceOf?: (gasLimit: bigint) => Dec18;
   readonly limits?: Partial<WindowLimits> & {
-    /** Time between two polls for a transaction. Default: 500 ms. */
+    /** Time between polls for a transaction. Default: 500 ms. */
     readonly pollMs?: number;
   };
 }
@@ -41,7 +41,7 @@ interface Sending {
   readonly window: TxWindow;
   readonly deps: TxSenderDeps;
   readonly pollMs: number;
-  /** Maximum wait for a block, including while no node responds. */
+  /** Maximum wait for a block, including time during which no node responds. */
   readonly deadlineMs: number;
   readonly priceOf: TxSenderOptions["priceOf"];
   readonly signal: AbortSignal;
@@ -69,7 +69,7 @@ export function createTxSender(options: TxSenderOptions, deps: TxSenderDeps): Tx
   };
 }
 
-/** Broadcasts, and once more if the sequence was not certain. Throws the JSON-RPC error from a refusal. */
+/** Broadcasts, and broadcasts once more if the sequence was uncertain. Throws the JSON-RPC error of a refusal. */
 async function broadcastOnceMore(draft: TxDraft, sending: Sending): Promise<BroadcastResult> {
   const { window, deps } = sending;
   let result = await broadcast(draft, sending);
@@ -111,7 +111,7 @@ async function broadcast(
   return result ?? { kind: "skipped", reason: "not broadcast" };
 }
 
-/** Waits for the next block, and until transactions whose callers went away are final. */
+/** Waits for the next block, and until transactions whose callers have gone away are final. */
 async function untilOpen(sending: Sending): Promise<void> {
   const { window, deps, pollMs, signal } = sending;
   const untilMs = deps.clock.monotonicMs() + sending.deadlineMs;
@@ -131,7 +131,7 @@ function noBlock(what: string, { deadlineMs }: Sending): ClientError {
   );
 }
 
-/** Returns the final state of `tx`; undefined while it has none, or if the node cannot be asked now. */
+/** Returns the final state of `tx`; undefined if it is not final yet, or if the node cannot be queried now. */
 async function confirmed(tx: FlightTx, { window, deps, signal }: Sending): Promise<Confirmation | undefined> {
   try {
     const { latestHeight } = await deps.client.status(signal);

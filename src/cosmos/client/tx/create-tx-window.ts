@@ -72,11 +72,11 @@ interface WindowState {
   readonly limits: WindowLimits;
   /** The account with its next sequence. If undefined, the account is read from the chain. */
   next: AccountState | undefined;
-  /** Sequence that the mempool probably expects; undefined if unknown. For simulations, where the node corrects it. */
+  /** Sequence that the mempool probably expects; undefined if unknown. Used in simulations, where the node corrects it. */
   expected: bigint | undefined;
   /** By sequence. */
   flights: readonly Flight[];
-  /** True if the mempool may expect a different sequence from ours. Nothing is sent until all flights are final. */
+  /** True if the mempool may expect a sequence other than ours. Nothing is sent until all flights are final. */
   isUncertain: boolean;
   /** Nothing is sent below this height. */
   closedBelow: bigint;
@@ -164,7 +164,7 @@ function withSequence(account: AccountState, added: number): AccountState {
   return { ...account, sequence: account.sequence + BigInt(added) };
 }
 
-/** Signs all drafts in sequence. A signer outside this process may fail; no sequence has been used then. */
+/** Signs all drafts in sequence. A signer outside this process may fail; in that case, no sequence has been used. */
 async function signAll(
   state: WindowState,
   drafts: readonly TxDraft[],
@@ -202,9 +202,9 @@ async function sign(
 }
 
 /**
- * Broadcasts all transactions without waiting for one another. Requests travel over several connections, so one may overtake the
- * previous one, and the node then refuses its sequence. It is sent again once the previous one has been accepted: the same bytes
- * can be included only once.
+ * Broadcasts all transactions without waiting for one another. Requests travel over several connections, so a transaction may
+ * overtake the previous one, and the node then refuses its sequence. The refused transaction is sent again once the previous one
+ * has been accepted: the same bytes can be included only once.
  */
 function broadcastInOrder(
   state: WindowState,
@@ -230,7 +230,7 @@ async function broadcastAfter(
   return (await before).kind === "accepted" ? broadcast() : first;
 }
 
-/** Broadcasts the same bytes until the node responds. That is safe: inclusion uses up the sequence, so it happens only once. */
+/** Broadcasts the same bytes until the node responds. This is safe: inclusion uses up the sequence, so it happens only once. */
 async function broadcastUntilClear(
   { deps, limits }: WindowState,
   { bytes, tx: { hash } }: Flight,
@@ -262,7 +262,7 @@ async function broadcastOnce(
 }
 
 interface BroadcastRound {
-  /** With the sequence of the first transaction. */
+  /** The account, with the sequence of the first transaction. */
   readonly account: AccountState;
   readonly signed: readonly Flight[];
   readonly outcomes: readonly BroadcastOutcome[];
@@ -307,9 +307,9 @@ function skipped(reason: string): Extract<BroadcastResult, { readonly kind: "ski
 }
 
 /**
- * Returns how many of the account's transactions wait in the node's mempool, including those from an earlier process. The mempool
- * counts their sequences, and a simulation with the sequence from the last block reveals which one the mempool expects. Two
- * reads. Rejects with `ClientError`.
+ * Returns how many of the account's transactions are waiting in the node's mempool, including transactions from an earlier
+ * process. The mempool counts their sequences, and a simulation with the sequence from the last block reveals the sequence that
+ * the mempool expects. Takes two reads. Rejects with `ClientError`.
  */
 export async function countPendingTransactions(
   client: Pick<ChainClient, "grpcQuery">,

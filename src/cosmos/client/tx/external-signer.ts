@@ -26,8 +26,8 @@ interface ExternalAccount {
 }
 
 /**
- * Opens an account in a signer program (docs/operations.md, "Keys in an HSM"). Asks for its public key once. Throws
- * `ClientError`: "signer" if the program fails, "bad-key" if it does not exist or has a key of another type.
+ * Opens an account in a signer program (docs/operations.md, "Keys in an HSM"). Asks for the account's public key once. Throws
+ * `ClientError`: "signer" if the program fails, "bad-key" if the account does not exist or its key has another type.
  */
 export async function openExternalAccount(
   program: SignerProgram,
@@ -78,7 +78,7 @@ async function askFor(
   throw badSigner(name, `returned no "${field}" in base64`);
 }
 
-/** Accepts a point, compressed or not, and SubjectPublicKeyInfo in DER. */
+/** Accepts a compressed or uncompressed point, or a SubjectPublicKeyInfo in DER. */
 function decodePublicKey(bytes: Uint8Array, name: string): Uint8Array {
   try {
     const point = bytes.length === 33 || bytes.length === 65 ? bytes : pointOf(bytes);
@@ -98,7 +98,7 @@ function pointOf(der: Uint8Array): Uint8Array {
   return concat(Uint8Array.of(4), Buffer.from(x, "base64url"), Buffer.from(y, "base64url"));
 }
 
-/** Accepts r and s, and ASN.1 DER. Of s and n − s, chains accept only the lower; both are valid. */
+/** Accepts r and s, or ASN.1 DER. Both s and n − s are valid, but chains accept only the lower one. */
 function lowSignature(bytes: Uint8Array, name: string): Uint8Array {
   const { Signature, Point } = secp256k1;
   try {

@@ -15,22 +15,22 @@ import type { Confirmation, FinalTx, FlightTx } from "./tx-types.ts";
 export interface Flight {
   readonly tx: FlightTx;
   readonly bytes: Uint8Array;
-  /** No later block can include it. */
+  /** No later block can include the transaction. */
   readonly timeoutHeight: bigint;
   /** Monotonic, ms. */
   readonly deadlineMs: number;
   /** Height of the last broadcast. */
   readonly checkedAt: bigint;
-  /** Without a transaction index, blocks are searched; this is the last block searched. Absent if none was. */
+  /** Last block searched; used if there is no transaction index. Absent if no block has been searched. */
   readonly searchedTo?: bigint;
-  /** Since when nodes have refused it again, for one kind of reason. */
+  /** When nodes started refusing rebroadcasts, and for which kind of reason. */
   readonly refused: Refusal | undefined;
 }
 
 interface Refusal {
   /** Height of the first such refusal. */
   readonly at: bigint;
-  /** True if the refusals say that the sequence is used: a block contains this transaction or another one in its place. */
+  /** True if the refusals report a used sequence: a block contains this transaction or another one in its place. */
   readonly isSequence: boolean;
 }
 
@@ -55,8 +55,8 @@ interface ConfirmedFlights {
 }
 
 /**
- * Looks up all flights at `height`. Flights that are in no block, and can no longer be in one, are lost. `isUncertain`: a node
- * may have dropped some, so they are broadcast again after one block.
+ * Looks up all flights at `height`. A flight that is not in a block and can no longer be included is lost. `isUncertain`: a node
+ * may have dropped some flights, so they are broadcast again after one block.
  */
 export async function confirmFlights(
   given: readonly Flight[],
@@ -130,8 +130,8 @@ type FlightCheck =
   | { readonly flight: Flight; readonly lost: string };
 
 /**
- * Broadcasts the bytes again. A mempool that has them responds that they are in its cache. A mempool that lost them accepts them
- * again, or says why it cannot.
+ * Broadcasts the bytes again. A mempool that still has them responds that they are in its cache. A mempool that has lost them
+ * accepts them again, or says why it cannot.
  */
 async function checkFlight(
   flight: Flight,
@@ -163,7 +163,7 @@ function alive(flight: Flight): FlightCheck {
   return { flight, lost: undefined };
 }
 
-/** Blocks read by one search for transactions. The next search continues where it ended. */
+/** Maximum number of blocks that one search for transactions reads. The next search continues where it ended. */
 const MAX_SEARCHED_BLOCKS = 50n;
 
 interface FoundFlights {
@@ -222,7 +222,7 @@ function resultsOf(result: unknown, endpoint: string): readonly unknown[] {
   return results.map(({ value }) => value);
 }
 
-/** Undefined while the transaction is in no block, "unknown" if no node can be asked now, "no-index" if no index is usable. */
+/** Undefined if the transaction is not in a block, "unknown" if no node can be queried now, "no-index" if no index is usable. */
 async function findTransaction(
   pool: Pick<PooledChainClient["pool"], "read">,
   hash: Uint8Array,
@@ -251,7 +251,7 @@ async function findTransaction(
   }
 }
 
-/** A transaction in a block, or undefined while it is in none. */
+/** A transaction in a block; undefined while no block contains it. */
 type FoundTransaction = Extract<Confirmation, { readonly kind: "included" | "failed" }> | undefined;
 
 /** Decodes a `tx` result. */
@@ -290,8 +290,8 @@ export type BroadcastOutcome =
   | { readonly kind: "unclear"; readonly error: ClientError };
 
 /**
- * Sends a transaction with `broadcast_tx_sync`, also trying the next endpoint if a response says nothing: the same bytes can be
- * included only once. Throws the signal's reason, and errors that say that no mempool has it.
+ * Sends a transaction with `broadcast_tx_sync`. If a response is inconclusive, also tries the next endpoint: the same bytes can
+ * be included only once. Throws the signal's reason, and errors showing that no mempool has the transaction.
  */
 export async function broadcastTransaction(
   pool: Pick<EndpointPool, "read">,
@@ -336,7 +336,7 @@ export function decodeBroadcast(result: unknown, endpoint: string): BroadcastOut
   };
 }
 
-/** The mempool's cache has these bytes from an earlier broadcast, so that broadcast arrived. */
+/** Returns true if the mempool's cache contains these bytes from an earlier broadcast, so that broadcast arrived. */
 function isInCache({ facts }: ClientError): boolean {
   return facts.code === "rpc" && /already (?:exists )?in (?:the )?(?:cache|mempool)/i.test(facts.data);
 }

@@ -8,7 +8,7 @@ import { ClientError } from "../errors.ts";
 export interface SignerProgram {
   /** The program, as a path or a name found in `PATH`, and its arguments. They are not passed through a shell. */
   readonly command: readonly string[];
-  /** Time for one response, including the program's start. */
+  /** Maximum time for one response, including program startup. */
   readonly deadlineMs: number;
   /** Maximum number of requests sent before the first one is answered. */
   readonly concurrency: number;
@@ -22,12 +22,12 @@ export interface SignerConnection {
   readonly ask: (request: JsonObject) => Promise<Readonly<Record<string, unknown>>>;
 }
 
-/** Everything else in this process's environment may be secret. */
+/** Variables that are always passed on. Everything else in this process's environment may be secret. */
 const PLAIN_VARIABLES: readonly string[] = ["PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "SystemRoot"];
 const MAX_LINE_CHARACTERS = 16_384;
 /** Maximum number of waiting requests. A relayer signs a handful of transactions per block. */
 const MAX_WAITING = 256;
-/** A program with no requests for this long is closed: it belongs to a replaced configuration or a standby. */
+/** A program that gets no requests for this long is closed: it belongs to a replaced configuration or a standby. */
 const IDLE_MS = 60_000;
 const KILL_MS = 2_000;
 const FIRST_BACKOFF_MS = 500;
@@ -45,16 +45,16 @@ interface Pending {
 
 interface State {
   readonly program: SignerProgram;
-  /** For messages: without folder or arguments. */
+  /** Program name for messages, without folder or arguments. */
   readonly name: string;
   child: Child | undefined;
   /** True if the program's current process has responded. */
   hasResponded: boolean;
-  /** True if any process of the program has responded: a missing file is then only being replaced. */
+  /** True once any process of the program has responded. A missing file is then assumed to be in the process of replacement. */
   hasWorked: boolean;
-  /** Sent to the program, by id. */
+  /** Requests sent to the program, by id. */
   readonly sent: Map<string, Pending>;
-  /** Not yet sent, in order, by id. */
+  /** Requests not yet sent, in order, by id. */
   readonly waiting: Map<string, Pending>;
   nextId: number;
   failures: number;
@@ -65,8 +65,8 @@ interface State {
 
 /**
  * Creates a connection to a signer program: one JSON object per line for each request and response. The program runs until it
- * exits by itself, breaks the protocol, misses a deadline, or has had no request for a minute; the next request starts it again,
- * with backoff after failures. It does not keep this process alive.
+ * exits on its own, breaks the protocol, misses a deadline, or has had no request for a minute; the next request starts it again,
+ * with backoff after failures. The program does not keep this process alive.
  */
 export function connectSigner(program: SignerProgram): SignerConnection {
   const state: State = {
@@ -143,7 +143,7 @@ function environmentOf({ environment }: SignerProgram): NodeJS.ProcessEnv {
   );
 }
 
-/** A pending request has a timer that keeps this process alive. The program does not. */
+/** A pending request has a timer that keeps this process alive. The program itself does not keep it alive. */
 function unref(child: Child): void {
   child.unref();
   for (const stream of [child.stdin, child.stdout])
@@ -216,7 +216,7 @@ function discard(state: State, child: Child): void {
   setTimeout(() => child.kill("SIGTERM"), KILL_MS).unref();
 }
 
-/** The program has ended or is no longer used: its requests fail, and it is started again for waiting requests. */
+/** Handles a program that has ended or is no longer used: its requests fail, and it is started again for waiting requests. */
 function ended(state: State, child: Child, problem: string): void {
   if (child !== state.child) return;
   state.child = undefined;
@@ -239,7 +239,7 @@ function ended(state: State, child: Child, problem: string): void {
   state.retry.unref();
 }
 
-/** A program may respond to one or a few requests and exit. Unanswered requests are sent to the next process, first in line. */
+/** A program may exit after responding to one or a few requests. The next process gets unanswered requests first. */
 function resend(state: State): void {
   state.child = undefined;
   const later = [...state.waiting];

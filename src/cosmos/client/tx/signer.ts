@@ -38,7 +38,7 @@ export interface Signer {
 }
 
 /**
- * Creates a signer. `prefix` is its address's bech32 prefix. Throws `ClientError`: `bad-key`, without any part of the key in it,
+ * Creates a signer. `prefix` is its address's bech32 prefix. Throws `ClientError`: `bad-key`, which contains no part of the key,
  * or `signer` if an external program fails.
  */
 export async function createSigner(key: SigningKey, prefix: string, feeGranter = ""): Promise<Signer> {

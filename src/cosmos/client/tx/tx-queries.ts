@@ -70,8 +70,8 @@ const SEQUENCE_TRIES = 4;
 
 /**
  * Simulates with the sequence `first`, and then with the sequences that the node expects. A simulation runs on the mempool's
- * state, which already includes transactions that are not in a block yet, and others may arrive in the meantime. `expected` is
- * the last sequence that the node named.
+ * state, which already includes transactions not yet in a block, and more may arrive in the meantime. `expected` is the last
+ * sequence that the node named.
  */
 export async function simulateInSequence(
   first: bigint,
@@ -96,7 +96,7 @@ export interface GasPricePolicy {
   readonly multiplier: Dec18;
   /** Maximum price to pay per unit of gas. */
   readonly cap: Dec18;
-  /** Price on a chain without a fee market. If undefined, such a chain is an error. */
+  /** Price on a chain without a fee market. If undefined, a chain without a fee market is an error. */
   readonly fallback?: Dec18;
 }
 
@@ -124,8 +124,8 @@ export function decodeGasPrice(response: Uint8Array): Dec18 {
 }
 
 /**
- * Returns the chain's price times the multiplier, at most the cap. Throws `gas-price-above-cap` if the chain's price alone
- * exceeds the cap, because the chain would refuse the transaction.
+ * Returns the chain's price times the multiplier, up to the cap. Throws `gas-price-above-cap` if the chain's price alone exceeds
+ * the cap, because the chain would refuse the transaction.
  */
 export function planGasPrice(basePrice: Dec18, policy: GasPricePolicy): Dec18 {
   if (basePrice > policy.cap)

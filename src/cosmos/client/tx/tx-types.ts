@@ -21,7 +21,7 @@ export type SimulationOutcome =
 
 /** Final state of a broadcast transaction. */
 export type Confirmation =
-  /** In a block, with code 0. */
+  /** The transaction is in a block, with code 0. */
   | {
       readonly kind: "included";
       readonly height: bigint;
@@ -30,7 +30,7 @@ export type Confirmation =
       /** Encoded `TxMsgData` with the messages' responses; empty if the node returns none. */
       readonly data: Uint8Array;
     }
-  /** In a block, with an error code. */
+  /** The transaction is in a block, with an error code. */
   | {
       readonly kind: "failed";
       readonly height: bigint;
@@ -38,12 +38,12 @@ export type Confirmation =
       readonly codespace: string;
       readonly log: string;
       readonly gasUsed: bigint;
-      /** The ante handler refused it, so no fee was charged. A failure of its messages costs the full fee. */
+      /** The ante handler refused the transaction, so no fee was charged. A transaction whose messages fail pays the full fee. */
       readonly isUnpaid?: true;
     }
   /** Refused by CheckTx. */
   | { readonly kind: "refused"; readonly code: number; readonly codespace: string; readonly log: string }
-  /** In no block up to the timeout height, or in none by the deadline. `isUncertain`: a later block may still include it. */
+  /** Not in any block up to the timeout height, or not by the deadline. `isUncertain`: a later block may still include it. */
   | { readonly kind: "lost"; readonly reason: string; readonly isUncertain?: true };
 
 /** A sent transaction and its final state. */
@@ -103,7 +103,7 @@ export interface FlightTx {
 export type BroadcastResult =
   /** `isUncertain`: no node has said that it accepted the transaction. */
   | { readonly kind: "in-flight"; readonly tx: FlightTx; readonly isUncertain?: true }
-  /** The node refused it; no block will include it. */
+  /** The node refused the transaction; no block will include it. */
   | {
       readonly kind: "refused";
       readonly tx: FlightTx;
@@ -113,7 +113,7 @@ export type BroadcastResult =
       /** The JSON-RPC error, for instance about a full mempool; undefined if CheckTx refused it. */
       readonly cause?: ClientError;
     }
-  /** The transaction itself has no error: an earlier one was refused, or the sequence was not certain. */
+  /** The transaction itself has no error: an earlier one was refused, or the sequence was uncertain. */
   | { readonly kind: "skipped"; readonly tx?: FlightTx; readonly reason: string };
 
 /** A transaction with its final state. */
@@ -133,8 +133,8 @@ export interface ChainMoment {
  * broadcasts and confirms, one call after another. Simulations may run at any time.
  *
  * After an irregularity (a lost transaction, or a sequence that the node does not expect), the window is closed until everything
- * in flight is final. The account is then read again. A transaction that was given up can never be included alongside its
- * replacement, because both have the same sequence.
+ * in flight is final. The account is then read again. An abandoned transaction can never be included alongside its replacement,
+ * because both have the same sequence.
  */
 export interface TxWindow {
   /** bech32 */
@@ -146,7 +146,7 @@ export interface TxWindow {
   readonly isOpen: (height: bigint) => boolean;
   /**
    * Signs the drafts and broadcasts them together, in this order. The results are in the order of the drafts. Throws
-   * `ClientError` if the account cannot be read, and the signal's reason.
+   * `ClientError` if the account cannot be read, and the signal's reason on abort.
    */
   readonly broadcast: (
     drafts: readonly TxDraft[],

@@ -32,7 +32,7 @@ export function setKey(
 
 /**
  * Removes `key`. Returns an object with the new root, which is undefined if the tree is now empty. Returns undefined if the tree
- * does not have the key. Shares nodes like `setKey`.
+ * does not contain the key. Shares nodes like `setKey`.
  */
 export function removeKey(
   root: IavlNode | undefined,

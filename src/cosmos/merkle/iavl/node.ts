@@ -64,7 +64,7 @@ export function newInner(key: Uint8Array, left: IavlNode, right: IavlNode): Inne
   };
 }
 
-/** Returns the left child. If it is not in memory, reads it from storage and then holds it in memory. */
+/** Returns the left child. If it is not in memory, reads it from storage and keeps it in memory. */
 export function leftOf(node: Inner, read: ReadNode): IavlNode {
   const child = node.left;
   if ("kind" in child) return child;
@@ -73,7 +73,7 @@ export function leftOf(node: Inner, read: ReadNode): IavlNode {
   return loaded;
 }
 
-/** Returns the right child. If it is not in memory, reads it from storage and then holds it in memory. */
+/** Returns the right child. If it is not in memory, reads it from storage and keeps it in memory. */
 export function rightOf(node: Inner, read: ReadNode): IavlNode {
   const child = node.right;
   if ("kind" in child) return child;
@@ -82,17 +82,17 @@ export function rightOf(node: Inner, read: ReadNode): IavlNode {
   return loaded;
 }
 
-/** Returns whether the path to `key` goes to this node's left child. */
+/** Returns whether the path to `key` leads to this node's left child. */
 export function goesLeft(node: Inner, key: Uint8Array): boolean {
   return compareBytes(key, node.key) < 0;
 }
 
-/** Returns a saved node's hash. */
+/** Returns the hash of a saved node. */
 export function savedHash(node: IavlNode): Uint8Array {
   return node.hash ?? unreachable("a saved tree node has no hash");
 }
 
-/** Returns a saved node's id. */
+/** Returns the id of a saved node. */
 export function savedId(node: IavlNode): NodeId {
   return node.id ?? unreachable("a tree node was not saved");
 }

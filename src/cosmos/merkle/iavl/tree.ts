@@ -17,7 +17,7 @@ import {
 } from "./node.ts";
 import { createIavlReader, createIavlView, type IavlReader, type IavlView, rootHashOf } from "./view.ts";
 
-/** A tree with storage holds the nodes of this many versions in memory, up to the latest one. */
+/** Number of versions, up to the latest one, whose nodes a tree with storage holds in memory. */
 const RECENT_VERSIONS = 16;
 
 /** Storage for a tree's nodes. */
@@ -40,13 +40,13 @@ export interface IavlCommit {
 }
 
 /**
- * A versioned IAVL tree. Reads return the working tree, which includes uncommitted changes. An iterator reads the tree as it was
- * when the iterator was created. The tree does not copy keys and values: callers must not change them.
+ * A versioned IAVL tree. Reads see the working tree, which includes uncommitted changes. An iterator reads the tree as it was
+ * when the iterator was created. The tree does not copy keys and values, so callers must not change them.
  */
 export interface IavlTree extends IavlReader {
   /** Throws `IavlError` for an empty key. */
   readonly set: (key: Uint8Array, value: Uint8Array) => void;
-  /** Returns false if the tree does not have the key. */
+  /** Returns false if the tree does not contain the key. */
   readonly remove: (key: Uint8Array) => boolean;
   /** Returns the latest version; 0 before the first commit. */
   readonly version: () => bigint;
@@ -68,7 +68,7 @@ export interface IavlTree extends IavlReader {
 /**
  * Creates a tree. Without storage, all nodes stay in memory. With storage, the tree reads nodes on demand.
  *
- * With storage, only nodes of the working tree and of the latest 16 versions stay in memory. So the caller must store a commit's
+ * With storage, only nodes of the working tree and of the latest 16 versions stay in memory, so the caller must store a commit's
  * writes before the 16th commit after it. The first commit of a new tree is version `firstVersion`. Throws `IavlError` if a node
  * is missing or broken, as does every read.
  */
@@ -116,7 +116,7 @@ function rootNode({ root }: VersionRoot, read: ReadNode): IavlNode | undefined {
 }
 
 /**
- * Replaces one old version's root with its id. The garbage collector can then free the nodes not shared with a newer version. One
+ * Replaces one old version's root with its id. The garbage collector can then free the nodes that no newer version shares. One
  * call per commit is enough, because each commit makes one more version old.
  */
 function forgetNodes(retained: VersionRoot[]): void {
@@ -165,7 +165,7 @@ function requireKey(key: Uint8Array): Uint8Array {
   return key;
 }
 
-/** Versions are numbers inside the tree. The codec writes 2 * version (zigzag), which must stay exact, hence 2^52. */
+/** Converts a version to a number for the tree. The codec writes 2 * version (zigzag), which must stay exact, hence 2^52. */
 function toNumber(version: bigint): number {
   if (version >= 0n && version < 2n ** 52n) return Number(version);
   throw new IavlError({ code: "bad-version", version }, `version ${version} is out of range`);
@@ -221,8 +221,8 @@ interface VersionRoot {
  * Returns the nodes that are in `released` but in no retained version. `retained` names the nearest retained version on each
  * side.
  *
- * A node is in every version from the one that created it to the last one that contains it, without gaps. So the returned nodes
- * are those that were created after `older` and are not in `newer`. A child's version is at most its parent's. So a node's id
+ * A node is in every version from the one that created it to the last one that contains it, without gaps. The returned nodes are
+ * therefore those created after `older` that are not in `newer`. A child's version never exceeds its parent's, so a node's id
  * decides for its subtree too, and the walk visits only nodes that changed between the three versions.
  */
 function nodesOnlyIn(

@@ -40,7 +40,7 @@ export interface IavlReader {
 export interface IavlView extends IavlReader {
   readonly version: bigint;
   readonly rootHash: Uint8Array;
-  /** Returns a proof that the tree has the key with its value, or that it does not have the key; see `proveKey`. */
+  /** Returns a proof that the tree contains the key with its value, or that it does not contain the key; see `proveKey`. */
   readonly proof: (key: Uint8Array) => Uint8Array;
 }
 
@@ -81,11 +81,11 @@ const NOTHING = new Uint8Array();
 const HASH_LENGTH = Uint8Array.of(32);
 
 /**
- * Returns an ICS-23 proof (an encoded `CommitmentProof`) that a saved tree has `key` with its value, or that it does not have
- * `key`.
+ * Returns an ICS-23 proof (an encoded `CommitmentProof`) that a saved tree contains `key` with its value, or that it does not
+ * contain `key`.
  *
  * Three cases cannot be proven with ICS-23: an empty value, an absent key next to an empty value, and an empty tree. In these
- * cases, the function returns a proof that does not verify, like a Go node.
+ * cases, the function returns a proof that does not verify, as a Go node does.
  */
 function proveKey(root: IavlNode | undefined, key: Uint8Array, read: ReadNode): Uint8Array {
   if (root === undefined) return encodeNonExistence(key, undefined, undefined);
@@ -139,7 +139,7 @@ function findLeaf(root: IavlNode | undefined, key: Uint8Array, read: ReadNode): 
   return node !== undefined && equalBytes(node.key, key) ? node : undefined;
 }
 
-/** Returns the last leaf before `key` and the first leaf after it. The tree must not have `key`. */
+/** Returns the last leaf before `key` and the first leaf after it. The tree must not contain `key`. */
 function neighbours(
   root: IavlNode | undefined,
   key: Uint8Array,

@@ -295,8 +295,8 @@ export interface PathRun {
 }
 
 /**
- * Starts to follow an IAVL proof's path once its leaf has been read. The decoder then does not have to read cached steps. Returns
- * undefined if the leaf does not conform to the spec. `conformingRoot` later finds the reason.
+ * Starts following an IAVL proof's path once its leaf has been read, so that the decoder does not have to read cached steps.
+ * Returns undefined if the leaf does not conform to the spec; `conformingRoot` later finds the reason.
  */
 export type PathFollower = (proof: ExistenceProof) => PathRun | undefined;
 

@@ -46,7 +46,7 @@ export interface ExistenceProof {
   readonly path: readonly InnerOp[];
   /** End of the message in `bytes`. */
   readonly end: number;
-  /** The root by the IAVL spec, if the decoder followed the path and all checks passed; see `PathFollower`. */
+  /** The root according to the IAVL spec, if the decoder followed the path and all checks passed; see `PathFollower`. */
   readonly iavlRoot: HashText | undefined;
 }
 
@@ -85,10 +85,10 @@ export interface ProofSpec {
   readonly childSize: number;
 }
 
-/** `ics23.IavlSpec`. A prefix has height, size, version and a length byte; a sibling has a length byte and a hash. */
+/** `ics23.IavlSpec`. A prefix consists of height, size, version and a length byte; a sibling, of a length byte and a hash. */
 const IAVL_SPEC: ProofSpec = { name: "iavl", minPrefix: 4, maxPrefix: 12, childSize: 33 };
 
-/** `ics23.TendermintSpec`. A prefix has one byte; a sibling is a hash. */
+/** `ics23.TendermintSpec`. A prefix is one byte; a sibling is a hash. */
 const TENDERMINT_SPEC: ProofSpec = { name: "tendermint", minPrefix: 1, maxPrefix: 1, childSize: 32 };
 
 /** The specs of a Cosmos SDK chain: the store's tree, then the multistore's tree (ibc-go `GetSDKSpecs`). */

@@ -32,10 +32,10 @@ export interface ProofVerifier {
   readonly verify: (root: Uint8Array, item: ProofItem) => ProofResult;
 }
 
-/** Maximum number of cached upper proofs, one per store and app hash. The oldest is evicted. */
+/** Maximum number of cached upper proofs, one per store and app hash. The oldest proof is evicted. */
 const MAX_CACHED_PROOFS = 32;
 
-/** Larger upper proofs are not cached. A real one has a few hundred bytes. */
+/** Larger upper proofs are not cached. A real upper proof takes a few hundred bytes. */
 const MAX_CACHED_BYTES = 16 * 1024;
 
 /** Creates a verifier with an empty cache. */

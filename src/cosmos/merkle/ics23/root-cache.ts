@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { HashText, InnerOp } from "./proof-types.ts";
 
-/** Copies of paths are written to blocks of memory. Each block is twice as large as the previous one, up to a maximum, unless a path needs more. */
+/** Minimum size of the memory blocks for path copies. Each block doubles in size, up to a maximum, unless a path needs more. */
 const MIN_BLOCK_BYTES = 2 * 1024;
 const MAX_BLOCK_BYTES = 64 * 1024;
 
@@ -37,8 +37,8 @@ export interface AppliedStep {
 type Draft<T> = { -readonly [Key in keyof T]: T[Key] };
 
 /**
- * A path that was followed to its root. `applied` has its first steps, which were hashed; `above` is the result for the steps
- * after them. The cache changes the first steps: they then refer to its copy of the bytes.
+ * A path that was followed to its root. `applied` contains its first steps, which were hashed; `above` is the result for the
+ * remaining steps. The cache changes the first steps so that they refer to its copy of the bytes.
  */
 interface FollowedPath {
   readonly path: readonly Draft<InnerOp>[];
@@ -53,7 +53,7 @@ interface FollowedPath {
  *
  * A forged proof cannot change the result of another proof. The root and the result of the spec checks depend only on the child
  * hash, the bytes of the remaining steps and the layer, and `find` compares all three in full. Entries come only from `add`,
- * after the steps have been checked and hashed. At most, a forged proof can replace an entry, which costs time.
+ * after the steps have been checked and hashed. At worst, a forged proof can replace an entry, which costs time.
  */
 export interface RootCache {
   /** Returns the cached path above `child` if its bytes equal `steps` and the first step may be at `layer`. */
@@ -63,7 +63,7 @@ export interface RootCache {
 
 /**
  * Creates an empty cache. It is cleared when it would exceed `maxEntries` or `maxBytes` of copied paths. The entries take more
- * memory than the copies: with these defaults, the total stays near 10 MB.
+ * memory than the copies; with these defaults, the total stays near 10 MB.
  */
 export function createRootCache({ maxEntries = 8192, maxBytes = 4 * 1024 * 1024 } = {}): RootCache {
   const entries = new Map<HashText, CachedPath>();

@@ -48,7 +48,7 @@ export type ComputeRoots = readonly [store: ComputeRoot, multistore: ComputeRoot
 const WITHOUT_CACHE: ComputeRoots = [conformingRoot, conformingRoot];
 
 /**
- * Verifies that the store has the key with this value (ibc-go v8 `MerkleProof.VerifyMembership` with the SDK's specs). Never
+ * Verifies that the store contains the key with this value (ibc-go v8 `MerkleProof.VerifyMembership` with the SDK's specs). Never
  * throws because of a proof.
  */
 export function verifyMembership(
@@ -258,11 +258,11 @@ function fixed(length: number, size: 4 | 8, bigEndian: boolean): Buffer {
 }
 
 /**
- * Returns the root of a tree that does not have `key` (ics23 `NonExistenceProof.Verify`). The proof consists of the leaves before
- * and after `key`. Both must have the same root, and no leaf may lie between them. If one is absent, the other must be the first
- * or last leaf of the tree. The error has Go's message.
+ * Returns the root of a tree that does not contain `key` (ics23 `NonExistenceProof.Verify`). The proof consists of the leaves
+ * before and after `key`. Both must have the same root, and no leaf may lie between them. If one is absent, the other must be the
+ * first or last leaf of the tree. The error has Go's message.
  *
- * A leaf with an empty value has no root, because ics23 does not hash it. So absence cannot be proven next to such a leaf. An
+ * A leaf with an empty value has no root, because ics23 does not hash it, so absence cannot be proven next to such a leaf. An
  * empty tree has no leaves at all.
  */
 function rootWithoutKey(
@@ -323,9 +323,9 @@ function isRightMost(path: readonly InnerOp[], spec: ProofSpec): boolean {
 }
 
 /**
- * Returns whether no leaf lies between `left` and `right` (ics23 `IsLeftNeighbor`). Both paths meet at some node. Above it, they
- * must be equal. At it, `left` must come from the left child and `right` from the right child. Below it, `left` must start at its
- * subtree's right-most leaf, and `right` at its subtree's left-most leaf.
+ * Returns whether no leaf lies between `left` and `right` (ics23 `IsLeftNeighbor`). Both paths meet at some node. Above that
+ * node, they must be equal. At the node, `left` must come from the left child and `right` from the right child. Below it, `left`
+ * must start at its subtree's right-most leaf, and `right` at its subtree's left-most leaf.
  *
  * Returns false if one path is a suffix of the other. Go panics in that case.
  */

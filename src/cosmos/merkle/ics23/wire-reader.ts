@@ -25,7 +25,7 @@ export class WireReader {
     this.end = bytes.length;
   }
 
-  /** Reads the next field's tag. Returns the field number, or 0 at the end. `message` is the name for error messages. */
+  /** Reads the next field's tag. Returns the field number, or 0 at the end. `message` is the message name used in errors. */
   nextField(message: string): number {
     if (this.at >= this.end) return 0;
     this.fieldStart = this.at;
@@ -93,7 +93,7 @@ export class WireReader {
     } while (depth > 0);
   }
 
-  /** Skips a tag and its value. Returns the change in group depth: 1 for a start tag, -1 for an end tag, else 0. */
+  /** Skips a tag and its value. Returns the change in group depth: 1 for a start tag, -1 for an end tag, 0 otherwise. */
   private skipOne(): number {
     const type = this.varint() & 7;
     if (type === WIRE_VARINT) this.varint();
@@ -230,7 +230,7 @@ const MESSAGES: ReadonlyMap<string, readonly Field[]> = new Map<string, readonly
 
 /**
  * Skips the current field, which contains `message`. Throws `WireError` if Go's decoder would reject it. A batch proof needs no
- * decoding, because verification rejects every batch. But for a malformed batch, Go's decoding error must come first.
+ * decoding, because verification rejects every batch. For a malformed batch, however, Go's decoding error must come first.
  */
 export function checkMessage(reader: WireReader, field: string, message: string): void {
   const outerEnd = reader.enter(field);

@@ -13,8 +13,8 @@ import { copyMessage, printMessageJson } from "../modules/wasm/message-json.ts";
 import { type Coin, parseCoins } from "../runtime/coins.ts";
 
 /**
- * A contract that returns what its caller sends. `execute` interprets its own message as a contract result
- * (`{"ok":{"messages":[…],…}}` or `{"error":"…"}`), so the caller can make it emit any sub-message. `sudo` returns the message as
+ * A contract that echoes what its caller sends. `execute` interprets its message as a contract result
+ * (`{"ok":{"messages":[…],…}}` or `{"error":"…"}`), so the caller can make it emit any sub-message. `sudo` returns the message in
  * the attribute `sudo`, `reply` returns nothing, and `query` returns its own message.
  */
 export const echo: ContractCode = {
@@ -33,7 +33,7 @@ const REPLY_ON: ReadonlySet<string> = new Set(["always", "error", "success", "ne
 
 /**
  * Parses a contract's result from CosmWasm's JSON: `{"ok":{messages,attributes,events,data}}` or `{"error":text}`. Throws
- * `ContractError` with the text of `error` or with the path of an invalid field.
+ * `ContractError` with the text of `error` or the path of an invalid field.
  */
 function parseContractResult(json: unknown): ContractResponse {
   const result = new JsonField(json, "", fieldError);
@@ -121,7 +121,7 @@ function parseModuleMessage(kind: string, field: JsonField): ContractMessage {
   }
 }
 
-/** Returns an object's single member, as serde reads an enum. */
+/** Returns an object's only member, as serde does for an enum. */
 function onlyVariant(field: JsonField): { readonly name: string; readonly body: JsonField } {
   const names = isRecord(field.value) ? Object.keys(field.value) : [];
   const [name] = names;
@@ -144,7 +144,7 @@ function requiredText(field: JsonField, name: string): string {
   return field.member(name).required().asText();
 }
 
-/** Returns an unsigned integer. CosmWasm writes integers of this size only as JSON numbers. */
+/** Reads an unsigned integer. CosmWasm encodes integers of this size only as JSON numbers. */
 function asUintNumber(field: JsonField): bigint {
   if (typeof field.value === "string") throw field.error(field.path, "an unsigned integer");
   return field.asUint64();

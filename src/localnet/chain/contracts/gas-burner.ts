@@ -2,8 +2,8 @@ import { type ContractCode, NO_RESPONSE } from "../modules/wasm/contract.ts";
 import { readMessage, unknownVariant } from "./messages.ts";
 
 /**
- * A contract that only uses gas, so that a local chain can fill its blocks at little cost in CPU time. Execute: `burn {gas}`, as
- * decimal text or as a number.
+ * A contract that only consumes gas, so that a local chain can fill its blocks at little CPU cost. Execute: `burn {gas}`, with
+ * the gas as decimal text or as a number.
  */
 export const gasBurner: ContractCode = {
   name: "gas-burner",

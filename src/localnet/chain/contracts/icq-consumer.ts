@@ -20,7 +20,7 @@ import {
 import { copyMessage, parseMessageJson, printMessageJson } from "../modules/wasm/message-json.ts";
 import { readMessage, text, unknownVariant } from "./messages.ts";
 
-/** Prefix of balances in the SDK's bank store. */
+/** Prefix for balances in the SDK's bank store. */
 const BALANCES = new Uint8Array([0x02]);
 
 const EXECUTE_MESSAGES = [
@@ -95,7 +95,7 @@ function execute(scope: ContractScope, name: string, fields: JsonField): Contrac
   }
 }
 
-/** Registers a query. `connection_id` and `update_period` are passed on unchecked, since the chain checks them. */
+/** Registers a query. `connection_id` and `update_period` are passed on unchecked, because the chain checks them. */
 function register(fields: JsonField, query: Readonly<Record<string, MessageJson>>): ContractResponse {
   return binding({
     register_interchain_query: {
@@ -110,14 +110,14 @@ function binding(message: MessageJson): ContractResponse {
   return { ...NO_RESPONSE, messages: [subMessage({ kind: "custom", message })] };
 }
 
-/** Builds a balance's key in the bank store: prefix, address length, address, denomination. */
+/** Builds the bank store key for a balance: prefix, address length, address, denomination. */
 function balanceKey(fields: JsonField): JsonObject {
   const address = addressBytes(text(fields, "addr"));
   const key = concat(BALANCES, new Uint8Array([address.length]), address, utf8(text(fields, "denom")));
   return { path: "bank", key: toBase64(key) };
 }
 
-/** Decodes an address on the remote chain. Any prefix is accepted, because the remote chain's prefix is not known here. */
+/** Decodes a remote chain address. Any prefix is accepted, because the remote chain's prefix is not known here. */
 function addressBytes(address: string): Uint8Array {
   try {
     return decodeBech32(address).bytes;
@@ -130,7 +130,7 @@ function transfersFilter(fields: JsonField): string {
   return JSON.stringify([{ field: "transfer.recipient", op: "Eq", value: text(fields, "recipient") }]);
 }
 
-/** Callbacks that the contract rejects. */
+/** Which callbacks the contract rejects. */
 interface CallbackFailures {
   readonly kv: boolean;
   readonly tx: boolean;
@@ -169,7 +169,7 @@ function recordKvResult(scope: ContractScope, fields: JsonField): ContractRespon
   return callbackResponse("kv_query_result", queryId);
 }
 
-/** Handles `tx_query_result`: stores the transaction under its query's next number. */
+/** Handles `tx_query_result`: stores the transaction under the next number for its query. */
 function recordTx(scope: ContractScope, fields: JsonField): ContractResponse {
   if (callbackFailures.get(scope).tx) throw new ContractError("tx callbacks are set to fail");
   const queryId = queryIdOf(fields);
@@ -198,7 +198,7 @@ function queryState(scope: ContractScope, name: string, fields: JsonField): Mess
   }
 }
 
-/** Returns the last result (null before the first one) and the number of callbacks. */
+/** Returns the last result (null if there is none yet) and the number of callbacks. */
 function kvResult(scope: ContractScope, id: bigint): MessageJson {
   const bytes = scope.storage.get(concat(KV_RESULT, uint64BigEndian(id)));
   const stored = bytes === undefined ? null : parseMessageJson(bytes);

@@ -1,12 +1,12 @@
 import { isRecord, JsonField } from "../../../platform/base/json.ts";
 import { ContractError, type MessageJson } from "../modules/wasm/contract.ts";
 
-/** Wraps a message's fields. A field of the wrong type throws a `ContractError` that names it. */
+/** Wraps a message's fields. A field with the wrong type throws a `ContractError` that names it. */
 export function messageFields(value: unknown): JsonField {
   return new JsonField(value, "", (path, expected) => new ContractError(`${path}: not ${expected}`));
 }
 
-/** Returns a message's name and fields. A message is an object with one member, as serde prints a Rust enum. */
+/** Returns a message's name and fields. A message is an object with one member, as serde serializes a Rust enum. */
 export function readMessage(message: MessageJson): readonly [name: string, fields: JsonField] {
   const entries = isRecord(message) ? Object.entries(message) : [];
   const [name, fields] = entries[0] ?? ["", undefined];
@@ -20,7 +20,7 @@ export function text(fields: JsonField, name: string): string {
   return fields.member(name).required().asText();
 }
 
-/** Creates the error for a message with an unknown name, worded as in a Rust contract. */
+/** Creates the error for an unknown message name, worded as in a Rust contract. */
 export function unknownVariant(type: string, name: string, known: readonly string[]): ContractError {
   const expected = known.map((each) => `\`${each}\``).join(known.length === 2 ? " or " : ", ");
   const list = known.length <= 2 ? `expected ${expected}` : `expected one of ${expected}`;

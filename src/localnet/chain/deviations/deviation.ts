@@ -1,16 +1,16 @@
 import type { FieldChange } from "../../../cosmos/proto/variant.ts";
 
 /**
- * A subject on which the specification and the deployed chain (release 6.0.3) differ, or on which one of them is silent. The
- * texts are Markdown for a table cell, in which "–" means silent.
+ * A point on which the specification and the deployed chain (release 6.0.3) differ, or on which one of them is silent. The texts
+ * are Markdown for table cells; "–" means silent.
  */
 export interface Deviation {
   readonly subject: string;
   readonly specification: string;
   readonly deployed: string;
-  /** What a chain with the profile `specification` does, and why. If the deviation has no switch, every chain does this. */
+  /** What a chain with the `specification` profile does, and why. If the deviation has no switch, every chain does this. */
   readonly here: string;
-  /** True if a chain with the profile `deployed` behaves like the deployed chain. */
+  /** True if a chain with the `deployed` profile behaves like the deployed chain. */
   readonly isSwitch: boolean;
   /** Protobuf fields whose number or name differs on the deployed chain. */
   readonly fields?: readonly FieldChange[];

@@ -9,7 +9,7 @@ import {
   TRANSFER_DEVIATIONS,
 } from "./other-deviations.ts";
 
-/** Which side a chain takes where the specification and the deployed chain differ. The genesis document fixes the profile. */
+/** Whether a chain follows the specification or the deployed chain where they differ. The genesis document fixes the profile. */
 export const PROFILE_NAMES = ["specification", "deployed"] as const;
 
 export type ProfileName = (typeof PROFILE_NAMES)[number];
@@ -25,24 +25,24 @@ const TABLES = {
 
 type Tables = typeof TABLES;
 
-/** Identifier of a deviation that the profile decides. */
+/** Identifier of a deviation that depends on the profile. */
 export type SwitchId = {
   [Id in keyof Tables]: Tables[Id]["isSwitch"] extends true ? Id : never;
 }[keyof Tables];
 
-/** A chain's profile as the chain's code reads it. */
+/** A chain's profile, as used by the chain's code. */
 export interface Profile {
   readonly name: ProfileName;
-  /** Returns whether the chain behaves like the deployed chain in this deviation. */
+  /** Returns whether the chain behaves like the deployed chain for this deviation. */
   readonly deployed: (id: SwitchId) => boolean;
-  /** Field numbers and names in the chain's messages; undefined if they are the definitions' own, which the code uses. */
+  /** Field numbers and names in the chain's messages; undefined if they match the definitions that the code uses. */
   readonly proto: ProtoVariant | undefined;
 }
 
-/** The profile of chains that do not name one. */
+/** The profile used by chains that do not name one. */
 export const SPECIFICATION: Profile = { name: "specification", deployed: () => false, proto: undefined };
 
-/** An area of deviations and the heading of its section in `docs/conformance.md`. */
+/** A group of deviations, and the heading of its section in `docs/conformance.md`. */
 interface DeviationArea {
   /** Name of the generated section. */
   readonly name: string;
@@ -69,10 +69,10 @@ export function hasSwitch(id: SwitchId): boolean {
   return TABLES[id].isSwitch;
 }
 
-/** A deviation as `relaywatch localnet profile` and `docs/conformance.md` show it. */
+/** A deviation as shown by `relaywatch localnet profile` and in `docs/conformance.md`. */
 interface ListedDeviation extends Omit<Deviation, "isSwitch" | "fields"> {
   readonly area: string;
-  /** Identifier of the switch; null if all chains behave alike in this deviation. */
+  /** Identifier of the switch; null if all chains behave the same for this deviation. */
   readonly switch: string | null;
   /** Section of `docs/conformance.md`. */
   readonly documented: string;

@@ -130,7 +130,7 @@ export const ICQ_DEVIATIONS = {
   },
 } as const satisfies Readonly<Record<string, Deviation>>;
 
-/** Deviations in transfers and their limits. */
+/** Deviations in transfers and transfer limits. */
 export const TRANSFER_DEVIATIONS = {
   transferDestination: {
     subject: "the packet object's `destination_port`, `destination_channel`",
@@ -205,7 +205,7 @@ export const NODE_DEVIATIONS = {
   },
 } as const satisfies Readonly<Record<string, Deviation>>;
 
-/** Deviations in the price sidecar. Its profile is set by the command that starts it. */
+/** Deviations in the price sidecar, whose profile is set by the command that starts it. */
 export const SIDECAR_DEVIATIONS = {
   sidecarMetricNames: {
     subject: "names of its own metrics (8002)",

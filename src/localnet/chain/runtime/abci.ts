@@ -9,14 +9,14 @@ export interface TxResult {
   readonly code: number;
   readonly codespace: string;
   readonly log: string;
-  /** An encoded `TxMsgData`; empty after a failure. */
+  /** The encoded `TxMsgData`; empty after a failure. */
   readonly data: Uint8Array;
   readonly gasWanted: bigint;
   readonly gasUsed: bigint;
   readonly events: readonly ChainEvent[];
 }
 
-/** A consensus validator. Power 0 removes it. */
+/** A consensus validator. A power of 0 removes it. */
 export interface ValidatorPower {
   /** Ed25519, 32 bytes. */
   readonly publicKey: Uint8Array;
@@ -40,12 +40,12 @@ export interface LastCommitVote {
   readonly signed: boolean;
 }
 
-/** Evidence that a validator signed two blocks at one height. */
+/** Evidence that a validator signed two blocks at the same height. */
 export interface Misbehavior {
   /** 20 bytes. */
   readonly address: Uint8Array;
   readonly height: bigint;
-  /** Time at that height. */
+  /** Block time at that height. */
   readonly timeNs: bigint;
   /** The validator's power at that height. */
   readonly power: bigint;
@@ -58,7 +58,7 @@ export interface FinalizeBlockRequest {
   readonly proposerAddress: Uint8Array;
   readonly txs: readonly Uint8Array[];
   readonly lastCommit: readonly LastCommitVote[];
-  /** Hash of the next validators in this block's header. Default: empty. */
+  /** Hash of the next validators, as in this block's header. Default: empty. */
   readonly nextValidatorsHash?: Uint8Array;
   /** Default: none. */
   readonly misbehavior?: readonly Misbehavior[];
@@ -67,17 +67,15 @@ export interface FinalizeBlockRequest {
 /** Outcome of one block. */
 export interface FinalizeBlockResult {
   readonly txResults: readonly TxResult[];
-  /**
-   * The hooks' events. Events from begin and end hooks have the attribute `mode` (BeginBlock or EndBlock), which the SDK adds.
-   */
+  /** Events from the hooks. Those from begin and end hooks have the attribute `mode` (BeginBlock or EndBlock), as in the SDK. */
   readonly events: readonly ChainEvent[];
   readonly validatorUpdates: readonly ValidatorPower[];
-  /** State root after this block, which the next height's header contains. */
+  /** State root after this block. The header at the next height contains it. */
   readonly appHash: Uint8Array;
 }
 
 /**
- * An `abci_query`. `path` is a store path ("store/bank/key", "/store/bank/subspace"), a gRPC path, "/app/version",
+ * An `abci_query` request. `path` is a store path ("store/bank/key", "/store/bank/subspace"), a gRPC path, "/app/version",
  * "/app/simulate" or "/p2p/…".
  */
 export interface QueryRequest {
@@ -88,7 +86,7 @@ export interface QueryRequest {
   readonly prove: boolean;
 }
 
-/** Response of {@link Application.query}. A failed query is a response with a code, not an exception. */
+/** Response from {@link Application.query}. A failed query returns a response with a code instead of throwing an exception. */
 export interface QueryResponse {
   readonly code: number;
   readonly codespace: string;
@@ -97,19 +95,19 @@ export interface QueryResponse {
   readonly value: Uint8Array;
   readonly height: bigint;
   readonly proof: readonly ProofOperator[] | undefined;
-  /** gRPC status code of a failed gRPC query; 0 otherwise. The REST and gRPC servers return it. */
+  /** gRPC status code of a failed gRPC query, or 0. The REST and gRPC servers return it. */
   readonly grpcCode: number;
   /** gRPC status message ("codespace x code n: description: wraps"). */
   readonly grpcMessage: string;
 }
 
-/** Runs a transaction, and may act before and after it. */
+/** Runs a transaction, with optional work before and after it. */
 export type RunAround = (run: () => TxResult) => TxResult;
 
 /**
- * The state machine behind a node (ABCI 2.0, synchronous). Call order: `initChain` once on an empty state, then
- * `finalizeBlock` and `commit` for every block. Queries see the last committed state. Checks see the same state plus
- * the transactions checked since.
+ * The state machine behind a node (ABCI 2.0, synchronous). Call `initChain` once on an empty state, then `finalizeBlock` and
+ * `commit` for every block. Queries read the last committed state. Checks read the same state plus the writes of the transactions
+ * checked since then.
  */
 export interface Application {
   readonly info: () => {
@@ -122,23 +120,24 @@ export interface Application {
     readonly appHash: Uint8Array;
     readonly validators: readonly ValidatorPower[];
   };
-  /** CheckTx. The node sets `recheck` for transactions still in the mempool after a block. */
+  /** CheckTx. The node sets `recheck` for transactions that are still in the mempool after a block. */
   readonly checkTx: (tx: Uint8Array, recheck: boolean) => TxResult;
   readonly finalizeBlock: (request: FinalizeBlockRequest) => FinalizeBlockResult;
   /**
-   * Makes the finalized block the latest state. The node writes the returned changes to disk in one transaction with
-   * the block, or not at all.
+   * Makes the finalized block the latest state. The node writes the returned changes to disk in one transaction with the block,
+   * or not at all.
    */
   readonly commit: () => CommitChanges;
-  /** Reopens the state after the storage has been rolled back. Drops anything checked or finalized since. */
+  /** Reopens the state after the storage has been rolled back. Drops everything checked or finalized since then. */
   readonly reload: () => void;
-  /** `interrupt` may end the query, even while it simulates; the response then has the code DeadlineExceeded. */
+  /** `interrupt` may end the query, even during a simulation; the response code is then DeadlineExceeded. */
   readonly query: (request: QueryRequest, interrupt?: Interrupt) => QueryResponse;
-  /** Simulates an encoded Tx. Signatures may be missing. Throws what `interrupt` throws. */
+  /** Simulates an encoded Tx. Signatures may be missing. Throws any error thrown by `interrupt`. */
   readonly simulate: (tx: Uint8Array, interrupt?: Interrupt) => TxResult;
   /**
-   * Reruns a block's transactions, the last one within `around`, which is not called if the block has no gas left for that
-   * transaction. Undefined if the state before the block is not stored. Changes nothing. Throws what `interrupt` throws.
+   * Reruns a block's transactions, the last one inside `around`, which is not called if the block has no gas left for that
+   * transaction. Returns undefined if the state before the block is not stored. Changes nothing. Throws any error thrown by
+   * `interrupt`.
    */
   readonly rerun: (
     block: FinalizeBlockRequest,
@@ -149,6 +148,6 @@ export interface Application {
   readonly exportState: () => JsonObject;
   /** gRPC paths of all queries, for routing and reflection. */
   readonly queryPaths: () => readonly string[];
-  /** Type URLs of the messages that have a handler. */
+  /** Type URLs of the messages that have handlers. */
   readonly messageTypes: () => readonly string[];
 }

@@ -15,7 +15,7 @@ const parsedByPrefix = new Map<string, RecentCache<string, Uint8Array>>();
 const formattedByPrefix = new Map<string, RecentCache<string, string>>();
 const moduleAddresses = createRecentCache<string, Uint8Array>(64);
 
-/** The text for an address array shared through these caches, under the last requested prefix. */
+/** The text for an address array shared by these caches, with the prefix last requested. */
 const sharedTexts = createObjectSlot<Uint8Array, { readonly prefix: string; readonly text: string }>(
   "text of the address",
 );
@@ -25,10 +25,10 @@ export type AddressErrorFacts =
   | { readonly code: "not-an-address" }
   | { readonly code: "wrong-prefix"; readonly expected: string; readonly got: string };
 
-/** A text is not an account address on this chain. Same message as the SDK's `AccAddressFromBech32`. */
+/** The text is not an account address on this chain. Same message as the SDK's `AccAddressFromBech32`. */
 export class AddressError extends CodedError<AddressErrorFacts> {}
 
-/** Returns a module account's address: the first 20 bytes of its name's SHA-256. Do not modify the array. */
+/** Returns a module account's address: the first 20 bytes of the SHA-256 hash of its name. Do not modify the array. */
 export function moduleAddress(name: string): Uint8Array {
   return cached(moduleAddresses, name, () => shared(sha256(utf8(name)).slice(0, 20)));
 }
@@ -55,7 +55,7 @@ export function parseAddress(prefix: string, text: string): Uint8Array {
   return cached(ofPrefix(parsedByPrefix, prefix), text, () => shared(readAddress(prefix, text)));
 }
 
-/** Parses an account address. Returns its bytes or the error text. */
+/** Parses an account address. Returns its bytes, or the error text. */
 export function tryParseAddress(prefix: string, text: string): Result<Uint8Array, string> {
   try {
     return good(parseAddress(prefix, text));
@@ -89,7 +89,7 @@ function readAddress(prefix: string, text: string): Uint8Array {
   return decoded.bytes;
 }
 
-/** Decodes bech32 (BIP-173), with the same checks, order and texts as btcutil's `bech32.Decode`. */
+/** Decodes bech32 (BIP-173), with the same checks, in the same order and with the same texts as btcutil's `bech32.Decode`. */
 function decodeBech32(text: string): { readonly prefix: string; readonly bytes: Uint8Array } {
   checkForm(text);
   const lower = text.toLowerCase();
@@ -146,7 +146,7 @@ function polymod(values: readonly number[]): number {
   }, 1);
 }
 
-/** Converts 5-bit digits to bytes. At most 4 bits may remain, and all of them must be zero. */
+/** Converts 5-bit digits to bytes. At most 4 bits may be left over, and all of them must be zero. */
 function regroup(digits: readonly number[]): Uint8Array {
   const bytes: number[] = [];
   let buffer = 0;

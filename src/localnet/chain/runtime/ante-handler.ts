@@ -24,9 +24,9 @@ import { type DecodedTx, feeOf } from "./tx.ts";
 
 export interface AnteOptions {
   readonly accounts: AnteAccounts;
-  /** Takes the fee into escrow. */
+  /** Moves the fee into escrow. */
   readonly takeFee: AnteStep;
-  /** Store in which the contract host counts transactions. Absent on a chain without contracts. */
+  /** Store in which the contract host counts transactions. Absent on chains without contracts. */
   readonly txCounterStore?: string;
   /** Checks relayers' messages before they reach a block. */
   readonly relayCheck?: AnteStep;
@@ -37,10 +37,10 @@ export interface AnteOptions {
  * deployed release.
  *
  * The order determines which error a bad transaction gets and how much gas it has used by then; both are part of the result.
- * Cheap stateless checks come first. The fee precedes the signatures, because verifying a signature is the most expensive step: a
- * transaction that cannot pay does not reach it. Keys precede signatures, because an account's first transaction brings its key.
- * Sequences follow: they advance only for a transaction that has passed all checks except the one for relayed packets, which
- * costs as much as the messages themselves.
+ * Cheap stateless checks come first. The fee is taken before signatures are verified, because verification is the most expensive
+ * step: a transaction that cannot pay does not reach it. Keys precede signatures, because an account's first transaction provides
+ * its key. Sequences follow: they advance only for a transaction that has passed all checks except the check for relayed packets,
+ * which costs as much as the messages themselves.
  */
 export function createAnteHandler(options: AnteOptions): AnteStep {
   const { accounts, takeFee, txCounterStore, relayCheck } = options;
@@ -64,16 +64,16 @@ export function createAnteHandler(options: AnteOptions): AnteStep {
   };
 }
 
-/** Largest gas limit: the largest signed 64-bit integer (SDK `txtypes.MaxGasWanted`). */
+/** Maximum gas limit: the largest signed 64-bit integer (SDK `txtypes.MaxGasWanted`). */
 const MAX_GAS = (1n << 63n) - 1n;
-/** Assumed size of a missing signature in a simulation, as in the SDK: an amino StdSignature with its key (106 bytes) plus 6. */
+/** Size that a simulation assumes for a missing signature, as in the SDK: an amino StdSignature with key (106 bytes) plus 6. */
 const SIMULATED_SIGNATURE_BYTES = 112n;
 /** wasmd's `TXCounterPrefix`. The value is the height (8 bytes) and the number of transactions (4 bytes), big-endian. */
 const TX_COUNTER_KEY = Uint8Array.of(8);
 
 /**
  * Counts a block's transactions in the contract host's store (wasmd `CountTXDecorator`). The count restarts at 0 at each new
- * height, so nothing resets it at the end of a block. Simulations are not counted.
+ * height, so it needs no reset at the end of a block. Simulations are not counted.
  */
 function countTx(storeName: string): AnteStep {
   return (context) => {
@@ -95,12 +95,12 @@ function writeCounter(count: number): Uint8Array {
   return bytes;
 }
 
-/** Rejects critical extension options. The chain defines none. */
+/** Rejects critical extension options, since the chain defines none. */
 const rejectExtensionOptions: AnteStep = (_context, tx) => {
   if (tx.body.extensionOptions.length > 0) throw ErrUnknownExtensionOptions();
 };
 
-/** Runs a transaction's stateless checks (SDK `Tx.ValidateBasic`). A recheck skips them, since they passed before. */
+/** Runs a transaction's stateless checks (SDK `Tx.ValidateBasic`). A recheck skips them, because they have already passed. */
 function validateBasic(accounts: AnteAccounts): AnteStep {
   return (context, tx) => {
     if (context.mode === "recheck") return;
@@ -149,8 +149,8 @@ function checkMemo(accounts: AnteAccounts): AnteStep {
 }
 
 /**
- * Charges gas for each byte of the transaction. A simulated transaction comes without signatures, so a simulation also charges
- * for the bytes that each missing signature will add.
+ * Charges gas for each byte of the transaction. Since a simulated transaction has no signatures, a simulation also charges for
+ * the bytes that each missing signature will add.
  */
 function chargeTxSize(accounts: AnteAccounts): AnteStep {
   return (context, tx) => {
@@ -165,7 +165,7 @@ function chargeTxSize(accounts: AnteAccounts): AnteStep {
   };
 }
 
-/** Consumes the gas for reading the account. The SDK reads its key's type here; this chain has only one type. */
+/** Consumes the gas for reading the account. The SDK reads the key's type here; this chain has only one type. */
 function readAccount(context: Context, accounts: AnteAccounts, signer: string): void {
   accounts.get(context, parseSigner(accounts, signer));
 }

@@ -20,13 +20,13 @@ export interface AnteAccounts {
   readonly parseAddress: (text: string) => Uint8Array;
 }
 
-/** Block properties that fees and limits depend on. */
+/** Block properties on which fees and limits depend. */
 export interface TxEnvironment {
-  /** 20 bytes. The proposer receives the tips. */
+  /** Proposer's address (20 bytes). The proposer receives the tips. */
   readonly proposerAddress: Uint8Array;
-  /** Gas that all of a block's transactions may use together; 0 or less means no limit. */
+  /** Total gas that a block's transactions may use; 0 or less means no limit. */
   readonly maxBlockGas: bigint;
-  /** A simulation's gas limit; undefined means the block's limit. */
+  /** Gas limit for a simulation; undefined means the block's limit. */
   readonly simulationGas?: bigint | undefined;
 }
 

@@ -35,35 +35,35 @@ import { planUpgrades, runUpgrades, type Upgrade } from "./upgrade.ts";
 export interface ApplicationOptions {
   readonly version: string;
   readonly appVersion: bigint;
-  /** First part of the type URLs of the chain's own modules. */
+  /** Prefix of the type URLs of the chain's own modules. */
   readonly chainName: string;
   /** Default: `specification`. */
   readonly profile?: Profile;
-  /** Genesis and genesis export run in this order. */
+  /** The modules, in the order in which genesis and genesis export run. */
   readonly modules: readonly ChainModule[];
   /** Upgrades that add modules to saved states, in release order. */
   readonly upgrades: readonly Upgrade[];
-  /** Names of the modules whose begin hooks run first, in this order. The other begin hooks follow in module order. */
+  /** Names of the modules whose begin hooks run first, in this order. All other begin hooks follow in module order. */
   readonly beginBlockOrder?: readonly string[];
-  /** Names of the modules whose end hooks run first, in this order. The other end hooks follow in module order. */
+  /** Names of the modules whose end hooks run first, in this order. All other end hooks follow in module order. */
   readonly endBlockOrder: readonly string[];
   readonly ante: AnteStep;
   readonly post: AnteStep;
   /** Default: no changes. */
   readonly validatorUpdates?: (context: Context) => readonly ValidatorPower[];
-  /** Gas that all of a block's transactions may use together; 0 or less means no limit. */
+  /** Returns the total gas that a block's transactions may use; 0 or less means no limit. */
   readonly maxBlockGas: (context: Context) => bigint;
-  /** A simulation's gas limit if it is below the block's; undefined means the block's limit. */
+  /** Returns a simulation's gas limit, if it is below the block's limit; undefined means the block's limit. */
   readonly simulationGas?: (context: Context) => bigint | undefined;
-  /** Number of recent heights that queries can read. */
+  /** Number of recent heights that can be queried. */
   readonly keepRecent: number;
-  /** Traces what uses gas. Default: no tracing. */
+  /** Traces gas consumption. Default: no tracing. */
   readonly tracer?: GasTracer;
 }
 
 /**
  * Opens an application on its saved state. Without storage, it starts empty and stays in memory. Throws `StoreSetError` if the
- * stores of the saved state and of the modules differ, and no upgrade explains the difference.
+ * saved state's stores differ from the modules' stores and no upgrade explains the difference.
  */
 export function createApplication(options: ApplicationOptions, storage?: StateStorage): Application {
   const { tracer = UNTRACED, profile = SPECIFICATION } = options;
@@ -166,8 +166,8 @@ export function createApplication(options: ApplicationOptions, storage?: StateSt
 }
 
 /**
- * Joins a genesis document's validators with those of the modules. For a shared key, the document decides the power, because an
- * export has the powers that a local chain's control API set.
+ * Merges a genesis document's validators with the modules' validators. For a shared key, the document determines the power,
+ * because an export contains the powers that a local chain's control API has set.
  */
 function joinValidators(
   document: readonly ValidatorPower[],
@@ -205,8 +205,8 @@ function inOrder(modules: readonly ChainModule[], order: readonly string[]): rea
 }
 
 /**
- * Runs a check. Its writes stay in the check state until the next commit, so several pending transactions from one account pass
- * with consecutive sequences.
+ * Runs a check. Its writes stay in the check state until the next commit, so that several pending transactions from one account
+ * pass with consecutive sequences.
  */
 function runCheck(tx: Uint8Array, mode: ExecutionMode, machine: Machine, rules: BlockRules): TxResult {
   const block = machine.lastBlock();
@@ -216,7 +216,7 @@ function runCheck(tx: Uint8Array, mode: ExecutionMode, machine: Machine, rules: 
   return runTx(tx, rules.tx, { mode, block, environment, branch });
 }
 
-/** Runs a simulation on a branch above the check state, which is dropped. */
+/** Runs a simulation on a branch above the check state, and then drops the branch. */
 function runSimulation(
   tx: Uint8Array,
   {
@@ -247,7 +247,7 @@ function deliverGenesisTx(tx: Uint8Array, record: BlockRecord, branch: Branch, r
   return runTx(tx, rules.tx, { mode: "deliver", block: { ...record, height: 0n }, environment, branch });
 }
 
-/** Runs a block again on a branch that is dropped. */
+/** Reruns a block on a branch, and then drops the branch. */
 function rerunBlock(
   request: FinalizeBlockRequest,
   machine: Machine,
@@ -266,7 +266,7 @@ function rerunBlock(
   return executeBlock(block, chainId, createBranch(view.store), { ...rules, run }).txResults;
 }
 
-/** Creates a query's context. As in the SDK, handlers may write; the writes go to a branch that is dropped. */
+/** Creates a query's context. As in the SDK, handlers may write, but their writes are dropped with the branch. */
 function queryContext(machine: Machine, view: StoreView, interrupt?: Interrupt): Context {
   const branch = createBranch(view.store);
   const block = readBlockRecord(view.store(BLOCK_RECORD_STORE)) ?? machine.lastBlock();
@@ -283,27 +283,27 @@ function queryContext(machine: Machine, view: StoreView, interrupt?: Interrupt):
   );
 }
 
-/** Returns a stored height. The multistore already has a finalized height before its commit, but queries must not see it. */
+/** Returns a stored height. The multistore already contains a finalized height before its commit, but queries must not see it. */
 function committedView(machine: Machine, height: bigint): StoreView | undefined {
   return height > machine.committed().height ? undefined : machine.stores.view(height);
 }
 
-/** An application's states: committed, check state, genesis and finalized block. */
+/** An application's states: committed state, check state, genesis and finalized block. */
 interface Machine {
   readonly stores: MultiStore;
-  /** Latest committed height, which queries read. */
+  /** Returns the latest committed height, which queries read. */
   readonly committed: () => StoreView;
-  /** Record of the last committed block; before the first block, the genesis record. */
+  /** Returns the last committed block's record or, before the first block, the genesis record. */
   readonly lastBlock: () => BlockRecord & { readonly profile: Profile };
-  /** Branch above the committed state that collects the checks' writes until the next commit. */
+  /** Returns the branch above the committed state that collects the checks' writes until the next commit. */
   readonly checkState: () => Branch;
   /** Creates the next block's branch. */
   readonly openBlock: () => Branch;
-  /** Starts with an empty state and returns the genesis branch. The first block runs above it. */
+  /** Starts with an empty state and returns the genesis branch, above which the first block runs. */
   readonly beginGenesis: (record: BlockRecord) => Branch;
   /** Writes a block's branch into the trees as the next height. Queries see it only after `commit`. */
   readonly finalize: (block: Branch) => CommitChanges;
-  /** Makes the finalized height the latest and starts a new check state. */
+  /** Makes the finalized height the latest height and starts a new check state. */
   readonly commit: () => CommitChanges;
   /** Reopens the saved state. */
   readonly reload: () => void;
@@ -382,7 +382,7 @@ function viewAt(stores: MultiStore, height: bigint): StoreView {
 
 /**
  * Creates the first block's branch. InitChain commits nothing: genesis is part of the first height, so writing this branch also
- * writes the genesis state into the trees.
+ * writes the genesis state to the trees.
  */
 function aboveGenesis(genesis: Branch): Branch {
   const block = genesis.branch();

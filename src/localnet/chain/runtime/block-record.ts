@@ -4,17 +4,17 @@ import { Header } from "../../../cosmos/proto/gen/tendermint/types/types.ts";
 import type { KVStore } from "../store/kv-store.ts";
 import type { BlockFacts } from "./context.ts";
 
-/** Block data stored in the state. It is read by queries at the block's height and by the first checks after a restart. */
+/** Block data stored in the state, for queries at the block's height and for the first checks after a restart. */
 export interface BlockRecord extends BlockFacts {
   readonly proposerAddress: Uint8Array;
 }
 
-/** Store for the record, owned by the consensus module. */
+/** Name of the store that contains the record. The consensus module owns it. */
 export const BLOCK_RECORD_STORE = "consensus";
 
 const KEY = utf8("LastBlock");
 
-/** Writes the current block's record as a `tendermint.types.Header` whose other fields are empty. */
+/** Writes the current block's record as a `tendermint.types.Header` with all other fields empty. */
 export function writeBlockRecord(store: KVStore, record: BlockRecord): void {
   const { chainId, height, timeNs, proposerAddress } = record;
   const empty = Header.decode(new Uint8Array(0));

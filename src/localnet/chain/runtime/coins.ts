@@ -3,7 +3,7 @@ import { errorText } from "../../../platform/base/errors.ts";
 import { parseInt256 } from "../../../platform/base/integers.ts";
 import { ErrTxDecode } from "./errors.ts";
 
-/** An amount of one denomination. */
+/** An amount in one denomination. */
 export interface Coin {
   readonly denom: string;
   readonly amount: bigint;
@@ -17,8 +17,8 @@ export function isDenom(denom: string): boolean {
 }
 
 /**
- * Parses an integer from a message like Go's `math.Int`: "010" is 8. An empty text is 0. Throws sdk/2 for any other text and for
- * more than 256 bits; Go rejects them while decoding the transaction.
+ * Parses an integer from a message like Go's `math.Int`: "010" is 8. Empty text is 0. Throws sdk/2 for any other text or for more
+ * than 256 bits; Go rejects them while decoding the transaction.
  */
 export function parseWireInt(text: string): bigint {
   try {
@@ -28,7 +28,7 @@ export function parseWireInt(text: string): bigint {
   }
 }
 
-/** Parses a message's coins, keeping their order. Throws sdk/2. */
+/** Parses a message's coins without reordering them. Throws sdk/2. */
 export function parseCoins(coins: readonly WireCoin[]): readonly Coin[] {
   return coins.map(({ denom, amount }) => ({ denom, amount: parseWireInt(amount) }));
 }
@@ -50,8 +50,8 @@ export function formatCoins(coins: readonly Coin[]): string {
 }
 
 /**
- * Returns whether coins are valid (the SDK's `Coins.Validate`): valid denominations in strictly ascending order, amounts above
- * zero. An empty list is valid.
+ * Returns whether coins are valid (the SDK's `Coins.Validate`): valid denominations in strictly ascending order, with amounts
+ * above zero. An empty list is valid.
  */
 export function areValidCoins(coins: readonly Coin[]): boolean {
   return coins.every(
@@ -67,7 +67,7 @@ export function arePositive(coins: readonly Coin[]): boolean {
   return coins.length > 0 && areValidCoins(coins);
 }
 
-/** Returns the amount in one denomination; 0 if there is none. */
+/** Returns the amount in one denomination, or 0 if there is none. */
 export function amountOf(coins: readonly Coin[], denom: string): bigint {
   return coins.find((coin) => coin.denom === denom)?.amount ?? 0n;
 }

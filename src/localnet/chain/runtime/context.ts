@@ -9,14 +9,14 @@ import { type Interrupt, interruptMeter } from "./interrupt.ts";
 /** The purpose of an execution. `simulate` does not verify signatures and drops all writes. */
 export type ExecutionMode = "check" | "recheck" | "simulate" | "deliver";
 
-/** Everything that a handler, hook or query can read and change: one height, its stores, a gas meter, and events. */
+/** Everything that a handler, hook or query can read and change: one height, its stores, a gas meter and events. */
 export interface Context {
   readonly chainId: string;
   readonly height: bigint;
   /** Block time, in nanoseconds since the Unix epoch. Chain code has no other clock. */
   readonly timeNs: bigint;
   readonly mode: ExecutionMode;
-  /** Which side the chain takes where the specification and the deployed chain differ. */
+  /** Whether the chain follows the specification or the deployed chain where they differ. */
   readonly profile: Profile;
   readonly gas: GasMeter;
   /** Interrupts a simulation or query. Called whenever gas is consumed; long-running work that consumes no gas must call it. */
@@ -27,14 +27,14 @@ export interface Context {
   readonly emit: (event: ChainEvent) => void;
   /**
    * Runs `work` on a branch above this context. Its writes and events are applied when `work` returns. If `work` throws, they are
-   * dropped and the exception is rethrown. Gas stays consumed in both cases.
+   * dropped and the exception is rethrown. In both cases, the gas stays consumed.
    */
   readonly atomically: <T>(work: (inner: Context) => T) => T;
-  /** Returns a context with the same stores and events but another gas meter. */
+  /** Returns a context with the same stores and events but a different gas meter. */
   readonly withGas: (gas: GasMeter) => Context;
 }
 
-/** Data about the block that a context belongs to. */
+/** Data about the block to which a context belongs. */
 export interface BlockFacts {
   readonly chainId: string;
   readonly height: bigint;
@@ -92,12 +92,12 @@ function runAtomically<T>(block: BlockFacts, scope: ExecutionScope, work: (inner
 }
 
 /**
- * Thrown to drop a branch, which only an exception can do. The `dryRun` that throws it also catches it, so one error serves all:
- * creating a new one with its stack would take a quarter of a contract query's time.
+ * Thrown to drop a branch, which only an exception can do. The `dryRun` that throws it also catches it, so a single error object
+ * suffices: creating one with its stack each time would take a quarter of a contract query's time.
  */
 const DROPPED = new Error("this is a bug: a dropped branch was not caught");
 
-/** Runs `work` on a branch whose writes and events are dropped, and returns its result. Gas stays consumed. */
+/** Runs `work` on a branch whose writes and events are dropped, and returns the result of `work`. Gas stays consumed. */
 export function dryRun<T>(context: Context, work: (inner: Context) => T): T {
   const outcome: { result?: { readonly value: T } } = {};
   try {
@@ -111,7 +111,7 @@ export function dryRun<T>(context: Context, work: (inner: Context) => T): T {
   return outcome.result?.value ?? unreachable("a branch ended without a result");
 }
 
-/** Returns the context with another list of events. Its branches use the list too once their work has succeeded. */
+/** Returns the context with a different list of events. Its branches also append to that list once their work has succeeded. */
 export function collectEvents(context: Context, events: ChainEvent[]): Context {
   return {
     ...context,
@@ -138,7 +138,7 @@ const WRITE_COST_FLAT = 2000;
 const WRITE_COST_PER_BYTE = 30;
 const ITERATE_NEXT_COST_FLAT = 30;
 
-/** Charges for reading an entry of these sizes from a store that only the deployed chain has. An absent value has size 0. */
+/** Charges for reading an entry of this size from a store that only the deployed chain has. An absent value has size 0. */
 export function chargeRead(gas: GasMeter, keyBytes: number, valueBytes: number): void {
   gas.charge(READ_COST_FLAT, "ReadFlat");
   gas.charge(READ_COST_PER_BYTE * keyBytes, "ReadPerByte");
@@ -158,7 +158,7 @@ export function chargeWrite(gas: GasMeter, keyBytes: number, valueBytes: number)
 }
 
 /**
- * Creates a view of a store that consumes gas like the SDK's `gaskv`. The sequence of charges is part of the behaviour: when the
+ * Creates a view of a store that consumes gas like the SDK's `gaskv`. The order of the charges is part of the behaviour: when the
  * gas runs out, the error text names the charge that exceeded the limit.
  */
 export function createGasStore(parent: KVStore, gas: GasMeter): KVStore {
@@ -212,7 +212,7 @@ class GasStore implements KVStore {
 
 /**
  * Iterates like `gasIterator`: it charges for the first entry when it is created, and for the current entry before each step to
- * the next entry. The first entry is thus charged twice, and an empty range costs one flat charge.
+ * the next one. The first entry is therefore charged twice, and an empty range costs one flat charge.
  */
 function metered(entries: IterableIterator<Entry>, gas: GasMeter): IterableIterator<Entry> {
   const first = entries.next();

@@ -1,24 +1,24 @@
-/** An error's description and wraps. Its text alone is ambiguous, since a wrap may contain ": ". */
+/** An error's description and wraps. The text alone is ambiguous, since a wrap may contain ": ". */
 export interface ErrorOrigin {
   readonly description: string;
   readonly wraps?: readonly string[];
 }
 
 /**
- * A failed transaction or query, as the SDK reports it: codespace, code and text. Any other exception in chain code is our own
- * bug and stops the machine.
+ * A failed transaction or query, as the SDK reports it: codespace, code and text. Any other exception in chain code is a bug in
+ * this program and stops the machine.
  */
 export class ModuleError extends Error {
   readonly codespace: string;
   readonly code: number;
-  /** The registered description of (codespace, code). It is always the last part of the text. */
+  /** The registered description for (codespace, code), which is always the last part of the text. */
   readonly description: string;
-  /** The texts that precede the description, innermost first. A single wrap's text may itself contain ": ". */
+  /** The texts before the description, innermost first. The text of a single wrap may itself contain ": ". */
   readonly wraps: readonly string[];
 
   /**
-   * `text` is the complete ABCI log with the outermost wrap first: "outer: inner: description". `origin` is the
-   * description, or the description and the wraps; by default the description is what follows the last ": ".
+   * `text` is the complete ABCI log with the outermost wrap first: "outer: inner: description". `origin` is the description, or
+   * the description and the wraps. By default, the description is the part after the last ": ".
    */
   constructor(codespace: string, code: number, text: string, origin?: string | ErrorOrigin) {
     super(text);
@@ -30,7 +30,7 @@ export class ModuleError extends Error {
     this.wraps = given?.wraps ?? wrapsBefore(text, this.description);
   }
 
-  /** Returns the same error with a text prepended, like Go's `errorsmod.Wrap`: "words: text". */
+  /** Returns the same error with text prepended, like Go's `errorsmod.Wrap`: "words: text". */
   wrap(words: string): ModuleError {
     const { description } = this;
     const wraps = [...this.wraps, words];
@@ -44,18 +44,18 @@ function wrapsBefore(text: string, description: string): readonly string[] {
 }
 
 /**
- * A panic in Go: a meter that is out of gas, or another panic. Error handling does not see it. Only code that recovers from
- * panics may catch it: the transaction, and a caller with its own gas meter.
+ * A panic in Go: an out-of-gas meter, or any other panic. Error handling does not see it. Only code that recovers from panics may
+ * catch it: the transaction, and a caller with its own gas meter.
  */
 export class ChainPanic extends ModuleError {}
 
-/** Creates an error of a registered kind: `ErrX()` is the bare description, `ErrX("words")` is "words: description". */
+/** Creates an error of a registered kind: `ErrX()` has only the description, and `ErrX("words")` is "words: description". */
 export type ErrorKind = (words?: string) => ModuleError;
 
 /**
- * Registers an error kind, like Go's `errorsmod.Register`. Each module has its kinds in `errors.ts`, each as a constant with its
- * Go name: `export const ErrSendDisabled = registerError("bank", 5, "send transactions are disabled")`. `throw
- * ErrSendDisabled(words)` raises one.
+ * Registers an error kind, like Go's `errorsmod.Register`. Each module defines its kinds in `errors.ts`, each as a constant with
+ * its Go name: `export const ErrSendDisabled = registerError("bank", 5, "send transactions are disabled")`. Throw it with `throw
+ * ErrSendDisabled(words)`.
  */
 export function registerError(codespace: string, code: number, description: string): ErrorKind {
   return (words) =>
@@ -67,7 +67,7 @@ export function registerError(codespace: string, code: number, description: stri
     );
 }
 
-/** Creates an error that the Go code never registered (`errors.New`): ABCI reports it as code 1 of codespace "undefined". */
+/** Creates an error that the Go code never registered (`errors.New`). ABCI reports it as code 1 in the codespace "undefined". */
 export function unregisteredError(text: string): ModuleError {
   return new ModuleError("undefined", 1, text, text);
 }
@@ -107,19 +107,19 @@ export const ErrInvalidGasLimit = registerError("sdk", 41, "invalid gas limit");
 /** A panic from which baseapp recovered, as registered by cosmossdk.io/errors. */
 export const ErrPanic = registerError("undefined", 111_222, "panic");
 
-/** Creates a Go panic other than out of gas, with the text that baseapp puts before the stack. */
+/** Creates a Go panic other than out of gas, with the text that baseapp prints before the stack. */
 export function goPanic(text: string): ChainPanic {
   return new ChainPanic("undefined", 111_222, `recovered: ${text}: panic`, "panic");
 }
 
-/** Codespace `gov`: someone other than the authority signed one of the authority's messages. */
+/** Codespace `gov`: a message reserved for the authority was signed by someone else. */
 export const ErrInvalidSigner = registerError(
   "gov",
   13,
   "expected gov account as only signer for proposal message",
 );
 
-/** Runs `work` and passes a thrown `ModuleError` through `wrap`. A panic is not wrapped, since error handling does not see it. */
+/** Runs `work` and passes any `ModuleError` through `wrap`. Panics are not wrapped, since error handling does not see them. */
 export function wrapErrors<T>(wrap: (error: ModuleError) => ModuleError, work: () => T): T {
   try {
     return work();
@@ -133,7 +133,7 @@ export function isOutOfGas(error: ModuleError): boolean {
   return error.codespace === "sdk" && error.code === 11;
 }
 
-/** gRPC status codes (`google.rpc.Code`) under the names that Go prints in "rpc error: code = …". */
+/** gRPC status codes (`google.rpc.Code`), with the names that Go prints in "rpc error: code = …". */
 export const GrpcCode = {
   OK: 0,
   Canceled: 1,
@@ -154,7 +154,7 @@ export const GrpcCode = {
   Unauthenticated: 16,
 } as const;
 
-/** A query failed with a gRPC status. It becomes the REST status and body, or the ABCI code and log. */
+/** A query failed with a gRPC status. It determines the REST status and body, or the ABCI code and log. */
 export class QueryError extends Error {
   /** One of {@link GrpcCode}. */
   readonly grpcCode: number;
@@ -166,7 +166,7 @@ export class QueryError extends Error {
   }
 }
 
-/** The bytes of a query's request cannot be decoded. grpc-go and baseapp report this in different ways; see `toQueryFailure`. */
+/** The bytes of a query's request cannot be decoded. grpc-go and baseapp report this differently; see `toQueryFailure`. */
 export class UnreadableRequest extends QueryError {
   constructor(cause: unknown) {
     const reason = cause instanceof Error ? cause.message : "not protobuf";

@@ -1,4 +1,4 @@
-/** An event attribute. `index` says whether the node indexes it (always true for SDK events). */
+/** An event attribute. `index` specifies whether the node indexes it (always true for SDK events). */
 interface EventAttribute {
   readonly key: string;
   readonly value: string;

@@ -23,16 +23,16 @@ export interface BlockRules {
   readonly pre: readonly PreHook[];
   readonly begin: readonly BeginHook[];
   readonly end: readonly EndHook[];
-  /** Returns the changes to the validator set. Called after the end hooks. */
+  /** Returns the validator set changes. Called after the end hooks. */
   readonly validatorUpdates: (context: Context) => readonly ValidatorPower[];
-  /** Gas that a block's transactions may use together; 0 or less means no limit. */
+  /** Returns the total gas that a block's transactions may use; 0 or less means no limit. */
   readonly maxBlockGas: (context: Context) => bigint;
 }
 
-/** A block's outcome before its state has a hash. */
+/** A block's outcome before its app hash is known. */
 type ExecutedBlock = Omit<FinalizeBlockResult, "appHash">;
 
-/** Runs a decided block on its branch. A failed transaction is a result. Any other exception is our bug and stops the machine. */
+/** Runs a decided block on its branch. A failed transaction is a result; any other exception is a bug and stops the machine. */
 export function executeBlock(
   request: FinalizeBlockRequest & Pick<BlockInput, "appHash">,
   chainId: string,
@@ -54,7 +54,7 @@ export function executeBlock(
   return { txResults, events, validatorUpdates: rules.validatorUpdates(endContext) };
 }
 
-/** Creates a block hook's context, without a gas limit. By default, its events are dropped. */
+/** Creates the context for a block hook, without a gas limit. By default, its events are dropped. */
 export function blockContext(
   block: BlockFacts,
   branch: Branch,

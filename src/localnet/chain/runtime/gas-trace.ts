@@ -6,11 +6,11 @@ import type { TxRules } from "./tx-runner.ts";
 /** What a span covers: a transaction step, a message, a contract call, a query, or an entry point of binary code. */
 export type SpanKind = "step" | "message" | "contract" | "query" | "wasm";
 
-/** Traces what uses gas, without changing any result. */
+/** Traces gas consumption without changing any result. */
 export interface GasTracer {
-  /** The trace for the next call of binary code; undefined if it is not traced. */
+  /** Returns the trace for the next call of binary code, or undefined if it is not traced. */
   readonly call: () => StartTrace | undefined;
-  /** Runs named work. `name` is called only if the work is traced. */
+  /** Runs work as a named span. `name` is called only if the work is traced. */
   readonly span: <T>(
     context: Context,
     kind: SpanKind,
@@ -25,7 +25,7 @@ export const UNTRACED: GasTracer = {
   span: (context, _kind, _name, work) => work(context),
 };
 
-/** Returns rules in which each step of a transaction is a span. */
+/** Returns rules that trace each step of a transaction as a span. */
 export function tracedRules(rules: TxRules, { span }: GasTracer): TxRules {
   const { ante, post } = rules;
   return {
@@ -45,7 +45,7 @@ function postName(): string {
   return "post handler: fee settlement";
 }
 
-/** Returns a module in which all messages and queries are spans, wherever they come from. */
+/** Returns a module that traces all messages and queries as spans, wherever they come from. */
 export function tracedModule(module: ChainModule, tracer: GasTracer): ChainModule {
   return {
     ...module,

@@ -1,25 +1,25 @@
 import { ChainPanic } from "./errors.ts";
 
-/** Counts the gas of one transaction or query. */
+/** Counts the gas used by one transaction or query. */
 export interface GasMeter {
   /** Undefined: no limit. */
   readonly limit: bigint | undefined;
-  /** Gas consumed so far. It can exceed `limit`, since failed consumption is counted too. */
+  /** Returns the gas consumed so far. It can exceed `limit`, since failed consumption also counts. */
   readonly used: () => bigint;
   /**
    * Consumes gas. Throws `ErrOutOfGas` (sdk/11) if `used` exceeds `limit`. `location` is the SDK's descriptor for the cost
-   * ("ReadFlat", "WritePerByte", "txSize", …), which the error text contains.
+   * ("ReadFlat", "WritePerByte", "txSize", …), which is included in the error text.
    */
   readonly consume: (amount: bigint, location: string) => void;
-  /** Consumes a small amount. Store accesses do so many times per transaction, and using a bigint each time takes longer. */
+  /** Consumes a small amount. Store accesses do this many times per transaction, and bigints would be slower. */
   readonly charge: (amount: number, location: string) => void;
-  /** Receives each consumption while a transaction is profiled. */
+  /** Observes each consumption while a transaction is profiled. */
   readonly observer?: GasObserver;
 }
 
 export type GasObserver = (amount: bigint, location: string) => void;
 
-/** Creates a meter at zero. */
+/** Creates a gas meter that starts at zero. */
 export function createGasMeter(limit?: bigint): GasMeter {
   let consumed = 0n;
   // The sum of small amounts stays below 2^53, so that numbers are exact.
@@ -44,13 +44,13 @@ export function createGasMeter(limit?: bigint): GasMeter {
   };
 }
 
-/** Creates the meter for work that `outer` pays for afterwards. */
+/** Creates a meter for work that is charged to `outer` afterwards. */
 export function createNestedMeter({ observer }: GasMeter, limit: bigint): GasMeter {
   const meter = createGasMeter(limit);
   return observer === undefined ? meter : observeMeter(meter, observer);
 }
 
-/** Returns a view of a meter that reports each consumption, including one that fails. */
+/** Returns a view of a meter that reports each consumption, including one that exceeds the limit. */
 export function observeMeter(meter: GasMeter, observer: GasObserver): GasMeter {
   return {
     limit: meter.limit,
@@ -67,12 +67,12 @@ export function observeMeter(meter: GasMeter, observer: GasObserver): GasMeter {
   };
 }
 
-/** Returns the gas left for small amounts. The conversion is exact wherever `charged` can reach it. */
+/** Returns the remaining gas for small amounts. The conversion is exact wherever `charged` can reach it. */
 function chargeableGas(limit: bigint | undefined, consumed: bigint): number {
   return limit === undefined ? Number.POSITIVE_INFINITY : Number(limit - consumed);
 }
 
-/** Same text as in baseapp and `SetUpContextDecorator`, which recover from the panic of Go's meter. */
+/** Creates the error with the text used by baseapp and `SetUpContextDecorator`, which recover from the panic of Go's meter. */
 export function outOfGas(location: string, wanted: bigint, used: bigint): ChainPanic {
   const words = `out of gas in location: ${location}; gasWanted: ${wanted}, gasUsed: ${used}`;
   return new ChainPanic("sdk", 11, `${words}: out of gas`, { description: "out of gas", wraps: [words] });

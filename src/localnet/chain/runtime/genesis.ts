@@ -16,16 +16,16 @@ interface MessageType<T> {
   decode(bytes: Uint8Array): T;
 }
 
-/** The type of a module's genesis state, which the document contains as proto JSON. */
+/** The type of a module's genesis state, contained in the document as proto JSON. */
 export interface GenesisSchema<T> {
-  /** The module's name, which is its member in `app_state`. */
+  /** Name of the module and of its member in `app_state`. */
   readonly module: string;
   /** Full name of the protobuf message. */
   readonly typeName: string;
   readonly type: MessageType<T>;
 }
 
-/** Decodes a module's genesis state, with `variant`'s field names. Undefined if the document has none. Throws `GenesisError`. */
+/** Decodes a module's genesis state, using the field names from `variant`. Undefined if it is absent. Throws `GenesisError`. */
 export function readGenesis<T>(
   schema: GenesisSchema<T>,
   json: JsonValue | undefined,
@@ -42,8 +42,8 @@ export function readGenesis<T>(
 }
 
 /**
- * Returns a message from a decoded genesis state, or `fallback` if the document does not have it. The decoded state does not show
- * this: a non-nullable message is never undefined, and if absent, all its fields are zero.
+ * Returns a message from a decoded genesis state, or `fallback` if the document lacks it. The decoded state does not show this: a
+ * non-nullable message is never undefined, and if it is absent, all its fields are zero.
  */
 export function partOr<T>(json: JsonValue | undefined, name: string, part: T | undefined, fallback: T): T {
   const isGiven = isRecord(json) && json[name] !== undefined && json[name] !== null;
@@ -59,14 +59,14 @@ export function atPath<T>(path: string, read: () => T): T {
   }
 }
 
-/** Encodes a module's genesis state as proto JSON with the names from `variant`. */
+/** Encodes a module's genesis state as proto JSON, using the field names from `variant`. */
 export function printGenesis<T>(schema: GenesisSchema<T>, state: T, variant?: ProtoVariant): JsonValue {
   const bytes = schema.type.encode(state).finish();
   const own = variant?.encode(schema.typeName, bytes) ?? bytes;
   return messageToJson(schema.typeName, own, CANONICAL_CHAIN_NAME, variant);
 }
 
-/** Throws `GenesisError` if `app_state` has a member that no module reads: a misspelt name must not pass unnoticed. */
+/** Throws `GenesisError` if `app_state` has a member that no module reads, so that a misspelt name does not go unnoticed. */
 export function checkModuleNames(appState: JsonObject, modules: readonly string[]): void {
   for (const name of Object.keys(appState)) {
     if (!modules.includes(name))

@@ -14,18 +14,18 @@ export interface WireType<T> extends EncodedType<T> {
 /** A value of a generated message type. */
 type Message<Type> = Type extends { decode(bytes: Uint8Array): infer T } ? T : never;
 
-/** What a query or a message does. */
+/** Implementation of a query or message. */
 type Handle<Request, Response> = (context: Context, request: Request) => Response;
 
-/** In place of a function: the deployed chain has the method, but this chain does not. */
+/** Replaces the function for a method that the deployed chain has but this chain lacks. */
 type NotServed = "not served";
 
-/** A service in the chain's own packages needs the chain's name. */
+/** The chain's name, required for services in the chain's own packages. */
 type ChainName<Service extends { readonly name: string }> = Service["name"] extends `neutron.${string}`
   ? [chainName: string]
   : [];
 
-/** A query service's generated table. */
+/** Generated table for a query service. */
 interface QueryService {
   readonly name: string;
   readonly methods: Readonly<
@@ -33,7 +33,7 @@ interface QueryService {
   >;
 }
 
-/** The functions for all of a query service's methods, by name. */
+/** Implementations of all methods of a query service, by name. */
 export type ServedQueries<Service extends QueryService> = {
   readonly [Name in keyof Service["methods"]]: Handle<
     Message<Service["methods"][Name]["request"]>,
@@ -41,12 +41,12 @@ export type ServedQueries<Service extends QueryService> = {
   >;
 };
 
-/** A query service's functions; "not served" where the chain lacks the method. */
+/** Implementations of a query service's methods; "not served" for methods that the chain lacks. */
 export type QueryFunctions<Service extends QueryService> = {
   readonly [Name in keyof Service["methods"]]: ServedQueries<Service>[Name] | NotServed;
 };
 
-/** Creates a query service's handlers from functions that work on decoded messages. */
+/** Creates the handlers for a query service from functions that work on decoded messages. */
 export function queryHandlers<Service extends QueryService>(
   service: Service,
   functions: QueryFunctions<Service>,
@@ -69,7 +69,7 @@ export function queryHandlers(
   });
 }
 
-/** A message's generated entry. */
+/** Generated entry for a message. */
 interface MessageMethod {
   readonly typeUrl: string;
   readonly request: { decode(bytes: Uint8Array): unknown };
@@ -78,17 +78,17 @@ interface MessageMethod {
   signers(this: void, message: unknown): readonly string[];
 }
 
-/** A message service's generated table. */
+/** Generated table for a message service. */
 interface MessageService {
   readonly name: string;
   readonly methods: Readonly<Record<string, MessageMethod>>;
 }
 
-/** What a message does, and its checks. */
+/** Implementation of a message, and its checks. */
 export interface MessageDefinition<Request, Response = void> {
-  /** Replaces the signers from the message's definition. Throws `ModuleError` if a packed part (`Any`) cannot be decoded. */
+  /** Overrides the signers in the message's definition. Throws `ModuleError` if a packed part (`Any`) cannot be decoded. */
   readonly signers?: (message: Request) => readonly string[];
-  /** Checks that Go makes while decoding the message. Throws a plain error. */
+  /** Checks that Go performs while decoding the message. Throws a plain error. */
   readonly checkDecoded?: (message: Request) => void;
   /** Stateless checks (`ValidateBasic`). They run before the fee is taken, and again before `handle`. */
   readonly validate?: (message: Request) => void;
@@ -99,7 +99,7 @@ type ResponseOf<Method extends MessageMethod> = Method extends { readonly respon
   ? Message<Type>
   : void;
 
-/** The functions for a service's messages, by method name. */
+/** Implementations of a service's messages, by method name. */
 export type MessageFunctions<Service extends MessageService> = {
   readonly [Name in keyof Service["methods"]]:
     | Handle<Message<Service["methods"][Name]["request"]>, ResponseOf<Service["methods"][Name]>>
@@ -107,7 +107,7 @@ export type MessageFunctions<Service extends MessageService> = {
     | NotServed;
 };
 
-/** Creates a message service's handlers from functions that work on decoded messages. */
+/** Creates the handlers for a message service from functions that work on decoded messages. */
 export function messageHandlers<Service extends MessageService>(
   service: Service,
   functions: MessageFunctions<Service>,
@@ -128,7 +128,7 @@ export function messageHandlers(
   });
 }
 
-/** The response type's name is the message's name plus "Response"; "MsgXRequest" becomes "MsgXResponse". */
+/** Creates a handler. The response type is named after the message plus "Response"; for "MsgXRequest", it is "MsgXResponse". */
 function messageHandler(
   { typeUrl: canonical, request, response, signers: fieldSigners }: MessageMethod,
   { signers = fieldSigners, checkDecoded, validate, handle }: MessageDefinition<unknown, unknown>,
@@ -155,7 +155,7 @@ function messageHandler(
   };
 }
 
-/** A message's signers are read several times before it runs, always from one array. The decoded message lives as long. */
+/** Caches the decoded message with its array, from which a message's signers are read several times before it runs. */
 function decodeOnce(decode: (bytes: Uint8Array) => unknown): (bytes: Uint8Array) => unknown {
   const decoded = createObjectSlot<Uint8Array, { readonly value: unknown }>("decoded message");
   return (bytes) => {
@@ -184,7 +184,7 @@ function decodeMessage<T>(decode: (bytes: Uint8Array) => T, bytes: Uint8Array): 
   }
 }
 
-/** Runs `parse`. A plain error becomes a query error with gRPC code 2, which the SDK returns for unregistered errors. */
+/** Runs `parse` and converts a plain error to a query error with gRPC code 2, which the SDK returns for unregistered errors. */
 export function orQueryError<T>(parse: () => T): T {
   try {
     return parse();

@@ -1,12 +1,12 @@
 import type { GasMeter } from "./gas.ts";
 
 /**
- * Throws {@link InterruptedError} if work outside a block has taken too long. The node passes it to simulations and queries, but
+ * Throws {@link InterruptedError} if work outside a block has taken too long. The node passes it to simulations and queries but
  * never to a block, because chain code has no clock.
  */
 export type Interrupt = () => void;
 
-/** Work outside a block was ended. No module or contract may handle this, so it is not a `ModuleError` or a `QueryError`. */
+/** Work outside a block was interrupted. Not a `ModuleError` or `QueryError`, since no module or contract may handle it. */
 export class InterruptedError extends Error {
   constructor(text: string) {
     super(text);
@@ -14,7 +14,7 @@ export class InterruptedError extends Error {
   }
 }
 
-/** Returns a view of a meter that asks before each consumption whether the work may continue. */
+/** Returns a view of a meter that checks before each consumption whether the work may continue. */
 export function interruptMeter(meter: GasMeter, interrupt: Interrupt): GasMeter {
   return {
     ...meter,

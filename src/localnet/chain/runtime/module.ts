@@ -16,18 +16,18 @@ export interface MessageHandler {
   /** Returns the bech32 addresses that must sign an encoded message, in order. Throws `ModuleError` if it cannot be decoded. */
   readonly signers: (message: Uint8Array) => readonly string[];
   /**
-   * Checks an encoded message without reading the state (the SDK's `ValidateBasic`); in a transaction, before the fee is taken.
-   * `handle` repeats the check. Throws `ModuleError`.
+   * Checks an encoded message without reading the state (the SDK's `ValidateBasic`). For a transaction, this runs before the fee
+   * is taken. `handle` repeats the check. Throws `ModuleError`.
    */
   readonly validate?: (message: Uint8Array) => void;
   /**
-   * Runs an encoded message. The caller has verified the signers: the ante handler for a transaction, the contract host for a
+   * Runs an encoded message. The caller has verified the signers: the ante handler for a transaction, or the contract host for a
    * contract's message. Throws `ModuleError` to fail the message.
    */
   readonly handle: (context: Context, message: Uint8Array) => HandlerResult;
 }
 
-/** Handles one gRPC query. Request and response are encoded messages. */
+/** Handles one gRPC query, whose request and response are encoded messages. */
 export interface QueryHandler {
   /** For example "/cosmos.bank.v1beta1.Query/Balance". */
   readonly path: string;
@@ -40,16 +40,16 @@ export interface BlockInput
   extends Pick<FinalizeBlockRequest, "lastCommit" | "misbehavior" | "nextValidatorsHash"> {
   /** The proposer's address. Default: empty. */
   readonly proposerAddress?: Uint8Array;
-  /** State root before this block, as in this block's header. Default: empty. */
+  /** State root before this block, as contained in this block's header. Default: empty. */
   readonly appHash?: Uint8Array;
 }
 
-/** Runs an encoded transaction from a genesis document, without a fee or a gas limit. Its writes are kept if its code is 0. */
+/** Runs an encoded transaction from a genesis document, without a fee or gas limit. Its writes are kept if its code is 0. */
 export type DeliverGenesisTx = (tx: Uint8Array) => TxResult;
 
-/** One of the chain's modules. A module calls another one only through an interface that it declares itself. */
+/** One of the chain's modules. A module calls another module only through an interface that it declares itself. */
 export interface ChainModule {
-  /** The module's member in the genesis document. */
+  /** Name of the module's member in the genesis document. */
   readonly name: string;
   /** Names of the stores that the module owns. */
   readonly stores: readonly string[];
@@ -59,7 +59,7 @@ export interface ChainModule {
   readonly preBlock?: (context: Context, txs: readonly Uint8Array[]) => void;
   readonly beginBlock?: (context: Context, block: BlockInput) => void;
   readonly endBlock?: (context: Context) => void;
-  /** Reads the module's part of the genesis document (proto JSON, snake_case). Throws with the path of an invalid field. */
+  /** Reads the module's part of the genesis document (proto JSON, snake_case). Errors contain the path of the invalid field. */
   readonly initGenesis: (context: Context, genesis: JsonValue | undefined) => void;
   /** Delivers the module's genesis transactions after the genesis of all modules. */
   readonly genesisTxs?: (context: Context, genesis: JsonValue | undefined, deliver: DeliverGenesisTx) => void;

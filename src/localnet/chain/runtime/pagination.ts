@@ -6,18 +6,18 @@ import type {
 import type { Entry, KVStore } from "../store/kv-store.ts";
 import { GrpcCode, QueryError } from "./errors.ts";
 
-/** Page size for a request with limit 0. The SDK also sets `count_total` for such a request. */
+/** Page size for requests with limit 0, for which the SDK also sets `count_total`. */
 const DEFAULT_PAGE_LIMIT = 100n;
 
-/** A store range: all keys with this prefix. Callbacks receive the keys without the prefix. */
+/** A store range that contains all keys with this prefix. Callbacks receive the keys without the prefix. */
 export interface PagedStore {
   readonly store: KVStore;
   readonly prefix: Uint8Array;
 }
 
 /**
- * Called for each entry; returns whether the entry matches the filter. `onPage` says whether a match is part of the page. In
- * offset mode, the function is also called for entries before and after the page.
+ * Called for each entry; returns whether the entry matches the filter. `onPage` tells whether a match belongs to the page. In
+ * offset mode, it is also called for entries before and after the page.
  */
 export type FilterEntry = (key: Uint8Array, value: Uint8Array, onPage: boolean) => boolean;
 
@@ -39,7 +39,7 @@ export function paginate(
 
 /**
  * Pages through matching entries like the SDK's `FilteredPaginate`. Offset, limit and total count only matching entries. In key
- * mode, `next_key` is the next entry, matching or not, so the next page may be empty.
+ * mode, `next_key` is the next entry, whether it matches or not, so the next page may be empty.
  */
 export function paginateFiltered(
   paged: PagedStore,

@@ -6,18 +6,16 @@ import { unregisteredError, wrapErrors } from "./errors.ts";
 import { atPath, type GenesisSchema, partOr, printGenesis, readGenesis } from "./genesis.ts";
 import type { ModuleParams, UpdateOptions } from "./params.ts";
 
-/** Names and account that all of a chain's modules receive. */
+/** Names and authority that all of a chain's modules receive. */
 export interface ParamsModuleOptions {
   readonly chainName: string;
-  /** Prefix of account addresses. */
+  /** Bech32 prefix of account addresses. */
   readonly bech32Prefix: string;
   /** Bech32 address of the account that may change the params. */
   readonly authority: string;
 }
 
-/**
- * Checks MsgUpdateParams in the chain's own modules: first the authority's address, then the params. The errors name the message.
- */
+/** Checks MsgUpdateParams in the chain's own modules: first the authority's address, then the params. Errors name the message. */
 export function checkUpdate<P>(
   bech32Prefix: string,
   checkParams: (params: P) => void,
@@ -41,7 +39,7 @@ export function requireAuthorityAddress(bech32Prefix: string, authority: string)
   }
 }
 
-/** Stores a genesis state's params, or the definition's by default. Throws `GenesisError` for invalid params. */
+/** Stores the params from a genesis state, or the definition's defaults. Throws `GenesisError` if the params are invalid. */
 export function initParams<P>(
   context: Context,
   json: JsonValue | undefined,
@@ -52,7 +50,7 @@ export function initParams<P>(
   atPath(`app_state.${schema.module}.params`, () => params.set(context, given));
 }
 
-/** Exports a genesis state that consists only of params. */
+/** Exports a genesis state that contains only params. */
 export function exportParams<P>(
   context: Context,
   schema: GenesisSchema<{ params: P | undefined }>,

@@ -2,18 +2,18 @@ import { createItem, messageCodec, rememberingCodec } from "../store/collections
 import type { Context } from "./context.ts";
 import type { ModuleError } from "./errors.ts";
 
-/** The single definition of a module's parameters, found in the module's `params.ts`. */
+/** The single definition of a module's parameters, located in the module's `params.ts`. */
 export interface ParamsDefinition<T> {
   /** Name of the module's store. */
   readonly store: string;
   readonly key: Uint8Array;
   /** The generated protobuf message, whose encoding is stored. */
   readonly type: Parameters<typeof messageCodec<T>>[0];
-  /** Parameters for a genesis document without any. */
+  /** Parameters used if a genesis document has none. */
   readonly defaults: T;
-  /** Parameters before any are stored. Default: `defaults`. */
+  /** Parameters used before any are stored. Default: `defaults`. */
   readonly unset?: T;
-  /** Checks parameters from a message or a genesis document. Throws `ModuleError`. Default: everything is valid. */
+  /** Checks parameters from a message or genesis document. Throws `ModuleError`. Default: all parameters are valid. */
   readonly validate?: (params: T) => void;
 }
 
@@ -25,7 +25,7 @@ export interface ModuleParams<T> extends Required<ParamsDefinition<T>> {
   readonly set: (context: Context, params: T) => void;
   /** The query `Params`. */
   readonly query: (context: Context) => { params: T };
-  /** Returns the function for MsgUpdateParams, which replaces all parameters. */
+  /** Returns a handler for MsgUpdateParams, which replaces all parameters. */
   readonly update: (options: UpdateOptions<T>) => (context: Context, message: UpdateMessage<T>) => void;
 }
 
@@ -33,9 +33,9 @@ export interface ModuleParams<T> extends Required<ParamsDefinition<T>> {
 export interface UpdateOptions<T> {
   /** Bech32 address of the account that may change the parameters. */
   readonly authority: string;
-  /** Error for a message signed by another account. */
+  /** Creates the error for a message signed by another account. */
   readonly signerError: (words: string) => ModuleError;
-  /** The parameters for a message without any. Default: `unset`. */
+  /** Parameters used if a message has none. Default: `unset`. */
   readonly absent?: T;
   /** Checks that run before the signer is checked. */
   readonly check?: (message: { readonly authority: string; readonly params: T }) => void;

@@ -37,25 +37,25 @@ export function collectQueries(handlers: readonly QueryHandler[]): ReadonlyMap<s
   return byPath;
 }
 
-/** State and rules that queries read. */
+/** State and rules that queries use. */
 export interface QueryState {
   readonly version: string;
-  /** First part of the type URLs of the chain's own modules. */
+  /** Prefix of the type URLs of the chain's own modules. */
   readonly chainName: string;
   /** Handlers by gRPC path. */
   readonly handlers: ReadonlyMap<string, QueryHandler>;
   readonly simulate: (tx: Uint8Array) => TxResult;
-  /** Ends queries that take too long. */
+  /** Interrupts queries that take too long. */
   readonly interrupt?: Interrupt | undefined;
   /** Latest committed height. */
   readonly latest: StoreView;
-  /** Returns a committed height; undefined if it has been pruned. */
+  /** Returns a committed height, or undefined if it has been pruned. */
   readonly view: (height: bigint) => StoreView | undefined;
-  /** Creates a gRPC query's context. Its writes are dropped. */
+  /** Creates the context for a gRPC query. Its writes are dropped. */
   readonly contextOf: (view: StoreView) => Context;
 }
 
-/** Runs an ABCI query. Queries cannot change state, so even a bug becomes a response: `ErrPanic`, as when baseapp recovers. */
+/** Runs an ABCI query. Queries cannot change the state, so even a bug yields a response: `ErrPanic`, as when baseapp recovers. */
 export function runQuery(request: QueryRequest, state: QueryState): QueryResponse {
   try {
     return routeQuery(request, state);
@@ -71,7 +71,7 @@ function interrupted(thrown: InterruptedError): QueryResponse {
   return errorResponse(abci, { grpcCode, grpcMessage });
 }
 
-/** Routes an ABCI query as baseapp does: gRPC paths first, then by the first path segment. */
+/** Routes an ABCI query as baseapp does: first by gRPC path, then by the first path segment. */
 function routeQuery(request: QueryRequest, state: QueryState): QueryResponse {
   const handler = state.handlers.get(request.path);
   if (handler !== undefined) return queryGrpc(handler, request, state);
@@ -88,7 +88,7 @@ function routeQuery(request: QueryRequest, state: QueryState): QueryResponse {
   }
 }
 
-/** Runs a gRPC query at the requested height. The order and texts of these checks are baseapp's. */
+/** Runs a gRPC query at the requested height. The checks follow baseapp's order and texts. */
 function queryGrpc(handler: QueryHandler, request: QueryRequest, state: QueryState): QueryResponse {
   const latest = state.latest.height;
   const height = request.height === 0n ? latest : request.height;
@@ -114,7 +114,7 @@ function queryGrpc(handler: QueryHandler, request: QueryRequest, state: QuerySta
   return runGrpcQuery(handler, state.contextOf(view), request.data);
 }
 
-/** Runs one gRPC query in a context. A failure becomes a response. */
+/** Runs one gRPC query in a context. A failure is returned as a response. */
 export function runGrpcQuery(handler: QueryHandler, context: Context, request: Uint8Array): QueryResponse {
   const { height } = context;
   try {
@@ -187,7 +187,7 @@ function toSimulation(result: TxResult): SimulateResponse {
   };
 }
 
-/** Errors in codespace "store" (cosmossdk.io/store types/errors.go). `Store` distinguishes them from errors in "sdk". */
+/** Errors in the codespace "store" (cosmossdk.io/store types/errors.go). `Store` distinguishes them from errors in "sdk". */
 const ErrStoreTxDecode = registerError("store", 3, "tx parse error");
 const ErrStoreUnknownRequest = registerError("store", 4, "unknown request");
 const ErrStoreInvalidRequest = registerError("store", 7, "invalid request");
@@ -273,14 +273,14 @@ export function okResponse(response: Partial<QueryResponse>): QueryResponse {
   };
 }
 
-/** Builds the response to a failed query. The gRPC status is derived from the error unless `response` has one. */
+/** Builds the response to a failed query. The gRPC status is derived from the error unless `response` specifies one. */
 export function errorResponse(error: ModuleError, response: Partial<QueryResponse> = {}): QueryResponse {
   const { grpcCode, grpcMessage } = toQueryFailure(error);
   const { code, codespace, message } = error;
   return okResponse({ grpcCode, grpcMessage, ...response, code, codespace, log: message });
 }
 
-/** A failed gRPC query, as gRPC status and as ABCI error. */
+/** A failed gRPC query, as a gRPC status and as an ABCI error. */
 interface QueryFailure {
   readonly grpcCode: number;
   readonly grpcMessage: string;
@@ -333,7 +333,7 @@ function abciErrorOf({ grpcCode, message }: QueryError): ModuleError {
   }
 }
 
-/** Formats "codespace x code n: description: inner wrap: outer wrap". The ABCI log has the reverse order. */
+/** Formats "codespace x code n: description: inner wrap: outer wrap". The ABCI log uses the reverse order. */
 function grpcMessageOf({ codespace, code, description, wraps }: ModuleError): string {
   return `codespace ${codespace} code ${code}: ${[description, ...wraps].join(": ")}`;
 }

@@ -80,7 +80,7 @@ export function limitSignatures(accounts: AnteAccounts): AnteStep {
 }
 
 /**
- * Charges gas for verifying each signature (SDK `DefaultSigVerificationGasConsumer`). Only a key's type matters here: a
+ * Charges gas for verifying each signature (SDK `DefaultSigVerificationGasConsumer`). Only the key's type matters here: a
  * simulation passes even with a key that cannot verify anything.
  */
 export function chargeSignatures(accounts: AnteAccounts): AnteStep {
@@ -102,7 +102,7 @@ export function chargeSignatures(accounts: AnteAccounts): AnteStep {
 
 /**
  * Compares sequences and verifies signatures. The sequence is compared first, because clients recognise `ErrWrongSequence` and
- * sign again. A simulation has no signatures to verify; a recheck has already verified them.
+ * sign again. A simulation has no signatures to verify, and a recheck has already verified them.
  */
 export function verifySignatures(accounts: AnteAccounts): AnteStep {
   return (context, tx) => {
@@ -124,7 +124,7 @@ export function verifySignatures(accounts: AnteAccounts): AnteStep {
   };
 }
 
-/** Returns whether the account's key signed the sign mode's document. */
+/** Returns whether the account's key signed the document for the sign mode. */
 function isSigned(
   context: Context,
   tx: DecodedTx,
@@ -161,9 +161,7 @@ function signModeOf(signer: Signer): SignMode | undefined {
   return mode?.$case === "single" ? mode.value.mode : undefined;
 }
 
-/**
- * Creates the error for a wrong signature. Only the amino text names the sequence, since the direct document does not contain it.
- */
+/** Creates the error for a wrong signature. Only the amino text contains the sequence, since the direct document lacks it. */
 function signatureError(context: Context, signer: Signer, { base }: Account): Error {
   const head = `signature verification failed; please verify account number (${base.accountNumber})`;
   const mode = signModeOf(signer);
@@ -172,7 +170,7 @@ function signatureError(context: Context, signer: Signer, { base }: Account): Er
     : ErrUnauthorized(`${head} and chain-id (${context.chainId}): (${reasonOf(mode)})`);
 }
 
-/** The SDK verifies signatures in the modes DIRECT, DIRECT_AUX and LEGACY_AMINO_JSON, and names any other mode. */
+/** The SDK verifies signatures in the modes DIRECT, DIRECT_AUX and LEGACY_AMINO_JSON; the reason names any other mode. */
 function reasonOf(mode: SignMode | undefined): string {
   if (mode === undefined || mode === SignMode.SIGN_MODE_DIRECT || mode === SignMode.SIGN_MODE_DIRECT_AUX)
     return "unable to verify single signer signature";
@@ -180,7 +178,7 @@ function reasonOf(mode: SignMode | undefined): string {
   return `unsupported sign mode ${name}`;
 }
 
-/** Advances every signer's sequence, also in checks, so that the check state accepts the account's next pending transaction. */
+/** Advances every signer's sequence, even in checks, so that the check state accepts the account's next pending transaction. */
 export function advanceSequences(accounts: AnteAccounts): AnteStep {
   return (context, tx) => {
     for (const signer of signersOf(tx, accounts)) {
@@ -191,7 +189,7 @@ export function advanceSequences(accounts: AnteAccounts): AnteStep {
   };
 }
 
-/** One required signer, and the signer info and signature at the same position in the transaction. */
+/** One required signer, with the signer info and signature at the same position in the transaction. */
 interface Signer {
   readonly index: number;
   readonly text: string;
@@ -212,8 +210,8 @@ function signersOf(tx: DecodedTx, accounts: AnteAccounts): readonly Signer[] {
 }
 
 /**
- * Parses the address of a signer, a fee payer or a fee granter. Throws `ModuleError` with the text of the SDK's address codec: a
- * text that is not a bech32 address is the sender's mistake.
+ * Parses the address of a signer, fee payer or fee granter. Throws `ModuleError` with the text of the SDK's address codec: text
+ * that is not a bech32 address is the sender's mistake.
  */
 export function parseSigner(accounts: Pick<AnteAccounts, "parseAddress">, text: string): Uint8Array {
   try {
@@ -229,7 +227,7 @@ function toModuleError({ facts, message }: AddressError): ModuleError {
   return ErrLogic(`hrp does not match bech32 prefix: expected '${expected}' got '${got}'`);
 }
 
-/** Chain and account fields of the sign document. */
+/** Chain and account fields in the sign document. */
 interface AminoSigner {
   readonly chainId: string;
   readonly accountNumber: bigint;
@@ -238,7 +236,7 @@ interface AminoSigner {
 
 /**
  * Encodes the SIGN_MODE_LEGACY_AMINO_JSON document (`AminoSignDoc`): JSON with sorted names and no white space. Returns undefined
- * where the SDK has no document either: for a message without an amino encoding, and for a body with a part that the signature
+ * where the SDK has no document either: for a message without an amino encoding, or for a body with a part that the signature
  * would not cover.
  */
 function encodeAminoSignDoc(tx: DecodedTx, signer: AminoSigner): Uint8Array | undefined {
@@ -273,12 +271,12 @@ function signDocText(tx: DecodedTx, { chainId, accountNumber, sequence }: AminoS
 }
 
 const SIGNATURE_BYTES = 64;
-/** Half of secp256k1's order. The SDK rejects a larger s, because (r, n-s) would be a second valid signature. */
+/** Half of secp256k1's order. The SDK rejects any larger s, because (r, n-s) would be a second valid signature. */
 const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
 
 /**
- * The key that a simulation assumes for a signer without one (the SDK's `simSecp256k1Pubkey`). Its length determines the gas for
- * storing it with the account.
+ * The key that a simulation assumes for a signer without one (the SDK's `simSecp256k1Pubkey`). Its length determines the gas
+ * consumed by storing it with the account.
  */
 const PLACEHOLDER_KEY: Any = {
   typeUrl: TYPE_URL.secp256k1PubKey,
@@ -303,7 +301,7 @@ function requireSecp256k1(typeUrl: string): void {
 }
 
 /**
- * Returns a public key's account address, 20 bytes: RIPEMD-160 of a secp256k1 key's SHA-256, or the start of an ed25519 key's
+ * Returns the 20-byte account address for a public key: RIPEMD-160 of a secp256k1 key's SHA-256, or the start of an ed25519 key's
  * SHA-256. Throws sdk/8 for other key types, and for secp256k1 keys that are not 33 bytes long.
  */
 function addressOfKey(key: Any): Uint8Array {
@@ -311,7 +309,7 @@ function addressOfKey(key: Any): Uint8Array {
   return secp256k1Address(parsePublicKey(key));
 }
 
-/** Verifies a signature (r and s, 32 bytes each, low s) over the SHA-256 of `message`. */
+/** Verifies a signature (r and s, 32 bytes each, low s) over the SHA-256 hash of `message`. */
 export function verifySecp256k1(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
   if (signature.length !== SIGNATURE_BYTES || !hasLowS(signature)) return false;
   const cacheKey = latin1(concat(publicKey, signature, sha256(message)));

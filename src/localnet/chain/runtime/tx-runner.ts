@@ -24,11 +24,11 @@ import type { Interrupt } from "./interrupt.ts";
 import type { ChainModule, HandlerResult, MessageHandler } from "./module.ts";
 import { asMempoolDecodeError, type DecodedTx, decodeTx, feeOf, type TxCodec, type TxMessage } from "./tx.ts";
 
-/** Rules for all of an application's transactions. */
+/** Rules for all transactions of an application. */
 export interface TxRules {
   readonly codec: TxCodec;
   readonly ante: AnteStep;
-  /** Post handler, which runs after the messages even if they failed. If it fails, the messages' writes are dropped. */
+  /** Post handler, which runs even if the messages failed. If the post handler fails, the messages' writes are dropped. */
   readonly post: AnteStep;
   /** Reads the consensus parameters, as the SDK does for each transaction's context. */
   readonly readConsensusParams: (context: Context) => unknown;
@@ -41,7 +41,7 @@ export interface TxScope {
   readonly environment: TxEnvironment;
   /** Receives a delivered transaction's writes. */
   readonly branch: Branch;
-  /** Set for a simulation, or for a transaction that is rerun. */
+  /** Set for a simulation or for a rerun transaction. */
   readonly interrupt?: Interrupt | undefined;
 }
 
@@ -49,7 +49,7 @@ const EMPTY_DATA = new Uint8Array(0);
 
 /**
  * Runs one transaction like baseapp's `runTx`. If the ante handler passes, its writes are kept. If the messages and the post
- * handler both pass, their writes are kept. A failure is a result. Any other exception is our own bug and propagates.
+ * handler both pass, their writes are kept. A failure is returned as a result; any other exception is a bug and propagates.
  */
 export function runTx(bytes: Uint8Array, rules: TxRules, scope: TxScope): TxResult {
   const progress: TxProgress = { gas: createGasMeter(), gasWanted: 0n, anteEvents: [] };
@@ -65,7 +65,7 @@ export function runTx(bytes: Uint8Array, rules: TxRules, scope: TxScope): TxResu
 
 /**
  * Like {@link requireRoutable}. A transaction that fails here has used the gas for reading the consensus parameters, which the
- * SDK reads before it opens the transaction's gas meter.
+ * SDK reads before opening the transaction's gas meter.
  */
 function requireRoutableAtCost(tx: DecodedTx, rules: TxRules, scope: TxScope, progress: TxProgress): void {
   try {
@@ -76,7 +76,7 @@ function requireRoutableAtCost(tx: DecodedTx, rules: TxRules, scope: TxScope, pr
   }
 }
 
-/** Data for the result that stays valid if a later step throws. */
+/** Data for the result that remains valid if a later step throws. */
 interface TxProgress {
   gas: GasMeter;
   gasWanted: bigint;
@@ -84,7 +84,7 @@ interface TxProgress {
 }
 
 /**
- * Decodes a transaction. The SDK reports a decoding error in three ways: complete in a simulation, without its code in CheckTx,
+ * Decodes a transaction. The SDK reports a decoding error in three ways: completely in a simulation, without its code in CheckTx,
  * and without details in a block.
  */
 function decodeForMode(bytes: Uint8Array, rules: TxRules, mode: ExecutionMode): DecodedTx {
@@ -117,8 +117,8 @@ function execute(tx: DecodedTx, rules: TxRules, scope: TxScope, progress: TxProg
 }
 
 /**
- * Sets the gas limit. A simulation ignores the transaction's limit, which the client does not know yet, and uses the block's
- * limit (wasmd `LimitSimulationGasDecorator`) or the node's, whichever is lower.
+ * Sets the gas limit. A simulation ignores the transaction's limit, which the client does not know yet, and uses the lower of the
+ * block's limit (wasmd `LimitSimulationGasDecorator`) and the node's limit.
  */
 function openGasMeter(tx: DecodedTx, scope: TxScope, progress: TxProgress): void {
   const { maxBlockGas, simulationGas } = scope.environment;
@@ -138,7 +138,7 @@ function openGasMeter(tx: DecodedTx, scope: TxScope, progress: TxProgress): void
     throw ErrInvalidGasLimit(`tx gas limit ${gasLimit} exceeds block max gas ${maxBlockGas}`);
 }
 
-/** Runs the ante handler. Its events stay in the result if the messages fail, because its writes are kept too. */
+/** Runs the ante handler. If the messages fail, its events remain in the result, because its writes are kept too. */
 function runAnte(tx: DecodedTx, rules: TxRules, scope: TxScope, progress: TxProgress): void {
   const branch = scope.branch.branch();
   const events: ChainEvent[] = [];
@@ -159,7 +159,7 @@ function contextOn(branch: Branch, scope: TxScope, progress: TxProgress, events:
 }
 
 /**
- * Runs the messages, except in a check. Returns a failure instead of throwing it, because the post handler also runs after a
+ * Runs the messages, except in a check. Returns a failure instead of throwing it, because the post handler runs even after a
  * failure. Throws if the gas limit is exceeded: in Go, that is a panic, which skips the post handler.
  */
 function tryMessages(
@@ -200,7 +200,7 @@ function runPost(
   }
 }
 
-/** Returns whether messages run in this mode. Only then does a result have events. */
+/** Returns whether messages run in this mode. Only then does a result contain events. */
 function runsMessages(mode: ExecutionMode): boolean {
   return mode === "deliver" || mode === "simulate";
 }
@@ -227,7 +227,7 @@ export function collectHandlers(modules: readonly ChainModule[]): ReadonlyMap<st
   return handlers;
 }
 
-/** Throws if a transaction has no messages (sdk/18), or one that fails its stateless checks or has no handler (sdk/6). */
+/** Throws if a transaction has no messages (sdk/18), or if a message fails its stateless checks or has no handler (sdk/6). */
 export function requireRoutable(tx: DecodedTx): void {
   if (tx.messages.length === 0) throw ErrInvalidRequest("must contain at least one message");
   for (const { value, handler } of tx.messages) handler?.validate?.(value);
@@ -244,8 +244,8 @@ interface MessagesResult {
 }
 
 /**
- * Runs the messages in order, each on its own branch. Throws the first failure, prefixed with the message's index. The
- * transaction's out-of-gas error is unchanged, because it is a panic in Go, and the message router does not see panics.
+ * Runs the messages in order, each on its own branch. Throws the first failure, prefixed with the message's index. An out-of-gas
+ * error of the transaction is not prefixed, because it is a panic in Go, and the message router does not see panics.
  */
 export function runMessages(context: Context, tx: DecodedTx): MessagesResult {
   const results = tx.messages.map((message, index) => runMessage(context, message, index));
@@ -281,8 +281,8 @@ function handleMessage(context: Context, message: TxMessage, index: number): Mes
 }
 
 /**
- * Creates each message's first event. Like the SDK's `createEvents`, it names the module (the type URL's second segment) only if
- * none of the handler's events has the attribute `module`.
+ * Creates the first event for each message. Like the SDK's `createEvents`, it names the module (the second segment of the type
+ * URL) only if none of the handler's events has the attribute `module`.
  */
 function messageEvent(
   typeUrl: string,

@@ -3,7 +3,7 @@ import { rejectUnknownFields } from "../../../cosmos/proto/unknown-fields.ts";
 import { ErrTxDecode, type ModuleError, unregisteredError } from "./errors.ts";
 import type { MessageHandler } from "./module.ts";
 
-/** One of a transaction's messages. */
+/** A message in a transaction. */
 export interface TxMessage {
   readonly typeUrl: string;
   readonly value: Uint8Array;
@@ -11,10 +11,10 @@ export interface TxMessage {
   readonly handler: MessageHandler | undefined;
 }
 
-/** A decoded transaction. Its encoding is valid; fees, signatures and messages are not checked yet. */
+/** A decoded transaction. Its encoding is valid; its fee, signatures and messages have not been checked yet. */
 export interface DecodedTx {
   readonly bytes: Uint8Array;
-  /** First part of the type URLs of the chain's own modules. */
+  /** Prefix of the type URLs of the chain's own modules. */
   readonly chainName: string;
   readonly raw: TxRaw;
   readonly body: TxBody;
@@ -22,18 +22,18 @@ export interface DecodedTx {
   readonly messages: readonly TxMessage[];
   /** Bech32 addresses that must sign, without duplicates: the messages' signers in order, then the fee payer. */
   readonly signers: readonly string[];
-  /** True if the body has unknown non-critical fields, which the SDK accepts. */
+  /** True if the body contains unknown non-critical fields, which the SDK accepts. */
   readonly hasUnknownFields: boolean;
 }
 
 /** Types that a transaction may contain. */
 export interface TxCodec {
-  /** First part of the type URLs of the chain's own modules. */
+  /** Prefix of the type URLs of the chain's own modules. */
   readonly chainName: string;
   readonly handlers: ReadonlyMap<string, MessageHandler>;
 }
 
-/** Decodes a transaction with all checks of the SDK's `DefaultTxDecoder`. Throws sdk/2 ("…: tx parse error"). */
+/** Decodes a transaction with all the checks in the SDK's `DefaultTxDecoder`. Throws sdk/2 ("…: tx parse error"). */
 export function decodeTx(bytes: Uint8Array, codec: TxCodec): DecodedTx {
   rejectNonCanonicalTx(bytes);
   const { chainName } = codec;
@@ -62,7 +62,7 @@ export function decodeTx(bytes: Uint8Array, codec: TxCodec): DecodedTx {
   };
 }
 
-/** Returns a transaction's fee. An absent fee is treated as a fee with empty fields. */
+/** Returns a transaction's fee. An absent fee is treated as one with empty fields. */
 export function feeOf(tx: DecodedTx): Fee {
   return tx.authInfo.fee ?? { amount: [], gasLimit: 0n, payer: "", granter: "" };
 }
@@ -97,7 +97,7 @@ function signersOf(messages: readonly TxMessage[], fee: Fee | undefined): readon
   return [...signers];
 }
 
-/** Converts a decoding error to CheckTx's error: the SDK's mempool formats it into a plain error and loses the code. */
+/** Converts a decoding error to the error in CheckTx: the SDK's mempool formats it into a plain error, so the code is lost. */
 export function asMempoolDecodeError(error: ModuleError): ModuleError {
   return unregisteredError(`failed to decode tx: ${error.message}`);
 }
@@ -107,9 +107,9 @@ const LENGTH_DELIMITED = 2;
 const MAX_FIELD_NUMBER = 0x7fff_ffffn;
 
 /**
- * Throws sdk/2 unless the bytes are the one TxRaw encoding that ADR-027 allows: ascending fields, all with wire type 2, and the
- * shortest varints as lengths. Otherwise anyone could re-encode a signed transaction and change its hash. Checks and texts follow
- * x/auth/tx `rejectNonADR027TxRaw`.
+ * Throws sdk/2 unless the bytes are the only TxRaw encoding that ADR-027 allows: ascending fields, all with wire type 2, and
+ * lengths as the shortest varints. Otherwise, anyone could re-encode a signed transaction and change its hash. Checks and texts
+ * follow x/auth/tx `rejectNonADR027TxRaw`.
  */
 export function rejectNonCanonicalTx(bytes: Uint8Array): void {
   let at = 0;
@@ -147,7 +147,7 @@ function skipBytes(bytes: Uint8Array, start: number, field: number): number {
   return Number(end);
 }
 
-/** Reads a varint of at most 64 bits; the tenth byte may contain only one bit. */
+/** Reads a varint of at most 64 bits. The tenth byte may contain only one bit. */
 function readVarint(bytes: Uint8Array, start: number): { readonly value: bigint; readonly end: number } {
   let value = 0n;
   for (let index = 0; index < 10; index++) {

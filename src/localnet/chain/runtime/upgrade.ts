@@ -5,15 +5,15 @@ import type { StateStorage } from "../store/multi-store.ts";
 import { BLOCK_RECORD_STORE } from "./block-record.ts";
 import type { ChainModule } from "./module.ts";
 
-/** A program change that adds modules to running chains. */
+/** A program change that adds modules to existing chains. */
 export interface Upgrade {
-  /** Unique name. The state stores it with the upgrade's height, so it must not change later. */
+  /** Unique name, stored in the state with the upgrade's height. It must not change later. */
   readonly name: string;
   /** Names of the added modules. */
   readonly adds: readonly string[];
 }
 
-/** Thrown if the stores of the saved state and of the program differ, and no upgrade explains the difference. */
+/** Thrown if the saved state's stores differ from the program's stores and no upgrade explains the difference. */
 class StoreSetError extends CodedError<
   | { readonly code: "missing-module"; readonly stores: readonly string[] }
   | { readonly code: "missing-upgrade"; readonly modules: readonly string[] }
@@ -27,8 +27,8 @@ export interface PendingUpgrade {
 }
 
 /**
- * Compares the saved state's stores with the program's modules. Returns the upgrades that the next block runs, in declaration
- * order; none if the storage is empty. Throws {@link StoreSetError}.
+ * Compares the saved state's stores with the program's modules. Returns the upgrades for the next block to run, in declaration
+ * order, or none if the storage is empty. Throws {@link StoreSetError}.
  */
 export function planUpgrades(
   storage: StateStorage | undefined,
@@ -65,8 +65,8 @@ function requireModules(saved: readonly string[], modules: readonly ChainModule[
 }
 
 /**
- * Starts the added modules from their default genesis and writes each upgrade and its height into the state. Runs in a context of
- * the block before its hooks, as the SDK's upgrade module does.
+ * Initializes the added modules from their default genesis and writes each upgrade's name and height into the state. Like the
+ * SDK's upgrade module, runs in a context of the block, before its hooks.
  */
 export function runUpgrades(pending: readonly PendingUpgrade[], context: Context): void {
   for (const { name, modules } of pending) {
@@ -76,5 +76,5 @@ export function runUpgrades(pending: readonly PendingUpgrade[], context: Context
   }
 }
 
-/** Prefix of the keys `Upgrade/<name>`. Values are heights, 8 bytes big-endian. */
+/** Prefix of the keys `Upgrade/<name>`. The value is the height, 8 bytes big-endian. */
 const UPGRADE_PREFIX = utf8("Upgrade/");

@@ -2,7 +2,7 @@ import { DEC18_ONE, mulDec18, quoDec18, roundDec18 } from "../../../platform/bas
 import { minInt } from "../../../platform/base/integers.ts";
 import { amountOf, arePositive, type Coin, formatCoins, sumCoins } from "./coins.ts";
 
-/** One part of a periodic schedule. */
+/** One period in a periodic schedule. */
 export interface VestingPeriod {
   readonly lengthSeconds: bigint;
   readonly amount: readonly Coin[];
@@ -10,7 +10,7 @@ export interface VestingPeriod {
 
 /**
  * When coins vest. Times are Unix seconds. `continuous`: evenly from start to end. `delayed`: all at the end. `periodic`: each
- * period's amount at its end. `permanent`: never.
+ * period's amount at the end of that period. `permanent`: never.
  */
 export type VestingSchedule =
   | { readonly kind: "continuous"; readonly startTime: bigint }
@@ -29,7 +29,7 @@ export interface Vesting {
   readonly schedule: VestingSchedule;
 }
 
-/** Returns the coins that have vested at a time (SDK `GetVestedCoins`). */
+/** Returns the coins that have vested by a given time (SDK `GetVestedCoins`). */
 export function vestedCoins({ original, endTime, schedule }: Vesting, time: bigint): readonly Coin[] {
   switch (schedule.kind) {
     case "permanent":
@@ -46,7 +46,7 @@ export function vestedCoins({ original, endTime, schedule }: Vesting, time: bigi
   }
 }
 
-/** The SDK rounds twice: first the ratio to 18 digits, then each amount to the nearest integer. */
+/** Calculates the vested part. The SDK rounds twice: first the ratio to 18 digits, then each amount to the nearest integer. */
 function partOf(coins: readonly Coin[], elapsed: bigint, duration: bigint): readonly Coin[] {
   const ratio = quoDec18(elapsed * DEC18_ONE, duration * DEC18_ONE);
   return coins.map(({ denom, amount }) => ({
@@ -66,12 +66,12 @@ function endedPeriods(periods: readonly VestingPeriod[], elapsed: bigint): reado
   return sumCoins(ended);
 }
 
-/** Returns the coins that have not yet vested at a time (SDK `GetVestingCoins`). */
+/** Returns the coins that have not vested by a given time (SDK `GetVestingCoins`). */
 export function vestingCoins(vesting: Vesting, time: bigint): readonly Coin[] {
   return subtract(vesting.original, vestedCoins(vesting, time));
 }
 
-/** Returns the coins that the account cannot spend at a time: vesting coins that are not delegated. */
+/** Returns the coins that the account cannot spend at a given time: vesting coins that are not delegated. */
 export function lockedCoins(vesting: Vesting, time: bigint): readonly Coin[] {
   const still = vestingCoins(vesting, time);
   return subtract(
@@ -83,7 +83,7 @@ export function lockedCoins(vesting: Vesting, time: bigint): readonly Coin[] {
   );
 }
 
-/** Counts a delegation: vesting coins are delegated first. */
+/** Counts a delegation. Vesting coins are delegated first. */
 export function trackDelegation(vesting: Vesting, time: bigint, coins: readonly Coin[]): Vesting {
   const still = vestingCoins(vesting, time);
   const fromVesting = coins.map(({ denom, amount }) => {
@@ -98,7 +98,7 @@ export function trackDelegation(vesting: Vesting, time: bigint, coins: readonly 
 }
 
 /**
- * Counts the end of an undelegation: free coins come back first. An undelegation can return more than was delegated, because a
+ * Counts the end of an undelegation. Free coins are returned first. An undelegation can return more than was delegated, because a
  * validator's rate is rounded; any excess is not counted.
  */
 export function trackUndelegation(vesting: Vesting, coins: readonly Coin[]): Vesting {
@@ -117,7 +117,7 @@ export function trackUndelegation(vesting: Vesting, coins: readonly Coin[]): Ves
   };
 }
 
-/** Returns a periodic schedule's end as Go computes it, in 64 bits. */
+/** Returns the end of a periodic schedule as Go computes it, in 64 bits. */
 export function endOfPeriods(startTime: bigint, periods: readonly VestingPeriod[]): bigint {
   return BigInt.asIntN(
     64,

@@ -13,7 +13,7 @@ import {
   sortedFrom,
 } from "./pending-writes.ts";
 
-/** A cache layer that collects writes above another store, its parent. The parent sees them after `write`. */
+/** A cache layer that collects writes above another store, its parent. The parent receives them when `write` is called. */
 export interface CacheStore extends KVStore {
   /**
    * Applies the writes to the parent and empties the layer. A parent that is not a layer receives them in ascending key order.
@@ -21,12 +21,12 @@ export interface CacheStore extends KVStore {
   readonly write: () => void;
 }
 
-/** Number of changes since the last iteration up to which the order is maintained; beyond it, sorting again is faster. */
+/** Maximum changes since the last iteration for which the order is maintained; beyond that, sorting again is faster. */
 const MAX_CHANGES = 64;
 
 /**
- * Creates an empty cache layer above `parent`. A read costs one more map look-up per layer. The first iteration after many
- * new keys sorts the pending keys.
+ * Creates an empty cache layer above `parent`. Each layer adds one map lookup to a read. The first iteration after many new keys
+ * sorts the pending keys.
  */
 export function createCacheStore(parent: KVStore): CacheStore {
   return new Layer(parent);
@@ -37,14 +37,14 @@ export function createCacheStore(parent: KVStore): CacheStore {
 class Layer implements CacheStore {
   readonly parent: KVStore;
   /**
-   * The parent, if it is a layer too. Layers reach each other through this field, not through the methods of KVStore, so that a
+   * The parent, if it is also a layer. Layers access each other through this field rather than the methods of KVStore, so that a
    * key is converted to text once for all layers.
    */
   readonly below: Layer | undefined;
-  /** The first store below that is not a layer. */
+  /** The first store below this layer that is not a layer itself. */
   readonly bottom: KVStore;
   readonly pending = new Map<KeyText, Pending>();
-  /** `pending` in order. It is never modified, so that an iteration does not see later writes. Undefined if not sorted. */
+  /** `pending` in key order; undefined if not sorted. It is never modified, so that an iteration does not see later writes. */
   sorted: Sorted | undefined = undefined;
   /** Number of changes to `sorted` since the last iteration. */
   changes = 0;
@@ -87,7 +87,7 @@ class Layer implements CacheStore {
   }
 }
 
-/** Finds a key's pending write in the nearest layer that has one. */
+/** Finds a key's pending write in the nearest layer that contains one. */
 function findPending(top: Layer, text: KeyText): Pending | undefined {
   for (let layer: Layer | undefined = top; layer !== undefined; layer = layer.below) {
     const own = layer.pending.get(text);
@@ -120,12 +120,12 @@ function flush(layer: Layer): void {
   layer.sorted = undefined;
 }
 
-/** Moves writes into the layer below. That layer sorts its keys itself, so no sort is needed here. */
+/** Moves writes to the layer below. That layer sorts its keys itself, so they need not be sorted here. */
 function flushTo(below: Layer, writes: ReadonlyMap<KeyText, Pending>): void {
   for (const pending of writes.values()) put(below, pending);
 }
 
-/** Writes into the tree in key order. The insertion order determines the shape of an IAVL tree and therefore its root hash. */
+/** Applies writes to the tree in key order. The insertion order determines an IAVL tree's shape and therefore its root hash. */
 function flushSorted(layer: Layer): void {
   for (const { key, value } of sortedWrites(layer).flat()) {
     if (value === undefined) layer.parent.delete(key);
@@ -133,7 +133,7 @@ function flushSorted(layer: Layer): void {
   }
 }
 
-/** Returns the pending writes in a range; undefined if there are none. */
+/** Returns the pending writes in a range, or undefined if there are none. */
 function writesBetween(
   layer: Layer,
   start: Uint8Array | undefined,
@@ -148,7 +148,7 @@ function writesBetween(
   return pendingBetween(sortedWrites(layer), bounds, direction);
 }
 
-/** A range without pending writes is iterated on the parent; stepping through each layer would cost more than the reads. */
+/** If a range has no pending writes, iterates over the parent; stepping through each layer would cost more than the reads. */
 function iterateLayer(
   parentEntries: IterableIterator<Entry>,
   writes: PendingRange | undefined,
@@ -159,7 +159,7 @@ function iterateLayer(
 
 /**
  * Merges the parent's entries with pending writes, both sorted in `direction` (1: ascending). A pending write replaces the
- * parent's entry with the same key; a pending deletion removes it.
+ * parent's entry with the same key, and a pending deletion removes it.
  */
 function* merge(
   parentEntries: IterableIterator<Entry>,
@@ -186,15 +186,15 @@ function* merge(
 
 const TEXT = Symbol("key text");
 
-/** A key that may carry its text. */
+/** A key that may have its text cached. */
 interface TextHolder extends Uint8Array {
   [TEXT]?: KeyText;
 }
 
-/** Up to this length, appending characters is faster than a call to Buffer. */
+/** Maximum key length for which appending characters is faster than calling Buffer. */
 const SHORT_KEY = 12;
 
-/** Returns a key's text, either cached or new. */
+/** Returns a key's text, from the cache if available. */
 export function keyText(key: Uint8Array): KeyText {
   const { [TEXT]: cached }: TextHolder = key;
   if (cached !== undefined) return cached;
@@ -204,7 +204,7 @@ export function keyText(key: Uint8Array): KeyText {
   return text;
 }
 
-/** Caches the text with a key that is used again and again, and returns the key, which must not be modified afterwards. */
+/** Caches the text of a frequently used key, and returns the key, which must not be modified afterwards. */
 export function cacheKeyText(key: TextHolder): Uint8Array {
   key[TEXT] = latin1(key);
   return key;
@@ -213,7 +213,7 @@ export function cacheKeyText(key: TextHolder): Uint8Array {
 /** Returns a store by name. Throws a plain error (a bug) for a name that no module registered. */
 export type StoreSource = (name: string) => KVStore;
 
-/** A cache layer above every store. Its writes reach the stores below with `write`, or never. */
+/** A cache layer above every store. Its writes reach the stores below only through `write`. */
 export interface Branch {
   readonly store: StoreSource;
   /** Creates a branch above this one. */
@@ -222,7 +222,7 @@ export interface Branch {
   readonly write: () => void;
 }
 
-/** Creates a branch. A store's cache layer is created on first use. */
+/** Creates a branch. Each store's cache layer is created on first use. */
 export function createBranch(below: StoreSource): Branch {
   // A list by name: a transaction opens few stores on each of its branches, and a map for each branch takes longer to create.
   // Every node writes in the order of the names, whichever store was used first.

@@ -17,7 +17,7 @@ import type { KVStore } from "./kv-store.ts";
 export interface Codec<T> {
   readonly encode: (value: T) => Uint8Array;
   readonly decode: (bytes: Uint8Array) => T;
-  /** Returns an encoder for prefix and value, if that is faster than encoding the value and concatenating. */
+  /** Returns an encoder for prefix and value, if this is faster than encoding the value and concatenating. */
   readonly encodeAfter?: (prefix: Uint8Array) => (value: T) => Uint8Array;
 }
 
@@ -62,7 +62,7 @@ export function messageCodec<T>(type: MessageType<T>): Codec<T> {
   return { encode: (value) => encodeMessage(type, value), decode: (bytes) => type.decode(bytes) };
 }
 
-/** Converts a codec's values, for instance from a protobuf message to a type with bigints. */
+/** Maps a codec's values, for instance from a protobuf message to a type with bigints. */
 export function mappedCodec<Stored, T>(
   codec: Codec<Stored>,
   fromStored: (stored: Stored) => T,
@@ -75,11 +75,11 @@ export function mappedCodec<Stored, T>(
 }
 
 /**
- * Wraps a codec so that each stored array is decoded once. Use it for small values that every transaction reads, such as
- * parameters. The decoded value is shared and frozen, but only at its first level.
+ * Wraps a codec so that each stored array is decoded only once. Use it for small values that every transaction reads, such as
+ * parameters. The decoded value is shared and frozen, but only at its top level.
  *
- * The cache key is the array's identity: a store returns the same array for a value until the value is written again. A store
- * that returned copies would make the cache useless, but never wrong.
+ * The cache key is the array's identity: a store returns the same array for a value until the value is written again. If a store
+ * returned copies, the cache would be useless but never wrong.
  */
 export function rememberingCodec<T extends object>(codec: Codec<T>): Codec<T> {
   const decoded = new WeakMap<Uint8Array, T>();
@@ -120,7 +120,7 @@ export interface RequiredItem<T> {
   readonly set: (scope: StoreScope, value: T) => void;
 }
 
-/** Declares a value under a fixed key that is present from genesis on. */
+/** Declares a value under a fixed key that exists from genesis on. */
 export function createRequiredItem<T>(store: string, key: Uint8Array, codec: Codec<T>): RequiredItem<T> {
   const { get, set } = createItem(store, key, codec);
   return { get: (scope) => get(scope) ?? unreachable(`${store}/${toHex(key)} was read before genesis`), set };
@@ -132,9 +132,9 @@ export interface StoredMap<K, V> {
   readonly has: (scope: StoreScope, key: K) => boolean;
   readonly set: (scope: StoreScope, key: K, value: V) => void;
   readonly delete: (scope: StoreScope, key: K) => void;
-  /** Returns a key's entry, whose functions encode the key only once. */
+  /** Returns the entry for a key, whose functions encode the key only once. */
   readonly at: (key: K) => StoredItem<V>;
-  /** Iterates in ascending order of encoded keys, over all entries or over those whose encoded key starts with `within`. */
+  /** Iterates in ascending order of encoded keys, over all entries or only those whose encoded keys start with `within`. */
   readonly entries: (scope: StoreScope, within?: Uint8Array) => IterableIterator<readonly [key: K, value: V]>;
 }
 

@@ -6,19 +6,19 @@ import { unreachable } from "../../../platform/base/errors.ts";
 import { type Branch, createBranch } from "./cache-store.ts";
 import type { KVStore } from "./kv-store.ts";
 
-/** One proof operator for a store query: "ics23:iavl", then "ics23:simple". `data` is an encoded CommitmentProof. */
+/** A proof operator for a store query: "ics23:iavl", then "ics23:simple". `data` is an encoded CommitmentProof. */
 export interface ProofOperator {
   readonly type: string;
   readonly key: Uint8Array;
   readonly data: Uint8Array;
 }
 
-/** Default of {@link MultiStoreOptions.keepRecent}. */
+/** Default for {@link MultiStoreOptions.keepRecent}. */
 export const DEFAULT_KEEP_RECENT = 1000;
 
 export interface MultiStoreOptions {
   readonly stores: readonly string[];
-  /** Number of recent heights that stay readable, including the latest; at least 2. */
+  /** Number of recent heights that remain readable, including the latest. At least 2. */
   readonly keepRecent: number;
   /** Height of the first commit to an empty state. */
   readonly initialHeight: bigint;
@@ -32,23 +32,23 @@ export interface StoreView {
   readonly appHash: Uint8Array;
   readonly store: (name: string) => KVStore;
   readonly has: (name: string) => boolean;
-  /** Returns a key's ICS-23 operators: key in tree, then store root in app hash. Empty at height 0. */
+  /** Returns the ICS-23 operators for a key: key in tree, then store root in app hash. Empty at height 0. */
   readonly prove: (name: string, key: Uint8Array) => readonly ProofOperator[];
 }
 
-/** The versioned state: one IAVL tree per store. The app hash is the root of the simple Merkle map of their roots. */
+/** The versioned state: one IAVL tree per store. The app hash is the root of the simple Merkle map of the tree roots. */
 export interface MultiStore {
-  /** Height of the last commit; 0 before the first commit. */
+  /** Returns the height of the last commit, or 0 before the first commit. */
   readonly height: () => bigint;
-  /** Returns a stored height, or undefined. Height 0 is the empty state before the first commit. */
+  /** Returns a stored height, or undefined if it is not stored. Height 0 is the empty state before the first commit. */
   readonly view: (height: bigint) => StoreView | undefined;
-  /** Creates a branch above the latest height. Its `write` goes into the working trees. */
+  /** Creates a branch above the latest height. Its `write` applies to the working trees. */
   readonly branch: () => Branch;
-  /** Saves all stores' working trees as the next height. */
+  /** Saves the working trees of all stores as the next height. */
   readonly commit: () => CommitChanges;
 }
 
-/** Opens the saved state. Throws `IavlError` if one of the storage's roots is missing or invalid. */
+/** Opens the saved state. Throws `IavlError` if a root in the storage is missing or invalid. */
 export function createMultiStore(options: MultiStoreOptions): MultiStore {
   if (options.keepRecent < 2) throw new RangeError("at least 2 heights must be stored");
   const saved = readSavedHeights(options);
@@ -82,10 +82,10 @@ export function createMultiStore(options: MultiStoreOptions): MultiStore {
   };
 }
 
-/** Number of cached views. Views at other heights are rebuilt on request. */
+/** Maximum number of cached views. Views at other heights are rebuilt on request. */
 const MAX_CACHED_VIEWS = 16;
 
-/** Adds a view to the cache and drops the oldest additions. */
+/** Adds a view to the cache and removes the oldest ones. */
 function cacheView(views: Map<bigint, StoreView>, view: StoreView): void {
   views.set(view.height, view);
   for (const height of views.keys()) {
@@ -105,9 +105,9 @@ interface SavedHeight {
 }
 
 /**
- * Returns the storage's readable heights. A height is readable if all its root nodes exist: a node is deleted only when no stored
- * height needs it, so everything below an existing root exists too. The storage may still list older heights whose nodes have
- * been deleted. Throws if the latest heights are not readable.
+ * Returns the readable heights in the storage. A height is readable if all its root nodes exist: a node is deleted only when no
+ * stored height needs it, so everything below an existing root exists too. The storage may still list older heights whose nodes
+ * have been deleted. Throws if the latest heights are not readable.
  */
 function readSavedHeights({ storage, keepRecent }: MultiStoreOptions): readonly SavedHeight[] {
   if (storage === undefined) return [];
@@ -152,7 +152,7 @@ function commitTrees(
   };
 }
 
-/** `stores` are the stores at this height; undefined means all. A store that the height does not have reads as empty. */
+/** `stores` lists the stores at this height; undefined means all. A store that does not exist at the height reads as empty. */
 function createView(
   trees: ReadonlyMap<string, IavlTree>,
   height: bigint,
@@ -239,7 +239,7 @@ export interface CommitChanges {
   readonly height: bigint;
   readonly appHash: Uint8Array;
   readonly writes: readonly NodeWrite[];
-  /** Nodes that no stored height needs anymore. */
+  /** Nodes that are no longer needed by any stored height. */
   readonly deletes: readonly { readonly store: string; readonly id: Uint8Array }[];
   /** Heights that this commit makes unreadable. The node can delete their roots. */
   readonly expired?: readonly bigint[];
@@ -247,11 +247,11 @@ export interface CommitChanges {
   readonly roots: readonly { readonly store: string; readonly rootId: Uint8Array | undefined }[];
 }
 
-/** An application's saved state, accessed synchronously. The node implements it over SQLite. */
+/** An application's saved state, accessed synchronously. The node implements it with SQLite. */
 export interface StateStorage {
   /** Returns undefined if the storage is empty. */
   readonly latestHeight: () => bigint | undefined;
-  /** Heights with saved roots up to the latest one, in ascending order and without gaps. */
+  /** Returns the heights with saved roots up to the latest one, in ascending order and without gaps. */
   readonly heights: () => readonly bigint[];
   readonly roots: (height: bigint) => CommitChanges["roots"];
   readonly node: (store: string, id: Uint8Array) => Uint8Array | undefined;

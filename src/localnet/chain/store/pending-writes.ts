@@ -1,4 +1,4 @@
-/** A key as latin-1 text, which works as a map key. Such texts sort in the same order as the bytes. */
+/** A key as latin-1 text, which can serve as a map key. These texts sort in the same order as the bytes. */
 export type KeyText = string;
 
 /** A write in a cache layer. */
@@ -10,7 +10,7 @@ export interface Pending {
 }
 
 /**
- * Writes in key order, divided into parts: a change copies one part and the list of parts. Open iterations therefore share nearly
+ * Writes in key order, divided into parts. A change copies one part and the list of parts, so open iterations share nearly
  * everything, however many there are and whatever was written between them.
  */
 export type Sorted = readonly (readonly Pending[])[];
@@ -24,7 +24,7 @@ export function sortedFrom(writes: readonly Pending[]): Sorted {
   return parts;
 }
 
-/** Returns the writes with one added, or with the write for its key replaced. */
+/** Returns the writes with one added, or with the existing write for its key replaced. */
 export function replaced(sorted: Sorted, pending: Pending): Sorted {
   const { part, index } = placeOf(sorted, pending.text);
   const old = sorted[part] ?? [];
@@ -40,13 +40,13 @@ interface Place {
   readonly index: number;
 }
 
-/** Returns the place of the first write at or above `text`, in the last part that starts at or below it. */
+/** Returns the position of the first write at or above `text`, in the last part that starts at or below it. */
 function placeOf(sorted: Sorted, text: KeyText): Place {
   const part = Math.max(0, lowerBound(sorted, (writes) => (writes[0]?.text ?? "") <= text) - 1);
   return { part, index: lowerBound(sorted[part] ?? [], (write) => write.text < text) };
 }
 
-/** Returns the index of the first item that is not below; items that are below come first. */
+/** Returns the index of the first item that is not below the bound. Items below it come first. */
 function lowerBound<T>(items: readonly T[], isBelow: (item: T) => boolean): number {
   let low = 0;
   let high = items.length;
@@ -62,7 +62,7 @@ function lowerBound<T>(items: readonly T[], isBelow: (item: T) => boolean): numb
 /** Returns the next write in a range on each call, and undefined after the last one. */
 export type PendingRange = () => Pending | undefined;
 
-/** Returns the writes from `start` to before `end`, in ascending (1) or descending order; undefined if there are none. */
+/** Returns the writes from `start` up to (excluding) `end`, in ascending (1) or descending order; undefined if there are none. */
 export function pendingBetween(
   sorted: Sorted,
   { start, end }: { readonly start: KeyText | undefined; readonly end: KeyText | undefined },

@@ -13,7 +13,7 @@ function heightAt(path: string): (row: JsonValue) => string {
   };
 }
 
-/** Reads an enum: `STATE_OPEN` as "open". */
+/** Reads an enum value: `STATE_OPEN` as "open". */
 function enumAt(path: string): (row: JsonValue) => string {
   return (row) =>
     cellText(fieldAt(row, path))
@@ -139,7 +139,7 @@ export const IBC_CHANNEL_QUERIES: QueryGroup = {
   },
 };
 
-/** `relaywatch query ibc`. Same names as ibc-go. */
+/** `relaywatch query ibc`. Uses the same names as ibc-go. */
 export function queryIbcCommand(context: CliContext): Command {
   const group = (queries: QueryGroup, name: string, description: string): Command =>
     queryCommands(queries)(context).name(name).description(description);

@@ -33,7 +33,7 @@ const TRACE = "PATH path, DENOM base_denom";
 
 const FAILURES = { columns: { CONTRACT: "address", FAILURE: "id", ERROR: "error", CALL: callText } };
 
-/** `relaywatch query MODULE` for modules whose queries are all rows. Same names and arguments as in a Cosmos SDK binary. */
+/** `relaywatch query MODULE`, for modules whose queries are all rows. Same names and arguments as a Cosmos SDK binary. */
 export const MODULE_QUERIES = {
   auth: {
     service: "cosmos.auth.v1beta1.Query",
@@ -172,7 +172,7 @@ export const MODULE_QUERIES = {
       ),
     },
   },
-  /** Names as in ibc-go. */
+  /** Names are the same as in ibc-go. */
   "ibc-transfer": {
     service: "ibc.applications.transfer.v1.Query",
     fields: {
@@ -235,7 +235,7 @@ export function parseHookType(text: string): number {
   throw new InvalidArgumentError(`a whole number from 0 to 999999999, or one of ${names} was expected`);
 }
 
-/** A failed call's payload is JSON in base64. */
+/** The payload of a failed call is base64-encoded JSON. */
 function callText(failure: JsonValue): string {
   const payload = fieldAt(failure, "sudo_payload");
   return cellText(typeof payload === "string" ? Buffer.from(payload, "base64").toString("utf8") : null);

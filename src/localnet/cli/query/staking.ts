@@ -44,7 +44,7 @@ const HISTORY = {
   ],
 } as const;
 
-/** Returns one row per entry, each with the fields of its record. */
+/** Returns one row per entry, each including the fields of its record. */
 function entriesOf(record: JsonValue, fields: JsonValue): readonly JsonValue[] {
   return listAt(record, "entries").map((entry) => ({
     ...(isRecord(fields) ? fields : {}),
@@ -52,7 +52,7 @@ function entriesOf(record: JsonValue, fields: JsonValue): readonly JsonValue[] {
   }));
 }
 
-/** `relaywatch query staking`. Same names and arguments as a Cosmos SDK binary. */
+/** `relaywatch query staking`. Uses the same names and arguments as a Cosmos SDK binary. */
 export const queryStakingCommand = queryCommands({
   service: "cosmos.staking.v1beta1.Query",
   fields: {

@@ -31,7 +31,7 @@ const WASM = {
   },
 } as const;
 
-/** Returns a key in base64, as it is sent in the request. */
+/** Returns a key in base64, as sent in the request. */
 function parseKey(text: string): string {
   try {
     return toBase64(fromHex(text));
@@ -40,7 +40,7 @@ function parseKey(text: string): string {
   }
 }
 
-/** Returns JSON text in base64, as it is sent in the request. */
+/** Returns JSON text in base64, as sent in the request. */
 function parseQuery(text: string): string {
   try {
     JSON.parse(text);
@@ -100,7 +100,7 @@ const RAW_QUERIES: QueryGroup = {
   queries: { raw: query("RawContractState", "print the value of an entry, base64", "VALUE") },
 };
 
-/** `relaywatch query wasm`. Same names as wasmd. `smart` and `state` are short for `contract-state smart` and `contract-state all`. */
+/** `relaywatch query wasm`. Same names as wasmd. `smart` and `state` mean `contract-state smart` and `contract-state all`. */
 export function queryWasmCommand(context: CliContext): Command {
   const state = queryCommands(STATE_QUERIES)(context).addCommand(queryCommand(RAW_QUERIES, "raw", context));
   const short = queryCommands(QUERIES)(context);
@@ -112,7 +112,7 @@ export function queryWasmCommand(context: CliContext): Command {
     .addCommand(vmVersionCommand(context));
 }
 
-/** Lets the smart queries write a profile. */
+/** Adds profile options to the smart query commands. */
 function withProfile(commands: readonly Command[], context: CliContext): void {
   const smart = commands.find((one) => one.name() === "smart");
   if (smart === undefined) return;
@@ -147,7 +147,7 @@ function downloadCommand(context: CliContext): Command {
     );
 }
 
-/** `query wasm libwasmvm-version`: the version on the chain that this program implements. */
+/** `query wasm libwasmvm-version`: prints the version used by the chain that this program implements. */
 function vmVersionCommand(context: CliContext): Command {
   return new Command("libwasmvm-version")
     .description("print the version of the virtual machine that local chains match exactly")

@@ -21,24 +21,24 @@ import { accountNamed, type ChainProfile } from "../../accounts/chains.ts";
 export interface ScenarioTx {
   readonly hash: string;
   readonly confirmation: Confirmation;
-  /** The response to its message; null if the transaction failed. */
+  /** The response to the transaction's message; null if the transaction failed. */
   readonly response: JsonValue;
 }
 
-/** A local chain as a scenario uses it: with the public test accounts and without fine-tuning. */
+/** A local chain as seen by a scenario: with the public test accounts, and without fine-tuning. */
 export interface ScenarioChain {
-  /** Runs a gRPC query: `cosmos.bank.v1beta1.Query`, `SupplyOf`. Rejects with `ClientError`. */
+  /** Runs a gRPC query, such as `cosmos.bank.v1beta1.Query`, `SupplyOf`. Rejects with `ClientError`. */
   readonly ask: (service: string, rpc: string, request: JsonObject) => Promise<JsonValue>;
-  /** Sends a test account's message, as proto JSON. A transaction that fails in its block is returned, not thrown. */
+  /** Sends a test account's message, given as proto JSON. Returns a transaction that fails in its block, rather than throwing. */
   readonly send: (account: string, type: string, fields: JsonObject) => Promise<ScenarioTx>;
   /** Returns the events of the first matching transaction; empty if there is none. */
   readonly eventsOf: (query: string) => Promise<SearchPage["txs"][number]["result"]["events"]>;
 }
 
-/** More than any scenario message needs. A simulation would reject the messages that the scenario wants to fail in a block. */
+/** More than any scenario message needs. A simulation would reject the messages that are meant to fail in a block. */
 const GAS_LIMIT = 1_500_000n;
 
-/** Creates the scenario's access to a chain. */
+/** Creates a chain interface for the scenario. */
 export function createScenarioChain(
   profile: ChainProfile,
   client: PooledChainClient,

@@ -102,7 +102,7 @@ export const txDexCommand = messageCommands({
 });
 
 /**
- * Describes `Msg<name>`, whose response is printed. With `--dry-run`, the query `Simulate<name>` returns what the message would.
+ * Describes `Msg<name>`, whose response is printed. With `--dry-run`, the query `Simulate<name>` returns the message's response.
  */
 function dexMessage(name: DexMessageName, description: string, more: Parameters<typeof message>[2] = {}) {
   return message(name, description, {
@@ -132,7 +132,7 @@ function price(text: string): string {
   return text;
 }
 
-/** Combines two lists of flags into options per position. */
+/** Combines the two lists of flags into one list of options, one entry per position. */
 function withDepositOptions({ disable_autoswap, fail_tx_on_bel, swap_on_deposit, ...given }: Fields): Fields {
   const [autoswaps, fails] = [disable_autoswap, fail_tx_on_bel].map((flags) =>
     Array.isArray(flags) ? flags : [],
@@ -153,7 +153,7 @@ function withOneMaximum({ max_amout_out: misspelt, ...given }: Fields): Fields {
   throw new CliError(EXIT.usage, "give only one of --max-amount-out and --max-amout-out");
 }
 
-/** A line in a response: its label, and the path of its field. */
+/** A line in a response: its label and the path of its field. */
 type Line = readonly [words: string, path: string];
 
 const PROCEEDS: readonly Line[] = [
@@ -161,7 +161,7 @@ const PROCEEDS: readonly Line[] = [
   ["not sold", "maker_coin_out"],
 ];
 
-/** Lines for responses that have one value per field. */
+/** Lines for responses with one value per field. */
 const LINES = {
   Withdrawal: [
     ["token0 withdrawn", "reserve0_withdrawn"],
@@ -186,7 +186,7 @@ const LINES = {
 /** The dex's message names, without `Msg`. */
 type DexMessageName = "Deposit" | keyof typeof LINES;
 
-/** Formats the response to a message for people. */
+/** Formats the response to a message for human readers. */
 export function formatDexResponse(name: DexMessageName, response: JsonValue): string {
   return name === "Deposit" ? depositTable(response) : valueTable(LINES[name], response);
 }
@@ -207,7 +207,7 @@ const POSITION_COLUMNS = [
   column("ERROR", "error"),
 ];
 
-/** One row per position, and the shares of all positions. */
+/** Formats one row per position, and the shares of all positions. */
 function depositTable(response: JsonValue): string {
   const [in0, in1, failed] = ["reserve0_deposited", "reserve1_deposited", "failed_deposits"].map((name) =>
     listAt(response, name),
@@ -225,7 +225,7 @@ function depositTable(response: JsonValue): string {
   return `${formatTable(POSITION_COLUMNS, rows ?? [])}\nshares issued: ${shares}`;
 }
 
-/** Formats coins as "5untrn"; without a denomination, there is no coin. */
+/** Formats a coin as "5untrn". Without a denomination, there is no coin. */
 function valueText(value: JsonValue): string {
   if (Array.isArray(value)) return value.length === 0 ? "-" : value.map(valueText).join(", ");
   if (!isRecord(value)) return cellText(value);

@@ -4,7 +4,7 @@ import type { CliContext } from "../../../platform/cli/cli-context.ts";
 import { parseCoin, requiredOption, textOf } from "../command-inputs.ts";
 import { message, messageCommands } from "../module-tx.ts";
 
-/** Names for votes on the command line. */
+/** Command-line names for votes. */
 const OPTIONS: Readonly<Record<string, string>> = {
   yes: "VOTE_OPTION_YES",
   abstain: "VOTE_OPTION_ABSTAIN",
@@ -51,7 +51,7 @@ const govCommands = messageCommands({
   },
 });
 
-/** `relaywatch tx gov`. Same names as in a Cosmos SDK binary. */
+/** `relaywatch tx gov`. Uses the same names as a Cosmos SDK binary. */
 export function txGovCommand(context: CliContext): Command {
   const group = legacyCommands(context);
   for (const command of govCommands(context).commands) group.addCommand(command);

@@ -15,7 +15,7 @@ import { type ConnectionOptions, parseNodeUrl } from "../connection-options.ts";
 import { message, type MessageGroup, messageCommands } from "../module-tx.ts";
 import { CHANNEL_WORDS, numbered } from "../ibc-arguments.ts";
 
-/** `relaywatch tx ibc`: the IBC steps that people take by hand. A relayer takes the others. */
+/** `relaywatch tx ibc`: the IBC steps that people take by hand. A relayer takes all other steps. */
 export function txIbcCommand(context: CliContext): Command {
   const client = messageCommands(clientMessages(context))(context);
   const channel = messageCommands(CHANNEL_MESSAGES)(context);
@@ -50,7 +50,7 @@ function clientMessages(context: CliContext): MessageGroup {
   };
 }
 
-/** The header is already encoded, and is left unchanged. */
+/** The header is already encoded and is left unchanged. */
 function encodeUpdate({ client_id, client_message, signer }: JsonObject): Uint8Array {
   return MsgUpdateClient.encode({
     clientId: textOf(client_id),
@@ -59,9 +59,7 @@ function encodeUpdate({ client_id, client_message, signer }: JsonObject): Uint8A
   }).finish();
 }
 
-/**
- * Reads the newest header of the client's chain, including the validators that the client trusts. Returns it as an Any, base64.
- */
+/** Reads the newest header of the client's chain, including the validators that the client trusts. Returns it as a base64 Any. */
 function newestHeader(
   { clientId, node }: { readonly clientId: string; readonly node: Fields[string] },
   options: ConnectionOptions,

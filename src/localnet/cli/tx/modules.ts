@@ -15,7 +15,7 @@ const CONTRACT = "params.contract_address";
 /** Upper bound that detects a wrong file; no chain accepts a transaction of this size. */
 const MAX_RESULT_FILE_BYTES = 64 * 1024 * 1024;
 
-/** `relaywatch tx MODULE` for modules with few messages. Same names and arguments as in a Cosmos SDK binary. */
+/** `relaywatch tx MODULE`, for modules with few messages. Uses the same names and arguments as a Cosmos SDK binary. */
 const MODULE_MESSAGES = {
   bank: {
     service: "cosmos.bank.v1beta1.Msg",
@@ -101,7 +101,7 @@ function parseHeight(text: string): string {
   throw new InvalidArgumentError("a height above zero was expected");
 }
 
-/** The chain accepts any address, then rejects every transfer if it is not a contract. So an empty address must be explicit. */
+/** The chain accepts any address, but then rejects every transfer if it is not a contract. An empty address must be explicit. */
 function checkedContract({ [CONTRACT]: contract, none }: Fields): Fields {
   if ((contract === undefined) !== (none === true))
     throw new CliError(EXIT.usage, "give the address of a contract, or --none");

@@ -22,7 +22,7 @@ The file has the same members as for a Cosmos SDK binary:
   "min-self-delegation": "1"
 }`;
 
-/** `relaywatch tx staking`. Same names and arguments as in a Cosmos SDK binary. */
+/** `relaywatch tx staking`. Uses the same names and arguments as a Cosmos SDK binary. */
 export const txStakingCommand = messageCommands({
   service: "cosmos.staking.v1beta1.Msg",
   fields: {
@@ -70,7 +70,7 @@ export const txStakingCommand = messageCommands({
   },
 });
 
-/** A text that the chain replaces with the current one. */
+/** Placeholder that the chain replaces with the current text. */
 const KEEP = "[do-not-modify]";
 
 function textOption(flags: string, description: string): () => Option {
@@ -82,7 +82,7 @@ const MAX_BYTES = 64 * 1024;
 
 const optionalText = z.string().optional();
 
-/** The file that a Cosmos SDK program's `create-validator` reads. */
+/** The file that `create-validator` reads in a Cosmos SDK program. */
 const validatorFile = z.strictObject({
   pubkey: z.strictObject({ "@type": z.string(), key: z.string() }),
   amount: z.string().transform(checkedBy(parseCoin)),
@@ -97,7 +97,7 @@ const validatorFile = z.strictObject({
   "min-self-delegation": z.string().regex(/^\d{1,77}$/, "a whole number in quotes was expected"),
 });
 
-/** Reads a validator file. Returns `MsgCreateValidator` without the address. Throws `CliError` that lists every wrong field. */
+/** Reads a validator file. Returns `MsgCreateValidator` without the address. Throws a `CliError` listing every invalid field. */
 function readValidatorFile(file: string): JsonObject {
   const parsed = validatorFile.safeParse(readJson(file));
   if (!parsed.success) throw unusable(file, z.prettifyError(parsed.error));

@@ -44,7 +44,7 @@ const GROUP = {
   },
 } as const;
 
-/** `relaywatch tx ibc-transfer`. Same names and arguments as in ibc-go. */
+/** `relaywatch tx ibc-transfer`. Uses the same names and arguments as ibc-go. */
 export const txIbcTransferCommand = messageCommands({
   ...GROUP,
   messages: {
@@ -70,7 +70,7 @@ const SHORT: MessageGroup = {
   },
 };
 
-/** `relaywatch tx transfer`: the same without the port, which is almost always `transfer`. */
+/** `relaywatch tx transfer`: the same command without the port, which is almost always `transfer`. */
 export function txTransferCommand(context: CliContext): ReturnType<typeof messageCommand> {
   return messageCommand(SHORT, "transfer", context);
 }

@@ -9,7 +9,7 @@ import { message, messageCommands } from "../module-tx.ts";
 /** Upper bound that detects a wrong file; no chain accepts a transaction of this size. */
 const MAX_PERIODS_FILE_BYTES = 1024 * 1024;
 
-/** `relaywatch tx vesting`. Same names and arguments as in a Cosmos SDK binary. */
+/** `relaywatch tx vesting`. Uses the same names and arguments as a Cosmos SDK binary. */
 export const txVestingCommand = messageCommands({
   service: "cosmos.vesting.v1beta1.Msg",
   fields: {
@@ -44,7 +44,7 @@ Each part begins when the one before it ends, the first at start_time (Unix seco
   },
 });
 
-/** Reads a file in the SDK's format. Throws `CliError` for any other content. */
+/** Reads a file in the SDK's format. Throws `CliError` if the content has any other format. */
 function readPeriods(file: string): Fields {
   try {
     const json: unknown = JSON.parse(readTextFile(file, MAX_PERIODS_FILE_BYTES));

@@ -11,7 +11,7 @@ import { readContract } from "../contract-code.ts";
 import { PROFILE_OPTIONS } from "../gas-reports.ts";
 import { message, messageCommands } from "../module-tx.ts";
 
-/** Who may create contracts from a code. */
+/** Who may instantiate contracts from a code. */
 const PERMISSION = {
   everybody: () =>
     new Option("--instantiate-everybody", "everybody may create contracts from it").conflicts([
@@ -43,7 +43,7 @@ const CREATE = {
   prints: { contract: "address" },
 } as const;
 
-/** `relaywatch tx wasm`. Same names and arguments as wasmd. */
+/** `relaywatch tx wasm`. Uses the same names and arguments as wasmd. */
 export const txWasmCommand = messageCommands({
   service: "cosmwasm.wasm.v1.Msg",
   sending: { callsContract: true },
@@ -121,7 +121,7 @@ export const txWasmCommand = messageCommands({
   },
 });
 
-/** Undefined: the chain's default. */
+/** Undefined means the chain's default. */
 function permissionOf({ everybody, nobody, addresses }: Fields): JsonValue | undefined {
   if (addresses !== undefined) return { permission: "ACCESS_TYPE_ANY_OF_ADDRESSES", addresses };
   if (everybody === true) return { permission: "ACCESS_TYPE_EVERYBODY" };
@@ -137,7 +137,7 @@ function withNewPermission({ code_id, ...choice }: Fields): Fields {
   );
 }
 
-/** As with wasmd, one of `--admin` and `--no-admin` must be given: a contract without an admin can never be migrated. */
+/** As in wasmd, either `--admin` or `--no-admin` must be given: a contract without an admin can never be migrated. */
 function withAdmin({ admin, ...given }: Fields): Fields {
   if (admin !== undefined) return { ...given, admin: admin === false ? "" : admin };
   throw new CliError(EXIT.usage, "--admin ADDRESS, who may migrate the contract, or --no-admin was expected");
@@ -172,7 +172,7 @@ function parseMessage(text: string): string {
   return text;
 }
 
-/** Encodes a message for a contract exactly as written, because proto JSON loses spaces and the digits of long numbers. */
+/** Encodes a contract message exactly as written, because proto JSON loses spaces and the digits of long numbers. */
 function asWritten<T extends { readonly msg: Uint8Array }>(
   name: string,
   type: { decode(bytes: Uint8Array): T; encode(message: T): { finish(): Uint8Array } },

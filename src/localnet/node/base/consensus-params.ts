@@ -9,11 +9,11 @@ export interface ConsensusParams {
   readonly evidenceMaxAgeBlocks: bigint;
   readonly evidenceMaxAgeNs: bigint;
   readonly evidenceMaxBytes: bigint;
-  /** 0 disables vote extensions. A block then contains only transactions. */
+  /** 0 disables vote extensions, so that a block contains only transactions. */
   readonly voteExtensionsEnableHeight: bigint;
 }
 
-/** A local chain's parameters: same as on the real network, but without vote extensions. */
+/** A local chain's parameters: the same as on the real network, but without vote extensions. */
 export const DEFAULT_CONSENSUS_PARAMS: ConsensusParams = {
   maxBytes: 22_020_096n,
   maxGas: 1_000_000_000n,
@@ -23,7 +23,7 @@ export const DEFAULT_CONSENSUS_PARAMS: ConsensusParams = {
   voteExtensionsEnableHeight: 0n,
 };
 
-/** Returns the JSON that a genesis document and the RPC method `consensus_params` show. */
+/** Returns the parameters as JSON, as shown in a genesis document and by the RPC method `consensus_params`. */
 export function consensusParamsToJson(
   params: ConsensusParams,
   version: JsonObject = { app: "0" },

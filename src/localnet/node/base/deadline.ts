@@ -1,15 +1,15 @@
 import { type Interrupt, InterruptedError } from "../../chain/runtime/interrupt.ts";
 
 /**
- * Default processor time allowed for a query or simulation. A node runs them between its blocks, and responds to nothing in the
- * meantime. A block's gas would allow an endless loop to run for six seconds.
+ * Default processor time allowed for a query or simulation. A node runs them between its blocks, and cannot respond to anything
+ * else in the meantime. A block's gas would let an endless loop run for six seconds.
  */
 export const DEFAULT_QUERY_TIME_MS = 500;
 
 /** Clocks that a deadline reads, in ms. */
 export interface DeadlineDeps {
   readonly monotonicMs: () => number;
-  /** Processor time used by this process. */
+  /** Processor time that this process has used. */
   readonly cpuMs: () => number;
 }
 
@@ -22,8 +22,8 @@ const SYSTEM: DeadlineDeps = {
 };
 
 /**
- * Returns a function that throws `InterruptedError` once this process has used more than `limitMs` of processor time from now on.
- * Load from other processes does not count, so the same request ends the same way on a busy machine.
+ * Returns a function that throws `InterruptedError` once this process has used more than `limitMs` of processor time since the
+ * call. Load from other processes does not count, so the same request ends in the same way on a busy machine.
  */
 export function createDeadline(limitMs: number, deps: DeadlineDeps = SYSTEM): Interrupt {
   const startMs = deps.monotonicMs();

@@ -5,10 +5,10 @@ export type MempoolErrorFacts =
   | { readonly code: "mempool-full"; readonly txs: number; readonly bytes: number }
   | { readonly code: "tx-too-large"; readonly bytes: number; readonly maxBytes: number };
 
-/** Thrown if the mempool rejects a transaction before CheckTx. Same texts as CometBFT. */
+/** Thrown if the mempool rejects a transaction before CheckTx. Uses CometBFT's texts. */
 export class MempoolError extends CodedError<MempoolErrorFacts> {}
 
-/** Thrown for a page number outside the list. */
+/** Thrown for a page number that is out of range. */
 export class PageError extends CodedError<{ readonly code: "page-out-of-range"; readonly pages: number }> {}
 
 /** Checks a 1-based page against `total` entries. An empty list has one page. Throws {@link PageError} with CometBFT's text. */
@@ -24,7 +24,7 @@ export function requirePage(page: number | bigint, total: number, perPage: numbe
 export type NodeErrorFacts =
   | { readonly code: "home-in-use"; readonly home: string; readonly pid: number | undefined }
   | { readonly code: "home-unusable"; readonly home: string }
-  /** Writing to the disk fails. */
+  /** A write to the disk failed. */
   | { readonly code: "store-failed"; readonly path: string }
   | { readonly code: "no-state"; readonly home: string }
   | { readonly code: "other-genesis"; readonly chainId: string }

@@ -20,7 +20,7 @@ export interface GenesisDoc {
   readonly consensusParams: ConsensusParams;
   readonly validators: readonly ValidatorPower[];
   readonly appState: JsonObject;
-  /** The chain's profile. Absent: `specification`. CometBFT does not have this member, and ignores it. */
+  /** The chain's profile. If absent, `specification`. CometBFT does not define this member and ignores it. */
   readonly profile?: ProfileName;
 }
 
@@ -46,7 +46,7 @@ export function genesisToJson(doc: GenesisDoc): JsonObject {
 
 const ED25519_KEY_TYPE = "tendermint/PubKeyEd25519";
 
-/** Encodes a document as JSON. The bytes depend on the member order of `appState`. They are compared on a restart. */
+/** Encodes a document as JSON. The bytes depend on the member order in `appState`, and are compared on a restart. */
 export function encodeGenesis(doc: GenesisDoc): Uint8Array {
   return utf8(JSON.stringify(genesisToJson(doc)));
 }
@@ -102,7 +102,7 @@ function parseValidators(field: JsonField): readonly ValidatorPower[] {
   });
 }
 
-/** The members of the application state are checked by the modules that read them. */
+/** The modules that read the application state check its members. */
 function parseAppState(field: JsonField): JsonObject {
   if (!isJsonObject(field.value)) throw field.error(field.path, "an object");
   return field.value;

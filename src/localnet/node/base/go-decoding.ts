@@ -10,7 +10,7 @@ export function goHexDecode(text: string): Uint8Array {
   return fromHex(text);
 }
 
-/** Prints a character's first byte like Go's `%#U`, because Go reads bytes and reports the first bad one. */
+/** Prints a character's first byte as Go's `%#U` does, because Go reads bytes and reports the first invalid one. */
 function printRune(rune: string): string {
   const byte = utf8(rune)[0] ?? 0;
   return `U+${byte.toString(16).toUpperCase().padStart(4, "0")} '${String.fromCodePoint(byte)}'`;
@@ -46,7 +46,7 @@ export function goJsonParse(text: string): unknown {
   }
 }
 
-/** Returns the name of a JSON value's type in the errors of Go's `encoding/json`. */
+/** Returns the name that Go's `encoding/json` uses in its errors for a JSON value's type. */
 export function goKind(value: unknown): string {
   if (Array.isArray(value)) return "array";
   if (typeof value === "boolean") return "bool";

@@ -12,11 +12,11 @@ import { BusyError, RETRY_AFTER } from "./work-queue.ts";
 /** A server's address, and the command line option that changes its port. */
 export interface ServerAddress {
   readonly host: string;
-  /** 0 picks a free port. */
+  /** 0 selects a free port. */
   readonly port: number;
   readonly portOption: string;
   /**
-   * Host names and web pages that may use the server. The gRPC server ignores it, because browsers do not support plain HTTP/2.
+   * Host names and web pages that may use the server. The gRPC server ignores this, because browsers do not support plain HTTP/2.
    */
   readonly access?: HttpAccess;
 }
@@ -47,7 +47,7 @@ export const NODE_HTTP_LIMITS: HttpLimits = {
   closeGraceMs: 500,
 };
 
-/** Creates the node's HTTP server. Its own replies are plain text, as in Go's `net/http`. */
+/** Creates the node's HTTP server. Its own replies are plain text, as with Go's `net/http`. */
 export function createNodeHttpServer(
   name: string,
   { host, port, portOption, access }: ServerAddress,

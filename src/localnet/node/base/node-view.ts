@@ -6,7 +6,7 @@ import type { ChainEvent } from "../../chain/runtime/events.ts";
 export interface StoredBlock {
   readonly header: Header;
   readonly txs: readonly Uint8Array[];
-  /** Commit for the previous block. In the first block, an empty commit with height 0. */
+  /** Commit for the previous block; for the first block, an empty commit with height 0. */
   readonly lastCommit: Commit;
   readonly blockId: BlockId;
   /** Length of the encoded block (`encodeBlock`). */
@@ -19,7 +19,7 @@ export interface StoredResults {
   readonly txResults: readonly TxResult[];
   readonly events: readonly ChainEvent[];
   readonly validatorUpdates: readonly ValidatorPower[];
-  /** Hash of the state after this block. The next block's header contains it. */
+  /** Hash of the state after this block, contained in the next block's header. */
   readonly appHash: Uint8Array;
 }
 
@@ -32,7 +32,7 @@ export interface StoredTx {
   readonly result: TxResult;
 }
 
-/** A search in CometBFT's event query language. Pages are counted from 1. */
+/** A search in CometBFT's event query language. Page numbers start at 1. */
 export interface SearchRequest {
   readonly query: string;
   readonly order: "asc" | "desc";
@@ -40,14 +40,14 @@ export interface SearchRequest {
   readonly perPage: number;
 }
 
-/** One page of a search result. `total` counts the items on all pages. */
+/** One page of search results. `total` counts the items on all pages. */
 export interface SearchPage<T> {
-  /** Reads and decodes each item only when the iteration reaches it; can be iterated once. */
+  /** Reads and decodes each item only when the iteration reaches it. Can be iterated only once. */
   readonly items: Iterable<T>;
   readonly total: number;
 }
 
-/** Identity of the chain and the node, and the latest block. */
+/** The identity of the chain and the node, and the latest block. */
 export interface NodeStatus {
   readonly chainId: string;
   readonly moniker: string;
@@ -58,7 +58,7 @@ export interface NodeStatus {
   /** Hash of the state after the latest block. */
   readonly latestAppHash: Uint8Array;
   readonly latestTimeNs: bigint;
-  /** Lowest readable block. Before the first block, the initial height. */
+  /** Lowest readable block; before the first block, the initial height. */
   readonly earliestHeight: bigint;
 }
 
@@ -73,11 +73,11 @@ export type NodeQueries = ReadonlyMap<string, (request: QueryRequest) => QueryRe
 
 /**
  * The interface between a chain and its servers (RPC, REST, gRPC, control). All reads are synchronous and show committed state.
- * Reads for an unknown height or hash return undefined. Returned objects are shared and must not be modified.
+ * Reading an unknown height or hash returns undefined. Returned objects are shared and must not be modified.
  */
 export interface NodeView {
   readonly status: () => NodeStatus;
-  /** ABCI query for an application's gRPC path or a store, at any stored height. Errors are part of the response. */
+  /** Runs an ABCI query on an application's gRPC path or a store, at any stored height. The response includes any error. */
   readonly query: (request: QueryRequest) => QueryResponse;
   readonly simulate: (tx: Uint8Array) => TxResult;
   /** gRPC query paths that the application supports. */
@@ -87,12 +87,12 @@ export interface NodeView {
   readonly block: (height: bigint) => StoredBlock | undefined;
   readonly blockByHash: (hash: Uint8Array) => StoredBlock | undefined;
   readonly results: (height: bigint) => StoredResults | undefined;
-  /** Commit for a block. It is taken from the next block or, for the latest block, from the votes. */
+  /** Returns the commit for a block, taken from the next block or, for the latest block, from the votes. */
   readonly commit: (height: bigint) => Commit | undefined;
-  /** Validators that sign a height, with proposer and priorities. The highest known height is the latest height + 1. */
+  /** Returns the validators that sign a height, with proposer and priorities. The highest known height is the latest plus 1. */
   readonly validators: (height: bigint) => ValidatorSet | undefined;
   readonly tx: (hash: Uint8Array) => StoredTx | undefined;
-  /** Throws `QueryLanguageError` for an invalid query, and `PageError` for a page outside the result. */
+  /** Throws `QueryLanguageError` for an invalid query, and `PageError` if the page is out of range. */
   readonly searchTxs: (request: SearchRequest) => SearchPage<StoredTx>;
   /** Throws like `searchTxs`. */
   readonly searchBlocks: (request: SearchRequest) => SearchPage<StoredBlock>;
@@ -100,7 +100,7 @@ export interface NodeView {
   readonly broadcast: (tx: Uint8Array) => BroadcastResult;
   /** Runs CheckTx without adding the transaction to the mempool. */
   readonly check: (tx: Uint8Array) => TxResult;
-  /** Number and total size of the pending transactions, and the first `limit` of them. */
+  /** Returns the number and total size of the pending transactions, and the first `limit` of them. */
   readonly unconfirmed: (limit: number) => {
     readonly count: number;
     readonly bytes: number;

@@ -1,7 +1,7 @@
 import { setImmediate, setTimeout } from "node:timers/promises";
 import type { SendBudget } from "../../../platform/http/http-connections.ts";
 
-/** Thrown if a request waited too long, or if too many are waiting. HTTP servers respond with 503, gRPC with Unavailable. */
+/** Thrown if a request has waited too long or too many are waiting. HTTP servers return 503, the gRPC server Unavailable. */
 export class BusyError extends Error {
   constructor() {
     super("the node is busy with other requests; try again later");
@@ -9,45 +9,45 @@ export class BusyError extends Error {
   }
 }
 
-/** Response header for a client that should try again after {@link BusyError}. */
+/** Response header that asks a client to try again after {@link BusyError}. */
 export const RETRY_AFTER: Readonly<Record<string, string>> = { "Retry-After": "1" };
 
 /**
- * One call in a request. A call that computes for a long time awaits `pause` between its parts. It must not wait for anything
- * else, because no other request runs until it ends.
+ * One call in a request. A long computation awaits `pause` between its parts. It must not wait for anything else, because no
+ * other request runs until it ends.
  */
 export type QueuedCall<T> = (pause: () => Promise<void>) => T | Promise<T>;
 
 /** The client that sent a request. */
 export interface Waiter {
   readonly isGone: () => boolean;
-  /** The unread responses from the client's server. A request starts once there is capacity for its response. */
+  /** The server's responses that clients have not read yet. A request starts once there is capacity for its response. */
   readonly budget: Pick<SendBudget, "untilCapacity">;
 }
 
-/** Runs the requests to all of a node's servers, one after the other. */
+/** Runs the requests to all of a node's servers one at a time. */
 export interface WorkQueue {
   /**
-   * Runs a request's calls in order and resolves with their results. No other request runs between two calls of the same request,
-   * so only one unfinished response is in memory. Rejects with {@link BusyError} if the node is too busy, and with an error if
-   * the client is gone: calls that nobody waits for do not run.
+   * Runs a request's calls in order and resolves with their results. No other request runs between two calls in the same request,
+   * so only one unfinished response is in memory. Rejects with {@link BusyError} if the node is too busy, and with another error
+   * if the client is gone: calls whose results nobody awaits do not run.
    */
   readonly run: <T>(calls: readonly QueuedCall<T>[], waiter: Waiter) => Promise<readonly T[]>;
 }
 
-/** Maximum waiting requests: far fewer than connections, so that a new connection can replace one whose request was refused. */
+/** Maximum number of waiting requests. It is far below the number of connections, so that new ones can replace refused ones. */
 export const MAX_WAITING_REQUESTS = 256;
 /** Time after which a request that has not started is refused. */
 const MAX_WAIT_MS = 5_000;
-/** Time after which a request is refused if there is no capacity for its response, because others wait behind it. */
+/** Time after which a request is refused if there is no capacity for its response, because other requests wait behind it. */
 const MAX_CAPACITY_WAIT_MS = 2_000;
 /** The node is overloaded once the oldest request has waited this long. */
 const OVERLOADED_AFTER_MS = 500;
-/** Maximum time without a pause. Making a block takes several turns of the event loop. */
+/** Maximum working time without a pause. Making a block takes several turns of the event loop. */
 const SLICE_MS = 10;
 /**
- * After working for this long, the queue rests for as long as it worked, even without an overload. Otherwise, since each turn of
- * the event loop accepts only one connection, clients behind a flood of slow requests would never get into the queue.
+ * After working for this long, the queue rests for as long as it worked, even if it is not overloaded. Otherwise, since each turn
+ * of the event loop accepts only one connection, clients behind a flood of slow requests would never reach the queue.
  */
 const LONG_MS = 50;
 

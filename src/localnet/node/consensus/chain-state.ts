@@ -16,19 +16,19 @@ import { validatorsAt } from "./validator-history.ts";
 /** The part of the chain's state on which the next block depends, like CometBFT's `state.State`. */
 export interface ChainState {
   readonly chainId: string;
-  /** Height of the last block. Before the first block, the initial height minus 1. */
+  /** Height of the last block; before the first block, the initial height minus 1. */
   readonly height: bigint;
   readonly initialHeight: bigint;
   readonly lastBlockId: BlockId;
-  /** Time of the last block. Before the first block, the genesis time. */
+  /** Time of the last block; before the first block, the genesis time. */
   readonly lastTimeNs: bigint;
   /** Commit for the last block. Empty before the first block. */
   readonly lastCommit: Commit;
-  /** The set that signed the last block. */
+  /** The validator set that signed the last block. */
   readonly lastValidators: ValidatorSet;
-  /** The set that signs the next block. */
+  /** The validator set that signs the next block. */
   readonly validators: ValidatorSet;
-  /** The set that signs the block after the next one. */
+  /** The validator set that signs the block after the next one. */
   readonly nextValidators: ValidatorSet;
   readonly appHash: Uint8Array;
   readonly lastResultsHash: Uint8Array;
@@ -38,8 +38,8 @@ export interface ChainState {
  * Loads the state after the last block on disk. If there is no block, stores the genesis document and initializes the
  * application. Throws `NodeError` `state-mismatch` if the application's state is not the state after the last block.
  *
- * Unlike in CometBFT's handshake, no block is ever replayed: block and application state are written in one transaction, so both
- * are at the same height even after a `kill -9`. A difference means that the database is damaged.
+ * Unlike in CometBFT's handshake, no block is ever replayed: a block and its application state are written in one transaction, so
+ * both are at the same height even after a `kill -9`. A difference means that the database is damaged.
  */
 export function loadChainState(store: BlockStore, app: Application, genesis: GenesisDoc): ChainState {
   const latest = store.latestHeight();

@@ -12,7 +12,7 @@ import type { Mempool } from "./mempool.ts";
 import { setsToKeep } from "./validator-history.ts";
 import type { Validators } from "./validators.ts";
 
-/** A block on disk, its results, and the state after it. */
+/** A block on disk, its results, and the resulting state. */
 export interface ProducedBlock {
   readonly block: StoredBlock;
   readonly commit: Commit;
@@ -22,7 +22,7 @@ export interface ProducedBlock {
   readonly executionMs: number;
 }
 
-/** Makes blocks, one at a time. */
+/** Makes blocks one at a time. */
 export interface Engine {
   /** State after the last block on disk. */
   readonly state: () => ChainState;
@@ -35,11 +35,11 @@ export interface Engine {
    * node must stop. A restart continues after the last block on disk.
    */
   readonly produce: () => BlockSteps;
-  /** Continues from an earlier state to which the store and the application have already gone back. No block may be open. */
+  /** Continues from an earlier state, to which the store and the application have already been reverted. No block may be open. */
   readonly goBack: (earlier: ChainState) => void;
 }
 
-/** An open block: one `next` per step. The generator returns the block. */
+/** An open block. Each `next` runs one step. The generator returns the block. */
 export type BlockSteps = Generator<undefined, ProducedBlock, undefined>;
 
 export interface EngineDeps {
@@ -48,7 +48,7 @@ export interface EngineDeps {
   readonly mempool: Mempool;
   readonly validators: Validators;
   readonly params: ConsensusParams;
-  /** Returns the transaction that carries the votes on the last block. Required if vote extensions are enabled. */
+  /** Returns the transaction that carries the votes for the last block. Required if vote extensions are enabled. */
   readonly votes?: ((state: ChainState) => Uint8Array | undefined) | undefined;
   readonly nowNs: () => bigint;
   readonly monotonicMs: () => number;
@@ -57,7 +57,7 @@ export interface EngineDeps {
 // Upper bounds for the parts of a block that are not transactions, as in CometBFT's `MaxDataBytes`.
 /** MaxOverheadForBlock 11 + MaxHeaderBytes 626 + MaxCommitOverheadBytes 94. */
 const BLOCK_OVERHEAD = 731n;
-/** MaxCommitSigBytes 109 + 2 bytes of protobuf tag and length, per validator in the last commit. */
+/** MaxCommitSigBytes 109 + 2 bytes for the protobuf tag and length, per validator in the last commit. */
 const SIGNATURE_OVERHEAD = 111n;
 
 /** Creates an engine that continues from `initial`. */
@@ -126,7 +126,7 @@ function execute(state: ChainState, { block, commit }: DecidedBlock, deps: Engin
   return { block, commit, results, executionMs };
 }
 
-/** Commits an executed block and writes all its parts in one transaction. */
+/** Commits an executed block and writes all of its parts in one transaction. */
 function commitBlock(state: ChainState, executed: ExecutedBlock, deps: EngineDeps): ProducedBlock {
   const { block, commit, results } = executed;
   const startedMs = deps.monotonicMs();
@@ -140,7 +140,7 @@ function commitBlock(state: ChainState, executed: ExecutedBlock, deps: EngineDep
   return { block, commit, results, state: next, executionMs };
 }
 
-/** Proposes and signs the next block, without changing any state. */
+/** Proposes and signs the next block without changing any state. */
 function decide(state: ChainState, deps: EngineDeps): DecidedBlock {
   const keyOf = deps.validators.signingKey;
   const turn = chooseProposer(state.validators, state.height + 1n, (address) => keyOf(address) !== undefined);
@@ -175,7 +175,7 @@ function toRequest(state: ChainState, block: StoredBlock): FinalizeBlockRequest 
 }
 
 /**
- * Leaves out removals of validators that are not in the set. The control API may have removed a validator that the staking module
+ * Drops removals of validators that are not in the set. The control API may have removed a validator that the staking module
  * still counts, and CometBFT rejects a second removal.
  */
 function withoutRemoved(
@@ -187,7 +187,7 @@ function withoutRemoved(
 }
 
 /**
- * Combines the application's updates with the scheduled ones. A scheduled update replaces an application update for the same key.
+ * Merges scheduled updates into the application's updates. A scheduled update replaces an application update for the same key.
  */
 function mergeUpdates(
   ofApp: readonly ValidatorPower[],
@@ -198,7 +198,7 @@ function mergeUpdates(
 
 /**
  * Returns the state after a block. Block H's updates change the set for H + 2, since H's header already commits to the set for H
- * + 1. Each new set is rotated once: the proposer pays, and the others gain priority.
+ * + 1. Each new set is rotated once: the proposer loses priority, and the others gain it.
  */
 function advance(state: ChainState, block: StoredBlock, commit: Commit, results: StoredResults): ChainState {
   return {

@@ -31,13 +31,13 @@ import type { ValidatorKey } from "./validators.ts";
 /** CometBFT 0.38's block protocol version. */
 const BLOCK_PROTOCOL = 11n;
 
-/** Minimum time between a block and a vote for it; `timeIota` in CometBFT's `voteTime`. */
+/** Minimum time from a block to a vote for it; `timeIota` in CometBFT's `voteTime`. */
 const MIN_VOTE_DELAY_NS = 1_000_000n;
 
-/** Time between neighbouring votes in a set. Real validators do not vote in the same nanosecond either. */
+/** Time between consecutive votes in a set. Real validators do not vote in the same nanosecond either. */
 const VOTE_SPACING_NS = 1_000n;
 
-/** What the next block contains that does not follow from the chain state. */
+/** The content of the next block that does not follow from the chain state. */
 export interface Proposal {
   readonly txs: readonly Uint8Array[];
   readonly turn: Turn;
@@ -77,7 +77,7 @@ function makeHeader(state: ChainState, { txs, turn, params, appVersion }: Propos
   };
 }
 
-/** The first block has the genesis time. All later blocks take the median time of the previous block's votes. */
+/** The first block uses the genesis time. Every later block uses the median time of the previous block's votes. */
 function blockTimeNs(state: ChainState): bigint {
   if (state.height + 1n === state.initialHeight) return state.lastTimeNs;
   return (
@@ -85,7 +85,7 @@ function blockTimeNs(state: ChainState): bigint {
   );
 }
 
-/** Keys for the votes, and their time. A validator without a key does not sign. */
+/** Signing keys for the votes, and the time of the votes. A validator without a key does not sign. */
 export interface Signers {
   readonly keyOf: (address: Uint8Array) => ValidatorKey | undefined;
   readonly nowNs: bigint;
@@ -126,7 +126,7 @@ const ABSENT: CommitSig = {
   signature: new Uint8Array(),
 };
 
-/** Returns the addresses that signed a commit, in lower-case hex. */
+/** Returns the addresses of a commit's signers, in lower-case hex. */
 export function signersOf(commit: Commit): ReadonlySet<string> {
   return new Set(
     commit.signatures
@@ -135,7 +135,7 @@ export function signersOf(commit: Commit): ReadonlySet<string> {
   );
 }
 
-/** The consensus round in which a block is decided, and its proposer. */
+/** The consensus round in which a block is decided, and the proposer of that round. */
 interface Turn {
   readonly round: number;
   readonly proposer: Validator;

@@ -3,7 +3,7 @@ import type { TxResult } from "../../chain/runtime/abci.ts";
 import { MempoolError } from "../base/errors.ts";
 import type { BroadcastResult } from "../base/node-view.ts";
 
-/** A mempool's limits. `cacheSize` is a number of transaction hashes. */
+/** Limits for a mempool. `cacheSize` is a number of transaction hashes. */
 export interface MempoolOptions {
   readonly maxTxs: number;
   readonly maxBytes: number;
@@ -11,7 +11,7 @@ export interface MempoolOptions {
   readonly cacheSize: number;
 }
 
-/** CometBFT's defaults, except that the total is 64 MiB instead of 1 GiB, which suits a laptop. */
+/** CometBFT's defaults, except that the total size is 64 MiB instead of 1 GiB, which suits a laptop. */
 export const DEFAULT_MEMPOOL: MempoolOptions = {
   maxTxs: 5_000,
   maxBytes: 67_108_864,
@@ -22,22 +22,22 @@ export const DEFAULT_MEMPOOL: MempoolOptions = {
 /** Transactions that are waiting for a block, in order of arrival. */
 export interface Mempool {
   /**
-   * Runs CheckTx and stores the transaction if its code is 0. Throws {@link MempoolError} without a check if the transaction is
-   * in the cache or exceeds a limit. A transaction that failed its check may be added again.
+   * Runs CheckTx and stores the transaction if the code is 0. Throws {@link MempoolError} without running CheckTx if the
+   * transaction is in the cache or exceeds a limit. A transaction that failed its check may be added again.
    */
   readonly add: (tx: Uint8Array) => BroadcastResult;
-  /** Returns the longest prefix of the queue within both limits. A `maxGas` of -1 means no gas limit. Removes nothing. */
+  /** Returns the longest prefix of the queue that fits both limits. A `maxGas` of -1 means no gas limit. Removes nothing. */
   readonly reap: (maxBytes: bigint, maxGas: bigint) => readonly Uint8Array[];
-  /** Removes the transactions in a committed block and rechecks all others. `results` has the same order as `txs`. */
+  /** Removes a committed block's transactions and rechecks all others. `results` is in the same order as `txs`. */
   readonly update: (txs: readonly Uint8Array[], results: readonly TxResult[]) => void;
-  /** Drops all transactions, and forgets all earlier ones. */
+  /** Drops all transactions and clears the cache of earlier ones. */
   readonly clear: () => void;
   readonly txs: () => readonly Uint8Array[];
   readonly count: () => number;
   readonly bytes: () => number;
-  /** Number of failed first checks since the start. */
+  /** Number of first checks that have failed since the start. */
   readonly failed: () => number;
-  /** Number of rechecks since the start, whatever their result. */
+  /** Number of rechecks since the start, regardless of their result. */
   readonly rechecked: () => number;
 }
 
@@ -84,8 +84,8 @@ export function createMempool(
     return { hash, check };
   };
   /**
-   * A block may invalidate pending transactions, for instance through their sequence. The recheck follows the order of arrival,
-   * because the application's check state includes the transactions checked earlier.
+   * A block may invalidate pending transactions, for instance through their sequence. Rechecks run in order of arrival, because
+   * the application's check state includes the transactions checked earlier.
    */
   const recheck = (): void => {
     for (const [name, { tx }] of pool) {
@@ -140,7 +140,7 @@ function reap(
   return taken;
 }
 
-/** Same error texts as CometBFT. */
+/** Throws errors with the same texts as CometBFT. */
 function checkBounds(options: MempoolOptions, txs: number, bytes: number, length: number): void {
   if (length > options.maxTxBytes) {
     throw new MempoolError(
@@ -156,7 +156,7 @@ function checkBounds(options: MempoolOptions, txs: number, bytes: number, length
   }
 }
 
-/** Hashes of recent transactions, pending or committed. Copies are rejected without running CheckTx. */
+/** Hashes of recent pending or committed transactions. Copies are rejected without running CheckTx. */
 interface TxCache {
   /** Adds a hash as the newest one. Returns false if it was already in the cache. */
   readonly add: (hash: string) => boolean;
@@ -164,7 +164,7 @@ interface TxCache {
   readonly clear: () => void;
 }
 
-/** Creates a cache of at most `capacity` hashes that evicts the least recently added one, like CometBFT's `LRUTxCache`. */
+/** Creates a cache for at most `capacity` hashes that evicts the least recently added one, like CometBFT's `LRUTxCache`. */
 function createTxCache(capacity: number): TxCache {
   // A set iterates in insertion order: its first element is the oldest, and a hash that is added again moves to the end.
   const hashes = new Set<string>();

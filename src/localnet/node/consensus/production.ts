@@ -7,7 +7,7 @@ import type { BlockSteps, Engine, ProducedBlock } from "./engine.ts";
 
 /** Decides when blocks are made. */
 export interface Production {
-  /** Makes a block immediately, then one per block time until the signal aborts. Rejects on any error except `no-quorum`. */
+  /** Makes a block immediately, then one per block time until the signal aborts. Rejects on any error other than `no-quorum`. */
   readonly run: (signal: AbortSignal) => Promise<void>;
   readonly halt: () => void;
   readonly resume: () => void;
@@ -17,7 +17,7 @@ export interface Production {
   /** Makes one block immediately, even on a halted chain. Throws `NodeError` `no-quorum`. */
   readonly produceNow: () => ProducedBlock;
   /**
-   * Runs `work` while no block is open. An error from either also ends `run`, because the chain's state may then be inconsistent.
+   * Runs `work` while no block is open. An error in either also ends `run`, because the chain's state may then be inconsistent.
    */
   readonly between: (work: () => void) => void;
 }
@@ -25,9 +25,7 @@ export interface Production {
 export interface ProductionDeps extends BlockMakerDeps {
   readonly clock: Clock;
   readonly logger: Logger;
-  /**
-   * Runs before each timed block, at the point where a validator extends its vote. May take a long time. Rejects only on abort.
-   */
+  /** Runs before each timed block, when a validator would extend its vote. May take a long time. Rejects only on abort. */
   readonly beforeBlock: (signal: AbortSignal) => Promise<void>;
 }
 
@@ -36,7 +34,7 @@ const MIN_PAUSE = 0.25;
 
 /**
  * Creates the block production. Timed blocks start `blockTimeMs` apart, or later if a block or `beforeBlock` takes longer. This
- * matches CometBFT, where `timeout_commit` starts with the votes for a block and includes its execution.
+ * matches CometBFT, where `timeout_commit` starts with the votes for a block and includes the block's execution.
  */
 export function createProduction(blockTimeMs: number, deps: ProductionDeps): Production {
   let halted = false;
@@ -115,13 +113,13 @@ function isNoQuorum(error: unknown): boolean {
 
 /** Makes blocks and publishes each one once it is on disk. Errors from the engine pass through unchanged. */
 interface BlockMaker {
-  /** Makes a block without a pause. A block that `makeInSteps` has open is finished first. */
+  /** Makes a block without a pause, after finishing any block that `makeInSteps` has open. */
   readonly makeNow: () => ProducedBlock;
   /** Finishes and publishes the open block, if any. */
   readonly settle: () => void;
   /**
    * Makes a block in three steps with pauses between them: execute, write, publish. During the pauses, the process serves
-   * requests; without them, a large block would delay every request until it is complete.
+   * requests; without them, a large block would delay every request until the block is complete.
    */
   readonly makeInSteps: () => Promise<void>;
 }
@@ -140,7 +138,7 @@ export function createBlockMaker({ engine, pause, onBlock }: BlockMakerDeps): Bl
   // Blocks that are on disk and not published, in order of height; two at most. `makeNow` may add a second one during the last
   // pause of `makeInSteps`.
   const unpublished: ProducedBlock[] = [];
-  /** Runs one step. Returns the block after the last step, otherwise undefined. */
+  /** Runs one step. Returns the block after the last step, and undefined after any other. */
   const advance = (steps: BlockSteps): ProducedBlock | undefined => {
     const step = steps.next();
     if (step.done !== true) return undefined;

@@ -9,7 +9,7 @@ import type { BlockStore } from "../storage/block-store.ts";
  */
 const STORE_EVERY = 64n;
 
-/** Returns the validator sets to store with a block: the set for `height`, or none. */
+/** Returns the validator sets to store with a block: either the set for `height` or none. */
 export function setsToKeep(
   height: bigint,
   set: ValidatorSet,
@@ -19,8 +19,8 @@ export function setsToKeep(
 }
 
 /**
- * Returns the validator set for a height, with proposer and priorities, or undefined if no set is stored at or below the height.
- * Costs at most 64 rotations.
+ * Returns the validator set for a height, with proposer and priorities, or undefined if no set is stored at or below that height.
+ * Takes at most 64 rotations.
  */
 export function validatorsAt(store: BlockStore, height: bigint): ValidatorSet | undefined {
   const stored = store.validatorSetAtOrBelow(height);

@@ -7,23 +7,23 @@ import { concat, fromHex, sha256, toHex, utf8 } from "../../../platform/base/byt
 import type { Misbehavior, ValidatorPower } from "../../chain/runtime/abci.ts";
 import { NodeError } from "../base/errors.ts";
 
-/** This node's validator keys, the absent validators, and the scheduled changes to the set. */
+/** This node's validator keys, the absent validators, and scheduled changes to the set. */
 export interface Validators {
   /** Returns the key for an address, or undefined if the validator is absent or this node does not have its key. */
   readonly signingKey: (address: Uint8Array) => ValidatorKey | undefined;
-  /** Replaces the absent addresses. From now on, absent validators do not sign; all others do. */
+  /** Replaces the list of absent addresses. From now on, absent validators do not sign; all others do. */
   readonly setAbsent: (addresses: readonly Uint8Array[]) => void;
   /** Lower-case hex addresses. */
   readonly absent: () => readonly string[];
   /**
    * Schedules a new power (0 removes) for the validator with a 32-byte seed. The next block contains the change, and the
-   * validator signs from two heights after that block on. `upcoming` is the set for the height after the next one. Throws
+   * validator starts to sign two heights after that block. `upcoming` is the set for the height after the next one. Throws
    * `NodeError` `bad-validator-update` if CometBFT would reject the change.
    */
   readonly schedule: (seed: Uint8Array, power: bigint, upcoming: ValidatorSet) => ValidatorKey;
-  /** Schedules evidence for the next block. Until then, it is not durable. */
+  /** Schedules evidence for the next block. Until that block, the evidence is not durable. */
   readonly accuse: (evidence: Misbehavior) => void;
-  /** True if evidence against an address is scheduled. */
+  /** Returns true if evidence against an address is scheduled. */
   readonly isAccused: (address: Uint8Array) => boolean;
   /** Returns the scheduled evidence and clears it. */
   readonly takeEvidence: () => readonly Misbehavior[];
@@ -95,7 +95,7 @@ export interface ValidatorKey {
   readonly sign: (message: Uint8Array) => Uint8Array;
 }
 
-/** DER header for a PKCS #8 document with an ed25519 private key (RFC 8410). It is followed by the 32-byte seed. */
+/** DER header of a PKCS #8 document with an ed25519 private key (RFC 8410), followed by the 32-byte seed. */
 const PKCS8_PREFIX = fromHex("302e020100300506032b657004220420");
 
 /** Derives a key pair from a 32-byte seed. Throws for any other length. */
@@ -109,9 +109,7 @@ export function validatorKey(seed: Uint8Array): ValidatorKey {
   return { publicKey, address: addressOf(publicKey), sign: (message) => sign(null, message, key) };
 }
 
-/**
- * Returns a validator's PUBLIC test seed. All local chains with the same id share their seeds. Never use it on a real network.
- */
+/** Returns a validator's PUBLIC test seed, which all local chains with the same id share. Never use it on a real network. */
 export function testValidatorSeed(chainId: string, index: number): Uint8Array {
   return sha256(utf8(`relaywatch test validator ${chainId} ${index}`));
 }

@@ -19,11 +19,11 @@ import { TENDERMINT_METHODS } from "./tendermint-service.ts";
 import { BROADCAST_PATH, TX_METHODS } from "./tx-service.ts";
 
 interface UnaryCall {
-  /** With the chain's own name: "/acme.interchainqueries.Query/Params". */
+  /** gRPC path with the chain's own name: "/acme.interchainqueries.Query/Params". */
   readonly path: string;
   /** The encoded request. */
   readonly data: Uint8Array;
-  /** All values of `x-cosmos-block-height`. */
+  /** All values of the `x-cosmos-block-height` metadata key. */
   readonly heights: readonly string[];
 }
 
@@ -33,9 +33,9 @@ export interface UnaryReply {
   readonly code: number;
   /** Error text; empty on success. */
   readonly message: string;
-  /** The encoded response; empty on an error. */
+  /** The encoded response, which is empty on error. */
   readonly value: Uint8Array;
-  /** Height of the state that the call read; undefined if it read none. */
+  /** Height of the state that the call read; undefined if it read no state. */
   readonly height: bigint | undefined;
 }
 
@@ -43,13 +43,13 @@ export interface UnaryReply {
 export interface CallRouter {
   /** gRPC paths with the chain's own name. */
   readonly paths: readonly string[];
-  /** Field numbers and names in requests and responses. Default: those in the definitions. */
+  /** Field numbers and names used in requests and responses. Default: those in the definitions. */
   readonly proto?: ProtoVariant | undefined;
   /** Calls a method for gRPC and REST. See {@link callInQueue}. */
   readonly call: (call: UnaryCall) => UnaryReply;
-  /** The requests to the node's servers. */
+  /** The queue of requests to the node's servers. */
   readonly queue: WorkQueue;
-  /** Runs an `abci_query`, which names a method by its gRPC path, or one of the application's other paths. */
+  /** Runs an `abci_query`, whose path is a method's gRPC path or one of the application's other paths. */
   readonly query: (request: QueryRequest) => QueryResponse;
 }
 
@@ -93,7 +93,7 @@ export function createCallRouter(
 
 /**
  * Calls a method when its turn in the node's queue comes, and passes the response to `convert` in the same turn. If the queue has
- * no capacity, the response is Unavailable.
+ * no capacity, responds with Unavailable.
  */
 export function callInQueue<T>(
   { call, queue }: Pick<CallRouter, "call" | "queue">,

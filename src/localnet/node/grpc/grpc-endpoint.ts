@@ -25,7 +25,7 @@ import { BLOCK_HEIGHT_KEY } from "./node-method.ts";
 import { createReflectionStream, REFLECTION_PATHS } from "./reflection.ts";
 
 export interface GrpcEndpointOptions extends ServerAddress {
-  /** First part of the type URLs in the chain's own modules: "neutron". */
+  /** First part of the type URLs of the chain's own modules: "neutron". */
   readonly chainName: string;
 }
 
@@ -35,10 +35,10 @@ export const GRPC_LIMITS: GrpcConnectionLimits & { readonly maxUnsentBytes: numb
   prefaceTimeoutMs: 10_000,
   maxUnsentBytes: 67_108_864,
 };
-/** Time that open calls have to finish on close. */
+/** Time that open calls have to finish when the server closes. */
 const GRACE_MS = 500;
 
-/** Creates the gRPC server ("grpc"), without TLS: all of the router's methods, and server reflection. */
+/** Creates the gRPC server ("grpc"), without TLS. It serves all of the router's methods and server reflection. */
 export function createGrpcEndpoint(
   options: GrpcEndpointOptions,
   deps: { readonly logger: Logger },
@@ -66,7 +66,7 @@ export function createGrpcEndpoint(
   };
 }
 
-/** Stops accepting connections, lets open calls end, then cuts the rest. */
+/** Stops accepting connections, lets open calls finish, then closes the remaining connections. */
 async function close(listener: NetServer, server: GrpcServer): Promise<void> {
   const stopped = new Promise<void>((resolve) => listener.close(() => resolve()));
   await new Promise<void>((resolve) => {
@@ -83,7 +83,7 @@ async function close(listener: NetServer, server: GrpcServer): Promise<void> {
 interface GrpcServerDeps {
   readonly router: CallRouter;
   readonly chainName: string;
-  /** Delays calls while clients do not read. */
+  /** Delays calls while clients are not reading their responses. */
   readonly budget: SendBudget;
   readonly interceptor: ServerInterceptor;
   readonly logger: Logger;
@@ -98,8 +98,8 @@ const MAX_IDLE_MS = 10 * 60_000;
 const KEEPALIVE_MS = 60_000;
 
 /**
- * Creates a gRPC server with all of the router's unary methods and server reflection. It passes request and response bytes
- * through. The caller supplies its connections.
+ * Creates a gRPC server for all of the router's unary methods and server reflection. It passes request and response bytes through
+ * unchanged. The caller supplies its connections.
  */
 function createGrpcServer(deps: GrpcServerDeps): Server {
   const { router, chainName, logger } = deps;
@@ -182,7 +182,7 @@ function reflectionHandler(
 
 /** Connection limits for the gRPC server. */
 interface GrpcConnectionLimits {
-  /** At the limit, a new connection replaces the one that has had no traffic for the longest time. */
+  /** At the limit, a new connection replaces the one that has been idle for the longest time. */
   readonly maxConnections: number;
   /** Maximum time until the first HTTP/2 bytes arrive. */
   readonly prefaceTimeoutMs: number;
@@ -191,7 +191,7 @@ interface GrpcConnectionLimits {
 /** The gRPC server's TCP connections. */
 interface GrpcConnections {
   readonly add: (socket: Socket) => void;
-  /** Counts the unsent bytes in responses. */
+  /** Counts the unsent bytes of responses. */
   readonly interceptor: ServerInterceptor;
 }
 
@@ -199,7 +199,7 @@ interface GrpcConnections {
 const PREFACE_BYTES = 24;
 interface Connection {
   readonly socket: Socket;
-  /** Bytes received up to the last measurement. Bytes sent show nothing: the server sends settings and pings to every client. */
+  /** Bytes received by the last measurement. Bytes sent prove nothing: the server sends settings and pings to every client. */
   bytesRead: number;
 }
 

@@ -4,25 +4,25 @@ import { ErrInvalidHeight, ErrInvalidRequest } from "../../chain/runtime/errors.
 import { decodeRequest } from "../../chain/runtime/handlers.ts";
 import type { NodeView } from "../base/node-view.ts";
 
-/** Context of the node's own services. */
+/** Context for the node's own services. */
 export interface ServiceContext {
   readonly view: NodeView;
-  /** First part of the type URLs in the chain's own modules: "neutron". */
+  /** First part of the type URLs of the chain's own modules: "neutron". */
   readonly chainName: string;
-  /** Field numbers and names in the chain's messages. Default: those in the definitions. */
+  /** Field numbers and names used in the chain's messages. Default: those in the definitions. */
   readonly proto?: ProtoVariant | undefined;
   /** Human-readable part of consensus addresses: "neutronvalcons". */
   readonly consensusPrefix: string;
-  /** Address of the CometBFT RPC: "tcp://127.0.0.1:26657". */
+  /** Address of the CometBFT RPC server: "tcp://127.0.0.1:26657". */
   readonly rpcAddress: () => string;
 }
 
 /** A gRPC method that the node serves itself. `handle` throws `QueryError` or `ModuleError`. */
 export interface NodeMethod {
   readonly path: string;
-  /** Reads no chain state. It works before the first block, and its response has no height. */
+  /** True if the method reads no chain state. It then works before the first block, and its response has no height. */
   readonly stateless?: boolean;
-  /** `height` is the height that the call reads: the latest unless the call requests another one, or 0 if stateless. */
+  /** `height` is the height that the call reads: the latest unless the call requests another, or 0 for a stateless method. */
   readonly handle: (request: Uint8Array, context: ServiceContext, height: bigint) => Uint8Array;
 }
 
@@ -34,7 +34,7 @@ interface Encoder<T> {
   encode(message: T): { finish(): Uint8Array };
 }
 
-/** Creates a method from its codecs and its function. Throws `UnreadableRequest` for undecodable bytes. */
+/** Creates a method from its codecs and its handler. Throws `UnreadableRequest` for bytes that cannot be decoded. */
 export function nodeMethod<Request, Response>(
   path: string,
   request: Decoder<Request>,
@@ -48,11 +48,11 @@ export function nodeMethod<Request, Response>(
   };
 }
 
-/** Metadata key for a height. In a call, it requests a height; in a response, it reports the height that the call read. */
+/** Metadata key for a height. A request uses it to select a height; a response uses it to report the height that was read. */
 export const BLOCK_HEIGHT_KEY = "x-cosmos-block-height";
 
 /**
- * Returns the height that a call requests. It is 0 (latest) unless there is exactly one value, as in baseapp's interceptor.
+ * Returns the height that a call requests. Unless there is exactly one value, this is 0 (latest), as in baseapp's interceptor.
  * Throws `ModuleError` sdk/18.
  */
 export function blockHeightOf(values: readonly string[]): bigint {

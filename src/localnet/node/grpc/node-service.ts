@@ -53,8 +53,8 @@ const FEE_MARKET_PARAMS = {
 };
 
 /**
- * The lowest price that the fee market ever accepts. An operator would write it into app.toml, and relayers warn about a chain
- * without one. Empty for a chain without a fee market.
+ * The lowest price that the fee market ever accepts. An operator would set it in app.toml, and relayers warn about a chain that
+ * has none. Empty if the chain has no fee market.
  */
 function minimumGasPrice(view: NodeView): string {
   const { code, value } = view.query(FEE_MARKET_PARAMS);

@@ -16,18 +16,18 @@ import {
 import type { ProtoVariant } from "../../../cosmos/proto/variant.ts";
 import { GrpcCode } from "../../chain/runtime/errors.ts";
 
-/** One reflection stream. A file is sent with its imports, each only once per stream. */
+/** One reflection stream. Each file is sent with its imports, and only once per stream. */
 export interface ReflectionStream {
   readonly respond: (request: ServerReflectionRequest) => ServerReflectionResponse;
 }
 
-/** Services that reflection describes. */
+/** The services that reflection describes. */
 export interface ReflectionOptions {
-  /** gRPC paths of the server's methods, with the chain's own name, excluding reflection. */
+  /** gRPC paths of the server's methods, with the chain's own name and excluding reflection. */
   readonly paths: readonly string[];
-  /** The name in the chain's own files and symbols. */
+  /** The name used in the chain's own files and symbols. */
   readonly chainName: string;
-  /** Field numbers and names in the chain's messages. Default: those in the definitions. */
+  /** Field numbers and names used in the chain's messages. Default: those in the definitions. */
   readonly proto?: ProtoVariant | undefined;
 }
 
@@ -96,13 +96,13 @@ interface StreamScope {
   readonly proto: ProtoVariant | undefined;
   /** gRPC paths. */
   readonly served: ReadonlySet<string>;
-  /** Files that the stream has sent. */
+  /** Files that the stream has already sent. */
   readonly sent: Set<string>;
 }
 
 /**
- * The file, followed by its direct and indirect imports, except those that the stream has already sent. The file itself is always
- * included, as in grpc-go, because clients take the first entry for the one they requested.
+ * Returns the file, followed by its direct and indirect imports, except those that the stream has already sent. The file itself
+ * is always included, as in grpc-go, because clients take the first entry for the file they requested.
  */
 function files(
   first: FileInfo | undefined,
@@ -124,8 +124,8 @@ function files(
 }
 
 /**
- * Leaves out a service's methods that the server does not have. A service of which it has no method, such as a module's messages,
- * is left unchanged, because it describes transactions.
+ * Removes the methods that the server does not serve from each service. A service with no served method, such as a module's
+ * messages, is left unchanged, because it describes transactions.
  */
 function withServedMethods(file: Uint8Array, served: ReadonlySet<string>): Uint8Array {
   const descriptor = fromBinary(FileDescriptorProtoSchema, file);
@@ -159,7 +159,7 @@ interface ExtensionPlace {
   readonly file: string;
 }
 
-/** Returns a message's extensions; undefined if the message does not exist. */
+/** Returns a message's extensions, or undefined if the message does not exist. */
 function extensionsOf(typeName: string, chainName: string): readonly ExtensionPlace[] | undefined {
   const registry = protoRegistry();
   const canonical = toCanonicalTypeUrl(typeName, chainName);
@@ -171,7 +171,7 @@ function extensionsOf(typeName: string, chainName: string): readonly ExtensionPl
   );
 }
 
-/** Returns the service names in these gRPC paths, in alphabetical order. */
+/** Returns the names of the services in these gRPC paths, in alphabetical order. */
 function servicesOf(paths: Iterable<string>): readonly string[] {
   return [...new Set([...paths].map((path) => path.slice(1, path.lastIndexOf("/"))))].toSorted();
 }

@@ -128,7 +128,7 @@ function toProtoValidator(validator: Validator, consensusPrefix: string): wire.V
 /** The first segments of the paths that `ABCIQuery` accepts. */
 const ABCI_PATHS: ReadonlySet<string> = new Set(["app", "store", "p2p", "custom"]);
 
-/** Runs an `abci_query` over gRPC. It reads stores and the application, but rejects gRPC paths. */
+/** Runs an `abci_query` over gRPC. It can read stores and the application, but rejects gRPC paths. */
 function abciQuery(request: wire.ABCIQueryRequest, { view }: ServiceContext): wire.ABCIQueryResponse {
   const { path, data, height, prove } = request;
   if (path === "") throw new QueryError(GrpcCode.InvalidArgument, "empty query path");
@@ -149,12 +149,12 @@ function abciQuery(request: wire.ABCIQueryRequest, { view }: ServiceContext): wi
   };
 }
 
-/** The SDK release that the node reports. Clients use it to choose their behaviour. */
+/** The SDK release that the node reports. Clients use it to decide how to behave. */
 const SDK_VERSION = "v0.50.11";
 
 /**
- * The modules whose behaviour the chain follows, with the deployed chain's releases. Hermes uses the third one to choose its
- * block encoding, and rejects a chain that lacks the other two.
+ * The modules whose behaviour the chain follows, with the releases that the deployed chain uses. Hermes uses the third one to
+ * choose its block encoding, and rejects a chain that lacks the other two.
  */
 const BUILD_DEPS = [
   { path: "github.com/cosmos/cosmos-sdk", version: SDK_VERSION, sum: "" },
@@ -170,7 +170,7 @@ const BUILD_DEPS = [
   },
 ];
 
-/** The node's report about itself. It leaves out the Go version and build dependencies that no client uses. */
+/** Returns the node's report about itself. It omits the Go version and build dependencies that no client uses. */
 function nodeInfo({ view, chainName, rpcAddress }: ServiceContext): wire.GetNodeInfoResponse {
   const { chainId, moniker, appVersion, latestHeight } = view.status();
   const version = view.block(latestHeight)?.header.version ?? { block: 11n, app: 0n };

@@ -74,7 +74,7 @@ function encodeTx({ body, authInfo, signatures }: Tx): Uint8Array {
 
 const DEFAULT_LIMIT = 100n;
 
-/** Returns a block and one page of its transactions, leaving out entries that are not transactions. */
+/** Returns a block and one page of its transactions, skipping entries that are not transactions. */
 function getBlockWithTxs(
   { height, pagination }: wire.GetBlockWithTxsRequest,
   { view, chainName }: ServiceContext,
@@ -94,7 +94,7 @@ function getBlockWithTxs(
   };
 }
 
-/** The entries between offset and offset + limit. With `reverse`, both count from the end of the block. */
+/** Returns the entries from offset to offset + limit. With `reverse`, both count from the end of the block. */
 function pageOf(txs: readonly Uint8Array[], page: PageRequest | undefined): readonly Uint8Array[] {
   const offset = page?.offset ?? 0n;
   const limit = page === undefined || page.limit === 0n ? DEFAULT_LIMIT : page.limit;
@@ -109,10 +109,10 @@ function pageOf(txs: readonly Uint8Array[], page: PageRequest | undefined): read
 }
 
 const DEFAULT_PAGE_SIZE = 100n;
-/** CometBFT's maximum page size. A larger limit is reduced without an error. */
+/** CometBFT's maximum page size. A larger limit is silently reduced. */
 const MAX_PAGE_SIZE = 100n;
 
-/** Returns the transaction with this hash (hex, either case). Throws `QueryError`. */
+/** Returns the transaction with this hash (hex in either case). Throws `QueryError`. */
 function getTx(hash: string, context: ServiceContext): wire.GetTxResponse {
   if (hash === "") throw new QueryError(GrpcCode.InvalidArgument, "tx hash cannot be empty");
   const stored = context.view.tx(decodeHash(hash));
@@ -130,10 +130,10 @@ function decodeHash(hash: string): Uint8Array {
 }
 
 /**
- * Returns one page of the transactions that match a query in CometBFT's language. Throws `QueryError`.
+ * Returns one page of the transactions that match a query in CometBFT's query language. Throws `QueryError`.
  *
- * With vote extensions on, a block's first entry is not a transaction. Like the deployed chain, the search leaves out such
- * entries but counts them in the total, so a page may have fewer transactions than its limit.
+ * With vote extensions on, a block's first entry is not a transaction. As on the deployed chain, the search omits such entries
+ * but counts them in the total, so a page may contain fewer transactions than its limit.
  */
 function searchTxs(request: wire.GetTxsEventRequest, context: ServiceContext): wire.GetTxsEventResponse {
   const { items, total } = search(request, context.view);
@@ -157,7 +157,7 @@ function searchTxs(request: wire.GetTxsEventRequest, context: ServiceContext): w
   };
 }
 
-/** The largest message that a grpc-go client accepts by default. Printing this much as JSON takes most of a second. */
+/** The largest message that a grpc-go client accepts by default. Printing that much data as JSON takes most of a second. */
 const MAX_PAGE_BYTES = 4 * 1024 * 1024;
 
 function pageTooLarge(bytes: number): QueryError {
@@ -209,7 +209,7 @@ function blockTimeNs(view: NodeView, height: bigint): bigint {
   return block.header.timeNs;
 }
 
-/** The SDK's codes for transactions that the mempool rejects before CheckTx (`client/broadcast.go`). */
+/** SDK error codes for transactions that the mempool rejects before CheckTx (`client/broadcast.go`). */
 const MEMPOOL_CODES: Readonly<Record<MempoolErrorFacts["code"], number>> = {
   "tx-in-cache": 19,
   "mempool-full": 20,
@@ -217,8 +217,8 @@ const MEMPOOL_CODES: Readonly<Record<MempoolErrorFacts["code"], number>> = {
 };
 
 /**
- * Broadcasts as the SDK's client does. Sync mode returns the CheckTx result, async mode only the hash. Block mode has not existed
- * since SDK 0.47. Throws `QueryError`.
+ * Broadcasts as the SDK's client does. Sync mode returns the CheckTx result, async mode only the hash. Block mode was removed in
+ * SDK 0.47. Throws `QueryError`.
  */
 function broadcast({ txBytes, mode }: wire.BroadcastTxRequest, view: NodeView): TxResponse {
   if (txBytes.length === 0) throw new QueryError(GrpcCode.InvalidArgument, "invalid empty tx");
@@ -247,7 +247,7 @@ function decodeFullTx(bytes: Uint8Array, chainName: string): Tx {
   return { body, authInfo, signatures: raw.signatures };
 }
 
-/** An executed transaction and its result. `timestamp` is the time of its block. */
+/** Returns an executed transaction and its result. `timestamp` is its block's time. */
 function storedTxResponse(stored: StoredTx, tx: Tx, timeNs: bigint): TxResponse {
   const { code, codespace, log, data, gasWanted, gasUsed, events } = stored.result;
   return {
@@ -267,13 +267,13 @@ function storedTxResponse(stored: StoredTx, tx: Tx, timeNs: bigint): TxResponse 
   };
 }
 
-/** The result of a broadcast in sync mode. It contains only what CheckTx returned. */
+/** Returns the result of a broadcast in sync mode. It contains only what CheckTx returned. */
 function broadcastResponse({ hash, check }: BroadcastResult): TxResponse {
   const { code, codespace, log, data } = check;
   return { ...emptyTxResponse(hash), code, codespace, data: upperHex(data), rawLog: log };
 }
 
-/** A response that contains only the hash. */
+/** Returns a response that contains only the hash. */
 function emptyTxResponse(hash: Uint8Array): TxResponse {
   return {
     height: 0n,
@@ -292,7 +292,7 @@ function emptyTxResponse(hash: Uint8Array): TxResponse {
   };
 }
 
-/** The SDK formats the time with `time.RFC3339`, which has no fraction. Times before 1970 are also rounded down. */
+/** The SDK formats the time with `time.RFC3339`, which has no fractional seconds. Times before 1970 are also rounded down. */
 function wholeSeconds(timeNs: bigint): bigint {
   return timeNs - (((timeNs % NS_PER_SECOND) + NS_PER_SECOND) % NS_PER_SECOND);
 }

@@ -18,9 +18,9 @@ type Prices = ReadonlyMap<string, bigint>;
 
 /** The price votes that a block carries. */
 export interface ExtendedCommits {
-  /** Sets the prices that this node's validator votes for from now on; if empty, it has none. */
+  /** Sets the prices that this node's validator votes for from now on. If empty, it votes without prices. */
   readonly extend: (prices: Prices) => void;
-  /** Returns the next block's first transaction: the votes on the last block. Undefined while a fault suppresses them. */
+  /** Returns the next block's first transaction: the votes on the last block. Undefined while a fault suppresses the votes. */
   readonly next: (state: ChainState) => Uint8Array | undefined;
 }
 
@@ -30,14 +30,14 @@ interface ExtendedCommitDeps extends Pick<OracleOptions, "faults"> {
   readonly own: Uint8Array;
 }
 
-/** A voted price as a percentage of the sidecar's price while `price-deviation` is on. */
+/** Voted price as a percentage of the sidecar's price while `price-deviation` is on. */
 const DEVIATION_PERCENT = 110n;
 
 const NOTHING = new Uint8Array(0);
 
 /**
  * Creates the votes. Each of the other validators has its own sidecar, which always has prices: the current ones from this node's
- * sidecar, or the last ones. A block made by hand has the votes of the last timed block.
+ * sidecar, or else the last ones. A block made by hand uses the votes from the last timed block.
  */
 export function createExtendedCommits({ app, own, faults }: ExtendedCommitDeps): ExtendedCommits {
   let ofOwn: Prices = new Map();

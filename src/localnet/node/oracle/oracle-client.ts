@@ -8,7 +8,7 @@ import type { Logger } from "../../../platform/base/logger.ts";
 import { readTextBody } from "../../../platform/base/read-text.ts";
 import type { OracleVote } from "./oracle-metrics.ts";
 
-/** Faults that can be injected into a node's oracle part, with their visible effects. */
+/** Faults that can be injected into a node's oracle client, with their visible effects. */
 export const ORACLE_FAULTS = {
   "vote-extensions-missing":
     "the node counts Success, but its vote extension arrives late: the chain counts the validator as absent",
@@ -22,10 +22,10 @@ export const ORACLE_FAULTS = {
   "pre-block-error": "extending the vote fails before the sidecar is queried: neither Success nor Failure",
 } as const;
 
-/** Name of an oracle fault in a node. */
+/** Name of a node's oracle fault. */
 export type OracleFaultName = keyof typeof ORACLE_FAULTS;
 
-/** Says whether a fault is on. */
+/** Reports whether a fault is on. */
 interface OracleFaultSet {
   readonly has: (name: OracleFaultName) => boolean;
 }
@@ -36,15 +36,15 @@ export interface OracleOptions {
   readonly address: string;
   /** How long a vote waits for the sidecar: the smaller of `client_timeout` (2 s) and the 1 s that a real node allows. */
   readonly timeoutMs: number;
-  /** Injected faults in the votes. */
+  /** Faults injected into the votes. */
   readonly faults?: OracleFaultSet;
 }
 
 /** Requests prices once per block, as a validator does when it extends its vote. */
 export interface OracleClient {
   /**
-   * Rejects only on abort. Any other error results in a vote without prices, since a missing sidecar must not stop the chain.
-   * `signal` lives as long as the node, because the client also uses it to reconnect between votes.
+   * Rejects only on abort. Any other error leads to a vote without prices, since a missing sidecar must not stop the chain.
+   * `signal` lasts as long as the node, because the client also uses it to reconnect between votes.
    */
   readonly vote: (signal: AbortSignal) => Promise<OracleVote>;
 }
@@ -58,7 +58,7 @@ export interface OracleDeps {
 
 type Prices = ReadonlyMap<string, bigint>;
 
-/** The current path, and the only path of deployed v1 sidecars. */
+/** The current path, followed by the only path that deployed v1 sidecars serve. */
 const PATHS = ["/connect/oracle/v2/prices", "/slinky/oracle/v1/prices"] as const;
 
 const MAX_PRICES = 5_000;
@@ -66,7 +66,7 @@ const MAX_PRICES = 5_000;
 /**
  * Creates an oracle client. One deadline covers the whole vote: both paths, and the wait for a connection. A real node's client
  * also waits until its deadline if a connection is refused. A chain with one validator therefore slows down while its sidecar is
- * down, and this client reproduces that.
+ * down, and this client reproduces that behaviour.
  */
 export function createOracleClient(options: OracleOptions, deps: OracleDeps): OracleClient {
   const connection = createSidecarConnection(options.address, deps.transport ?? httpTransport, deps.clock);
@@ -103,7 +103,7 @@ export function createOracleClient(options: OracleOptions, deps: OracleDeps): Or
   };
 }
 
-/** Thrown for a price that is not an integer in an otherwise valid response. */
+/** Thrown if a price in an otherwise valid response is not an integer. */
 class PriceError extends Error {}
 
 function readPrices({ status, contentType, text }: SidecarResponse): Prices {
@@ -113,7 +113,7 @@ function readPrices({ status, contentType, text }: SidecarResponse): Prices {
   return parsePrices(JSON.parse(text));
 }
 
-/** Parses `{"prices": {"BTC/USD": "93450", …}}` to integer prices by lower-case ticker. */
+/** Parses `{"prices": {"BTC/USD": "93450", …}}` into integer prices by lower-case ticker. */
 function parsePrices(document: unknown): Prices {
   const prices = isRecord(document) ? document.prices : undefined;
   if (!isRecord(prices)) throw new Error("the response of the sidecar has no prices");
@@ -137,11 +137,11 @@ export interface SidecarResponse {
   readonly text: string;
 }
 
-/** Access to the sidecar's port. */
+/** Provides access to the sidecar's port. */
 export interface SidecarTransport {
-  /** Rejects with an error with code `ECONNREFUSED` if nothing is listening. */
+  /** Rejects with an error whose code is `ECONNREFUSED` if nothing is listening. */
   readonly get: (url: URL, signal: AbortSignal) => Promise<SidecarResponse>;
-  /** Returns true if a connection to the URL's host can be opened now. */
+  /** Returns true if a connection to the URL's host can currently be opened. */
   readonly connects: (url: URL, signal: AbortSignal) => Promise<boolean>;
 }
 
@@ -164,8 +164,8 @@ const PAUSE_FACTOR = 1.6;
 
 /**
  * Creates a connection. After a refusal, it retries with gRPC's pauses: 1 s, 1.6 s, 2.56 s, … up to 2 min, measured from attempt
- * to attempt. As a result, a node continues to fail for a while after its sidecar is back, and longer after a long outage. gRPC
- * varies each pause by a fifth; here, they are exact, so that a rehearsal is repeatable.
+ * to attempt. As a result, a node continues to fail for a while after its sidecar is back, and for longer after a long outage.
+ * gRPC varies each pause by a fifth; here, the pauses are exact, so that a rehearsal is repeatable.
  */
 function createSidecarConnection(
   address: string,
@@ -208,7 +208,7 @@ function isRefused(error: unknown): boolean {
 
 const MAX_BODY_BYTES = 1_048_576;
 
-/** The transport over TCP and HTTP. */
+/** The transport that uses TCP and HTTP. */
 const httpTransport: SidecarTransport = {
   get: async (url, signal) => {
     const { statusCode, headers, body } = await request(url, { signal });

@@ -2,9 +2,9 @@ import { Gauge, Histogram, type Registry } from "prom-client";
 
 /** Result of a price request. */
 export interface OracleVote {
-  /** The sidecar sent a valid response. */
+  /** True if the sidecar sent a valid response. */
   readonly success: boolean;
-  /** False if a price is not an integer. A real node records such a response as a success, but does not vote for its prices. */
+  /** False if a price is not an integer. A real node records such a response as successful, but does not vote for its prices. */
   readonly usable: boolean;
   readonly latencyMs: number;
   /** Integer prices by lower-case ticker ("btc/usd"); empty on failure. */
@@ -13,7 +13,7 @@ export interface OracleVote {
 
 /** Counts votes under a real node's metric names. */
 export interface OracleMetrics {
-  /** Counts a vote. `delivered` is false if the chain did not see its extension. */
+  /** Counts a vote. `delivered` is false if the vote's extension did not reach the chain. */
   readonly observe: (vote: OracleVote, delivered: boolean) => void;
   /** Counts a vote that failed before the request to the sidecar. */
   readonly observePreBlockError: () => void;
@@ -28,8 +28,8 @@ export interface OracleMetricsOptions {
 }
 
 /**
- * Creates the `app_*` families. They copy two properties of a real node: counters have the type gauge, and a series appears with
- * its first event. A node that has not failed since its start has no series with `status="Failure"`.
+ * Creates the `app_*` families. They reproduce two properties of a real node: counters have the type gauge, and a series appears
+ * with its first event. A node without failures since its start has no series with `status="Failure"`.
  */
 export function createOracleMetrics(registry: Registry, options: OracleMetricsOptions): OracleMetrics {
   const families = createFamilies(registry);

@@ -1,18 +1,18 @@
 import type { ChainEvent } from "../../chain/runtime/events.ts";
 import type { Condition, EventQuery, Operand } from "./parse-query.ts";
 
-/** Values by tag ("type.attribute"): a subscription's events without their boundaries. */
+/** Values by tag ("type.attribute"): a subscription's events, merged without regard to event boundaries. */
 export type TagValues = ReadonlyMap<string, readonly string[]>;
 
 /**
  * Returns true if a subscription's query matches: every condition must hold for some value of its tag. As in CometBFT's
- * `Query.Matches`, different conditions may hold for different events.
+ * `Query.Matches`, different conditions may be satisfied by different events.
  */
 export function matchesTags(query: EventQuery, tags: TagValues): boolean {
   return query.conditions.every((condition) => holdsForSome(condition, tags.get(condition.tag) ?? []));
 }
 
-/** Flattens events to values by tag, in order, and appends `base`. As in CometBFT, attributes need no index flag. */
+/** Flattens events into values by tag, in order, and appends `base`. As in CometBFT, attributes need no index flag. */
 export function tagsOf(events: readonly ChainEvent[], base: Iterable<readonly [string, string]>): TagValues {
   const tags = new Map<string, string[]>();
   const add = (tag: string, value: string): void => {
@@ -31,9 +31,9 @@ export function tagsOf(events: readonly ChainEvent[], base: Iterable<readonly [s
 }
 
 /**
- * Returns true if a transaction or block matches a search. `fixed` has the item's own tags (tx.height, tx.hash, block.height).
- * All other conditions must hold within one event, because CometBFT's kv indexer joins them by the event's sequence number.
- * Attributes without an index flag are ignored.
+ * Returns true if a transaction or block matches a search. `fixed` contains the item's own tags (tx.height, tx.hash,
+ * block.height). All other conditions must hold within one event, because CometBFT's kv indexer joins them by the event's
+ * sequence number. Attributes without an index flag are ignored.
  */
 export function matchesSearch(
   query: EventQuery,
@@ -62,7 +62,7 @@ function holdsForSome(condition: Condition, values: readonly string[]): boolean 
   return values.some((value) => holds(condition, value));
 }
 
-/** Returns true if a value satisfies a condition. A value whose kind differs from the operand's does not. */
+/** Returns true if a value satisfies a condition. A value of a different kind than the operand never does. */
 export function holds(condition: Condition, value: string): boolean {
   const { operand, operator } = condition;
   if (operand === undefined) return true;
@@ -85,7 +85,7 @@ export function holds(condition: Condition, value: string): boolean {
   }
 }
 
-/** Compares a value with an operand, as `sort` does; undefined if the value's kind is different. */
+/** Compares a value with an operand, as `sort` does. Returns undefined if the value is of a different kind. */
 function compare(value: string, operand: Operand): number | undefined {
   if (operand.kind === "string") return value === operand.text ? 0 : value < operand.text ? -1 : 1;
   if (operand.kind === "time") {
@@ -97,7 +97,7 @@ function compare(value: string, operand: Operand): number | undefined {
   return number === undefined ? undefined : compareDecimals(number, operand.text);
 }
 
-/** Compares two unsigned decimals of any length, as `sort` does. */
+/** Compares two unsigned decimal numbers of any length, as `sort` does. */
 function compareDecimals(a: string, b: string): number {
   const [wholeA = "", fractionA = ""] = a.split(".");
   const [wholeB = "", fractionB = ""] = b.split(".");

@@ -1,6 +1,6 @@
 import { CodedError } from "../../../platform/base/errors.ts";
 
-/** Token kinds, named as in CometBFT's error messages. */
+/** Kinds of tokens, named as in CometBFT's error messages. */
 type TokenKind =
   | "tag"
   | "string"
@@ -19,20 +19,20 @@ type TokenKind =
 /** A token of the event query language. */
 interface Token {
   readonly kind: TokenKind;
-  /** Without quotes, and without the keyword before a time. */
+  /** The token's text without quotes, and without the keyword before a time. */
   readonly text: string;
-  /** UTF-8 bytes from the start of the query, as CometBFT counts them in its error messages. */
+  /** Number of UTF-8 bytes from the start of the query, as counted in CometBFT's error messages. */
   readonly offset: number;
 }
 
-/** Thrown for a query that does not parse. The message is CometBFT's ("offset 10: got = operator, wanted …"). */
+/** Thrown for a query that cannot be parsed. The message is CometBFT's ("offset 10: got = operator, wanted …"). */
 export class QueryLanguageError extends CodedError<{ readonly code: "bad-query"; readonly offset: number }> {}
 
-/** Reads the tokens of one query. */
+/** Reads the tokens of a query. */
 interface Scanner {
-  /** The next token; undefined at the end. Throws {@link QueryLanguageError} on invalid input. */
+  /** Returns the next token; undefined at the end. Throws {@link QueryLanguageError} on invalid input. */
   readonly next: () => Token | undefined;
-  /** The byte offset at which the last `next` began. */
+  /** Returns the byte offset at which the last `next` began. */
   readonly offset: () => number;
 }
 
@@ -46,7 +46,7 @@ const KEYWORDS: ReadonlyMap<string, TokenKind> = new Map([
   ["EXISTS", "EXISTS operator"],
 ]);
 
-/** Creates a scanner for one query. Linear. */
+/** Creates a scanner for one query. It runs in linear time. */
 function createScanner(query: string): Scanner {
   const runes = Array.from(query);
   let at = 0;
@@ -116,7 +116,7 @@ function createScanner(query: string): Scanner {
   return { next, offset: () => start };
 }
 
-/** Returns whether the text is RFC 3339 with a zone and an existing date. CometBFT allows only the years 1900 to 2999. */
+/** Returns true if the text is an RFC 3339 time with a zone and a valid date. CometBFT allows only the years 1900 to 2999. */
 function isTimestamp(text: string): boolean {
   return (
     /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text) &&
@@ -136,7 +136,7 @@ function isYearInRange(text: string): boolean {
 
 type Operator = "=" | "<" | "<=" | ">" | ">=" | "CONTAINS" | "EXISTS";
 
-/** The right-hand side of a condition. Times are ms since the Unix epoch. Numbers are stored as their digits. */
+/** The right-hand side of a condition. Times are in ms since the Unix epoch. Numbers are stored as digits. */
 export type Operand =
   | { readonly kind: "string"; readonly text: string }
   | { readonly kind: "number"; readonly text: string }
@@ -158,7 +158,7 @@ export interface EventQuery {
 /** CometBFT's maximum query length (`rpc/core`, `maxQueryLength`). */
 export const MAX_QUERY_LENGTH = 512;
 
-/** In the same order as in CometBFT's error messages. */
+/** Listed in the same order as in CometBFT's error messages. */
 const OPERATORS: ReadonlyMap<TokenKind, Operator> = new Map([
   ["< operator", "<"],
   ["<= operator", "<="],
@@ -171,9 +171,9 @@ const OPERATORS: ReadonlyMap<TokenKind, Operator> = new Map([
 const ORDERED: readonly TokenKind[] = ["number", "timestamp", "datestamp"];
 
 /**
- * Parses a query for subscriptions, `tx_search` or `block_search` in CometBFT 0.38's language: conditions joined by AND, with = <
- * <= > >= CONTAINS EXISTS and the operands 'string', number, TIME rfc3339, DATE yyyy-mm-dd. Throws {@link QueryLanguageError}
- * with CometBFT's text.
+ * Parses a query for subscriptions, `tx_search` or `block_search` in CometBFT 0.38's query language: conditions joined by AND,
+ * with = < <= > >= CONTAINS EXISTS and the operands 'string', number, TIME rfc3339, DATE yyyy-mm-dd. Throws {@link
+ * QueryLanguageError} with CometBFT's text.
  */
 export function parseQuery(text: string): EventQuery {
   const scanner = createScanner(text);
@@ -193,7 +193,7 @@ function parseCondition(scanner: Scanner): Condition {
   return { tag, operator, operand: toOperand(expect(scanner, operandKinds(operator))) };
 }
 
-/** Returns the next token. Throws unless it is one of these kinds. */
+/** Returns the next token. Throws unless it is of one of these kinds. */
 function expect(scanner: Scanner, wanted: readonly TokenKind[]): Token {
   const token = scanner.next();
   if (token === undefined) {

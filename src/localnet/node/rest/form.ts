@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 
-/** Form or query values by name, in text order. */
+/** Form or query values by name, in the order in which they occur. */
 export type FormValues = ReadonlyMap<string, readonly string[]>;
 
 /** Parses a query string or form body as Go's `url.ParseQuery` does. Throws a plain error with Go's text. */
@@ -20,14 +20,14 @@ export function parseForm(text: string): FormValues {
   return values;
 }
 
-/** Joins two forms. If both have a name, the first form's values come first. */
+/** Joins two forms. If a name occurs in both, the first form's values come first. */
 export function joinForms(first: FormValues, second: FormValues): FormValues {
   const joined = new Map(first);
   for (const [name, values] of second) joined.set(name, [...(joined.get(name) ?? []), ...values]);
   return joined;
 }
 
-/** Decodes %XX and, with `plusIsSpace`, also + as a space. Invalid UTF-8 becomes U+FFFD. Throws a plain error with Go's text. */
+/** Decodes %XX and, with `plusIsSpace`, + as a space. Invalid UTF-8 becomes U+FFFD. Throws a plain error with Go's text. */
 export function goUnescape(text: string, plusIsSpace: boolean): string {
   const spaced = plusIsSpace ? text.replaceAll("+", " ") : text;
   if (!spaced.includes("%")) return spaced;

@@ -21,9 +21,9 @@ import { goBase64Decode, goKind } from "../base/go-decoding.ts";
 import type { FormValues } from "./form.ts";
 import type { FoundRoute, Route } from "./route-table.ts";
 
-/** Where a request's values come from. */
+/** The sources of a request's values. */
 export interface RequestSource {
-  /** A function, because its parse errors matter only for a route with query parameters. */
+  /** A function, because its parse errors matter only if the route has query parameters. */
   readonly form: () => FormValues;
   readonly body: Uint8Array;
   readonly chainName: string;
@@ -39,7 +39,7 @@ export function buildRequest({ route, variables }: FoundRoute, source: RequestSo
   return toBinary(desc, message.message);
 }
 
-/** A route takes query parameters unless its path has variables for all fields, as in the gateway's code generator. */
+/** A route takes query parameters unless its path contains variables for all fields, as in the gateway's code generator. */
 function takesQuery({ requestType, template }: Route): boolean {
   return requireMessage(requestType).fields.some(({ name }) => !template.variables.includes(name));
 }
@@ -66,9 +66,9 @@ const ROOT = { chainName: CANONICAL_CHAIN_NAME, depth: 0, path: "" };
 const INDEXED = /^(.*)\[(.*)\]$/;
 
 /**
- * Sets the fields that query parameters name, as grpc-gateway 1.16's `PopulateQueryParameters` does. A parameter has its field's
- * original or lowerCamel name; dots lead into messages. A repeated field takes all values, any other field only the first.
- * Unknown names and path variables are ignored. Throws a plain error with the gateway's text.
+ * Sets the fields that query parameters name, as grpc-gateway 1.16's `PopulateQueryParameters` does. A parameter uses its field's
+ * original or lowerCamel name; dots select fields of nested messages. A repeated field takes all values, any other field only the
+ * first. Unknown names and path variables are ignored. Throws a plain error with the gateway's text.
  */
 function setQueryParameters(
   message: ReflectMessage,
@@ -141,7 +141,7 @@ function setMessage(
   message.set(field, value);
 }
 
-/** Reads a message from a proto JSON parameter; a time is the bare text. Only fields with the option `query_json` accept it. */
+/** Reads a message from a proto JSON parameter; a time is bare text. Only fields with the option `query_json` accept one. */
 function parseQueryJson({ message }: DescField, text: string): ReflectMessage {
   if (message === undefined) throw notSupported();
   if (message.typeName === "google.protobuf.Timestamp") return parseMessage(message, text, ROOT);
@@ -152,7 +152,7 @@ const NOTHING = new Uint8Array(0);
 const BLANKS: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
 
 /**
- * Encodes the request from a JSON body. A blank body is an empty request. Throws a plain error, with Go's text for those errors
+ * Encodes the request from a JSON body. A blank body means an empty request. Throws a plain error, with Go's text for the errors
  * that appear in recordings.
  */
 function parseBody(typeName: string, body: Uint8Array, chainName: string): Uint8Array {
@@ -168,7 +168,7 @@ function parseBody(typeName: string, body: Uint8Array, chainName: string): Uint8
   return messageFromJson(typeName, json, chainName);
 }
 
-/** Throws the errors that Go's `jsonpb` reports at the top level of a message. `messageFromJson` finds errors further down. */
+/** Throws the errors that Go's `jsonpb` reports at a message's top level. `messageFromJson` finds errors at deeper levels. */
 function refuseAsGo(desc: DescMessage, json: unknown, chainName: string): void {
   if (!isRecord(json)) {
     throw new Error(
@@ -197,11 +197,11 @@ function refuseAsGo(desc: DescMessage, json: unknown, chainName: string): void {
 /** A field's value, parsed from a path or query. */
 type FieldValue = string | number | bigint | boolean | Uint8Array;
 
-/** The part of a request from which a value comes. The gateway parses enums differently in each. */
+/** The part of a request that a value comes from. The gateway parses enums differently in each part. */
 type ValueSource = "path" | "query";
 
 /**
- * Parses the text of one value as grpc-gateway 1.16 does: integers in any Go notation (0x10, 0b1, 010, 1_000), enums by name and
+ * Parses the text of one value as grpc-gateway 1.16 does: integers in any Go notation (0x10, 0b1, 010, 1_000), enums by name or
  * number, bytes in either base64 alphabet. Throws a plain error with Go's text.
  */
 export function parseFieldValue(field: DescField, text: string, source: ValueSource = "query"): FieldValue {
@@ -213,7 +213,7 @@ export function parseFieldValue(field: DescField, text: string, source: ValueSou
   return parseScalar(field.scalar, text);
 }
 
-/** Error for a field whose type a query cannot contain. The odd text is Go's name for the type. */
+/** Error for a field whose type is not allowed in a query. The odd text is Go's name for the type. */
 function notSupported(): Error {
   return new Error("field type *reflect.rtype is not supported in query parameters");
 }
@@ -246,7 +246,7 @@ function parseScalar(type: ScalarType, text: string): FieldValue {
   }
 }
 
-/** Parses an enum value's name or number. A path accepts Go's integer notations, a query only decimals. */
+/** Parses an enum value's name or number. A path accepts Go's integer notations, a query only decimal numbers. */
 function parseEnum(desc: DescEnum, text: string, source: ValueSource): number {
   // In a query, the gateway knows an enum only if its Go code is in Go's own registry. The enums of the SDK are, the enums of
   // the chain's modules are not: recordings refuse `hook_type` and `order_type` by name.
@@ -257,7 +257,7 @@ function parseEnum(desc: DescEnum, text: string, source: ValueSource): number {
   throw new Error(source === "path" ? `${text} is not valid` : `${text} is not a valid ${goName(desc)}`);
 }
 
-/** For a text that is not an integer, returns NaN, which is not the number of any enum value. */
+/** If the text is not an integer, returns NaN, which is not the number of any enum value. */
 function enumNumber(text: string, source: ValueSource): number {
   try {
     if (source === "path") return int32(text);
@@ -272,7 +272,7 @@ function int32(text: string): number {
   return Number(parseGoInteger(text, { signed: true, bits: 32, base: 0 }));
 }
 
-/** Decodes standard base64, or else base64 in the URL alphabet. Like the gateway, it reports the second error. */
+/** Decodes standard base64, or else URL-safe base64. Like the gateway, it reports the second error. */
 function parseBytes(text: string): Uint8Array {
   try {
     return goBase64Decode(text);
@@ -281,7 +281,7 @@ function parseBytes(text: string): Uint8Array {
   }
 }
 
-/** Converts the URL alphabet to the standard one. `+` and `/`, invalid there, become a character that fails at its position. */
+/** Converts the URL alphabet to the standard one. `+` and `/`, invalid there, become a character that fails at that position. */
 function fromUrlAlphabet(text: string): string {
   return text.replaceAll(/[+/]/g, "!").replaceAll("-", "+").replaceAll("_", "/");
 }

@@ -15,7 +15,7 @@ import { buildRequest } from "./request-message.ts";
 import { createRouteTable, type FoundRoute, type RouteTable } from "./route-table.ts";
 
 export interface RestServerOptions extends ServerAddress {
-  /** First part of the REST paths and type URLs in the chain's own modules: "neutron". */
+  /** First part of the REST paths and type URLs of the chain's own modules: "neutron". */
   readonly chainName: string;
 }
 
@@ -24,7 +24,7 @@ export interface RestServerDeps {
   readonly logger: Logger;
 }
 
-/** Creates the REST server ("rest"): the application's and the node's gRPC methods as JSON over HTTP. */
+/** Creates the REST server ("rest"), which serves the application's and the node's gRPC methods as JSON over HTTP. */
 export function createRestServer(options: RestServerOptions, deps: RestServerDeps): ServerFactory {
   const { host, port, portOption, access, chainName } = options;
   const logger = deps.logger.child({ server: "rest" });
@@ -79,7 +79,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
   };
 }
 
-/** Splits a path after decoding it, as Go decodes `URL.Path`: an escaped slash also separates segments. */
+/** Decodes a path and then splits it, as Go does for `URL.Path`: an escaped slash also separates segments. */
 function pathSegments(pathname: string): readonly string[] | undefined {
   try {
     return goUnescape(pathname, false).slice(1).split("/");
@@ -140,7 +140,7 @@ function toHttpReply(reply: UnaryReply, { route }: FoundRoute, deps: GatewayDeps
   }
 }
 
-/** The height header's values. The SDK's gateway accepts the header with and without the `Grpc-Metadata-` prefix. */
+/** Returns the values of the height header. The SDK's gateway accepts the header with or without the `Grpc-Metadata-` prefix. */
 function requestedHeights({ headers }: HttpRequest): readonly string[] {
   return [BLOCK_HEIGHT_KEY, `grpc-metadata-${BLOCK_HEIGHT_KEY}`].flatMap((name) => {
     const value = headers[name];

@@ -2,20 +2,20 @@ import { type HttpRule, httpRules } from "../../../cosmos/proto/http-rules.ts";
 import { toChainRestPath, toChainTypeUrl } from "../../../cosmos/proto/registry.ts";
 import { unreachable } from "../../../platform/base/errors.ts";
 
-/** One of the gateway's routes. */
+/** One route of the gateway. */
 export interface Route {
   readonly method: HttpRule["method"];
   readonly template: PathTemplate;
   /** gRPC path with the chain's own name. */
   readonly path: string;
-  /** The message's canonical name, as in the `.proto` file. */
+  /** Canonical name of the request message, as in the `.proto` file. */
   readonly requestType: string;
-  /** The message's canonical name. */
+  /** Canonical name of the response message. */
   readonly responseType: string;
   readonly body: HttpRule["body"];
 }
 
-/** A matching route, with the values of its path variables. */
+/** A matching route and the values of its path variables. */
 export interface FoundRoute {
   readonly route: Route;
   readonly variables: ReadonlyMap<string, string>;
@@ -61,7 +61,7 @@ function toRoute(rule: HttpRule, chainName: string): Route {
   };
 }
 
-/** A part of a path template: a fixed segment, a variable for one segment, or a variable for any number (`=**`). */
+/** A part of a path template: a fixed segment, a variable for one segment, or a variable for any number of segments (`=**`). */
 type Part =
   | { readonly kind: "literal"; readonly text: string }
   | { readonly kind: "variable"; readonly name: string }
@@ -92,8 +92,8 @@ function parsePart(text: string): Part {
 }
 
 /**
- * Matches a path's decoded segments. Returns the variables' values, or undefined if the path does not match. A `**` matches any
- * number of segments, including none. A template has at most one.
+ * Matches the decoded segments of a path. Returns the variables' values, or undefined if the path does not match. A `**` matches
+ * any number of segments, including none. A template has at most one `**`.
  */
 export function matchPath(
   template: PathTemplate,

@@ -22,7 +22,7 @@ import { internal } from "./rpc-error.ts";
 /** CometBFT's chunk size. */
 const GENESIS_CHUNK_BYTES = 16_777_216;
 
-/** CometBFT's fixed limit for `blockchain`. */
+/** CometBFT's fixed limit for the method `blockchain`. */
 const MAX_BLOCK_METAS = 20n;
 
 /** Methods for the state of the node, the chain and the application. */
@@ -221,7 +221,7 @@ function statusJson(context: RpcContext): JsonObject {
   };
 }
 
-/** The node has no peers. It fills in the P2P fields only because clients require them. */
+/** The node has no peers. The P2P fields are filled in only because clients require them. */
 function nodeInfoJson({ view, rpcAddress }: RpcContext): JsonObject {
   const { chainId, moniker } = view.status();
   return {
@@ -236,7 +236,7 @@ function nodeInfoJson({ view, rpcAddress }: RpcContext): JsonObject {
   };
 }
 
-/** The `round_state` in `consensus_state`. It shows no votes, because all validators vote in one step. */
+/** Returns the `round_state` for `consensus_state`. It shows no votes, because all validators vote in one step. */
 function roundStateJson(state: RoundState): JsonObject {
   const { validators } = state;
   // A bit array of CometBFT: one underscore for each missing vote, then voted and total power.
@@ -258,7 +258,7 @@ function roundStateJson(state: RoundState): JsonObject {
   };
 }
 
-/** Returns the block at the requested height, or the latest block if none is requested. */
+/** Returns the block at the requested height, or by default the latest block. */
 function blockAt(requested: bigint | undefined, context: RpcContext): StoredBlock {
   const { latestHeight, earliestHeight } = context.view.status();
   const height = toHeight(requested, latestHeight, earliestHeight);
@@ -267,7 +267,7 @@ function blockAt(requested: bigint | undefined, context: RpcContext): StoredBloc
   return block;
 }
 
-/** Returns up to 20 heights for `blockchain`, like CometBFT's `filterMinMax`. 0 means the chain's bound. Throws `RpcError`. */
+/** Returns up to 20 heights for `blockchain`, like CometBFT's `filterMinMax`. 0 means the chain's limit. Throws `RpcError`. */
 function toMetaRange(
   minHeight: bigint,
   maxHeight: bigint,

@@ -12,19 +12,19 @@ import {
 import { RpcError, rpcErrorToJson, toRpcError } from "./rpc-error.ts";
 import { TX_METHODS } from "./tx-methods.ts";
 
-/** Methods available on every transport: POST, URI and WebSocket. */
+/** Methods that are available over every transport: POST, URI and WebSocket. */
 export const RPC_METHODS: ReadonlyMap<string, RpcMethod> = new Map(
   Object.entries({ ...BLOCK_METHODS, ...CHAIN_METHODS, ...TX_METHODS }),
 );
 
-/** Methods that exist only on a WebSocket, with their parameters' names. */
+/** Methods that are available only over WebSocket, with the names of their parameters. */
 export const WEBSOCKET_METHODS: ReadonlyMap<string, readonly string[]> = new Map([
   ["subscribe", ["query"]],
   ["unsubscribe", ["query"]],
   ["unsubscribe_all", []],
 ]);
 
-/** Methods that read few values or none. They do not wait in the node's queue, so that a busy node can be monitored. */
+/** Methods that read few values or none. They bypass the node's queue, so that a busy node can still be monitored. */
 const CHEAP_METHODS: ReadonlySet<string> = new Set([
   "health",
   "status",
@@ -34,28 +34,28 @@ const CHEAP_METHODS: ReadonlySet<string> = new Set([
   "num_unconfirmed_txs",
 ]);
 
-/** The method that waits for a block. In the queue, it would delay all other requests. */
+/** The method that waits for a block. If it were queued, it would delay all other requests. */
 const WAITING_METHOD = "broadcast_tx_commit";
 
-/** Returns whether a method waits for a block. */
+/** Returns true if a method waits for a block. */
 export function waitsForBlock(method: string): boolean {
   return method === WAITING_METHOD;
 }
 
-/** Returns whether calls to a method wait in the node's queue. */
+/** Returns true if calls to a method wait in the node's queue. */
 export function isQueued(method: string): boolean {
   return !CHEAP_METHODS.has(method) && !waitsForBlock(method);
 }
 
-/** Returns a turn outside the queue. */
+/** Returns a turn that does not use the queue. */
 export function turnOf(signal: AbortSignal): CallTurn {
   return { signal, pause: () => Promise.resolve() };
 }
 
-/** A request's id, which its response repeats. */
+/** A request's id, repeated in its response. */
 export type RpcId = string | number;
 
-/** Id in responses to URI calls, as in CometBFT. */
+/** The id used in responses to URI calls, as in CometBFT. */
 export const URI_CALL_ID = -1;
 
 /** A JSON-RPC request. A request without an id is a notification and gets no response. */
@@ -65,7 +65,7 @@ export interface RpcRequest {
   readonly params: unknown;
 }
 
-/** Reads a request like CometBFT: ignores the `jsonrpc` version and unknown members. Throws a plain error with Go's text. */
+/** Reads a request as CometBFT does: ignores the `jsonrpc` version and unknown members. Throws a plain error with Go's text. */
 export function parseRequest(value: unknown): RpcRequest {
   if (!isRecord(value)) {
     throw new Error(`json: cannot unmarshal ${goKind(value)} into Go value of type types.RPCRequest`);
@@ -85,13 +85,13 @@ function parseId(id: unknown): RpcId | undefined {
   throw new Error(`JSON-RPC ID (${JSON.stringify(id)}) is of unknown type (${goKind(id)})`);
 }
 
-/** Prints a response with a result. */
+/** Formats a response with a result. */
 export function resultResponse(id: RpcId, result: JsonValue | JsonText): string {
   if (!(result instanceof JsonText)) return JSON.stringify({ jsonrpc: "2.0", id, result });
   return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result.text}}`;
 }
 
-/** Prints a response with an error. As in CometBFT, the response to a request without a readable id has no `id`. */
+/** Formats an error response. As in CometBFT, the response has no `id` if the request's id is unreadable. */
 export function errorResponse(id: RpcId | undefined, error: RpcError): string {
   return JSON.stringify({
     jsonrpc: "2.0",
@@ -100,7 +100,7 @@ export function errorResponse(id: RpcId | undefined, error: RpcError): string {
   });
 }
 
-/** Decodes parameters with `read`. If `read` throws, throws an `RpcError` of this kind with CometBFT's text. */
+/** Decodes parameters with `read`. If `read` throws, this function throws an `RpcError` of this kind with CometBFT's text. */
 export function readParameters(
   read: () => Parameters,
   kind: "invalid-params" | "internal",
@@ -115,7 +115,7 @@ export function readParameters(
 }
 
 /**
- * Calls the method that a JSON-RPC request names and returns the printed response. Rejects only if the node has a bug.
+ * Calls the method that a JSON-RPC request names and returns the formatted response. Rejects only if the node has a bug.
  * `invalidParams` is the kind of error for unreadable parameters, which CometBFT reports as -32602 over POST and as -32603 over
  * WebSocket.
  */

@@ -9,19 +9,19 @@ import type { NodeView } from "../base/node-view.ts";
 import type { CallRouter } from "../grpc/call-router.ts";
 import { internal } from "./rpc-error.ts";
 
-/** Context of the RPC methods. */
+/** Context for the RPC methods. */
 export interface RpcContext {
   readonly view: NodeView;
   readonly router: CallRouter;
   readonly genesis: GenesisDoc;
   readonly roundState: () => RoundState;
-  /** Maximum time that `broadcast_tx_commit` waits. */
+  /** Maximum time for which `broadcast_tx_commit` waits. */
   readonly commitTimeoutMs: number;
   /** The RPC server's address, for `status`: "tcp://127.0.0.1:26657". */
   readonly rpcAddress: () => string;
 }
 
-/** A result that is printed in parts, because it is long. */
+/** A result that is so long that it is printed in parts. */
 export class JsonText {
   readonly text: string;
   constructor(text: string) {
@@ -33,14 +33,14 @@ export class JsonText {
 export interface CallTurn {
   /** Aborts when the node stops. */
   readonly signal: AbortSignal;
-  /** Lets the node do other work. A call that computes for a long time awaits it between its parts. */
+  /** Lets the node do other work. A long computation awaits it between its parts. */
   readonly pause: () => Promise<void>;
 }
 
 export interface RpcMethod {
-  /** In the order used by positional calls. */
+  /** Parameters in the order used by positional calls. */
   readonly parameters: ParameterList;
-  /** Returns the response's `result`. Throws, or rejects with, `RpcError`. */
+  /** Returns the response's `result`. Throws or rejects with `RpcError`. */
   readonly call: (
     parameters: Parameters,
     context: RpcContext,
@@ -48,7 +48,7 @@ export interface RpcMethod {
   ) => JsonValue | JsonText | Promise<JsonValue | JsonText>;
 }
 
-/** A parameter's type, by its JSON encoding: `int64` is a string of digits, `bytes` is base64, `hex` is hex text. */
+/** Type of a parameter, by its JSON encoding: `int64` is a string of digits, `bytes` is base64, `hex` is hex text. */
 type ParameterType = "int64" | "string" | "bool" | "bytes" | "hex";
 
 /** A method's parameters, in the order used by positional calls. */
@@ -57,7 +57,7 @@ type ParameterList = readonly (readonly [name: string, type: ParameterType])[];
 /** A decoded parameter; undefined if it is absent. */
 type Parameter = bigint | string | boolean | Uint8Array | undefined;
 
-/** Decoded parameters by name, with one reader per type. An absent text, flag or byte string is Go's zero value. */
+/** Decoded parameters by name, with one reader per type. An absent text, flag or byte string reads as Go's zero value. */
 export interface Parameters {
   readonly int64: (name: string) => bigint | undefined;
   readonly text: (name: string) => string;
@@ -65,7 +65,7 @@ export interface Parameters {
   readonly bytes: (name: string) => Uint8Array;
 }
 
-/** Reads the `params` of a JSON-RPC request, an object or an array. Throws a plain error with CometBFT's text. */
+/** Reads the `params` of a JSON-RPC request, which may be an object or an array. Throws a plain error with CometBFT's text. */
 export function parametersFromJson(list: ParameterList, params: unknown): Parameters {
   if (Array.isArray(params)) return toParameters(list, fromArray(list, params));
   if (params !== null && params !== undefined && !isRecord(params)) {
@@ -81,9 +81,9 @@ export function parametersFromJson(list: ParameterList, params: unknown): Parame
 }
 
 /**
- * Reads a URI call's parameters as CometBFT does (`rpc/jsonrpc/server/http_uri_handler.go`): bare integers, 0x with hex,
- * everything else as JSON, so that a string needs its quotes: `/abci_query?path="store/bank/key"&data=0x00`. Throws a plain error
- * with CometBFT's text.
+ * Reads a URI call's parameters as CometBFT does (`rpc/jsonrpc/server/http_uri_handler.go`): bare integers, hex after 0x, and
+ * anything else as JSON, so that a string needs quotes: `/abci_query?path="store/bank/key"&data=0x00`. Throws a plain error with
+ * CometBFT's text.
  */
 export function parametersFromUri(list: ParameterList, search: URLSearchParams): Parameters {
   return toParameters(
@@ -146,7 +146,7 @@ function readText(value: unknown, goType: string): string {
 
 const INT64_MAX = 2n ** 63n - 1n;
 
-/** Reads a decimal string. CometBFT's JSON writes 64-bit integers as strings and rejects bare numbers. */
+/** Reads a string of decimal digits. CometBFT's JSON writes 64-bit integers as strings and rejects bare numbers. */
 function readInt64(value: unknown): bigint {
   if (typeof value !== "string") {
     throw new Error(
@@ -192,7 +192,7 @@ function fromHexText(type: ParameterType, hex: string): Parameter {
   throw new Error(`got a hex string arg, but expected '${type}'`);
 }
 
-/** The consensus state: the next height, before its first vote. */
+/** The consensus state at the next height, before the first vote. */
 export interface RoundState {
   readonly height: bigint;
   readonly startTimeNs: bigint;
@@ -203,30 +203,26 @@ export interface RoundState {
 const DEFAULT_PER_PAGE = 30;
 const MAX_PER_PAGE = 100n;
 
-/**
- * Returns the number of entries on a page, like CometBFT's `validatePerPage`: 30 if absent or below 1, at most 100. Never throws.
- */
+/** Returns the page size, like CometBFT's `validatePerPage`: 30 if absent or below 1, at most 100. Never throws. */
 export function toPerPage(perPage: bigint | undefined): number {
   if (perPage === undefined || perPage < 1n) return DEFAULT_PER_PAGE;
   return Number(minInt(perPage, MAX_PER_PAGE));
 }
 
-/**
- * Returns the requested page, or 1 if absent, like CometBFT's `validatePage`. Throws `PageError` for a page that does not exist.
- */
+/** Returns the requested page, or 1 if absent, like CometBFT's `validatePage`. Throws `PageError` if the page does not exist. */
 export function toPage(page: bigint | undefined, total: number, perPage: number): number {
   if (page === undefined) return 1;
   requirePage(page, total, perPage);
   return Number(page);
 }
 
-/** Returns the requested page of a search, or 1 if absent. The search checks the range, since only it knows the total. */
+/** Returns the requested page of search results, or 1 if absent. The search checks the range, since only it knows the total. */
 export function toSearchPage(page: bigint | undefined): number {
   // A page beyond 2^53 loses digits, but stays out of range.
   return page === undefined ? 1 : Number(page);
 }
 
-/** Returns the requested height, or `latest` if absent. Outside [lowest, latest], throws `RpcError` with CometBFT's text. */
+/** Returns the requested height, or `latest` if absent. Throws `RpcError` with CometBFT's text if outside [lowest, latest]. */
 export function toHeight(requested: bigint | undefined, latest: bigint, lowest: bigint): bigint {
   if (requested === undefined) return latest;
   if (requested <= 0n) throw internal(`height must be greater than 0, but got ${requested}`);

@@ -15,17 +15,17 @@ import {
   withoutEmpty,
 } from "./result-json.ts";
 
-/** An event for subscribers. Most events match no subscription, so both parts are created only when first needed. */
+/** An event for subscribers. Most events match no subscription, so both of its parts are created only on first use. */
 export interface PublishedEvent {
-  /** Returns the values against which subscriptions' queries are matched. */
+  /** Returns the values that subscription queries are matched against. */
   readonly tags: () => TagValues;
-  /** Returns a notification's JSON text from `"data"` on, encoded once for all subscribers. */
+  /** Returns a notification's JSON text from `"data"` onwards, encoded once for all subscribers. */
   readonly tail: () => Uint8Array;
-  /** Approximate memory that the event takes. */
+  /** Approximate memory that the event uses. */
   readonly sizeBytes: number;
 }
 
-/** A committed block, with the data for its events. */
+/** A committed block and the data for its events. */
 export interface CommittedBlock {
   readonly block: StoredBlock;
   readonly results: StoredResults;
@@ -60,17 +60,17 @@ export function publishedEvents(committed: CommittedBlock): readonly PublishedEv
   return [...events, published("ValidatorSetUpdates", { value: () => validatorSetUpdates(committed) })];
 }
 
-/** Parts of an event. Each function runs at most once. */
+/** The parts of an event. Each function runs at most once. */
 interface EventParts {
   readonly events?: readonly ChainEvent[];
   readonly ownTags?: () => readonly (readonly [string, string])[];
   /** The `value` in `data`. */
   readonly value: () => JsonObject;
-  /** Size of the encoded data. */
+  /** Size of the encoded event data. */
   readonly sizeBytes?: number;
 }
 
-/** An event's attributes, texts and objects take about this much memory in addition to its encoded data. */
+/** Approximate memory that an event's attributes, texts and objects use in addition to its encoded data. */
 const EVENT_OVERHEAD_BYTES = 4_096;
 
 function published(kind: string, parts: EventParts): PublishedEvent {

@@ -15,7 +15,7 @@ export function eventJson(event: ChainEvent): JsonObject {
   };
 }
 
-/** ABCI's `ExecTxResult` with every field, as printed in RPC results. */
+/** ABCI's `ExecTxResult` with all fields, as printed in RPC results. */
 export function txResultJson(result: TxResult): JsonObject {
   return {
     code: result.code,
@@ -29,7 +29,7 @@ export function txResultJson(result: TxResult): JsonObject {
   };
 }
 
-/** `ExecTxResult` as printed in a Tx event, where CometBFT encodes it by its struct tags, which omit empty fields. */
+/** `ExecTxResult` as printed in a Tx event, which CometBFT encodes according to its struct tags, omitting empty fields. */
 export function sparseTxResultJson(result: TxResult): JsonObject {
   return withoutEmpty({
     code: result.code === 0 ? undefined : result.code,
@@ -49,7 +49,7 @@ export function withoutEmpty(members: Readonly<Record<string, JsonValue | undefi
   return present;
 }
 
-/** `ResultTx`. `provenAmong`, the block's transactions, adds the inclusion proof. */
+/** `ResultTx`. If the block's transactions are given as `provenAmong`, adds the inclusion proof. */
 export function resultTxJson(tx: StoredTx, provenAmong: readonly Uint8Array[] | undefined): JsonObject {
   return withoutEmpty({
     hash: upperHex(tx.hash),
@@ -88,7 +88,7 @@ export function validatorUpdateJson({ publicKey, power }: ValidatorPower): JsonO
   return withoutEmpty({ pub_key: { Sum: sum }, power: power === 0n ? undefined : power.toString() });
 }
 
-/** `ResultBlockResults`. Empty lists are null, as Go prints nil slices. */
+/** `ResultBlockResults`. Empty lists are null, since Go prints nil slices this way. */
 export function blockResultsJson(results: StoredResults, params: ConsensusParams): JsonObject {
   return {
     height: results.height.toString(),
@@ -156,12 +156,12 @@ export function blockMetaJson(block: StoredBlock): JsonObject {
   };
 }
 
-/** An ed25519 key in CometBFT's JSON. */
+/** Formats an ed25519 key in CometBFT's JSON. */
 export function publicKeyJson(publicKey: Uint8Array): JsonObject {
   return { type: "tendermint/PubKeyEd25519", value: toBase64(publicKey) };
 }
 
-/** Encodes bytes as base64. Empty bytes are null, as Go prints a nil slice. */
+/** Encodes bytes as base64. Empty bytes become null, since Go prints a nil slice this way. */
 export function bytesJson(bytes: Uint8Array): JsonValue {
   return bytes.length === 0 ? null : toBase64(bytes);
 }

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../../platform/base/json.ts";
 import { MempoolError, PageError } from "../base/errors.ts";
 import { QueryLanguageError } from "../query-language/parse-query.ts";
 
-/** JSON-RPC codes, with the messages that CometBFT sends for them (`rpc/jsonrpc/types`). */
+/** JSON-RPC codes and the messages that CometBFT sends for them (`rpc/jsonrpc/types`). */
 const KINDS = {
   parse: { code: -32700, message: "Parse error. Invalid JSON" },
   "invalid-request": { code: -32600, message: "Invalid Request" },
@@ -29,13 +29,13 @@ export function internal(data: string): RpcError {
   return new RpcError("internal", data);
 }
 
-/** The `error` member in a response. */
+/** Returns the `error` member for a response. */
 export function rpcErrorToJson(error: RpcError): JsonObject {
   const { code, message } = KINDS[error.kind];
   return error.message === "" ? { code, message } : { code, message, data: error.message };
 }
 
-/** Converts a thrown value to the error for the caller. Returns undefined if it is a bug in the node. */
+/** Converts a thrown value to the error that the caller receives. Returns undefined if the value indicates a bug in the node. */
 export function toRpcError(thrown: unknown): RpcError | undefined {
   if (thrown instanceof RpcError) return thrown;
   if (thrown instanceof MempoolError || thrown instanceof PageError || thrown instanceof QueryLanguageError) {

@@ -52,7 +52,7 @@ export interface RpcServerDeps {
   readonly signal: AbortSignal;
 }
 
-/** Creates the CometBFT RPC: JSON-RPC, URI calls, WebSocket and the index page on one port. */
+/** Creates the CometBFT RPC server: JSON-RPC, URI calls, WebSocket and the index page on one port. */
 export function createRpcServer(options: RpcServerOptions, deps: RpcServerDeps): NodeServer {
   const { context, logger, signal } = deps;
   const limits = { ...DEFAULT_SUBSCRIPTION_LIMITS, ...options.subscriptions };
@@ -110,7 +110,7 @@ function createHttpRpc(
   };
 }
 
-/** As in CometBFT, the HTTP method does not matter: the path and the body decide. */
+/** As in CometBFT, the HTTP method does not matter; the path and the body decide. */
 function route(
   request: HttpRequest,
   body: Uint8Array,
@@ -171,12 +171,12 @@ async function callJson(body: string, context: RpcContext, { waiter, signal }: C
   return jsonText(200, texts.length > 1 ? `[${texts.join(",")}]` : first);
 }
 
-/** Total response length above which the node runs no more calls in a batch. */
+/** Total length of responses above which the node runs no more calls in a batch. */
 const MAX_BATCH_LENGTH = 33_554_432;
-/** The same for a batch that waits for a block, because its responses are in memory while other requests run. */
+/** The same limit for a batch that waits for a block, because its responses stay in memory while other requests run. */
 const MAX_WAITING_BATCH_LENGTH = 1_048_576;
 
-/** Returns a function that runs the calls in a batch. Once the responses are too long, it responds with an error instead. */
+/** Returns a function that runs the calls in a batch. Once the responses are too long in total, it returns errors instead. */
 function createLengthBound(maxLength: number): (id: RpcId, call: () => Promise<string>) => Promise<string> {
   let length = 0;
   return async (id, call) => {
@@ -187,7 +187,7 @@ function createLengthBound(maxLength: number): (id: RpcId, call: () => Promise<s
   };
 }
 
-/** Calls a method by its path, `/block?height=5`. Unlike JSON-RPC over POST, a failed call has HTTP status 500. */
+/** Calls a method by its path: `/block?height=5`. Unlike in JSON-RPC over POST, a failed call results in HTTP status 500. */
 async function callUri(
   name: string,
   search: URLSearchParams,
@@ -229,7 +229,7 @@ function jsonText(status: number, body: string): HttpReply {
   return { status, headers: { "Content-Type": "application/json" }, body };
 }
 
-/** The list of methods for a browser, with CometBFT's HTML, including its invalid `</br>`. */
+/** Returns the list of methods for a browser, with CometBFT's HTML, including its invalid `</br>`. */
 function indexPage(hostHeader: string | undefined): HttpReply {
   const host = escapeHtml(hostHeader ?? "localhost");
   const methods = [...RPC_METHODS].map(

@@ -18,8 +18,8 @@ export interface SubscriptionLimits extends EventLogLimits {
 }
 
 /**
- * The limits for clients and subscriptions are CometBFT's defaults. CometBFT buffers 200 events per subscription. Here, all
- * subscriptions share the pending events: two full blocks from the largest mempool.
+ * The limits on clients and subscriptions are CometBFT's defaults. CometBFT buffers 200 events per subscription; here, all
+ * subscriptions share the pending events, whose limits allow two full blocks from the largest mempool.
  */
 export const DEFAULT_SUBSCRIPTION_LIMITS: SubscriptionLimits = {
   maxClients: 100,
@@ -41,7 +41,7 @@ export interface ClientSubscriptions {
   readonly subscribe: (id: RpcId, query: string) => void;
   readonly unsubscribe: (query: string) => void;
   readonly unsubscribeAll: () => void;
-  /** Sends the pending notifications once the outlet is ready again. */
+  /** Sends the pending notifications after the outlet has become ready again. */
   readonly resume: () => void;
   /** Removes the client and its subscriptions. */
   readonly drop: () => void;
@@ -51,8 +51,8 @@ export interface ClientSubscriptions {
 export interface Subscriptions {
   readonly client: (outlet: Outlet) => ClientSubscriptions;
   /**
-   * Adds a block's events for every subscription. Sends nothing: notifications are sent later, in slices. Cancels a client's
-   * subscriptions if it is behind by more events than the limits allow.
+   * Adds a block's events for every subscription. Sends nothing: notifications are sent later, in slices. If a client is more
+   * events behind than the limits allow, cancels its subscriptions.
    */
   readonly publish: (events: readonly PublishedEvent[]) => void;
   readonly count: () => number;
@@ -60,14 +60,14 @@ export interface Subscriptions {
 
 export interface SubscriptionDeps {
   readonly monotonicMs: () => number;
-  /** Runs a task after the I/O events that are currently pending. */
+  /** Runs a task after the currently pending I/O events. */
   readonly schedule: (task: () => void) => void;
 }
 
 interface Subscription {
   readonly query: EventQuery;
   readonly id: RpcId;
-  /** The part of a notification before its `data`. */
+  /** The part of a notification that precedes its `data`. */
   readonly head: Uint8Array;
   /** Number of the first event that the subscription receives. */
   readonly from: number;
@@ -77,13 +77,13 @@ interface Client {
   readonly outlet: Outlet;
   /** By query text. */
   readonly subscriptions: Map<string, Subscription>;
-  /** Number of the next event for this client. */
+  /** Number of the next event to send to this client. */
   next: number;
 }
 
-/** Notifications delay blocks and requests by at most about this long. */
+/** Approximate maximum time for which notifications delay blocks and requests. */
 const SLICE_MS = 5;
-/** Limits for a client's turn. A full block's notification alone exceeds the byte limit, so its client gets one per turn. */
+/** Limits for a client's turn. A full block's notification alone exceeds the byte limit, so its client gets only one per turn. */
 const TURN_EVENTS = 128;
 const TURN_NOTIFICATIONS = 32;
 const TURN_BYTES = 65_536;
@@ -109,7 +109,7 @@ export function createSubscriptions(limits: SubscriptionLimits, deps: Subscripti
     const isBehind = client.subscriptions.size > 0 && client.next < log.end();
     if (isBehind && client.outlet.isReady()) turns.add(client);
   };
-  /** Gives clients turns in round-robin order, so that a client with few events does not wait for one with many. */
+  /** Gives clients turns in round-robin order, so that a client with few events need not wait for one with many. */
   const runSlice = (): void => {
     const endMs = deps.monotonicMs() + SLICE_MS;
     // Iteration of a Set also visits members that are added again.
@@ -191,14 +191,14 @@ function takeTurn(client: Client, log: Pick<EventLog, "at">): void {
   if (notifications.length > 0) outlet.send(notifications);
 }
 
-/** As in CometBFT, a notification has the id of its subscribe request. {@link PublishedEvent.tail} completes it. */
+/** As in CometBFT, a notification carries its subscribe request's id. {@link PublishedEvent.tail} completes the text. */
 function notificationHead(id: RpcId, query: string): Uint8Array {
   return utf8(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{"query":${JSON.stringify(query)},`);
 }
 
 /**
- * Like CometBFT, the node cancels a slow client's subscriptions instead of dropping single events. The client thus learns that it
- * missed events, and can subscribe again.
+ * Like CometBFT, the node cancels a slow client's subscriptions instead of dropping individual events. This way, the client
+ * learns that it missed events, and can subscribe again.
  */
 function cancelAll({ outlet, subscriptions }: Client): void {
   const reason = "subscription was canceled (reason: client is not pulling messages fast enough)";
@@ -218,19 +218,19 @@ function readQuery(text: string): EventQuery {
   }
 }
 
-/** Limits for events that are pending for slow subscribers. The newest block's events are never removed. */
+/** Limits on the events that are pending for slow subscribers. The newest block's events are never removed. */
 interface EventLogLimits {
   readonly maxPendingEvents: number;
   readonly maxPendingBytes: number;
 }
 
-/** Consecutively numbered events that some subscriber has not received yet. */
+/** Consecutively numbered events that at least one subscriber has not yet received. */
 interface EventLog {
   /** Number of the next event. */
   readonly end: () => number;
   /** Returns an event, or undefined if it has been removed or does not exist. */
   readonly at: (number: number) => PublishedEvent | undefined;
-  /** Adds a block's events. Returns the number of the first event that the limits leave in the log. */
+  /** Adds a block's events. Returns the number of the first event that remains in the log under the limits. */
   readonly append: (events: readonly PublishedEvent[]) => number;
   /** Removes all events before a number. */
   readonly removeBefore: (number: number) => void;

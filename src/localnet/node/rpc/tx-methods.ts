@@ -95,10 +95,10 @@ export const TX_METHODS: Readonly<Record<string, RpcMethod>> = {
   },
 };
 
-/** Page length above which a search fails. */
+/** Length of a page above which a search fails. */
 const MAX_PAGE_LENGTH = 33_554_432;
 
-/** Prints a page item by item, with pauses, because a page of full transactions takes seconds. */
+/** Prints a page item by item with pauses, because a page of full transactions takes seconds. */
 async function printPage<T>(
   name: string,
   { items, total }: SearchPage<T>,
@@ -122,7 +122,7 @@ async function printPage<T>(
   return new JsonText(`{"${name}":[${texts.join(",")}],"total_count":"${total}"}`);
 }
 
-/** Go's zero value, printed for a result that does not exist (yet). */
+/** Go's zero value, printed for a result that does not exist or does not exist yet. */
 const NO_RESULT: TxResult = {
   code: 0,
   codespace: "",
@@ -171,7 +171,7 @@ interface Inclusion {
   readonly height: bigint;
 }
 
-/** Broadcasts, then waits for the block that includes the transaction. */
+/** Broadcasts a transaction, then waits for the block that includes it. */
 async function broadcastCommit(
   tx: Uint8Array,
   { view, commitTimeoutMs }: RpcContext,

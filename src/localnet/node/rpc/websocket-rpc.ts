@@ -25,23 +25,23 @@ import type { ClientSubscriptions, Subscriptions } from "./subscriptions.ts";
 /** Limits for WebSockets. */
 export interface WebSocketOptions {
   readonly maxMessageBytes: number;
-  /** Maximum number of open connections. The server refuses any more with 503. */
+  /** Maximum number of open connections. The server refuses further connections with 503. */
   readonly maxConnections: number;
-  /** Unsent bytes above which the node sends a client no more notifications. */
+  /** Number of unsent bytes above which the node stops sending notifications to a client. */
   readonly maxBufferedBytes: number;
   /**
    * Maximum number of unanswered requests per client. The server disconnects a client that exceeds it. Since the server stops
-   * reading from a client much earlier, only requests that arrive at the same moment can exceed it.
+   * reading from a client much earlier, only requests that arrive simultaneously can exceed it.
    */
   readonly maxPendingRequests: number;
-  /** Maximum unanswered requests from all clients, about 300 bytes each. Above it, the client with the most is disconnected. */
+  /** Maximum unanswered requests across all clients, about 300 bytes each. Above it, the client with the most is disconnected. */
   readonly maxPendingInTotal: number;
   readonly pingIntervalMs: number;
-  /** The server closes a connection on which nothing arrives for this long, not even a pong. */
+  /** The server closes a connection if nothing, not even a pong, arrives on it for this long. */
   readonly readTimeoutMs: number;
 }
 
-/** CometBFT's times (a ping after 9/10 of the read timeout), and limits that suit a local node. */
+/** CometBFT's timing (a ping after 9/10 of the read timeout), and limits that suit a local node. */
 export const DEFAULT_WEBSOCKET: WebSocketOptions = {
   maxMessageBytes: 1_048_576,
   maxConnections: 900,
@@ -56,13 +56,13 @@ export const DEFAULT_WEBSOCKET: WebSocketOptions = {
 export interface WebSocketDeps {
   readonly context: RpcContext;
   readonly subscriptions: Subscriptions;
-  /** Limits the unsent bytes of all clients together. */
+  /** Limits the total unsent bytes of all clients. */
   readonly budget: SendBudget;
   readonly logger: Logger;
   readonly signal: AbortSignal;
 }
 
-/** The RPC over WebSocket: all methods, and subscriptions. */
+/** RPC over WebSocket: all methods, and subscriptions. */
 export interface WebSocketRpc {
   /** Handles an HTTP upgrade. Refuses paths other than `/websocket`. */
   readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
@@ -71,21 +71,21 @@ export interface WebSocketRpc {
 }
 
 /**
- * Unsent bytes above which a client gets no more notifications. They wait in the event log, which all clients share, instead of
- * in a buffer per client.
+ * Number of unsent bytes above which a client gets no more notifications. They wait in the event log, which all clients share,
+ * rather than in a buffer per client.
  */
 const MAX_BUFFERED_NOTIFICATION_BYTES = 262_144;
 
-/** A client's unsent bytes above which the node does not respond to pings. */
+/** Number of a client's unsent bytes above which the node does not respond to its pings. */
 const MAX_BYTES_BEFORE_PONG = 1_048_576;
 
 /** Number of unanswered messages above which the node stops reading from a client. */
 const PAUSE_AT = 16;
 
-/** Unsent bytes above which the node does not respond to any more of the client's messages. */
+/** Number of unsent bytes above which the node stops responding to the client's messages. */
 const MAX_UNSENT_BYTES = 1_048_576;
 
-/** Time between two checks of a client's unsent bytes. */
+/** Time between checks of a client's unsent bytes. */
 const DRAIN_POLL_MS = 20;
 
 /** Sends messages, each encoded as JSON, in one write. */
@@ -120,7 +120,7 @@ export function createWebSocketRpc(options: WebSocketOptions, deps: WebSocketDep
   };
 }
 
-/** Creates a client's sender. The client's unsent bytes are charged to the budget. */
+/** Creates a client's sender, which charges the client's unsent bytes to the budget. */
 function createSend(client: WebSocket, socket: Duplex, budget: SendBudget): Send {
   return (messages) => {
     if (client.readyState !== client.OPEN) return;
@@ -185,7 +185,7 @@ function serveClient(
   });
 }
 
-/** A block may take as long as a pong may. By then, the pong has arrived, but the timer runs before it is read. */
+/** A block may take as long as a pong may take to arrive. The pong has then arrived, but the timer fires before it is read. */
 const LATE_MS = 500;
 
 /** Sends pings, and closes the connection if nothing arrives. `extend` restarts the timeout. */
@@ -291,23 +291,21 @@ interface MessageQueueOptions {
 
 /** One client's unanswered messages. */
 interface PendingMessages {
-  /** Messages that wait while another one is being handled. */
+  /** Messages that wait while another message is being handled. */
   readonly waiting: RawData[];
   /** Cuts the client. */
   readonly cut: () => void;
 }
 
-/** Limits the unanswered messages, per client and in total. */
+/** Limits the unanswered messages per client and in total. */
 interface PendingBound {
-  /**
-   * Adds a message. Disconnects the client if it has too many, or the client with the most if all clients together have too many.
-   */
+  /** Adds a message. Disconnects the client if it has too many messages, or the client with the most if the total is too high. */
   readonly add: (of: PendingMessages, data: RawData) => void;
   /** Drops all of a client's messages. */
   readonly drop: (of: PendingMessages) => void;
 }
 
-/** Creates the limit. Disconnecting one client with many messages leaves the others untouched. */
+/** Creates the limits. Disconnecting one client that has many messages leaves the others untouched. */
 function createPendingBound(
   limits: Pick<WebSocketOptions, "maxPendingRequests" | "maxPendingInTotal">,
 ): PendingBound {
@@ -343,9 +341,9 @@ function createPendingBound(
 }
 
 /**
- * Handles a client's messages one after the other, as CometBFT does, because an unsubscribe must not overtake its subscribe. A
- * slow call, such as broadcast_tx_commit, therefore delays the client's later ones. The node reads no more messages while some
- * are waiting, or while the client does not read its responses. Returns a function that drops all messages.
+ * Handles a client's messages one at a time, as CometBFT does, because an unsubscribe must not overtake its subscribe. A slow
+ * call, such as broadcast_tx_commit, therefore delays the client's later calls. The node reads no more messages while some are
+ * waiting or the client is not reading its responses. Returns a function that drops all messages.
  */
 function serveMessages(options: MessageQueueOptions): () => void {
   const { client, pending } = options;
@@ -381,7 +379,7 @@ function serveMessages(options: MessageQueueOptions): () => void {
   return () => pending.drop(messages);
 }
 
-/** Resolves once the client has read enough of its responses, or is gone. */
+/** Resolves once the client has read enough of its responses or is gone. */
 async function drained(client: WebSocket): Promise<void> {
   while (client.readyState === client.OPEN && client.bufferedAmount > MAX_UNSENT_BYTES) {
     await new Promise((resolve) => setTimeout(resolve, DRAIN_POLL_MS));

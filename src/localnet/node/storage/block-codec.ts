@@ -16,7 +16,7 @@ import type { TxResult, ValidatorPower } from "../../chain/runtime/abci.ts";
 import type { CommitChanges } from "../../chain/store/multi-store.ts";
 import type { StoredBlock, StoredResults } from "../base/node-view.ts";
 
-/** Encodes a block as `tendermint.types.Block`. The part set header in the block id is a hash of these bytes. */
+/** Encodes a block as `tendermint.types.Block`. The part set header in the block id contains a hash of these bytes. */
 export function encodeBlock(block: Pick<StoredBlock, "header" | "txs" | "lastCommit">): Uint8Array {
   return Block.encode({
     header: headerToProto(block.header),
@@ -49,7 +49,7 @@ export function decodeCommit(bytes: Uint8Array): Commit {
   return commitFromProto(Types.Commit.decode(bytes));
 }
 
-/** Encodes a validator set with proposer and priorities as `tendermint.types.ValidatorSet`. */
+/** Encodes a validator set, with proposer and priorities, as `tendermint.types.ValidatorSet`. */
 export function encodeValidatorSet(set: ValidatorSet): Uint8Array {
   return Validators.ValidatorSet.encode(validatorSetToProto(set)).finish();
 }
@@ -101,7 +101,7 @@ export function decodeResults(height: bigint, bytes: Uint8Array): StoredResults 
   return { height, events, txResults, validatorUpdates, appHash };
 }
 
-/** Returns the transactions' encoded results without decoding them. Throws on any other bytes. */
+/** Returns the encoded transaction results without decoding them. Throws on any other bytes. */
 export function splitTxResults(bytes: Uint8Array): readonly Uint8Array[] {
   const reader = new BinaryReader(bytes);
   const encoded: Uint8Array[] = [];
@@ -141,13 +141,13 @@ function toPower(update: ValidatorUpdate): ValidatorPower {
   return { publicKey: key.value, power: update.power };
 }
 
-/** All data that one height adds to the store. */
+/** All data that the store adds for one height. */
 export interface HeightRecord {
   readonly block: StoredBlock;
-  /** Commit for this block. The next block also contains it, but a restart needs it before then. */
+  /** Commit for this block. The next block also contains it, but a restart needs it before that block exists. */
   readonly seenCommit: Commit;
   readonly results: StoredResults;
-  /** Validator sets to store for later heights, usually none (see `setsToKeep`). */
+  /** Validator sets to store for later heights; usually there are none (see `setsToKeep`). */
   readonly validatorSets: readonly { readonly height: bigint; readonly set: ValidatorSet }[];
   readonly changes: CommitChanges;
 }

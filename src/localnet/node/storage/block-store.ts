@@ -29,7 +29,7 @@ import {
   type StoredSnapshot,
 } from "./snapshots.ts";
 
-/** All of a node's durable data. Synchronous. Reads for an unknown height or hash return undefined. */
+/** All durable data of a node. Synchronous. Reading an unknown height or hash returns undefined. */
 export interface BlockStore {
   /** The application's state. */
   readonly state: StateStorage;
@@ -39,27 +39,27 @@ export interface BlockStore {
   /** Stores the genesis document and the first validator sets. Throws if the store already has a genesis document. */
   readonly saveGenesis: (document: Uint8Array, validatorSets: HeightRecord["validatorSets"]) => void;
   readonly latestHeight: () => bigint | undefined;
-  /** Lowest stored height. Lower heights were pruned, or the chain started here. Undefined before the first block. */
+  /** Lowest stored height: lower heights were pruned, or the chain started here. Undefined before the first block. */
   readonly earliestHeight: () => bigint | undefined;
-  /** Stores a height and removes heights that exceed `keepBlocks`, in one transaction. On return, the data is on disk. */
+  /** In one transaction, stores a height and removes heights that exceed `keepBlocks`. When it returns, the data is on disk. */
   readonly save: (record: HeightRecord) => void;
   readonly block: (height: bigint) => StoredBlock | undefined;
   readonly heightOfHash: (hash: Uint8Array) => bigint | undefined;
   readonly results: (height: bigint) => StoredResults | undefined;
-  /** Returns the result of one transaction, without decoding the other results in its block. */
+  /** Returns one transaction's result without decoding the other results in its block. */
   readonly txResult: (height: bigint, position: number) => TxResult | undefined;
   readonly seenCommit: (height: bigint) => Commit | undefined;
-  /** Returns the validator set with the highest stored height up to `height`. */
+  /** Returns the validator set stored at the highest height not above `height`. */
   readonly validatorSetAtOrBelow: (
     height: bigint,
   ) => { readonly height: bigint; readonly set: ValidatorSet } | undefined;
-  /** Heights to which the store can go back, ordered by id. A snapshot ends when its block is pruned. */
+  /** Heights to which the store can be reverted, ordered by id. A snapshot ends when its block is pruned. */
   readonly snapshots: () => readonly StoredSnapshot[];
   readonly saveSnapshot: (snapshot: StoredSnapshot) => void;
   readonly removeSnapshots: (ids: readonly number[]) => void;
-  /** Removes everything after a snapshot's height, in one transaction. */
+  /** Removes everything after a snapshot's height in one transaction. */
   readonly truncate: (height: bigint) => void;
-  /** Does nothing if the address is already stored. */
+  /** Stores a key, unless one is already stored for the address. */
   readonly saveValidatorKey: (address: Uint8Array, seed: Uint8Array) => void;
   /** Ordered by address. */
   readonly validatorSeeds: () => readonly Uint8Array[];
@@ -69,12 +69,12 @@ export interface BlockStore {
 
 /**
  * Number of decoded blocks and results cached in memory. Clients mostly read the newest heights, several times each. The number
- * is small because a decoded full block takes megabytes.
+ * is small because a full block takes megabytes when decoded.
  */
 const CACHED_HEIGHTS = 8;
 
 /**
- * Opens a home directory's store or, without a home, a store in memory. It stores the last `keepBlocks` blocks; 0 stores all.
+ * Opens a home directory's store or, without a home, an in-memory store. It stores the last `keepBlocks` blocks; 0 stores all.
  * Throws like {@link openDatabase}.
  */
 export function openBlockStore(home: string | undefined, keepBlocks = 0): BlockStore {
@@ -215,22 +215,22 @@ function readSet(row: Row | undefined): { readonly height: bigint; readonly set:
 }
 
 /**
- * Maximum number of heights that one block removes. More than one, so that a home catches up after its limit is lowered. A home
- * with 90,000 blocks too many needs about 6,000 blocks to do so.
+ * Maximum number of heights removed per block. It is more than one, so that a home catches up after its limit is lowered. A home
+ * with 90,000 excess blocks needs about 6,000 blocks to do so.
  */
 const MAX_REMOVED_PER_BLOCK = 16;
 
-/** Removes old heights from a node's tables. */
+/** Removes old heights from a node's database tables. */
 interface BlockPruning {
   /** Lowest stored height, or undefined before the first block. */
   readonly earliestHeight: () => bigint | undefined;
-  /** Removes the heights that exceed the limit after the block at `latest`. The caller must have an open transaction. */
+  /** After the block at `latest`, removes heights that exceed the limit. The caller must have an open transaction. */
   readonly prune: (latest: bigint) => void;
   /** Removes a height. The caller must have an open transaction. */
   readonly remove: (height: bigint) => void;
 }
 
-/** Creates the pruning for a store that keeps the last `keepBlocks` blocks; 0 stores all. */
+/** Creates the pruning for a store that keeps the last `keepBlocks` blocks; 0 keeps all. */
 function createBlockPruning(
   database: Database.Database,
   {
@@ -271,11 +271,11 @@ function createBlockPruning(
   };
 }
 
-/** The application's state in the node's database. */
+/** The application's state as stored in the node's database. */
 interface StateTables {
   readonly storage: StateStorage;
   readonly snapshots: () => SnapshotTables;
-  /** Writes one commit's changes. The caller must have an open transaction. */
+  /** Writes the changes of one commit. The caller must have an open transaction. */
   readonly apply: (changes: CommitChanges) => void;
 }
 
@@ -300,7 +300,7 @@ function createStateTables(database: Database.Database): StateTables {
   const storedHeights = (): readonly bigint[] => readRows(heights.all()).map((row) => row.integer("height"));
   // A snapshot may be just below the recent heights, without a gap: what is retained for it shows where they begin.
   const recentFrom = (): bigint => maxInt(firstOfRun(storedHeights()) ?? 0n, retainedTo(database) + 1n);
-  /** The lowest height that the application has besides the snapshots' heights; undefined until it reads them. */
+  /** The lowest height that the application stores apart from the snapshots' heights; undefined until it reads them. */
   let from: bigint | undefined;
   // Created on first use: a read-only copy of a home may have tables of an earlier version.
   let tables: SnapshotTables | undefined;

@@ -6,7 +6,7 @@ import { holds } from "../query-language/matches.ts";
 import type { Condition } from "../query-language/parse-query.ts";
 import { createBulkInsert, readRow, readRows, type Row } from "./rows.ts";
 
-/** A transaction's block height, and its position in the block. */
+/** A transaction's block height and its position in that block. */
 export interface TxPlace {
   readonly height: bigint;
   readonly position: number;
@@ -18,11 +18,11 @@ interface IndexedBlock {
   readonly results: StoredResults;
 }
 
-/** Index of transactions by hash, and of transactions and blocks by event attribute. */
+/** An index of transactions by hash, and of transactions and blocks by event attribute. */
 export interface EventIndex {
   /** Adds a height. The caller must have an open transaction. */
   readonly add: (block: IndexedBlock) => void;
-  /** Removes a height that {@link EventIndex.add} added. The caller must have an open transaction. */
+  /** Removes a height added with {@link EventIndex.add}. The caller must have an open transaction. */
   readonly remove: (results: StoredResults) => void;
   readonly placeOf: (hash: Uint8Array) => TxPlace | undefined;
   readonly countTxs: (search: IndexSearch) => number;
@@ -118,14 +118,14 @@ function createIndexWriter(database: Database.Database, placeOf: EventIndex["pla
   };
 }
 
-/** An indexed attribute. `event` is the position of its event in the transaction or block. */
+/** An indexed attribute. `event` is its event's position in the transaction or block. */
 interface IndexedAttribute {
   readonly tag: string;
   readonly value: string;
   readonly event: number;
 }
 
-/** Yields the attributes to index. As in CometBFT, an empty event type or key is not indexed. */
+/** Yields the attributes to index. As in CometBFT, attributes with an empty event type or key are not indexed. */
 function* indexed(events: readonly ChainEvent[]): Generator<IndexedAttribute> {
   for (const [event, { type, attributes }] of events.entries()) {
     for (const { key, value, index } of attributes) {
@@ -134,22 +134,22 @@ function* indexed(events: readonly ChainEvent[]): Generator<IndexedAttribute> {
   }
 }
 
-/** Returns each tag-value pair once. The rows for one pair and height are deleted together. */
+/** Returns each tag-value pair once. All rows for the same pair and height are deleted together. */
 function distinct(events: readonly ChainEvent[]): readonly (readonly [tag: string, value: string])[] {
   const pairs = new Map<string, readonly [string, string]>();
   for (const { tag, value } of indexed(events)) pairs.set(`${tag}\0${value}`, [tag, value]);
   return [...pairs.values()];
 }
 
-/** A search that the index answers exactly. Both heights are inclusive. */
+/** A search that the index can answer exactly. Both heights are inclusive. */
 export interface IndexSearch {
   readonly fromHeight: bigint;
   readonly toHeight: bigint;
-  /** Conditions on event attributes. A single event must satisfy all. If empty, all transactions or blocks in the range match. */
+  /** Conditions that a single event's attributes must all satisfy. If empty, every transaction or block in the range matches. */
   readonly conditions: readonly Condition[];
 }
 
-/** A part of a result, in one order. */
+/** A part of a result in a given order. */
 export interface Slice {
   readonly order: "asc" | "desc";
   readonly offset: number;
@@ -159,21 +159,21 @@ export interface Slice {
 
 /** Tables for one kind of search. */
 interface SearchTables {
-  /** Event attribute index with the columns `tag`, `value` and `event`, and those in `place`. */
+  /** Table that indexes event attributes, with the columns `tag`, `value`, `event`, and those in `place`. */
   readonly events: string;
-  /** Lists every place in the `place` columns. */
+  /** Table that lists every place, in the `place` columns. */
   readonly all: string;
-  /** Columns that identify a match, in place order. The first one is `height`. */
+  /** Columns that identify a match, in place order, starting with `height`. */
   readonly place: readonly string[];
 }
 
-/** Answers searches with SQL. Only the rows in the requested slice leave the database. */
+/** Runs searches in SQL. Only the rows in the requested slice are read from the database. */
 interface EventSearch {
   readonly count: (search: IndexSearch) => number;
   readonly slice: (search: IndexSearch, slice: Slice) => readonly Row[];
 }
 
-/** Creates a search over one kind of table. */
+/** Creates a search over one kind of tables. */
 function createEventSearch(database: Database.Database, tables: SearchTables): EventSearch {
   const place = tables.place.join(", ");
   return {
@@ -198,7 +198,7 @@ interface Sql {
   readonly values: readonly SqlValue[];
 }
 
-/** Returns the SQL for the places of all matches, without duplicates. */
+/** Returns the SQL that selects the places of all matches, without duplicates. */
 function matchesSql(database: Database.Database, tables: SearchTables, search: IndexSearch): Sql {
   const { fromHeight, toHeight, conditions } = search;
   const place = tables.place.join(", ");

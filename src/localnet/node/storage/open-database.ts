@@ -10,10 +10,10 @@ import { decodeResults } from "./block-codec.ts";
 import { createEventIndex } from "./event-index.ts";
 import { readRow } from "./rows.ts";
 
-/** A database connection. `close` also releases the home's lock, if any. */
+/** A database connection. `close` also releases the home's lock, if there is one. */
 export interface OpenDatabase {
   readonly database: Database.Database;
-  /** Runs `work` in a transaction. If writing to the disk fails, throws `NodeError` `store-failed`, and nothing is stored. */
+  /** Runs `work` in a transaction. If a write to the disk fails, throws `NodeError` `store-failed` and stores nothing. */
   readonly transaction: (work: () => void) => void;
   readonly close: () => void;
 }
@@ -21,9 +21,9 @@ export interface OpenDatabase {
 const DATABASE_FILE = "node.db";
 
 /**
- * Opens a home directory's database or, without a home, a database in memory. Creates the directory if necessary and locks it
- * until `close`. Throws `NodeError` `home-in-use` while another process has the lock, and `home-unusable` if the directory cannot
- * be created or `node.db` is not a database of this version.
+ * Opens a home directory's database or, without a home, an in-memory database. Creates the directory if necessary and locks it
+ * until `close`. Throws `NodeError` `home-in-use` while another process holds the lock, and `home-unusable` if the directory
+ * cannot be created or `node.db` is not a database of this version.
  */
 export function openDatabase(home: string | undefined): OpenDatabase {
   if (home === undefined) return open(":memory:", () => {});
@@ -121,9 +121,9 @@ function unusable(home: string, cause: unknown): NodeError {
 }
 
 /**
- * Version of the tables below. The database stores it in `user_version`.
+ * Version of the tables below, which the database stores in `user_version`.
  *
- * 1: the event tables had no column `event`.
+ * 1: the event tables did not have the column `event`.
  */
 const SCHEMA_VERSION = 2n;
 
@@ -187,7 +187,7 @@ CREATE TABLE IF NOT EXISTS retained_nodes (
 ) WITHOUT ROWID;
 `;
 
-/** Configures a connection, creates missing tables and migrates old ones. Throws if the tables have a later version. */
+/** Configures a connection, creates missing tables and migrates old ones. Throws if the tables are of a later version. */
 function prepareDatabase(database: Database.Database): void {
   // WAL: a commit appends to one file, and a reader in another process does not block it.
   database.pragma("journal_mode = WAL");
@@ -214,7 +214,7 @@ function dropEventTables(database: Database.Database): void {
   database.exec("DROP TABLE tx_events; DROP TABLE block_events;");
 }
 
-/** Fills the event tables from the stored results. Costs about as much as remaking the blocks without signatures. */
+/** Fills the event tables from the stored results. This costs about as much as making the blocks again without signatures. */
 function indexStoredBlocks(database: Database.Database): void {
   const index = createEventIndex(database);
   const next = database.prepare(

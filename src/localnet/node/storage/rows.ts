@@ -1,7 +1,7 @@
 import type Database from "libsql";
 import { isRecord } from "../../../platform/base/json.ts";
 
-/** Typed access to a row's columns. Throws if a column has a different type, which means that the database is damaged. */
+/** Typed access to a row's columns. Throws if a column has an unexpected type, which means that the database is damaged. */
 export interface Row {
   readonly bytes: (column: string) => Uint8Array;
   /** Undefined for NULL. */
@@ -10,7 +10,7 @@ export interface Row {
   readonly text: (column: string) => string;
 }
 
-/** Wraps a row from the driver. Returns undefined if the query found no row. */
+/** Wraps a row returned by the driver. Returns undefined if the query found no row. */
 export function readRow(row: unknown): Row | undefined {
   if (row === undefined || row === null) return undefined;
   if (!isRecord(row)) throw new Error("the database returned something that is not a row");
@@ -44,7 +44,7 @@ export function readRow(row: unknown): Row | undefined {
   };
 }
 
-/** Wraps all rows of a result. */
+/** Wraps all rows in a result. */
 export function readRows(rows: readonly unknown[]): readonly Row[] {
   return rows.flatMap((row) => readRow(row) ?? []);
 }
@@ -56,8 +56,8 @@ function damaged(column: string): Error {
 type ColumnValue = string | bigint | number | Uint8Array | null;
 
 /**
- * Rows per statement, largest first. One statement with 64 rows is three times as fast as 64 statements, because each call to the
- * driver has a fixed cost. Larger statements are no faster. Three sizes cover any number of rows with few calls.
+ * Numbers of rows per statement, largest first. One statement with 64 rows is three times as fast as 64 statements, because each
+ * call to the driver has a fixed cost. Larger statements are no faster. With three sizes, any number of rows takes few calls.
  */
 const ROWS_PER_STATEMENT = [64, 8, 1];
 

@@ -20,8 +20,8 @@ export function txAt(store: BlockStore, { height, position }: TxPlace): StoredTx
 
 /**
  * Searches for transactions as CometBFT 0.38's kv indexer does. Conditions on `tx.height` and `tx.hash` apply to the transaction
- * itself; one of its events must satisfy all others. The index counts the matches and selects the page, so only the transactions
- * on the page are decoded. Throws `QueryLanguageError` and `PageError`.
+ * itself; a single event in the transaction must satisfy all others. The index counts the matches and selects the page, so only
+ * the transactions on the page are decoded. Throws `QueryLanguageError` and `PageError`.
  */
 export function searchTxs(store: BlockStore, request: SearchRequest): SearchPage<StoredTx> {
   const query = parseQuery(request.query);
@@ -30,7 +30,7 @@ export function searchTxs(store: BlockStore, request: SearchRequest): SearchPage
   return readPage(matches, request, (place) => txAt(store, place));
 }
 
-/** Searches for blocks by height and by BeginBlock and EndBlock events. Otherwise like {@link searchTxs}. */
+/** Searches for blocks by height and by BeginBlock and EndBlock events, otherwise like {@link searchTxs}. */
 export function searchBlocks(store: BlockStore, request: SearchRequest): SearchPage<StoredBlock> {
   const { search, heights } = splitQuery(parseQuery(request.query), BLOCK_TAGS);
   const { index } = store;
@@ -49,7 +49,7 @@ interface Matches<P> {
 
 const ALL: Slice = { order: "asc", offset: 0, limit: -1 };
 
-/** Matches from an ascending list. */
+/** Returns the matches in an ascending list. */
 function listed<P>(places: readonly P[]): Matches<P> {
   return {
     total: places.length,
@@ -58,7 +58,7 @@ function listed<P>(places: readonly P[]): Matches<P> {
   };
 }
 
-/** Like CometBFT, first reads the one transaction with an exact hash, then compares the other conditions. */
+/** Like CometBFT, first reads the one transaction with this exact hash, then tests the other conditions on it. */
 function txOfHash(store: BlockStore, query: EventQuery, { operand }: Condition): readonly TxPlace[] {
   if (operand === undefined || operand.kind === "time" || !/^[0-9a-fA-F]{64}$/.test(operand.text)) return [];
   const place = store.index.placeOf(fromHex(operand.text));
@@ -71,7 +71,7 @@ function txOfHash(store: BlockStore, query: EventQuery, { operand }: Condition):
   return matchesSearch(query, own, tx.result.events) ? [place] : [];
 }
 
-/** Returns the hash in the query's letter case. CometBFT accepts both, but the matcher compares exactly. */
+/** Returns the hash in the letter case used in the query. CometBFT accepts both, but the matcher compares exactly. */
 function hashInQueryCase(query: EventQuery, hash: Uint8Array): string {
   const upper = upperHex(hash);
   const operand = query.conditions.find(({ tag }) => tag === TX_TAGS.hash)?.operand;
@@ -99,7 +99,7 @@ function holdsForAll(conditions: readonly Condition[], value: string): boolean {
 
 const MAX_HEIGHT = 2n ** 63n - 1n;
 
-/** A query in parts: what the index answers, and the height and hash conditions that it cannot answer. */
+/** A query split into the part that the index answers, and the height and hash conditions that it cannot answer. */
 interface SplitQuery {
   readonly search: IndexSearch;
   readonly heights: readonly Condition[];
@@ -132,7 +132,7 @@ function splitQuery(
   };
 }
 
-/** Returns the heights that satisfy a condition, or undefined if its operand is not a decimal height. */
+/** Returns the range of heights that satisfies a condition, or undefined if its operand is not a decimal height. */
 function heightRange({ operator, operand }: Condition): { from: bigint; to: bigint } | undefined {
   if (operator === "EXISTS") return { from: 0n, to: MAX_HEIGHT };
   if (operand?.kind !== "number" || !/^\d{1,18}$/.test(operand.text)) return undefined;
@@ -153,7 +153,7 @@ function heightRange({ operator, operand }: Condition): { from: bigint; to: bigi
   }
 }
 
-/** Reads one page of matches. An empty result has one empty page. Throws `PageError`. */
+/** Reads one page of matches. If there are no matches, there is one empty page. Throws `PageError`. */
 function readPage<P, T>(
   matches: Matches<P>,
   { page, perPage, order }: SearchRequest,

@@ -3,34 +3,34 @@ import { decodeNodeId } from "../../../cosmos/merkle/iavl/node.ts";
 import type { CommitChanges } from "../../chain/store/multi-store.ts";
 import { readRow, readRows } from "./rows.ts";
 
-/** A height to which the store can go back. */
+/** A height to which the store can be reverted. */
 export interface StoredSnapshot {
   readonly id: number;
   readonly height: bigint;
-  /** How far the chains' time was ahead of the machine's, ms; negative if it was behind. */
+  /** How far the chains' time was ahead of the machine's, in ms; negative if it was behind. */
   readonly aheadMs: number;
 }
 
 /**
- * A store's snapshots. A tree node that one of them needs is retained even when no recent height needs it any more. `list` only
- * reads; callers of the other methods must have an open transaction.
+ * The snapshots in a store. A tree node that any snapshot needs is retained even if no recent height needs it any more. `list`
+ * only reads; callers of the other methods must have an open transaction.
  */
 export interface SnapshotTables {
   /** Ordered by id. */
   readonly list: () => readonly StoredSnapshot[];
   readonly save: (snapshot: StoredSnapshot) => void;
-  /** Removes snapshots, and everything that only they need. */
+  /** Removes snapshots and everything that only they need. */
   readonly remove: (ids: readonly number[]) => void;
   /** Removes the snapshots below a height, whose blocks are pruned. */
   readonly removeBelow: (height: bigint) => void;
   readonly isKept: (height: bigint) => boolean;
-  /** Keeps the nodes in a commit's `deletes` that a snapshot needs, and returns the others. */
+  /** Retains the nodes in a commit's `deletes` that a snapshot needs, and returns the others. */
   readonly retain: (changes: CommitChanges) => CommitChanges["deletes"];
   /** Removes the states and snapshots above a snapshot's height. */
   readonly truncate: (height: bigint) => void;
 }
 
-/** `recentFrom` returns the lowest height that is stored even without a snapshot. */
+/** `recentFrom` returns the lowest height that is stored even if no snapshot needs it. */
 export function createSnapshotTables(database: Database.Database, recentFrom: () => bigint): SnapshotTables {
   const all = database.prepare("SELECT id, height, ahead_ms FROM snapshots ORDER BY id");
   const read = (): readonly StoredSnapshot[] =>
@@ -97,7 +97,7 @@ export function createSnapshotTables(database: Database.Database, recentFrom: ()
   };
 }
 
-/** Returns the highest height with a node that only snapshots need; -1 if there is none. */
+/** Returns the highest height with a node that only snapshots need; -1 if there is no such node. */
 export function retainedTo(database: Database.Database): bigint {
   // A read-only copy of a home may have the tables of an earlier version.
   const table = database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'retained_nodes'").get();
@@ -113,7 +113,7 @@ function firstIdAfter(height: bigint): Uint8Array {
   return id;
 }
 
-/** Returns the first height of the last run without gaps; undefined if there are no heights. */
+/** Returns the first height in the last gapless run; undefined if there are no heights. */
 export function firstOfRun(heights: readonly bigint[]): bigint | undefined {
   let first = heights.at(-1);
   for (let at = heights.length - 2; at >= 0 && first !== undefined && heights[at] === first - 1n; at -= 1)

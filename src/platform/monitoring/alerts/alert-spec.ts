@@ -21,31 +21,31 @@ export interface SeriesCase {
   readonly clock?: true;
 }
 
-/** A situation in which the alert fires, and a following one that resolves it. */
+/** A situation in which the alert fires, followed by one that resolves it. */
 export interface AlertCase {
   readonly fires: readonly SeriesCase[];
-  /** A series from `fires` that is missing here continues unchanged. A series that is only here is absent before. */
+  /** A series in `fires` that is missing here continues unchanged. A series that appears only here is absent until then. */
   readonly clears: readonly SeriesCase[];
   /** Time until the expression becomes true, in addition to `for`. Default: 10m. */
   readonly trueAfter?: string;
   /** Time within which the alert is resolved. Default: 15m. */
   readonly resolves?: string;
-  /** Why this situation cannot be created in a real Prometheus at any time; promtool can create it. */
+  /** Why this situation cannot be created at any time in a real Prometheus; promtool can create it. */
   readonly onlyPromtool?: string;
 }
 
 /** One alerting rule. The rules, test cases, inhibitions and generated runbook sections are derived from it. */
 export interface AlertSpec {
-  /** Kebab-case. Name of the runbook in `alerts/runbooks`; two alerts share it if they report the same from different metrics. */
+  /** Kebab-case. Name of the runbook in `alerts/runbooks`; alerts reporting the same problem from different metrics share it. */
   readonly name: string;
   /** Name in Prometheus and Alertmanager, CamelCase. */
   readonly alert: string;
   readonly component: Component;
   /** "none": no person is notified. */
   readonly severity: Severity | "none";
-  /** One sentence. The same for all alerts with this name. */
+  /** One sentence, the same for all alerts with this name. */
   readonly summary: string;
-  /** Sentences; may contain Prometheus templates. */
+  /** Full sentences, which may contain Prometheus templates. */
   readonly description: string;
   /** What the problem costs, in full sentences. */
   readonly impact: string;
@@ -58,7 +58,7 @@ export interface AlertSpec {
   readonly inhibits: readonly string[];
   /** Labels shared by an alert and the alerts that it causes. */
   readonly scope: readonly string[];
-  /** Undefined if it always fires. */
+  /** Undefined if the alert always fires. */
   readonly example: AlertCase | undefined;
 }
 

@@ -2,10 +2,10 @@ import { z } from "zod";
 import { HOUR_MS } from "../../base/time.ts";
 import { httpUrlField, issueText } from "../../config/config-fields.ts";
 
-/** Where the runbooks are served. An installation replaces it, as shown in `alerts/README.md`. */
+/** Where the runbooks are served. Each installation replaces this URL, as shown in `alerts/README.md`. */
 const RUNBOOKS_URL = "https://runbooks.example/";
 
-/** Grafana's root URL. An installation replaces it, as shown in `alerts/README.md`. */
+/** Grafana's root URL. Each installation replaces this URL, as shown in `alerts/README.md`. */
 const GRAFANA_URL = "https://grafana.example/";
 
 /** Dashboard uids. They appear in links, so they do not change. */
@@ -73,8 +73,8 @@ function timeTemplate(offsetMs: number): string {
 }
 
 /**
- * Returns the URL of the panel with an alert's cause, as a Prometheus template that fills in the labels in `scope` and the time
- * of the last evaluation.
+ * Returns the URL of the panel that shows an alert's cause, as a Prometheus template that fills in the labels in `scope` and the
+ * time of the last evaluation.
  */
 export function causeUrl(cause: PanelLink, scope: readonly string[]): string {
   const variables = scope.flatMap((label) => {
@@ -90,7 +90,7 @@ export function runbooksUrl(): string {
   return RUNBOOKS_URL;
 }
 
-/** The daemons' pages, for links in dashboards. An installation replaces the URLs, as shown in `dashboards/README.md`. */
+/** The daemons' pages, for links in dashboards. Each installation replaces these URLs, as shown in `dashboards/README.md`. */
 export const DAEMON_PAGES = {
   watchdog: { title: "Oracle watchdog", url: "https://watchdog.example/" },
   relayer: { title: "Relayer", url: "https://relayer.example/" },
@@ -100,7 +100,7 @@ export const DAEMON_PAGES = {
 /** One of {@link DAEMON_PAGES}. */
 export type DaemonPage = keyof typeof DAEMON_PAGES;
 
-/** Public URLs of related services, each with a trailing slash. Absent: not known. */
+/** Public URLs of related services, each with a trailing slash. An absent URL is unknown. */
 export interface PublicLinks {
   readonly watchdog?: string;
   readonly relayer?: string;
@@ -149,7 +149,7 @@ const TEXTS = [
   ["status_page", "public status page"],
 ] as const satisfies readonly (readonly [keyof PublicLinks, string])[];
 
-/** Returns the daemons and the localnet, except `own`, whose URLs are known: those with an overview. */
+/** Returns the daemons and the localnet whose URLs are known, except `own`: the services with an overview. */
 export function neighboursOf(
   links: PublicLinks,
   own: DaemonPage | undefined,

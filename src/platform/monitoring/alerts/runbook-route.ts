@@ -57,7 +57,7 @@ export const RUNBOOK_DEFINITION = getText(
 
 /**
  * Creates `GET /runbooks/NAME.md`: runbooks as text, so links to them work without another server. Runbooks that are not in
- * `runbooks` come from the package, so one address has them all.
+ * `runbooks` come from the package, so one address serves them all.
  */
 export function runbookRoute(runbooks: ReadonlyMap<string, ServedRunbook>): ApiRoute {
   return serveRoute(RUNBOOK_DEFINITION, async ({ params }) => {

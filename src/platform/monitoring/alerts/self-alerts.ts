@@ -81,7 +81,7 @@ const DAEMON_ALERTS: readonly SelfAlert[] = [
     description:
       "The last successful scrape of {{ $labels.source }} for {{ $labels.validator }} is {{ $value | humanizeDuration }} old.",
     impact:
-      "The watchdog cannot evaluate the conditions that need this source. It counts the missing blocks once the node's page is back.",
+      "The watchdog cannot evaluate the conditions that need this source. Once the node's page is back, it counts the missing blocks.",
     expr: () =>
       "max by (job, instance, validator, node, source) (time() - oracle_watchdog_source_last_success_timestamp_seconds) > 900",
     for: "1m",
@@ -112,7 +112,7 @@ const DAEMON_ALERTS: readonly SelfAlert[] = [
     description:
       "{{ $labels.job }} at {{ $labels.instance }} could not write its state file for more than half of the last 10 minutes. It continues in memory.",
     impact:
-      "Polls and alerts continue, but the watchdog sends no dead-man requests and refuses silences. If it stops before the disk works again, it loses all changes since then: alerts can notify twice, and some blocks can become unknown.",
+      "Polls and alerts continue, but the watchdog sends no dead-man requests and refuses silences. If it stops before the disk works again, it loses all changes since its last successful write: alerts can notify twice, and some blocks can become unknown.",
     // A disk that fails now and then never fails for long.
     expr: (times) =>
       `min by (job, instance) (avg_over_time(oracle_watchdog_state_stored[${times("10m")}])) < 0.5`,
@@ -214,7 +214,8 @@ const PROGRAM_ALERTS: readonly SelfAlert[] = [
     summary: "A daemon's event loop is slow.",
     description:
       "{{ $labels.job }} at {{ $labels.instance }}: one event-loop iteration in a hundred is more than {{ $value | humanizeDuration }} late.",
-    impact: "Polls and results are late by the same time. Usually the machine has too little CPU or memory.",
+    impact:
+      "Polls and results are late by the same amount of time. Usually the machine has too little CPU or memory.",
     expr: () => `nodejs_eventloop_lag_p99_seconds > 1 ${DAEMONS}`,
     for: "5m",
     example: {
@@ -245,7 +246,7 @@ const PROGRAM_ALERTS: readonly SelfAlert[] = [
     cause: onProcess("Prometheus and Alertmanager"),
     severity: "critical",
     summary: "Prometheus cannot reach Alertmanager.",
-    description: "{{ $labels.instance }} knows no Alertmanager, or its notifications fail.",
+    description: "{{ $labels.instance }} has found no Alertmanager, or its notifications fail.",
     impact: "Nobody receives alerts from Prometheus. The watchdog still sends its own.",
     expr: (times) =>
       [

@@ -117,7 +117,7 @@ function annotation(name: string, expr: string, color: string): dashboards.Annot
     .target(new PrometheusQuery().expr(expr).refId("Anno"));
 }
 
-/** Sorts object keys. Leaves out undefined values and `placement`: with it, some versions of Grafana show no link. */
+/** Sorts object keys. Omits undefined values and `placement`, with which some versions of Grafana show no link. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== "object" || value === null) return value;
@@ -212,8 +212,8 @@ const STAT_TEXT = {
 };
 
 /**
- * Columns in the given order; queries aggregate to their labels. At Grafana's default of 150 pixels each, the last of nine is cut
- * off on a 1280-pixel screen.
+ * Creates a table with columns in the given order; queries aggregate to the columns' labels. At Grafana's default of 150 pixels
+ * per column, the last of nine columns is cut off on a 1280-pixel screen.
  */
 function table({ columns = [], queries, isList }: PanelSpec): TableBuilder {
   const names = columns.map(({ label, title }) => [label, title] as const);

@@ -38,13 +38,13 @@ export type StateSpec = readonly [value: number, text: string, color: string];
 export interface ColumnSpec {
   readonly label: string;
   readonly title: string;
-  /** Colours for its texts. */
+  /** Colours for the column's texts. */
   readonly colors?: Readonly<Record<string, string>>;
-  /** Words for its texts. A link still gets the original text. */
+  /** Words for the column's texts. A link still gets the original text. */
   readonly words?: Readonly<Record<string, string>>;
-  /** Words and colours for its numbers. */
+  /** Words and colours for the column's numbers. */
   readonly states?: readonly StateSpec[];
-  /** Colours for its numbers. */
+  /** Colours for the column's numbers. */
   readonly steps?: ColorSteps;
   /** Where a click on a cell leads: to the alert's runbook, or to a dashboard with this variable set to the cell. */
   readonly leadsTo?: "runbook" | { readonly dashboard: string; readonly variable: string };
@@ -73,15 +73,15 @@ export interface PanelSpec {
   /** Logarithmic axis, for values that span several orders of magnitude. */
   readonly logAxis?: true;
   readonly colors?: ColorSteps;
-  /** Words and colours for values. A timeline needs them because its default colours are a heat map's. */
+  /** Words and colours for values. A timeline needs them because its default colours are heat-map colours. */
   readonly states?: readonly StateSpec[];
-  /** Values from this one up are shown as this text: an estimate in centuries says nothing. */
+  /** Values from this one up are shown as this text, because an estimate in centuries is meaningless. */
   readonly enough?: readonly [from: number, text: string];
   /** Series that are limits, drawn as dashed lines. */
   readonly limits?: RegExp;
   /** A stat shows its series name too. */
   readonly show?: "name and value";
-  /** The panel always shows this much time before now, whatever the dashboard's range. */
+  /** The panel always shows this much time before now, regardless of the dashboard's range. */
   readonly last?: "6h" | "1h";
   /** Uid of the dashboard that opens on a click on a number. */
   readonly leadsTo?: string;
@@ -89,7 +89,7 @@ export interface PanelSpec {
   readonly emptyText?: string;
   /** A table's columns, in this order: the labels to which its queries aggregate, and the value. */
   readonly columns?: readonly ColumnSpec[];
-  /** A table without column headings and without a box, for data that is normally empty and then takes one line. */
+  /** A table without column headings and without a box, for data that is normally empty. An empty table takes one line. */
   readonly isList?: true;
   /** Height in rows of 38 pixels. Default: 4 for a stat, 5 for a table, 8 otherwise. */
   readonly height?: number;
@@ -99,7 +99,7 @@ export interface PanelSpec {
 export interface RowSpec {
   readonly title: string;
   readonly panels: readonly PanelSpec[];
-  /** Collapsed even as the second row: its panels need a component that not everybody has. */
+  /** Collapsed even as the second row, because its panels need a component that not everybody has. */
   readonly closed?: true;
 }
 
@@ -129,7 +129,7 @@ export interface DashboardSpec {
   readonly restarts: string;
   readonly alerts: string;
   readonly rows: readonly RowSpec[];
-  /** Daemon pages that it links to. */
+  /** Daemon pages to which the dashboard links. */
   readonly pages: readonly DaemonPage[];
 }
 
@@ -138,7 +138,7 @@ export function query(expr: string, legend: string, unit?: QuerySpec["unit"]): Q
   return { expr, legend, ...(unit === undefined ? {} : { unit }) };
 }
 
-/** A timeline's words for a metric that is 1 or 0. */
+/** Returns a timeline's words for a metric that is 1 or 0. */
 export function upOrDown(up: string, down: string): readonly StateSpec[] {
   return [
     [0, down, "red"],
@@ -158,8 +158,8 @@ export function processVariables(metric: string): readonly VariableSpec[] {
 }
 
 /**
- * Returns an expression for a metric that has the label `state` and is 1 for the current state: the state's number in `states`,
- * with one row for each value of the labels in `by`.
+ * Returns an expression that converts a metric with the label `state`, which is 1 for the current state, to the state's number in
+ * `states`, with one row for each value of the labels in `by`.
  */
 export function stateCode({
   metric,
@@ -239,7 +239,7 @@ export const SINCE_WIDTH = 145;
 /** Severity colours in tables. */
 export const SEVERITY_COLORS = { critical: "red", warning: "orange", info: "blue" } as const;
 
-/** Returns the dashboard with a title in place of each alert's name. `titles` has them by name. */
+/** Returns the dashboard with a title in place of each alert's name. `titles` maps names to titles. */
 export function withAlertTitles(
   { rows, ...spec }: DashboardSpec,
   titles: Readonly<Record<string, string>>,
@@ -252,9 +252,9 @@ export function withAlertTitles(
 }
 
 /**
- * Returns a list of alerts, sorted by state, then by severity, then oldest first, which is often the cause. `times` selects, for
- * one state and severity, the time in seconds since which each alert has been in that state. The list takes one line if it is
- * empty.
+ * Returns a list of alerts sorted by state, then by severity, then oldest first, because the oldest alert is often the cause.
+ * `times` selects, for one state and severity, the time in seconds at which each alert entered that state. The list takes one
+ * line if it is empty.
  */
 export function alertList(
   states: readonly string[],

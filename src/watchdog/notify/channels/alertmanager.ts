@@ -10,18 +10,18 @@ import { sinceLine, stateLine } from "./message.ts";
 
 type AlertmanagerConfig = ChannelSettings & {
   readonly kind: "alertmanager";
-  /** Root URL of each Alertmanager in a cluster, without a trailing slash: every one must receive every alert. */
+  /** Root URLs of the Alertmanagers in a cluster, without trailing slashes: each of them must receive every alert. */
   readonly urls: readonly string[];
-  /** Value of the `Authorization` header. */
+  /** The value of the `Authorization` header. */
   readonly authorization?: Secret;
-  /** Time between two pushes, ms. */
+  /** Time between two pushes, in ms. */
   readonly resendMs: number;
 };
 
-/** How many push intervals an alert stays valid without a further push; Alertmanager then resolves it. */
+/** Number of push intervals for which an alert stays valid without another push; Alertmanager then resolves it. */
 const VALID_PUSHES = 4;
 
-/** Prometheus Alertmanager routes, groups and repeats alerts itself, so it receives the state of all alerts. */
+/** Prometheus Alertmanager does its own routing, grouping and repeating, so it receives the state of all alerts. */
 export const alertmanager = defineChannel({
   kind: "alertmanager",
   receiver: "Alertmanager",
@@ -79,7 +79,7 @@ function requests({ urls, authorization }: AlertmanagerConfig, body: readonly un
   return urls.map((url) => ({ url: `${url}/api/v2/alerts`, headers, body }));
 }
 
-/** Encodes an alert. Its labels identify it, so they contain nothing that changes while it fires. */
+/** Encodes an alert. Its labels identify it, so they include nothing that changes while it fires. */
 function alertJson(
   { event: latest, resolvedAtMs, acknowledged }: CurrentAlert,
   validUntilMs: number,

@@ -10,9 +10,7 @@ import { slack } from "./slack.ts";
 import { telegram } from "./telegram.ts";
 import { webhook } from "./webhook.ts";
 
-/**
- * All channel kinds, in the order used in the documents. To add a kind, add a file next to this one and its name to this list.
- */
+/** All channel kinds, in the order used in the documents. To add a kind, create a file next to this one and add its name here. */
 export const CHANNEL_KINDS = [alertmanager, pagerduty, slack, discord, telegram, email, webhook] as const;
 
 /** Configuration of any channel. */
@@ -30,12 +28,12 @@ export const channelSchema = z.discriminatedUnion(
   },
 );
 
-/** Kinds whose receivers also take reports. */
+/** Kinds whose receivers also accept reports. */
 export const REPORT_KINDS: ReadonlySet<string> = new Set(
   CHANNEL_KINDS.filter(({ takesReports }) => takesReports).map(({ kind }) => kind),
 );
 
-/** Kinds whose receivers get the state of all alerts instead of events. */
+/** Kinds whose receivers are sent the state of all alerts instead of events. */
 export const STATE_KINDS: ReadonlySet<string> = new Set(
   CHANNEL_KINDS.filter(({ takesState }) => takesState).map(({ kind }) => kind),
 );

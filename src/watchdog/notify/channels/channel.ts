@@ -10,19 +10,19 @@ import { type Mail, type MailServer, createMailing, type SendMail } from "./mail
 import type { Logger } from "../../../platform/base/logger.ts";
 import type { ChannelMove, ChannelSettings } from "../../alerts/outbox.ts";
 
-/** A channel as the configuration describes it. */
+/** A channel as described in the configuration. */
 interface KindSettings extends ChannelSettings {
   readonly kind: string;
 }
 
-/** One request to a receiver: a JSON POST. */
+/** One request to a receiver, sent as a JSON POST. */
 interface ChannelRequest {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: unknown;
 }
 
-/** How a channel writes e-mails instead of requests. */
+/** How a channel composes e-mails instead of requests. */
 interface Mails<Config> {
   readonly server: (config: Config) => { readonly server: MailServer; readonly to: readonly string[] };
   readonly alert: (events: readonly AlertEvent[], config: Config, to: readonly string[]) => Mail;
@@ -31,60 +31,60 @@ interface Mails<Config> {
 
 /** How the state of all alerts is sent to a receiver that does its own routing, grouping and repeating. */
 interface StateRequests {
-  /** Time between two pushes, ms. */
+  /** Time between two pushes, in ms. */
   readonly everyMs: number;
   /** Encodes the alerts as one request for each of the receiver's servers. */
   readonly requests: (alerts: readonly CurrentAlert[], nowMs: number) => readonly ChannelRequest[];
 }
 
-/** One kind of channel, with everything that the watchdog knows about it. `Config` is the output of `schema`. */
+/** One kind of channel, with everything the watchdog knows about it. `Config` is the output of `schema`. */
 interface ChannelDefinition<Schema extends z.ZodType<KindSettings>> {
   /** Value of the `kind` key. */
   readonly kind: string;
-  /** The receiver's name in errors: "Slack", "the webhook". */
+  /** The receiver's name as used in errors: "Slack", "the webhook". */
   readonly receiver: string;
-  /** The receiver and the API used, for the table in the README. */
+  /** The receiver and the API that is used, for the table in the README. */
   readonly about: string;
   /** Configuration keys. */
   readonly schema: Schema;
-  /** Keys for an example, other than `kind`, as written in the file. */
+  /** Keys for an example, excluding `kind`, as written in the file. */
   readonly example: Readonly<Record<string, unknown>>;
-  /** Maximum number of events per delivery: many in one message for people, one for programs that identify alerts. */
+  /** Maximum number of events per delivery: many per message for people, one for programs that identify alerts. */
   readonly maxEvents: number;
   /** Encodes events of one validator, oldest first. Absent if the channel has `mails`. */
   readonly alert?: (events: readonly AlertEvent[], config: z.output<Schema>) => readonly ChannelRequest[];
   readonly mails?: Mails<z.output<Schema>>;
-  /** Encodes a report. Absent if the receiver takes only alerts. */
+  /** Encodes a report. Absent if the receiver accepts only alerts. */
   readonly report?: (report: ReportMessage, config: z.output<Schema>) => ChannelRequest;
-  /** If present, the receiver gets the state of all alerts at each change instead of events. */
+  /** If present, the receiver is sent the state of all alerts at each change instead of events. */
   readonly state?: (config: z.output<Schema>) => StateRequests;
-  /** What the receiver says when it is pointless to try again. */
+  /** What the receiver replies when another attempt is pointless. */
   readonly words?: ReceiverWords;
   /** Absent if the receiver never moves. */
   readonly moves?: ReceiverMoves<z.output<Schema>>;
 }
 
-/** How a receiver says that its id has changed. */
+/** How a receiver reports that its id has changed. */
 interface ReceiverMoves<Config> {
   readonly idOf: (config: Config) => string;
   readonly withId: (config: Config, id: string) => Config;
-  /** The new id that a reply contains, or undefined if there is none. */
+  /** Returns the new id contained in a reply, or undefined if there is none. */
   readonly newId: (reply: PostReply) => string | undefined;
-  /** What the operator should set: "chat_id is now -1001". */
+  /** Tells the operator what to set: "chat_id is now -1001". */
   readonly advice: (id: string) => string;
 }
 
-/** A kind of channel, as the rest of the watchdog sees it. */
+/** A kind of channel, as seen by the rest of the watchdog. */
 export interface ChannelKind<Schema extends z.ZodType<KindSettings> = z.ZodType<KindSettings>>
   extends Pick<ChannelDefinition<Schema>, "kind" | "about" | "schema" | "example"> {
   readonly takesReports: boolean;
-  /** The receiver gets the state of all alerts instead of events. */
+  /** True if the receiver is sent the state of all alerts instead of events. */
   readonly takesState: boolean;
-  /** Creates the channel; undefined if the configuration is for another kind. */
+  /** Creates the channel. Returns undefined if the configuration is for another kind. */
   readonly open: (config: KindSettings, deps: ChannelDeps) => Channel | undefined;
 }
 
-/** A receiver for notifications and, unless it takes only alerts, reports. */
+/** A receiver of notifications and, unless it accepts only alerts, of reports. */
 export interface Channel extends ChannelSettings {
   readonly kind: string;
   readonly maxEvents: number;
@@ -93,9 +93,9 @@ export interface Channel extends ChannelSettings {
    * `ChannelError` with a message that contains no secrets.
    */
   readonly send: (events: readonly AlertEvent[], signal: AbortSignal) => Promise<void>;
-  /** Delivers a report, as `send` does. A text that is too long is cut, and the message says that it was. */
+  /** Delivers a report, as `send` does. A text that is too long is cut, and the message mentions this. */
   readonly sendReport?: (report: ReportMessage, signal: AbortSignal) => Promise<void>;
-  /** If present, the receiver gets state pushes instead of events; `send` is then only for tests. */
+  /** If present, the receiver is sent state pushes instead of events; `send` is then used only for tests. */
   readonly state?: StatePush;
 }
 
@@ -113,11 +113,11 @@ export interface ChannelDeps {
   readonly post: PostJson;
   readonly mail: SendMail;
   readonly logger?: Logger;
-  /** If absent, a new id is lost when the process ends. */
+  /** If absent, a new id is forgotten when the process ends. */
   readonly moves?: StoredMoves;
 }
 
-/** What the state knows about receivers that have moved, by channel name. */
+/** What the state contains about receivers that have moved, by channel name. */
 export interface StoredMoves {
   readonly moveOf: (channel: string) => ChannelMove | undefined;
   readonly setMove: (channel: string, move: ChannelMove) => void;
@@ -200,14 +200,14 @@ function openRequests<Schema extends z.ZodType<KindSettings>>(
 ): Sending {
   const { name } = config;
   let moved: string | undefined;
-  /** The configuration with the receiver's current id. If the operator has changed the id since, the operator's id is used. */
+  /** Returns the configuration with the receiver's current id. If the operator has changed the id since, that id is used. */
   const present = (): z.output<Schema> => {
     if (moves === undefined) return config;
     const known = stored?.moveOf(name);
     const id = moved ?? (known?.from === moves.idOf(config) ? known.to : undefined);
     return id === undefined ? config : moves.withId(config, id);
   };
-  /** Sends again if the receiver says where to. */
+  /** Sends again if the receiver reports a new id. */
   const withMove = async (
     requests: (config: z.output<Schema>) => readonly ChannelRequest[],
     signal: AbortSignal,
@@ -245,7 +245,7 @@ function openRequests<Schema extends z.ZodType<KindSettings>>(
   };
 }
 
-/** Configuration keys that every channel has. */
+/** Configuration keys common to all channels. */
 export const COMMON_FIELDS = {
   name: z
     .string()
@@ -278,7 +278,7 @@ export function toSettings(values: CommonValues): ChannelSettings {
   };
 }
 
-/** Field for a secret URL, given as a reference to the place that holds it. */
+/** Field for a secret URL, given as a reference to where it is stored. */
 export function secretUrlField() {
   return checkedSecretField(isPlainHttpUrl, issueText("does not hold a usable URL", "http:// or https://"));
 }

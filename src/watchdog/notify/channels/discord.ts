@@ -12,13 +12,13 @@ type DiscordConfig = ChannelSettings & {
 
 const COLORS = { critical: 0xb00020, warning: 0xb36b00, info: 0x1f5fbf, resolved: 0x1e7b34 } as const;
 
-/** Discord allows ten embeds with 6,000 characters in total; five of at most 1,000 characters stay below the limit. */
+/** Discord allows ten embeds with 6,000 characters in total; five with at most 1,000 characters each stay below the limit. */
 const MAX_EMBEDS = 5;
 const EMBED_LIMIT = 1000;
 const CONTENT_LIMIT = 2000;
 const REPORT_LIMIT = 1900;
 
-/** Text from other hosts must not ping people: "@everyone" stays plain text. */
+/** Text from other hosts must not ping people, so "@everyone" stays plain text. */
 const NO_MENTIONS = { parse: [] };
 
 export const discord = defineChannel({
@@ -43,7 +43,7 @@ export const discord = defineChannel({
   }),
 });
 
-/** Encodes events as a webhook body: the subject, and one coloured embed per event. */
+/** Encodes events as a webhook body with the subject and one coloured embed per event. */
 function alertBody(events: readonly AlertEvent[]): Readonly<Record<string, unknown>> {
   const { subject, paragraphs } = alertMessage(events);
   return {

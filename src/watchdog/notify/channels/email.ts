@@ -15,7 +15,7 @@ type EmailConfig = ChannelSettings & {
   readonly to: readonly string[];
 };
 
-/** An address without a display name. Line feeds are excluded because they would add header lines. */
+/** An address without a display name. Line feeds are excluded because they would inject header lines. */
 const address = z.string().regex(/^[^\s@<>,;"]{1,64}@[^\s@<>,;"]{1,190}$/, {
   error: issueText("is not an e-mail address", "name@host"),
 });
@@ -80,7 +80,7 @@ export const email = defineChannel({
   mails: { server: (config) => config, alert: alertMail, report: reportMail },
 });
 
-/** A repeated delivery has the same message id, so that mail programs show it once. An alert's messages form a thread. */
+/** A repeated delivery has the same message id, so mail programs show it only once. Messages about an alert form a thread. */
 function alertMail(events: readonly AlertEvent[], { from }: EmailConfig, to: readonly string[]): Mail {
   const message = alertMessage(events);
   return {

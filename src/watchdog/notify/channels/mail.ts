@@ -5,7 +5,7 @@ import { cutText } from "../../../platform/base/text.ts";
 import { type NetworkOptions, trustedCertificates } from "../../../platform/http/remote.ts";
 import { ChannelError, MAX_WORDS, safeText, withoutSecrets, wordsOf } from "./transport.ts";
 
-/** An SMTP server and its account. */
+/** An SMTP server and the account to use. */
 export interface MailServer {
   readonly host: string;
   readonly port: number;
@@ -20,9 +20,9 @@ export interface Mail {
   readonly to: readonly string[];
   readonly subject: string;
   readonly text: string;
-  /** Without angle brackets. Stays the same when a delivery is repeated. */
+  /** Without angle brackets. Remains the same when a delivery is repeated. */
   readonly messageId: string;
-  /** Id of the thread's first message, without angle brackets. */
+  /** Id of the first message in the thread, without angle brackets. */
   readonly threadId: string;
 }
 
@@ -31,7 +31,7 @@ interface MailOptions {
   readonly signal: AbortSignal;
 }
 
-/** A recipient refused by the server. */
+/** A recipient that the server refused. */
 interface RefusedRecipient {
   readonly address: string;
   /** SMTP reply code, or 0 if the server gave none. */
@@ -39,30 +39,30 @@ interface RefusedRecipient {
   readonly words: string;
 }
 
-/** Sends an e-mail. Resolves with the recipients for which the server did not accept it, or with nothing if it accepted all. */
+/** Sends an e-mail. Resolves with the recipients for whom the server refused it; with none if it accepted all of them. */
 export type SendMail = (
   server: MailServer,
   mail: Mail,
   options: MailOptions,
 ) => Promise<readonly RefusedRecipient[] | void>;
 
-/** Number of items remembered per recipient: more than an outbox can hold. */
+/** Number of items remembered per recipient, which is more than an outbox can hold. */
 const MAX_ACCEPTED = 500;
 
-/** SMTP replies that reject the content: larger than the server allows, or refused by a filter. */
+/** SMTP replies that reject the content because it is too large or refused by a filter. */
 const SMTP_REJECTIONS: ReadonlySet<number> = new Set([552, 554]);
 
 /**
  * Returns a function that sends an e-mail about some items, each item once to each recipient: after a failure, recipients who
- * already have it do not get a second copy. `mailOf` writes the mail about items that some recipients do not have yet. Throws
- * {@link ChannelError} while any recipient is refused.
+ * already have an item do not get a second copy. `mailOf` composes the e-mail about the items that some recipients still lack.
+ * Throws {@link ChannelError} while any recipient is refused.
  */
 export function createMailing<Item extends { readonly id: string }>(
   { server, to: all }: { readonly server: MailServer; readonly to: readonly string[] },
   mailOf: (items: readonly Item[], to: readonly string[]) => Mail,
   mail: SendMail,
 ): (items: readonly Item[], options: MailOptions) => Promise<void> {
-  /** Ids of items that a recipient already has but others do not, by recipient. */
+  /** For each recipient, the ids of items that it has received but others have not. */
   const accepted = new Map<string, Set<string>>(all.map((address) => [address, new Set()]));
   return async (items, options) => {
     const groups = new Map<string, { readonly open: readonly Item[]; readonly to: string[] }>();
@@ -89,7 +89,7 @@ export function createMailing<Item extends { readonly id: string }>(
   };
 }
 
-/** A recipient that may be accepted later decides: the mail is sent again to the recipients who do not have it. */
+/** If any recipient may be accepted later, the error allows a retry: the mail is sent again to those who lack it. */
 function refusedRecipients(refused: readonly RefusedRecipient[], count: number): ChannelError {
   const list = refused.map(({ address, words }) => `${address} (${words})`).join(", ");
   const others = refused.length < count ? "; the other recipients have it" : "";
@@ -99,10 +99,10 @@ function refusedRecipients(refused: readonly RefusedRecipient[], count: number):
   return new ChannelError(later === undefined ? { code: "gone", status } : { code: "refused", status }, text);
 }
 
-/** Maximum wait for the greeting and for each reply; the channel's deadline limits the whole delivery. */
+/** Maximum time to wait for the greeting and for each reply. The channel's deadline limits the whole delivery. */
 const MAX_STEP_MS = 30_000;
 
-/** Creates a {@link SendMail} over SMTP. Uses one connection per e-mail: alerts are rare. */
+/** Creates a {@link SendMail} that uses SMTP, with one connection per e-mail because alerts are rare. */
 export function createSendMail(network: NetworkOptions = {}): SendMail {
   const ca = trustedCertificates(network);
   return (server, mail, options) => sendSmtp(server, mail, options, ca);
@@ -175,7 +175,7 @@ function toChannelError(error: unknown, server: MailServer): ChannelError {
   return notSent(status === 0 ? safeText(error) : `the mail server replied ${words}`);
 }
 
-/** Code and text of an SMTP reply, without the account, which the text may repeat. */
+/** Returns the code and text of an SMTP reply, without the account name, which the text may repeat. */
 function smtpReply(
   error: unknown,
   { user = "", password }: MailServer,

@@ -2,7 +2,7 @@ import { counted, cutText, formatFlooredDuration, formatMinute } from "../../../
 import { costText } from "../../policy/cost-text.ts";
 import type { AlertEvent } from "../../alerts/alert-event.ts";
 
-/** Words for the event kinds in messages. */
+/** Words used for the kinds of events in messages. */
 const KIND_WORDS = {
   firing: "FIRING",
   reminder: "STILL FIRING",
@@ -12,13 +12,13 @@ const KIND_WORDS = {
 
 /** A message for people about one validator's events. */
 export interface AlertMessage {
-  /** A single line, the only one with the titles: "[FIRING, critical] neutron-1 val-a: Sidecar down". */
+  /** A single line, the only one that contains titles: "[FIRING, critical] neutron-1 val-a: Sidecar down". */
   readonly subject: string;
-  /** The lines for each event, as plain text. */
+  /** The lines for each event, in plain text. */
   readonly paragraphs: readonly string[];
 }
 
-/** Formats one validator's events, oldest first, as a message. `events` is not empty. */
+/** Formats one validator's events, oldest first, as a message. `events` must not be empty. */
 export function alertMessage(events: readonly AlertEvent[]): AlertMessage {
   const kindOf = (event: AlertEvent): string => (events.length === 1 ? "" : `[${kindText(event)}] `);
   return {
@@ -27,7 +27,7 @@ export function alertMessage(events: readonly AlertEvent[]): AlertMessage {
   };
 }
 
-/** Formats the message as text of at most `limit` characters. Paragraphs that do not fit are counted, not cut. */
+/** Formats the message as text with at most `limit` characters. Paragraphs that do not fit are counted instead of cut. */
 export function messageText({ subject, paragraphs }: AlertMessage, limit: number): string {
   // Reserves space for the last line.
   const space = limit - 40;
@@ -43,21 +43,19 @@ export function messageText({ subject, paragraphs }: AlertMessage, limit: number
   return [...shown, ...(hidden > 0 ? [`… and ${counted(hidden, "more alert")}.`] : [])].join("\n\n");
 }
 
-/** Formats one event below its title: what is wrong, since when, what it has cost, what to do first, and the links. */
+/** Formats an event below its title: what is wrong, since when, what it has cost, what to do first, and the links. */
 export function eventText(event: AlertEvent): string {
   const links = linksOf(event).map(({ text, href }) => `${text}: ${href}`);
   return [stateLine(event), sinceLine(event), ...actionLines(event), links.join(" · ")].join("\n");
 }
 
-/** What is wrong, or what works again, with the measured values. A name at the start, such as a node's, is left unchanged. */
+/** States what is wrong, or what works again, with the measured values. A name at the start, e.g. a node's, is left unchanged. */
 export function stateLine({ kind, reason }: AlertEvent): string {
   if (kind === "resolved") return `Now: ${reason}.`;
   return `${reason.replace(/^[a-z](?=[a-z]*[ '])/, (letter) => letter.toUpperCase())}.`;
 }
 
-/**
- * Since when and, for an alert about missed votes, the blocks lost since then: the first lost block may be older than the alert.
- */
+/** States since when and, for alerts about missed votes, the blocks lost since then: the first of them may predate the alert. */
 export function sinceLine({ kind, sinceMs, atMs, cost }: AlertEvent): string {
   const fromMs = Math.min(sinceMs, cost?.sinceMs ?? sinceMs);
   const to = formatMinute(atMs).slice(11);
@@ -77,7 +75,7 @@ function actionLines({ kind, action }: AlertEvent): readonly string[] {
   return kind === "resolved" ? [] : [`Do first: ${action}`];
 }
 
-/** An event's known links. The runbook link may be a file name. */
+/** Returns an event's known links. The runbook link may be a file name. */
 export function linksOf({ runbook, dashboard, page }: AlertEvent): readonly EventLink[] {
   return [
     ...(page === undefined ? [] : [{ text: "Page", href: page }]),
@@ -92,7 +90,7 @@ interface EventLink {
   readonly href: string;
 }
 
-/** Cuts a text to `limit` characters. */
+/** Truncates a text to `limit` characters. */
 export function clip(text: string, limit: number): string {
   return text.length <= limit ? text : `${cutText(text, limit - 1)}…`;
 }
@@ -116,13 +114,13 @@ function subjectOf(events: readonly AlertEvent[]): string {
 
 /** A report as a message. */
 export interface ReportMessage {
-  /** Identifies the report: a repeated delivery has the same id. */
+  /** Identifies the report. A repeated delivery has the same id. */
   readonly id: string;
   readonly subject: string;
   readonly text: string;
 }
 
-/** Formats a report as its subject and a fixed-width block, which tables need, in about `limit` characters. */
+/** Formats a report as its subject and a fixed-width block, as tables need, in roughly `limit` characters. */
 export function reportBlock({ subject, text }: ReportMessage, limit: number): string {
   // 10: the line feeds and the two fences. The report's own fences would end the block.
   const shown = cutLines(text.replaceAll("```", "'''"), limit - subject.length - 10);
@@ -131,7 +129,7 @@ export function reportBlock({ subject, text }: ReportMessage, limit: number): st
 
 const CUT = "\n… cut; relaywatch report prints all of it";
 
-/** Cuts a report's text after the last line that fits. */
+/** Truncates a report's text after the last line that fits. */
 export function cutLines(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const head = cutText(text, limit - CUT.length);

@@ -51,7 +51,7 @@ export const pagerduty = defineChannel({
     events.map((event) => ({ url, body: pagerdutyBody(event, routingKey.reveal()) })),
 });
 
-/** Encodes an event. The alert's key is the `dedup_key`, so two watchdogs for one validator open one incident. */
+/** Encodes an event. The alert's key is the `dedup_key`, so two watchdogs for the same validator open a single incident. */
 function pagerdutyBody(event: AlertEvent, routingKey: string): Readonly<Record<string, unknown>> {
   const { chainId, validator, title, reason } = event;
   const links = linksOf(event).filter(({ href }) => /^https?:/.test(href));

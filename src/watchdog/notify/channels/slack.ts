@@ -12,7 +12,7 @@ type SlackConfig = ChannelSettings & {
 
 const COLORS = { critical: "#b00020", warning: "#b36b00", info: "#1f5fbf", resolved: "#1e7b34" } as const;
 
-/** Slack refuses texts of more than 3,000 characters. */
+/** Slack refuses texts longer than 3,000 characters. */
 const TEXT_LIMIT = 2900;
 
 export const slack = defineChannel({
@@ -39,7 +39,7 @@ export const slack = defineChannel({
   },
 });
 
-/** Encodes events as the body for an incoming webhook: the subject, and one coloured attachment per event. */
+/** Encodes events as the body for an incoming webhook, with the subject and one coloured attachment per event. */
 function alertBody(events: readonly AlertEvent[]): Readonly<Record<string, unknown>> {
   const { subject, paragraphs } = alertMessage(events);
   return {
@@ -54,7 +54,7 @@ function alertBody(events: readonly AlertEvent[]): Readonly<Record<string, unkno
   };
 }
 
-/** Slack reads `&`, `<` and `>` as control characters: `<!channel>` in text from another host would ping everyone. */
+/** Escapes `&`, `<` and `>`, which control Slack's formatting: `<!channel>` in text from other hosts would ping everyone. */
 function escapeSlack(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }

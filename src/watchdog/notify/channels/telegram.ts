@@ -9,13 +9,13 @@ import { alertMessage, cutLines, messageText } from "./message.ts";
 type TelegramConfig = ChannelSettings & {
   readonly kind: "telegram";
   readonly botToken: Secret;
-  /** Numeric chat id, or "@name" for a public chat. */
+  /** Numeric chat id, or "@name" if the chat is public. */
   readonly chatId: string;
   /** Root URL of the API, without a trailing slash. */
   readonly api: string;
 };
 
-/** Telegram refuses texts of more than 4,096 characters. */
+/** Telegram refuses texts longer than 4,096 characters. */
 const TEXT_LIMIT = 4096;
 const REPORT_LIMIT = 4000;
 

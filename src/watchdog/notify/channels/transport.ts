@@ -5,7 +5,7 @@ import { isRecord, parseJson, stringifyJson } from "../../../platform/base/json.
 import { cutText, wellFormed } from "../../../platform/base/text.ts";
 import { createRemoteConnections, type NetworkOptions } from "../../../platform/http/remote.ts";
 
-/** A JSON POST. The URL and headers may be secret, so an error must not contain them. */
+/** A JSON POST. The URL and the headers may be secret, so errors must not contain them. */
 export interface JsonPost {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -16,9 +16,9 @@ export interface JsonPost {
 /** A receiver's response. */
 export interface PostReply {
   readonly status: number;
-  /** How long the receiver asked to wait, ms. */
+  /** How long the receiver asked to wait, in ms. */
   readonly retryAfterMs?: number;
-  /** Start of the body. Absent if there is none. */
+  /** Beginning of the body. Absent if there is none. */
   readonly text?: string;
 }
 
@@ -27,30 +27,30 @@ export type PostJson = (post: JsonPost) => Promise<PostReply>;
 
 /** Why a receiver did not accept a notification. */
 export type ChannelErrorFacts =
-  /** The receiver may accept it later. */
+  /** The receiver may accept the notification later. */
   | { readonly code: "refused"; readonly status: number; readonly retryAfterMs?: number }
-  /** The receiver cannot accept this content; it is pointless to send it again. */
+  /** The receiver cannot accept this content, so sending it again is pointless. */
   | { readonly code: "rejected"; readonly status: number }
-  /** The receiver no longer exists or does not know the account: only the operator can change that. */
+  /** The receiver no longer exists or does not know the account, which only the operator can change. */
   | { readonly code: "gone"; readonly status: number }
   | { readonly code: "not-sent"; readonly reason: string };
 
 /** Thrown when a notification was not accepted. The message quotes the receiver and contains no secrets. */
 export class ChannelError extends CodedError<ChannelErrorFacts> {}
 
-/** What a receiver says, besides HTTP statuses, when it is pointless to try again. Matched against status and words. */
+/** What a receiver replies, besides HTTP statuses, when another attempt is pointless. Matched against the status and words. */
 export interface ReceiverWords {
   readonly gone?: RegExp;
   readonly rejected?: RegExp;
 }
 
-/** HTTP statuses that reject the content: bad request, too large, not processable. */
+/** HTTP statuses that reject the content: bad request, content too large, unprocessable content. */
 const HTTP_REJECTIONS: ReadonlySet<number> = new Set([400, 413, 422]);
 const HTTP_GONE = 410;
 
 /**
- * Sends a POST and throws {@link ChannelError} unless the receiver accepts it: with a 2xx whose body does not say otherwise, as
- * chat servers do with `{"ok": false}`. The error text starts with `receiver`.
+ * Sends a POST and throws {@link ChannelError} unless the receiver accepts it with a 2xx status and a body that does not say
+ * otherwise, as the `{"ok": false}` of chat servers does. The error text starts with `receiver`.
  */
 export async function postAccepted(
   post: PostJson,
@@ -71,7 +71,7 @@ function isRefusal({ text = "" }: PostReply): boolean {
   return isRecord(body) && (body["ok"] === false || body["success"] === false);
 }
 
-/** The only place that classifies refusals: gone for good, wrong message, later (at the given time), or unknown (tried again). */
+/** The only place that classifies refusals: gone for good, wrong message, later (at a given time), or unknown (repeated). */
 function refusal(
   receiver: string,
   { status, retryAfterMs, text = "" }: PostReply,
@@ -88,13 +88,13 @@ function refusal(
   return new ChannelError({ code: "refused", status, ...wait }, message);
 }
 
-/** Maximum length of a receiver's text that is shown. */
+/** Maximum number of characters shown from a receiver's text. */
 export const MAX_WORDS = 300;
 
-/** Keys that receivers use to explain a refusal. */
+/** Keys that receivers use for explaining a refusal. */
 const WORD_KEYS = ["message", "description", "error", "errors", "detail", "title", "reason"] as const;
 
-/** The receiver's words, on one line. Empty for a web page, which says nothing about the notification. */
+/** Returns the receiver's words on one line. Empty for a web page, which says nothing about the notification. */
 export function wordsOf(text: string): string {
   const body = parseJson(text);
   const said = isRecord(body)
@@ -109,10 +109,10 @@ export function wordsOf(text: string): string {
   return line.startsWith("<") ? "" : line;
 }
 
-/** Shorter parts of a URL are words such as "hook". */
+/** Parts of a URL shorter than this are words such as "hook". */
 const MIN_SECRET = 6;
 
-/** Everything in a request that may be secret: parts of its URL, its headers, a routing key. */
+/** Returns everything in a request that may be secret: parts of its URL, its headers, a routing key. */
 function secretsOf({
   url,
   headers = {},
@@ -135,7 +135,7 @@ export function withoutSecrets(text: string, secrets: readonly string[]): string
   return cutText(hidden, MAX_WORDS);
 }
 
-/** Number of response bytes that are read: the receiver's words are at the start. */
+/** Number of response bytes to read: the receiver's words are at the start. */
 const MAX_REPLY_BYTES = 65_536;
 const MAX_REPLY_TEXT = 4096;
 
@@ -176,7 +176,7 @@ async function sendPost(
   return { status: response.statusCode, text, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
 }
 
-/** A notification is never sent to an address other than the configured one. The path may be secret. */
+/** Describes a redirect. Notifications are never sent to any address but the configured one. The path may be secret. */
 function redirectText(location: string, from: string): string {
   const target = URL.canParse(location, from) ? new URL(location, from) : undefined;
   return target === undefined
@@ -184,12 +184,12 @@ function redirectText(location: string, from: string): string {
     : `it redirects to ${target.protocol}//${target.host}; set the URL to the one there`;
 }
 
-/** Maximum wait that a receiver can request. */
+/** Maximum wait that a receiver may request. */
 const MAX_RETRY_AFTER_MS = HOUR_MS;
 
 /**
- * Parses `Retry-After` in seconds, with or without a fraction, or the body's `retry_after` (Discord, and Telegram in
- * `parameters`). Dates are ignored: the backoff is used instead.
+ * Parses `Retry-After` in seconds, with or without a fraction, or `retry_after` in the body (Discord; Telegram has it in
+ * `parameters`). Dates are ignored, and the backoff is used instead.
  */
 function retryAfter(header: string | string[] | undefined, text: string): number | undefined {
   const body = parseJson(text);
@@ -199,7 +199,7 @@ function retryAfter(header: string | string[] | undefined, text: string): number
   return seconds === undefined ? undefined : Math.min(MAX_RETRY_AFTER_MS, Number(seconds) * 1000);
 }
 
-/** Returns a text without URLs: the full message of our own errors, but only the code or name of others. */
+/** Returns an error text without URLs: the full message of the project's own errors, but only the code or name of others. */
 export function safeText(error: unknown): string {
   if (error instanceof CodedError) return error.message;
   if (!(error instanceof Error)) return "unknown error";

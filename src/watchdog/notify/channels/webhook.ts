@@ -10,15 +10,15 @@ import { alertMessage, cutLines, messageText } from "./message.ts";
 type WebhookConfig = ChannelSettings & {
   readonly kind: "webhook";
   readonly url: Secret;
-  /** Value of the `Authorization` header. */
+  /** The value of the `Authorization` header. */
   readonly authorization?: Secret;
 };
 
-/** Maximum text length: Discord refuses `content` of more than 2,000 characters. */
+/** Maximum text length: Discord refuses `content` longer than 2,000 characters. */
 const TEXT_LIMIT = 2000;
 const REPORT_LIMIT = 100_000;
 
-/** Generic webhook: a JSON document with all fields, including texts that Discord (`content`) and Slack (`text`) show. */
+/** Generic webhook: a JSON document with all fields, including the texts that Discord (`content`) and Slack (`text`) show. */
 export const webhook = defineChannel({
   kind: "webhook",
   receiver: "the webhook",
@@ -64,7 +64,7 @@ function endpoint({ url, authorization }: WebhookConfig, idempotencyKey: string)
   return { url: url.reveal(), headers };
 }
 
-/** Encodes one event as JSON. Times are ISO 8601, blocks are strings. */
+/** Encodes one event as JSON. Times are in ISO 8601; blocks are strings. */
 function eventJson(event: AlertEvent): Readonly<Record<string, unknown>> {
   return {
     id: event.id,

@@ -43,7 +43,7 @@ import {
 
 /** The module, including its custom messages for contracts. */
 export interface CronModule extends ChainModule {
-  /** Runs a contract's custom message to this module. Returns undefined for any other message. */
+  /** Runs a contract's custom message for this module. Returns undefined for any other message. */
   readonly handleCustomMessage: (
     context: Context,
     sender: string,
@@ -51,7 +51,7 @@ export interface CronModule extends ChainModule {
   ) => CustomMessageResult | undefined;
 }
 
-/** Creates the module `cron`, which calls contracts every so many blocks. */
+/** Creates the `cron` module, which calls contracts at intervals given in blocks. */
 export function createCronModule(options: CronOptions, deps: CronDeps): CronModule {
   const keepers: Keepers = { ...options, ...deps };
   return {
@@ -67,7 +67,7 @@ export function createCronModule(options: CronOptions, deps: CronDeps): CronModu
   };
 }
 
-/** Only the authority may send the messages. */
+/** Only the authority may send these messages. */
 function createHandlers(keepers: Keepers): readonly MessageHandler[] {
   return messageHandlers(
     tx.Msg,
@@ -127,7 +127,7 @@ function requireAuthority(signer: string, { authority }: Keepers): void {
     throw ErrInvalidRequest(`invalid authority; expected ${authority}, got ${signer}`);
 }
 
-/** Runs a contract's `add_schedule` or `remove_schedule`, only for admins of the admin module. As in Go, there is no response. */
+/** Runs a contract's `add_schedule` or `remove_schedule`, for admins of the admin module only. As in Go, there is no response. */
 function handleCustomMessage(
   context: Context,
   sender: string,
@@ -212,7 +212,7 @@ const SCHEMA: GenesisSchema<GenesisState> = {
   type: GenesisState,
 };
 
-/** As in Go, the periods of the schedules start with the chain. Throws `GenesisError` if a name occurs twice. */
+/** As in Go, the schedules' periods begin when the chain starts. Throws `GenesisError` if a name occurs twice. */
 function initGenesis(context: Context, json: JsonValue | undefined): void {
   const state = readGenesis(SCHEMA, json);
   for (const [index, schedule] of (state?.scheduleList ?? []).entries())

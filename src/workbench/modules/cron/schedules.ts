@@ -14,10 +14,10 @@ import type { MessageHandler, QueryHandler } from "../../../localnet/chain/runti
 import { defineParams, type ModuleParams } from "../../../localnet/chain/runtime/params.ts";
 import { createItem, createMap, messageCodec, textCodec } from "../../../localnet/chain/store/collections.ts";
 
-/** Name of the module and of its store. The module's account sends the scheduled messages. */
+/** Name of the module and its store. The module account sends the scheduled messages. */
 export const MODULE_NAME = "cron";
 
-/** Schedules by name: `0x01 | name`. */
+/** Schedules, keyed by name: `0x01 | name`. */
 export const SCHEDULES_PREFIX = Uint8Array.of(1);
 export const schedules = createMap(
   MODULE_NAME,
@@ -28,8 +28,8 @@ export const schedules = createMap(
 const count = createItem(MODULE_NAME, Uint8Array.of(3), messageCodec<ScheduleCount>(ScheduleCount));
 
 /**
- * `limit`: maximum number of schedules that a block runs in each of its stages. `security_address`: who may remove schedules in
- * addition to the admins.
+ * `limit`: maximum number of schedules that a block runs in each stage. `security_address`: an account that may remove schedules,
+ * in addition to the admins.
  */
 export const moduleParams: ModuleParams<Params> = defineParams({
   store: MODULE_NAME,
@@ -41,9 +41,9 @@ export const moduleParams: ModuleParams<Params> = defineParams({
 
 export interface CronOptions {
   readonly chainName: string;
-  /** Prefix of account addresses. */
+  /** Bech32 prefix of account addresses. */
   readonly bech32Prefix: string;
-  /** The account that may send messages to change schedules and params, bech32. */
+  /** Bech32 address of the account that may send messages to change schedules and params. */
   readonly authority: string;
 }
 
@@ -52,10 +52,10 @@ export interface CronDeps {
   readonly findQuery: (path: string) => QueryHandler | undefined;
 }
 
-/** Options and what the module calls. */
+/** The options, and the modules that this module calls. */
 export interface Keepers extends CronOptions, CronDeps {}
 
-/** Adds a schedule whose first run is after one period. Throws `ModuleError` if the name exists. */
+/** Adds a schedule that first runs after one period. Throws `ModuleError` if the name exists. */
 export function addSchedule(context: Context, schedule: Omit<Schedule, "lastExecuteHeight">): void {
   const { name } = schedule;
   if (schedules.has(context, name)) throw unregisteredError(`schedule already exists with name=${name}`);
@@ -74,7 +74,7 @@ function changeCount(context: Context, change: number): void {
   count.set(context, { count: (count.get(context)?.count ?? 0) + change });
 }
 
-/** Runs a stage's due schedules in order of their names, up to the limit in the params. */
+/** Runs a stage's due schedules in name order, up to the limit in the params. */
 export function runSchedules(context: Context, stage: ExecutionStage, keepers: Keepers): void {
   const { limit } = moduleParams.get(context);
   const due: Schedule[] = [];
@@ -87,7 +87,7 @@ export function runSchedules(context: Context, stage: ExecutionStage, keepers: K
   for (const schedule of due) runSchedule(context, schedule, keepers);
 }
 
-/** If one of its messages fails, the schedule's writes are dropped. It runs again after its period in any case. */
+/** If a message fails, the writes of its schedule are dropped. In any case, the schedule runs again after its period. */
 function runSchedule(context: Context, schedule: Schedule, keepers: Keepers): void {
   schedules.set(context, schedule.name, { ...schedule, lastExecuteHeight: context.height });
   const handler = keepers.findMessage(TYPE_URL.executeContract);

@@ -38,23 +38,23 @@ interface BankKeeper {
 
 /** The module, including the end-of-block step for a chain that burns its fees. */
 export interface FeeBurnerModule extends ChainModule {
-  /** Burns the fees that a module account received, and counts them. Fees in other denominations go to the treasury. */
+  /** Burns and counts the fees that a module account received. Fees in other denominations are sent to the treasury. */
   readonly burnFees: (context: Context, feeRecipient: string) => void;
-  /** Answers a contract's custom query to this module. Returns undefined for any other query. */
+  /** Answers a contract's custom query for this module. Returns undefined for any other query. */
   readonly handleCustomQuery: (
     context: Context,
     request: Readonly<Record<string, unknown>>,
   ) => MessageJson | undefined;
 }
 
-/** The fees burned since genesis. */
+/** Total fees burned since genesis. */
 const burned = createItem(
   MODULE_NAME,
   utf8("BurnedFees"),
   messageCodec<TotalBurnedNeutronsAmount>(TotalBurnedNeutronsAmount),
 );
 
-/** Creates the module `feeburner`, which burns fees and counts them. */
+/** Creates the `feeburner` module, which burns fees and counts them. */
 export function createFeeBurnerModule(options: FeeBurnerOptions, bank: BankKeeper): FeeBurnerModule {
   const params = paramsOf(options);
   return {
@@ -98,8 +98,8 @@ export function createFeeBurnerModule(options: FeeBurnerOptions, bank: BankKeepe
 }
 
 /**
- * `neutron_denom`: the denomination that is burned. As on the deployed chain, a message may leave it empty, and then none is
- * burned. `treasury_address`: receives all other denominations; only a genesis may leave it empty.
+ * `neutron_denom`: the denomination that is burned. As on the deployed chain, a message may leave it empty, in which case nothing
+ * is burned. `treasury_address`: receives all other denominations; only a genesis may leave it empty.
  */
 function paramsOf(options: FeeBurnerOptions): ModuleParams<Params> {
   return defineParams({

@@ -13,13 +13,13 @@ import { ErrChannelNotFound } from "../../../localnet/chain/modules/ibc/host/err
 import type { ChannelEndpoint } from "../../../localnet/chain/modules/ibc/host/packet.ts";
 import { isZero, NO_FEE, validateFee } from "../../../localnet/chain/modules/transfer/packet-fee.ts";
 
-/** Name of the module, of its store, and of its account, which holds the locked fees. */
+/** Name of the module, its store and its account, which holds the locked fees. */
 export const MODULE_NAME = "feerefunder";
 
-/** The fee for a packet that has no reply yet: `0x01 | channel id | ";" | port id | ";" | sequence (8 bytes)`. */
+/** The fee for a packet without a reply yet: `0x01 | channel id | ";" | port id | ";" | sequence (8 bytes)`. */
 export const feeInfos = createMap(MODULE_NAME, Uint8Array.of(1), bytesCodec, messageCodec<FeeInfo>(FeeInfo));
 
-/** `min_fee`: the minimum that a contract must offer. Genesis stores {@link defaultParams} in the chain's denomination. */
+/** `min_fee`: the minimum fee that a contract must offer. Genesis stores {@link defaultParams} in the chain's denomination. */
 export const moduleParams: ModuleParams<Params> = defineParams({
   store: MODULE_NAME,
   key: Uint8Array.of(2),
@@ -29,7 +29,7 @@ export const moduleParams: ModuleParams<Params> = defineParams({
   validate: ({ minFee }) => validateFee(minFee ?? NO_FEE),
 });
 
-/** 1,000 of the smallest unit for an acknowledgement, and the same for a timeout. */
+/** 1,000 of the smallest unit for an acknowledgement, and the same amount for a timeout. */
 export function defaultParams(denom: string): Params {
   const coins = [{ denom, amount: "1000" }];
   return { minFee: { recvFee: [], ackFee: coins, timeoutFee: coins } };
@@ -37,11 +37,11 @@ export function defaultParams(denom: string): Params {
 
 export interface FeeRefunderOptions {
   readonly chainName: string;
-  /** Prefix of account addresses. */
+  /** Bech32 prefix of account addresses. */
   readonly bech32Prefix: string;
-  /** Denomination of the default fees. */
+  /** Denomination in which the default fees are set. */
   readonly denom: string;
-  /** The account that may change the params, bech32. */
+  /** Bech32 address of the account that may change the params. */
   readonly authority: string;
 }
 
@@ -53,7 +53,7 @@ interface BankKeeper {
 export interface FeeRefunderDeps {
   readonly bank: BankKeeper;
   readonly channels: {
-    /** Returns undefined for an unknown channel. */
+    /** Returns a channel, or undefined if it is unknown. */
     readonly channel: (context: Context, channel: ChannelEndpoint) => unknown;
   };
 }
@@ -64,7 +64,7 @@ export interface PacketId {
   readonly sequence: bigint;
 }
 
-/** Fees for contracts' packets. */
+/** Manages the fees for packets sent by contracts. */
 export interface FeeRefunderKeeper {
   /**
    * Takes the fee for a packet from its payer. Throws `ModuleError` if the fee is invalid, too small, or more than the payer has.
@@ -136,7 +136,7 @@ function emit(
   context.emit(event("message", [["module", MODULE_NAME]]));
 }
 
-/** A packet's key in {@link feeInfos}. */
+/** Returns a packet's key in {@link feeInfos}. */
 export function feeKey({ source: { channelId, portId }, sequence }: PacketId): Uint8Array {
   return concat(utf8(`${channelId};${portId};`), uint64BigEndian(sequence));
 }

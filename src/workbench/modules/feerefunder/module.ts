@@ -21,17 +21,17 @@ import { NO_FEE, validateFee } from "../../../localnet/chain/modules/transfer/pa
 import type { MessageJson } from "../../../localnet/chain/modules/wasm/contract.ts";
 import * as fees from "./keeper.ts";
 
-/** The module, including what other modules call. */
+/** The module, including the methods that other modules call. */
 export interface FeeRefunderModule extends ChainModule {
   readonly keeper: fees.FeeRefunderKeeper;
-  /** Answers a contract's custom query to this module. Returns undefined for any other query. */
+  /** Answers a contract's custom query for this module. Returns undefined for any other query. */
   readonly handleCustomQuery: (
     context: Context,
     request: Readonly<Record<string, unknown>>,
   ) => MessageJson | undefined;
 }
 
-/** Creates the module `feerefunder`, with which contracts pay the relayers that deliver the replies to their packets. */
+/** Creates the `feerefunder` module, through which contracts pay the relayers that deliver replies to their packets. */
 export function createFeeRefunderModule(
   options: fees.FeeRefunderOptions,
   deps: fees.FeeRefunderDeps,
@@ -76,7 +76,7 @@ function createQueries({ chainName }: fees.FeeRefunderOptions): readonly QueryHa
   );
 }
 
-/** The minimum fee as JSON for a contract's query. */
+/** Returns the minimum fee as JSON, for a contract's query. */
 function minFeeJson(context: Context): MessageJson {
   const { recvFee, ackFee, timeoutFee } = fees.moduleParams.get(context).minFee ?? NO_FEE;
   return { recv_fee: coinsJson(recvFee), ack_fee: coinsJson(ackFee), timeout_fee: coinsJson(timeoutFee) };

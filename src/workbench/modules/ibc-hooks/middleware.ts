@@ -31,9 +31,9 @@ import {
   type TransferData,
 } from "../../../localnet/chain/modules/transfer/packet-reader.ts";
 
-/** Methods of the contract host that the hook calls. */
+/** Contract host methods that the hook calls. */
 interface ContractKeeper {
-  /** Calls a contract with JSON and the sender's coins. Returns the data in its response. Throws `ModuleError`. */
+  /** Calls a contract with a JSON message and the sender's coins. Returns the data from its response. Throws `ModuleError`. */
   readonly execute: (
     context: Context,
     address: string,
@@ -43,23 +43,23 @@ interface ContractKeeper {
 }
 
 export interface IbcHooksDeps {
-  /** Prefix of account addresses. */
+  /** Bech32 prefix of account addresses. */
   readonly bech32Prefix: string;
   readonly contracts: ContractKeeper;
 }
 
 const CODESPACE = "wasm-hooks";
 
-/** The memo names a contract, but is malformed. */
+/** Used if the memo names a contract but is malformed. */
 const ErrMsgValidation = registerError(CODESPACE, 2, "error in wasmhook message validation");
-/** The contract rejects the call, or it cannot be called. */
+/** Used if the contract rejects the call or cannot be called. */
 const ErrWasmError = registerError(CODESPACE, 6, "wasm error");
 
 /**
  * Calls a contract with the coins of a transfer whose memo is `{"wasm": {"contract": "…", "msg": {…}}}` (x/ibc-hooks 6.0.3). The
- * contract must be the receiver. The coins first go to an address derived from the packet's sender, which then calls the
- * contract, because a sender on another chain must not act as an account on this one. The acknowledgement contains the contract's
- * data. If the contract fails, the transfer is rejected. Other packets pass unchanged.
+ * contract must be the receiver. The coins are first paid to an address derived from the packet's sender, which then calls the
+ * contract, because a sender on another chain must not act as an account on this chain. The acknowledgement contains the data
+ * that the contract returns. If the contract fails, the transfer is rejected. Other packets pass through unchanged.
  */
 export function ibcHooksMiddleware(inner: IBCModule, deps: IbcHooksDeps): IBCModule {
   return {
@@ -75,7 +75,7 @@ export function ibcHooksMiddleware(inner: IBCModule, deps: IbcHooksDeps): IBCMod
   };
 }
 
-/** Reads a packet's transfer data; undefined if the packet is not a transfer. */
+/** Reads a packet's transfer data. Returns undefined if the packet is not a transfer. */
 function transferOf({ data }: RelayedPacket): TransferData | undefined {
   try {
     return readTransferData(data);
@@ -86,7 +86,7 @@ function transferOf({ data }: RelayedPacket): TransferData | undefined {
 
 type GoObject = Extract<GoJson, { kind: "object" }>;
 
-/** Returns the member "wasm" of a memo; undefined if there is no memo, or none for this module. */
+/** Returns the member "wasm" of a memo, or undefined if there is no memo or it is not for this module. */
 function wasmMemo(memo: string): GoJson | undefined {
   if (memo === "") return undefined;
   try {
@@ -109,7 +109,7 @@ interface HookCall {
   readonly message: Uint8Array;
 }
 
-/** Checks what a memo asks for. Returns the call, or the error text. */
+/** Validates the call that a memo requests. Returns the call or the error text. */
 function parseCall(
   wasm: GoJson,
   { memo, receiver }: TransferData,
@@ -130,7 +130,7 @@ function parseCall(
   return good({ contract: contract.value, message: utf8(marshalGoAny(message)) });
 }
 
-/** Has the transfer pay the sender's address on this chain, which then calls the contract. */
+/** Lets the transfer pay the sender's address on this chain, which then calls the contract. */
 function receiveAndCall(
   context: Context,
   hooked: {
@@ -160,19 +160,19 @@ function receiveAndCall(
 
 const SENDER_PREFIX = "ibc-wasm-hook-intermediary";
 
-/** Returns the address that represents an account on another chain, for the channel on which its packets arrive. */
+/** Returns the address that represents an account on another chain, for the channel through which its packets arrive. */
 export function intermediateSender(channelId: string, sender: string, bech32Prefix: string): string {
   const hash = sha256(concat(sha256(utf8(SENDER_PREFIX)), utf8(`${channelId}/${sender}`)));
   return formatAddress(bech32Prefix, hash);
 }
 
-/** Prints transfer data as Go prints the struct: in field order, without empty members. */
+/** Prints transfer data as Go prints the struct: in field order, omitting empty members. */
 function printTransfer({ denom, amount, sender, receiver, memo }: TransferData): Uint8Array {
   const members = Object.entries({ denom, amount, sender, receiver, memo }).filter(([, text]) => text !== "");
   return utf8(printGoObject(members.map(([name, text]) => [name, printGoString(text)])));
 }
 
-/** The acknowledgement: the data in the contract's response and the transfer's acknowledgement, each in base64. */
+/** Returns the acknowledgement: the contract's response data and the transfer's acknowledgement, both in base64. */
 function printResult(result: Uint8Array, acknowledgement: Uint8Array): Uint8Array {
   const json = printGoObject([
     ["contract_result", result.length === 0 ? "null" : `"${toBase64(result)}"`],
@@ -181,7 +181,7 @@ function printResult(result: Uint8Array, acknowledgement: Uint8Array): Uint8Arra
   return encodeReply({ kind: "result", result: utf8(json) });
 }
 
-/** Rejects a packet. The event has the reason; the acknowledgement has only the code. */
+/** Rejects a packet. The event contains the reason; the acknowledgement contains only the code. */
 function refuse(context: Context, kind: ErrorKind, reason: string): Acknowledgement {
   const error = kind();
   context.emit(
@@ -194,8 +194,9 @@ function refuse(context: Context, kind: ErrorKind, reason: string): Acknowledgem
 }
 
 /**
- * Prints a value as Go's `encoding/json` prints what it decoded into an `any`: names sorted, duplicates reduced to the last
- * value, numbers as float64, no spaces. Not recursive. Throws {@link GoJsonError} for a number that exceeds a float64.
+ * Prints a value as Go's `encoding/json` prints what it decoded into an `any`: names are sorted, duplicates reduced to the last
+ * value, numbers printed as float64, and no spaces added. Not recursive. Throws {@link GoJsonError} for a number that exceeds a
+ * float64.
  */
 function marshalGoAny(value: GoJson): string {
   const work: (GoJson | string)[] = [value];
@@ -237,7 +238,7 @@ function marshalScalar(value: Exclude<GoJson, { kind: "array" | "object" }>): st
   return Object.is(number, -0) ? "-0" : String(number);
 }
 
-/** Each name once, with its last value, sorted by UTF-8 bytes. */
+/** Returns each name once, with its last value, sorted by UTF-8 bytes. */
 function sortedMembers(
   members: readonly (readonly [string, GoJson])[],
 ): readonly (readonly [string, GoJson])[] {

@@ -34,7 +34,7 @@ import type { MessageJson } from "../../../localnet/chain/modules/wasm/contract.
 import { asUintNumber, customFields } from "../../../localnet/chain/modules/wasm/custom-json.ts";
 
 /**
- * Creates the modules `interchaintxs` and `interchainaccounts`: their params, and errors for everything that needs an account.
+ * Creates the modules `interchaintxs` and `interchainaccounts`: their params, and an error for everything that needs an account.
  */
 export function createInterchainModules(options: ParamsOnlyOptions): readonly ChainModule[] {
   return [createInterchainTxs(options), createInterchainAccounts(options)];
@@ -67,13 +67,13 @@ function validateRegistration(message: txsTx.MsgRegisterInterchainAccount): void
   if (message.interchainAccountId === "") throw ErrEmptyInterchainAccountID();
 }
 
-/** Checks a message to `interchaintxs`, then fails, because the chain has no interchain accounts. */
+/** Checks a message to `interchaintxs` and then fails, because the chain has no interchain accounts. */
 function refuse(name: string, check: () => void): never {
   wrapErrors((error) => error.wrap(`failed to validate ${name}`), check);
   throw ErrNotSupported("interchain accounts are not implemented on a local chain");
 }
 
-/** Runs a contract's `register_interchain_account` or `submit_tx`, which always fail. Returns undefined for any other message. */
+/** Runs a contract's `register_interchain_account` or `submit_tx`, both of which always fail. Undefined for any other message. */
 export function handleInterchainMessage(message: unknown): undefined {
   const { register_interchain_account: register, submit_tx: submit } = isRecord(message) ? message : {};
   if (isRecord(register))
@@ -114,7 +114,7 @@ function submissionOf(message: Readonly<Record<string, unknown>>): txsTx.MsgSubm
   };
 }
 
-/** Transactions on other chains through interchain accounts, of which this chain has none. */
+/** Transactions on other chains through interchain accounts. This chain has no such accounts. */
 function createInterchainTxs(options: ParamsOnlyOptions): ChainModule {
   const { chainName, bech32Prefix, authority, denom } = options;
   const schema: genesis.GenesisSchema<InterchainTxsGenesis> = {
@@ -163,7 +163,7 @@ function createInterchainTxs(options: ParamsOnlyOptions): ChainModule {
   };
 }
 
-/** Always fails: the chain has no interchain accounts. */
+/** Always fails, because the chain has no interchain accounts. */
 function accountAddress(
   { ownerAddress, interchainAccountId }: txsQuery.QueryInterchainAccountAddressRequest,
   { bech32Prefix }: ParamsOnlyOptions,
@@ -216,7 +216,7 @@ const controllerParams = defineParams<ControllerParams>({
   defaults: { controllerEnabled: true },
 });
 
-/** Accounts that other chains control (ICS-27): the params for both sides. No port is bound. */
+/** Accounts controlled by other chains (ICS-27): the params for both sides. No port is bound. */
 function createInterchainAccounts({ authority }: ParamsOnlyOptions): ChainModule {
   const requireAuthority = (signer: string): void => {
     if (signer !== authority) throw ErrIbcUnauthorized(`expected ${authority}, got ${signer}`);
@@ -247,7 +247,7 @@ function createInterchainAccounts({ authority }: ParamsOnlyOptions): ChainModule
   };
 }
 
-/** Stores the params for both sides. Throws `GenesisError` for channels and accounts, which the chain does not have. */
+/** Stores the params for both sides. Throws `GenesisError` if there are channels or accounts, which the chain does not have. */
 function initAccounts(context: Context, json: JsonValue | undefined): void {
   const state = genesis.readGenesis(ACCOUNTS_SCHEMA, json);
   for (const side of ["controller", "host"] as const) {

@@ -23,14 +23,14 @@ export interface ParamsOnlyOptions extends common.ParamsModuleOptions {
   readonly denom: string;
 }
 
-/** Creates the modules of which the chain has only the params: `globalfee` and `dynamicfees`. */
+/** Creates the modules that have only params on this chain: `globalfee` and `dynamicfees`. */
 export function createParamsOnlyModules(options: ParamsOnlyOptions): readonly ChainModule[] {
   return [createGlobalFee(options), createDynamicFees(options)];
 }
 
 const IBC_CHANNEL = "/ibc.core.channel.v1";
 
-/** Prices and exceptions that the deployed chain applies while its fee market is off. */
+/** Prices and exceptions that the deployed chain applies while its fee market is disabled. */
 function createGlobalFee({ authority }: ParamsOnlyOptions): ChainModule {
   const schema: GenesisSchema<GlobalFeeGenesis> = {
     module: "globalfee",
@@ -84,7 +84,7 @@ function validateGlobalFee({ minimumGasPrices, bypassMinFeeMsgTypes }: GlobalFee
   }
 }
 
-/** Prices for the other denominations in which the deployed chain accepts fees. */
+/** Prices in the other denominations in which the deployed chain accepts fees. */
 function createDynamicFees({ chainName, bech32Prefix, authority }: ParamsOnlyOptions): ChainModule {
   const schema: GenesisSchema<DynamicFeesGenesis> = {
     module: "dynamicfees",

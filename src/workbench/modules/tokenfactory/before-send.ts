@@ -9,10 +9,10 @@ import { beforeSendHook, type Keepers, parseAccount } from "./keeper.ts";
 import { ErrBeforeSendHookNotWhitelisted, ErrTrackBeforeSendOutOfGas } from "./keys.ts";
 import { moduleParams } from "./params.ts";
 
-/** Gas limit for a call that cannot block a payment. */
+/** Gas limit for a hook call that cannot block a payment. */
 const TRACK_GAS_LIMIT = 500_000n;
 
-/** Calls a denomination's contract before the denomination's payments (x/tokenfactory v6.0.3 keeper/before_send.go). */
+/** Calls a denomination's contract before payments in that denomination (x/tokenfactory v6.0.3 keeper/before_send.go). */
 export function createBankHooks(keepers: Keepers): BankHooks {
   return {
     block: (context, transfer, coins) =>
@@ -40,7 +40,7 @@ export function createBankHooks(keepers: Keepers): BankHooks {
 
 type HookCall = (coin: Coin, contract: string) => void;
 
-/** Calls the hook of each coin that has one. As in Go, a panic, e.g. out of gas, becomes an error here. */
+/** Calls the hook for each coin that has one. As in Go, a panic, e.g. out of gas, becomes an error here. */
 function callHooks(context: Context, coins: readonly Coin[], call: HookCall, keepers: Keepers): void {
   try {
     for (const coin of coins) {
@@ -52,7 +52,7 @@ function callHooks(context: Context, coins: readonly Coin[], call: HookCall, kee
   }
 }
 
-/** A hook whose code is no longer whitelisted is skipped, so that it can no longer block payments. */
+/** A hook is skipped once its code is no longer whitelisted, so that it can no longer block payments. */
 function isWhitelisted(context: Context, denom: string, contract: string, keepers: Keepers): boolean {
   try {
     requireWhitelisted(context, denom, parseAccount(contract, keepers.bech32Prefix), keepers);
@@ -63,7 +63,7 @@ function isWhitelisted(context: Context, denom: string, contract: string, keeper
   }
 }
 
-/** Throws tokenfactory/14 unless the params allow contracts with this code for the denomination's creator. */
+/** Throws tokenfactory/14 unless the params let the denomination's creator use contracts with this code. */
 export function requireWhitelisted(
   context: Context,
   denom: string,
@@ -91,19 +91,19 @@ function creatorOrInvalid(denom: string, bech32Prefix: string): string {
   );
 }
 
-/** A payment in one coin, before it is made. */
+/** A payment in one coin that has not been made yet. */
 interface HookedPayment {
   readonly transfer: Transfer;
   readonly coin: Coin;
   readonly contract: string;
 }
 
-/** Calls the contract with the payment's gas. If the contract fails, the payment fails. */
+/** Calls the contract with the payment's gas. If the contract fails, so does the payment. */
 function blockBeforeSend(context: Context, payment: HookedPayment, keepers: Keepers): void {
   sudo(context, payment, "block_before_send", keepers);
 }
 
-/** Calls the contract with its own gas limit. Only a successful call uses the payment's gas. */
+/** Calls the contract with a separate gas limit. The payment is charged for the gas only if the call succeeds. */
 function trackBeforeSend(context: Context, payment: HookedPayment, keepers: Keepers): void {
   const meter = createGasMeter(TRACK_GAS_LIMIT);
   sudo(context.withGas(meter), payment, "track_before_send", keepers);

@@ -10,7 +10,7 @@ import { tokenDenom } from "./denom.ts";
 import * as handlers from "./handlers.ts";
 import { adminOf, beforeSendHook, type Keepers, parseAccount, type TokenFactoryOptions } from "./keeper.ts";
 
-/** A message with its sender, which is always the calling contract. */
+/** A message and its sender, which is always the calling contract. */
 interface CustomMessage {
   readonly sender: string;
   readonly fields: JsonField;
@@ -18,7 +18,7 @@ interface CustomMessage {
 
 type Binding = (context: Context, message: CustomMessage, keepers: Keepers) => void;
 
-/** `read` decodes the message, and `run` handles it. Error prefixes: `inner` for errors from `run`, `outer` for both. */
+/** `read` decodes the message, and `run` handles it. Error prefixes: `inner` for errors from `run`, `outer` for all errors. */
 interface BindingOf<T> {
   readonly inner: string;
   readonly outer: string;
@@ -38,7 +38,7 @@ function within<T>(words: string, work: () => T): T {
   return wrapErrors((error) => error.wrap(words), work);
 }
 
-/** The messages. If a message has several of these members, the first one in this order wins, as in Go. */
+/** Handlers by message name. If a message contains several of these members, the first in this order wins, as in Go. */
 const BINDINGS: Readonly<Record<string, Binding>> = {
   create_denom: binding({
     inner: "creating denom",
@@ -105,7 +105,7 @@ const BINDINGS: Readonly<Record<string, Binding>> = {
   }),
 };
 
-/** Runs a contract's message. Returns undefined if the message is for another module. As in Go, there is no response. */
+/** Runs a contract's message. Returns undefined if it is for another module. As in Go, there is no response. */
 export function handleCustomMessage(
   context: Context,
   sender: string,
@@ -132,7 +132,7 @@ function coinOf(fields: JsonField): { denom: string; amount: string } | undefine
   return { denom: fields.member("denom").asText(), amount: asInteger(amount).toString() };
 }
 
-/** The deployed binding converts the amount to 64 bits. */
+/** The deployed binding converts the amount to a 64-bit integer. */
 function smallCoinOf(fields: JsonField): { denom: string; amount: string } | undefined {
   const coin = coinOf(fields);
   if (coin !== undefined && BigInt.asIntN(64, BigInt(coin.amount)) !== BigInt(coin.amount))

@@ -29,7 +29,7 @@ import { ErrDenomDoesNotExist, ErrUnauthorized, MODULE_NAME } from "./keys.ts";
 import * as messages from "./messages.ts";
 import { moduleParams, validateParams } from "./params.ts";
 
-/** Handlers for all messages. Contracts send the same messages as custom messages (`bindings.ts`). */
+/** Creates handlers for all messages. Contracts send the same messages as custom messages (`bindings.ts`). */
 export function createHandlers(keepers: Keepers): readonly MessageHandler[] {
   return messageHandlers(tx.Msg, {
     CreateDenom: (context, message) => createDenom(context, message, keepers),
@@ -67,7 +67,7 @@ export function createDenom(
   return { newTokenDenom };
 }
 
-/** Mints coins for the admin, or for `mintToAddress`. */
+/** Mints coins and sends them to the admin or to `mintToAddress`. */
 export function mint(context: Context, message: tx.MsgMint, keepers: Keepers): void {
   const { bech32Prefix, bank } = keepers;
   const coin = validated("MsgMint", () => messages.checkAmountMessage(message, bech32Prefix));
@@ -87,7 +87,7 @@ export function mint(context: Context, message: tx.MsgMint, keepers: Keepers): v
   );
 }
 
-/** Burns coins from the admin, or from `burnFromAddress`. */
+/** Burns coins of the admin or of `burnFromAddress`. */
 export function burn(context: Context, message: tx.MsgBurn, keepers: Keepers): void {
   const { bech32Prefix, bank, accounts } = keepers;
   const coin = validated("MsgBurn", () => messages.checkAmountMessage(message, bech32Prefix));
@@ -148,7 +148,7 @@ function requireNoEscrow(context: Context, address: Uint8Array, action: string):
   if (isEscrowAddress(context, address)) throw forbidden(`${action} IBC escrow accounts`);
 }
 
-/** A gRPC status is not a registered error. */
+/** This is a gRPC status, not a registered error. */
 function forbidden(action: string): ModuleError {
   return unregisteredError(`rpc error: code = Internal desc = ${action} is forbidden`);
 }

@@ -19,13 +19,13 @@ import {
 import { moduleParams } from "./params.ts";
 
 export interface TokenFactoryOptions {
-  /** Prefix of account addresses. */
+  /** Bech32 prefix of account addresses. */
   readonly bech32Prefix: string;
-  /** The account that may change the params, bech32. */
+  /** Bech32 address of the account that may change the params. */
   readonly authority: string;
 }
 
-/** Methods of the bank that the module calls. */
+/** Bank methods that the module calls. */
 interface BankKeeper {
   readonly send: (context: Context, from: Uint8Array, to: Uint8Array, coins: readonly Coin[]) => void;
   readonly sendToModule: (context: Context, from: Uint8Array, module: string, coins: readonly Coin[]) => void;
@@ -37,7 +37,7 @@ interface BankKeeper {
   readonly setMetadata: (context: Context, metadata: Metadata) => void;
 }
 
-/** Methods of the account keeper that the module calls. */
+/** Account keeper methods that the module calls. */
 interface AccountKeeper {
   readonly get: (context: Context, address: Uint8Array) => unknown;
   /** Returns a module's account, creating it if absent. */
@@ -46,11 +46,11 @@ interface AccountKeeper {
   readonly moduleNames: readonly string[];
 }
 
-/** Methods of the contract host that the module calls. */
+/** Contract host methods that the module calls. */
 interface ContractKeeper {
-  /** Returns a contract's code; undefined if there is no such contract. */
+  /** Returns a contract's code id, or undefined if the contract does not exist. */
   readonly codeOf: (context: Context, address: Uint8Array) => bigint | undefined;
-  /** Calls a contract's sudo entry point with a JSON text. Throws `ModuleError` if the contract fails. */
+  /** Calls a contract's sudo entry point with JSON text. Throws `ModuleError` if the contract fails. */
   readonly sudo: (context: Context, address: string, message: string) => void;
 }
 
@@ -60,23 +60,23 @@ export interface TokenFactoryDeps {
   readonly contracts: ContractKeeper;
 }
 
-/** Options and keepers of other modules. */
+/** The options, and the keepers of other modules. */
 export interface Keepers extends TokenFactoryOptions, TokenFactoryDeps {}
 
-/** Returns a denomination's admin; empty if it has none or is unknown. */
+/** Returns a denomination's admin; empty if it has no admin or is unknown. */
 export function adminOf(context: Context, denom: string): string {
   const bytes = context.store(MODULE_NAME).get(authorityKey(denom));
   return bytes === undefined ? "" : DenomAuthorityMetadata.decode(bytes).Admin;
 }
 
-/** Stores a denomination's admin; empty for none. Throws `ModuleError` if the address is invalid. */
+/** Stores a denomination's admin; empty means no admin. Throws `ModuleError` if the address is invalid. */
 export function setAdmin(context: Context, denom: string, admin: string, { bech32Prefix }: Keepers): void {
   if (admin !== "") parseAccount(admin, bech32Prefix);
   const value = DenomAuthorityMetadata.encode({ Admin: admin }).finish();
   context.store(MODULE_NAME).set(authorityKey(denom), value);
 }
 
-/** Returns the contract that is called before payments in a denomination; empty if there is none. */
+/** Returns the contract that is called before payments in a denomination; empty if there is no such contract. */
 export function beforeSendHook(context: Context, denom: string): string {
   const bytes = context.store(MODULE_NAME).get(hookKey(denom));
   return bytes === undefined ? "" : fromUtf8(bytes);
@@ -111,7 +111,7 @@ export function allDenoms(context: Context): string[] {
   return Array.from(entries, ([, value]) => fromUtf8(value));
 }
 
-/** Records a transfer channel's escrow account, whose coins are out of the admins' reach. */
+/** Records a transfer channel's escrow account, so that its coins are out of the admins' reach. */
 export function storeEscrowAddress(context: Context, address: Uint8Array): void {
   context.store(MODULE_NAME).set(concat(ESCROW_PREFIX, address), Uint8Array.of(0));
 }
@@ -128,9 +128,7 @@ export function isModuleAccount(context: Context, address: Uint8Array, { account
   });
 }
 
-/**
- * Creates a denomination. Its creator pays the fee and the gas, and becomes its admin. Returns its name. Throws `ModuleError`.
- */
+/** Creates a denomination. The creator pays the fee and the gas and becomes its admin. Returns its name. Throws `ModuleError`. */
 export function createDenom(context: Context, creator: string, subdenom: string, keepers: Keepers): string {
   // Same text as the deployed module.
   if (keepers.bank.hasSupply(context, subdenom))
@@ -161,7 +159,7 @@ function chargeForDenom(context: Context, creator: string, { bank, bech32Prefix 
     context.gas.consume(denomCreationGasConsume, "consume denom creation gas");
 }
 
-/** Stores a denomination with its creator as its admin, and bank metadata unless there is some already. */
+/** Stores a denomination with its creator as the admin, and adds bank metadata unless some already exist. */
 export function addDenom(context: Context, creator: string, denom: string, keepers: Keepers): void {
   if (keepers.bank.metadata(context, denom) === undefined)
     keepers.bank.setMetadata(context, {

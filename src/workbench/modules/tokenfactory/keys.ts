@@ -1,7 +1,7 @@
 import { concat, utf8 } from "../../../platform/base/bytes.ts";
 import { registerError } from "../../../localnet/chain/runtime/errors.ts";
 
-/** Name of the module, of its store and of its account, and codespace for its errors. */
+/** Name of the module, its store and its account, and the codespace of its errors. */
 export const MODULE_NAME = "tokenfactory";
 
 /** First part of the module's denominations: `factory/<creator>/<subdenom>`. */
@@ -13,7 +13,7 @@ export const ESCROW_PREFIX = Uint8Array.of(3);
 /** `creator|<creator>|<denom>`: the denomination. */
 export const CREATORS_PREFIX = utf8("creator|");
 
-/** Returns the prefix for one creator's denominations. */
+/** Returns the key prefix for the denominations of one creator. */
 export function denomsOf(creator: string): Uint8Array {
   return concat(CREATORS_PREFIX, utf8(`${creator}|`));
 }
@@ -23,7 +23,7 @@ export function authorityKey(denom: string): Uint8Array {
   return utf8(`denoms|${denom}|authoritymetadata`);
 }
 
-/** `denoms|<denom>|beforesendhook`: the contract's address as text. */
+/** `denoms|<denom>|beforesendhook`: the contract's address, as text. */
 export function hookKey(denom: string): Uint8Array {
   return utf8(`denoms|${denom}|beforesendhook`);
 }

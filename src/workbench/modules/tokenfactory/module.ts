@@ -40,26 +40,26 @@ import {
 import { DENOM_PREFIX, MODULE_NAME } from "./keys.ts";
 import { moduleParams } from "./params.ts";
 
-/** The module, including what other modules call. */
+/** The module, including the methods that other modules call. */
 export interface TokenFactoryModule extends ChainModule {
-  /** The bank calls these before payments. */
+  /** Hooks that the bank calls before payments. */
   readonly hooks: BankHooks;
   /** Records the escrow accounts of transfer channels. */
   readonly escrowMiddleware: (inner: IBCModule) => IBCModule;
-  /** Runs a contract's custom message to this module. Returns undefined for any other message. */
+  /** Runs a contract's custom message for this module. Returns undefined for any other message. */
   readonly handleCustomMessage: (
     context: Context,
     sender: string,
     message: unknown,
   ) => CustomMessageResult | undefined;
-  /** Answers a contract's custom query to this module. Returns undefined for any other query. */
+  /** Answers a contract's custom query for this module. Returns undefined for any other query. */
   readonly handleCustomQuery: (
     context: Context,
     request: Readonly<Record<string, unknown>>,
   ) => MessageJson | undefined;
 }
 
-/** Creates the module `tokenfactory`: denominations that anybody can create, each with an admin and a hook. */
+/** Creates the `tokenfactory` module: denominations that anybody can create, each with an admin and a hook. */
 export function createTokenFactoryModule(
   options: TokenFactoryOptions,
   deps: TokenFactoryDeps,
@@ -125,7 +125,7 @@ function initGenesis(context: Context, json: JsonValue | undefined, keepers: Kee
   }
 }
 
-/** Exports params and denominations. Escrow accounts can be derived from the channels. */
+/** Exports params and denominations. Escrow accounts are omitted, since they can be derived from the channels. */
 function exportGenesis(context: Context): JsonValue {
   return printGenesis(SCHEMA, {
     params: moduleParams.get(context),
@@ -137,7 +137,7 @@ function exportGenesis(context: Context): JsonValue {
   });
 }
 
-/** Records each transfer channel's escrow account when the channel opens, outside the `transfer` application. */
+/** Records a transfer channel's escrow account when the channel opens. Runs outside the `transfer` application. */
 function escrowMiddleware(inner: IBCModule): IBCModule {
   return {
     ...inner,
@@ -156,7 +156,7 @@ function storeEscrow(context: Context, channel: ChannelEndpoint): void {
   storeEscrowAddress(context, escrowAddress(channel));
 }
 
-/** Records the escrow accounts of channels older than the module: channels in a genesis, or on a chain that adds the module. */
+/** Records the escrow accounts of channels that existed before the module, in a genesis or on a chain that adds the module. */
 function recordEscrows(context: Context): void {
   for (const { portId, channelId } of listChannels(context))
     if (portId === PORT_ID) storeEscrow(context, { portId, channelId });

@@ -7,9 +7,9 @@ import { defineParams, type ModuleParams } from "../../../localnet/chain/runtime
 import { MODULE_NAME, PARAMS_KEY } from "./keys.ts";
 
 /**
- * `denom_creation_fee`: what the creator of a denomination pays to `fee_collector_address`. `denom_creation_gas_consume`: gas for
- * creating a denomination. `whitelisted_hooks`: codes whose contracts may become hooks of a creator's denominations. Genesis
- * stores the params unchecked, as the deployed module does.
+ * `denom_creation_fee`: the fee that a denomination's creator pays to `fee_collector_address`. `denom_creation_gas_consume`: gas
+ * for creating a denomination. `whitelisted_hooks`: codes whose contracts may become hooks for a creator's denominations. As in
+ * the deployed module, genesis stores the params unchecked.
  */
 export const moduleParams: ModuleParams<Params> = defineParams({
   store: MODULE_NAME,

@@ -39,7 +39,7 @@ const ROLES = [
 type Role = (typeof ROLES)[number];
 type Handler = (scope: ContractScope, fields: JsonField) => ContractResponse;
 
-/** Messages, each with the role that its sender needs. */
+/** Messages, each with the role that its sender must have. */
 const MESSAGES: Readonly<Record<string, { readonly role: Role; readonly handle: Handler }>> = {
   add_path: { role: "AddRateLimit", handle: addPath },
   remove_path: { role: "RemoveRateLimit", handle: removePath },
@@ -57,7 +57,7 @@ const VARIANTS: Readonly<Record<string, "fields">> = Object.fromEntries(
   [...Object.keys(MESSAGES), "process_messages"].map((name) => [name, "fields"]),
 );
 
-/** Creates the contract's state: the governance account, which has all roles, and the paths. */
+/** Initializes the contract's state: the paths, and the governance account with all roles. */
 export function instantiate(scope: ContractScope, message: JsonField): ContractResponse {
   const governance = text(message, "gov_module");
   const transferModule = text(message, "ibc_module");
@@ -68,7 +68,7 @@ export function instantiate(scope: ContractScope, message: JsonField): ContractR
   return respond({ method: "instantiate", ibc_module: transferModule, gov_module: governance });
 }
 
-/** Runs or queues a message. The role is checked before the delay. */
+/** Runs or queues a message. The sender's role is checked before its delay. */
 export function execute(scope: ContractScope, { sender }: Caller, message: MessageJson): ContractResponse {
   const variant = readVariant("ExecuteMsg", message, VARIANTS);
   const known = MESSAGES[variant.name];
@@ -97,7 +97,7 @@ function addPath(scope: ContractScope, fields: JsonField): ContractResponse {
   return respond({ method: "try_add_channel", channel_id: channel, denom });
 }
 
-/** Stores a path's quotas, replacing its earlier quotas and their flows. */
+/** Stores a path's quotas, replacing any earlier quotas and their flows. */
 function storePath(scope: ContractScope, fields: JsonField): Path {
   const path = readPath(fields);
   const limits = fields
@@ -125,7 +125,7 @@ function resetPathQuota(scope: ContractScope, fields: JsonField): ContractRespon
   return respond({ method: "try_reset_channel", channel_id: path.channel });
 }
 
-/** Changes a quota's percentages and duration. Its flow, channel value and current window stay the same. */
+/** Changes a quota's percentages and duration. Its flow, channel value and current window are unchanged. */
 function editPathQuota(scope: ContractScope, fields: JsonField): ContractResponse {
   const edited = readQuota(fields.member("quota").required());
   changeQuotas(scope, readPath(fields), edited.name, ({ quota, flow }) => ({
@@ -247,7 +247,7 @@ function respond(attributes: Readonly<Record<string, string>>): ContractResponse
   };
 }
 
-/** Queues the message if its sender has a delay; otherwise returns undefined. */
+/** Queues the message if its sender has a delay. Otherwise, returns undefined. */
 function queueMessage(
   scope: ContractScope,
   sender: string,
@@ -263,7 +263,7 @@ function queueMessage(
   return { ...NO_RESPONSE, attributes: [{ key: "message.id", value: id }] };
 }
 
-/** Removes all queued messages with this id. An unknown id has no effect. */
+/** Removes all queued messages with this id. Does nothing if the id is unknown. */
 function removeMessage({ storage }: ContractScope, id: string): void {
   const queue = queuedMessages.get(storage) ?? [];
   queuedMessages.set(
@@ -273,8 +273,8 @@ function removeMessage({ storage }: ContractScope, id: string): void {
 }
 
 /**
- * Runs queued messages whose delay has passed: those with the given ids, or else the first `count`. A message that is not yet due
- * goes to the end of the queue. A message that fails is dropped, as in the reference contract.
+ * Runs the queued messages whose delay has passed: those with the given ids, or else the first `count`. A message that is not yet
+ * due moves to the end of the queue. A message that fails is dropped, as in the reference contract.
  */
 function processMessages(
   scope: ContractScope,

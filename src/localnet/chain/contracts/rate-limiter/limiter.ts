@@ -12,20 +12,20 @@ import { type Packet, type Path, readPacket, receivedPath, sentPath } from "./pa
 import { allow, capacities, type Direction, netFlow, type RateLimit, type Transfer, undo } from "./quota.ts";
 import { allowedChannels, ANY_CHANNEL, limitsOf } from "./state.ts";
 
-/** `send_packet`: checks and counts a transfer out of this chain. */
+/** `send_packet`: checks and counts an outgoing transfer. */
 export function sendPacket(scope: ContractScope, fields: JsonField): ContractResponse {
   const packet = readPacket(fields);
   requireAllowedChannel(scope, packet);
   return countTransfer(scope, sentPath(packet), packet.amount, "out");
 }
 
-/** `recv_packet`: checks and counts a transfer to this chain. */
+/** `recv_packet`: checks and counts an incoming transfer. */
 export function receivePacket(scope: ContractScope, fields: JsonField): ContractResponse {
   const packet = readPacket(fields);
   return countTransfer(scope, receivedPath(packet), packet.amount, "in");
 }
 
-/** `undo_send`: reverts a sent transfer that the other chain rejected or that timed out. */
+/** `undo_send`: reverts an outgoing transfer that the other chain rejected or that timed out. */
 export function undoSend(scope: ContractScope, fields: JsonField): ContractResponse {
   const packet = readPacket(fields);
   const path = sentPath(packet);
@@ -39,7 +39,7 @@ export function undoSend(scope: ContractScope, fields: JsonField): ContractRespo
 }
 
 /**
- * Compares the packet's denomination, not the local one, as the reference contract does. A restriction on a voucher must
+ * Compares the packet's denomination rather than the local one, as the reference contract does. A restriction on a voucher must
  * therefore name its trace.
  */
 function requireAllowedChannel({ storage }: ContractScope, { denom, sourceChannel }: Packet): void {

@@ -12,7 +12,7 @@ export interface Packet {
   readonly amount: bigint;
 }
 
-/** The path that a packet takes on this chain. */
+/** A packet's path on this chain. */
 export interface Path {
   readonly channel: string;
   readonly denom: string;
@@ -34,14 +34,14 @@ export function readPacket(fields: JsonField): Packet {
   };
 }
 
-/** Path of a packet that this chain sends or has sent. */
+/** Returns the path of a packet that this chain sends or has sent. */
 export function sentPath({ sourceChannel, denom }: Packet): Path {
   return { channel: sourceChannel, denom: denom.startsWith("transfer/") ? voucher(denom) : denom };
 }
 
 /**
- * Path of a packet that this chain receives. As in the reference contract, the source channel is compared without the slash that
- * follows it, so `transfer/channel-10/…` over `channel-1` gives an empty denomination, which has no limit.
+ * Returns the path of a packet that this chain receives. As in the reference contract, the source channel is compared without its
+ * trailing slash, so `transfer/channel-10/…` over `channel-1` yields an empty denomination, which has no limit.
  */
 export function receivedPath({ sourceChannel, destinationChannel, denom }: Packet): Path {
   return { channel: destinationChannel, denom: localDenom(sourceChannel, destinationChannel, denom) };

@@ -3,14 +3,14 @@ import { NS_PER_SECOND } from "../../../../platform/base/time.ts";
 /** A packet's direction, as seen from this chain. */
 export type Direction = "in" | "out";
 
-/** A path's limit within a window. Percentages range from 0 to 100. */
+/** A path's limits within a window. Percentages range from 0 to 100. */
 export interface Quota {
   readonly name: string;
   readonly maxPercentageSend: number;
   readonly maxPercentageRecv: number;
   /** Window length in seconds. */
   readonly duration: bigint;
-  /** Supply of the denomination at the window's first transfer, kept after a reset; undefined before the first transfer. */
+  /** The denomination's supply at the window's first transfer. Kept after a reset; undefined before the first transfer. */
   readonly channelValue: bigint | undefined;
 }
 
@@ -32,7 +32,7 @@ export interface RateLimit {
 export interface Transfer {
   readonly direction: Direction;
   readonly amount: bigint;
-  /** Supply of the denomination on this chain. If a voucher is being sent, its amount has already been burned. */
+  /** Supply of the denomination on this chain. When a voucher is sent, its amount has already been burned. */
   readonly supply: bigint;
   /** Local denomination: native, or `ibc/…` for a voucher. */
   readonly denom: string;
@@ -63,7 +63,7 @@ export function createQuota(
   };
 }
 
-/** An empty flow for a window that starts now. */
+/** Creates an empty flow whose window starts now. */
 export function newFlow(duration: bigint, nowNs: bigint): Flow {
   return { inflow: 0n, outflow: 0n, periodEnd: nowNs + duration * NS_PER_SECOND };
 }
@@ -86,8 +86,8 @@ export function netFlow({ inflow, outflow }: Flow, direction: Direction): bigint
 }
 
 /**
- * Adds a transfer to a quota. Once a window is over, the next one starts with a transfer, not at a fixed interval. Only the
- * transfer's own direction is checked, and reaching the capacity exactly is allowed.
+ * Adds a transfer to a quota. After a window ends, the next transfer starts a new one, so windows do not follow a fixed interval.
+ * Only the transfer's own direction is checked, and reaching the capacity exactly is allowed.
  */
 export function allow({ quota, flow }: RateLimit, transfer: Transfer): TransferCheck {
   const { direction, amount, nowNs } = transfer;
@@ -104,7 +104,7 @@ export function allow({ quota, flow }: RateLimit, transfer: Transfer): TransferC
     : { ok: true, limit: { quota: valued, flow: next } };
 }
 
-/** Subtracts a sent amount. Neither the window nor the channel value changes. */
+/** Subtracts an amount sent earlier. Neither the window nor the channel value changes. */
 export function undo({ quota, flow }: RateLimit, amount: bigint): RateLimit {
   return { quota, flow: { ...flow, outflow: flow.outflow > amount ? flow.outflow - amount : 0n } };
 }
@@ -119,7 +119,7 @@ function saturated(value: bigint): bigint {
   return value > MAX_UINT256 ? MAX_UINT256 : value;
 }
 
-/** Returns the supply before the transfer. A voucher that is being sent was burned before this check. */
+/** Returns the supply before the transfer. When a voucher is sent, it is burned before this check. */
 function valueOf({ direction, denom, supply, amount }: Transfer): bigint {
   return direction === "out" && denom.startsWith("ibc") ? supply + amount : supply;
 }

@@ -22,7 +22,7 @@ import {
 const SUDO_VARIANTS = { send_packet: "fields", recv_packet: "fields", undo_send: "fields" } as const;
 
 /**
- * The reference limiter for IBC transfers: quotas per channel and denomination within windows, in percent of the supply.
+ * The reference limiter for IBC transfers: quotas per channel and denomination, each a percentage of the supply per window.
  * Messages, arithmetic and texts match the contract on the deployed chain. The `rate-limited-ibc` module calls `sudo`.
  */
 export const rateLimiter: ContractCode = {
@@ -47,7 +47,7 @@ const VARIANTS = {
   get_denom_restrictions: "fields",
 } as const;
 
-/** Runs a smart query. A query without fields is a bare name. */
+/** Runs a smart query. A query without fields may be a bare name. */
 function query({ storage }: ContractScope, message: MessageJson): MessageJson {
   const { name, fields } = readVariant("QueryMsg", message, VARIANTS);
   switch (name) {

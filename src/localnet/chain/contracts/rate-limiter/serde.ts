@@ -5,13 +5,13 @@ import { MAX_UINT256 } from "./quota.ts";
 
 const PACKAGE = "rate_limiter::msg::";
 
-/** An enum's message: its name and its fields. */
+/** An enum variant sent as a message: its name and its fields. */
 export interface Variant {
   readonly name: string;
   readonly fields: JsonField;
 }
 
-/** Reads a message as serde reads a Rust enum: an object with one known member, or a bare name if the message has no fields. */
+/** Reads a message as serde reads a Rust enum: an object with one known member, or a bare name for a message without fields. */
 export function readVariant(
   type: string,
   message: MessageJson,

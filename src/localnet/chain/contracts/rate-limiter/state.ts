@@ -8,13 +8,13 @@ import { messageFields } from "../messages.ts";
 import type { Flow, Quota, RateLimit } from "./quota.ts";
 import type { Path } from "./packet.ts";
 
-/** Name of the path that counts a denomination's transfers over all channels. */
+/** Channel name of the path that counts a denomination's transfers across all channels. */
 export const ANY_CHANNEL = "any";
 
 // Keys as cw-storage-plus builds them: a map has the length of its namespace in front, and so has the first part of a
 // key with two parts. Raw queries of the deployed contract find the same keys here.
 
-/** A map's namespace, preceded by its length in 2 bytes big-endian. */
+/** Encodes a map's namespace, preceded by its length as 2 bytes big-endian. */
 function namespace(name: string): Uint8Array {
   return withLength(utf8(name));
 }
@@ -31,7 +31,7 @@ const QUEUE = utf8("queued_messages");
 
 /** Reads and writes JSON under a key. */
 export interface Entry<T> {
-  /** Undefined when nothing is stored. */
+  /** Returns undefined if nothing is stored. */
   readonly get: (storage: KVStore) => T | undefined;
   readonly set: (storage: KVStore, value: T) => void;
   readonly remove: (storage: KVStore) => void;
@@ -67,7 +67,7 @@ export function rolesOf(account: string): Entry<readonly string[]> {
   return textList(concat(ROLES, utf8(account)));
 }
 
-/** Channels over which a denomination may be sent. All channels if empty or absent. */
+/** Channels over which a denomination may be sent; if empty or absent, all channels. */
 export function allowedChannels(denom: string): Entry<readonly string[]> {
   return textList(concat(RESTRICTIONS, utf8(denom)));
 }
@@ -77,12 +77,12 @@ export function timelockDelay(account: string): Entry<number> {
   return jsonEntry(concat(DELAYS, utf8(account)), Number, (hours) => hours);
 }
 
-/** Accounts with roles, in ascending order. */
+/** Returns the accounts that have roles, in ascending order. */
 export function roleOwners(storage: KVStore): readonly string[] {
   return [...storage.iterate(ROLES, prefixEnd(ROLES))].map(([key]) => fromUtf8(key.subarray(ROLES.length)));
 }
 
-/** A message that runs after its delay. */
+/** A message that runs once its delay has passed. */
 export interface QueuedMessage {
   readonly message: MessageJson;
   /** Block time at which the message was sent, in nanoseconds since the Unix epoch. */
@@ -112,7 +112,7 @@ function textList(key: Uint8Array): Entry<readonly string[]> {
   );
 }
 
-/** A quota and its flow as JSON, both in the store and in the response to `get_quotas`. */
+/** Converts a quota and its flow to JSON, for both the store and the `get_quotas` response. */
 export function limitJson({ quota, flow }: RateLimit): MessageJson {
   return {
     quota: {
@@ -126,7 +126,7 @@ export function limitJson({ quota, flow }: RateLimit): MessageJson {
   };
 }
 
-/** A queued message as JSON, both in the store and in the response to `get_message`. */
+/** Converts a queued message to JSON, for both the store and the `get_message` response. */
 export function queuedJson({ message, submittedAt, delayHours, id }: QueuedMessage): MessageJson {
   return { message, submitted_at: `${submittedAt}`, timelock_delay: delayHours, message_id: id };
 }

@@ -4,11 +4,11 @@ import type { JsonField, JsonValue } from "../../../../platform/base/json.ts";
 import type { ContractScope } from "../../modules/wasm/contract.ts";
 import { messageFields, text } from "../messages.ts";
 
-/** A validator's stake, as the contract tracks it. */
+/** A validator's stake as tracked by the contract. */
 export interface TrackedValidator {
   readonly tokens: bigint;
   readonly shares: Dec18;
-  /** True if the validator's stake has voting power. */
+  /** True if the validator's stake counts toward voting power. */
   readonly bonded: boolean;
 }
 
@@ -28,10 +28,10 @@ const amountCodec: JsonCodec<bigint> = {
 const sharesHistory = createHistory<Dec18>("shares", amountCodec);
 const total = createHistory<bigint>("total", amountCodec)("");
 
-/** A delegator's validators, including former ones, whose shares the history needs. */
+/** A delegator's validators, including former ones, because the history needs their shares. */
 const VALIDATORS_OF = utf8("validators-of/");
 
-/** A delegator's shares at a validator. */
+/** A delegator's shares in a validator. */
 export function sharesOf(delegator: string, validator: string): History<Dec18> {
   const history = sharesHistory(`${delegator}/${validator}`);
   return {
@@ -43,7 +43,7 @@ export function sharesOf(delegator: string, validator: string): History<Dec18> {
   };
 }
 
-/** A validator. Writing it also updates the total power. */
+/** A validator's stake. Writing it also updates the total power. */
 export function validatorOf(validator: string): History<TrackedValidator> {
   const history = validatorHistory(validator);
   return {
@@ -60,14 +60,12 @@ function powerOf(validator: TrackedValidator | undefined): bigint {
   return validator?.bonded === true ? validator.tokens : 0n;
 }
 
-/** The total power of all bonded validators at the end of a block. */
+/** Returns the total power of all bonded validators at the end of a block. */
 export function totalPower(scope: ContractScope, height: bigint): bigint {
   return total.get(scope, height) ?? 0n;
 }
 
-/**
- * A delegator's power at the end of a block: its tokens at bonded validators. Linear in all its validators, including past ones.
- */
+/** Returns a delegator's tokens at bonded validators at the end of a block. Linear in its validators, including former ones. */
 export function votingPower(scope: ContractScope, delegator: string, height: bigint): bigint {
   let power = 0n;
   for (const name of validatorsOf(scope, delegator)) {
@@ -85,12 +83,12 @@ function validatorsOf({ storage }: ContractScope, delegator: string): readonly s
   );
 }
 
-/** The tokens that the shares are worth, rounded as in the staking module. */
+/** Returns the tokens that the shares are worth, rounded as in the staking module. */
 function tokensOf({ tokens, shares: all }: TrackedValidator, shares: Dec18): bigint {
   return truncateDec18(quoDec18(shares * tokens, all));
 }
 
-/** Removes shares and their tokens. */
+/** Returns the validator without these shares and their tokens. */
 export function withoutShares(validator: TrackedValidator, shares: Dec18): TrackedValidator {
   const tokens = validator.tokens - tokensOf(validator, shares);
   return { ...validator, tokens, shares: validator.shares - shares };
@@ -107,7 +105,7 @@ interface JsonCodec<T> {
   readonly write: (value: T) => JsonValue;
 }
 
-/** Declares values with a history, which has one entry for each height at which the value changed: `name / key 0x00 height`. */
+/** Declares values with a history: one entry for each height at which the value changed, stored as `name / key 0x00 height`. */
 function createHistory<T>(name: string, { read, write }: JsonCodec<T>): (key: string) => History<T> {
   return (key) => {
     // No address contains the byte 0, so no key begins with another one.

@@ -25,11 +25,11 @@ import {
 
 /**
  * A contract that tracks every delegator's voting power and its history through the staking module's hooks. It needs hook types
- * 1, 3, 4, 5, 8, 9 and 10, and ignores the others.
+ * 1, 3, 4, 5, 8, 9 and 10, and ignores all others.
  *
- * A validator that existed before the subscription is not tracked until someone sends `sync {val_addr}`; anyone may. Query:
- * `voting_power_at_height {address, height}`, `total_power_at_height {height}`, `validator_at_height {address, height}`. The
- * default height is the current one; a height means the end of its block.
+ * A validator that existed before the subscription is not tracked until someone sends `sync {val_addr}`; anyone may send it.
+ * Query: `voting_power_at_height {address, height}`, `total_power_at_height {height}`, `validator_at_height {address, height}`.
+ * The default is the current height; a height refers to the end of its block.
  */
 export const votingPowerContract: ContractCode = {
   name: "voting-power",
@@ -56,7 +56,7 @@ export const votingPowerContract: ContractCode = {
 
 type Hook = (scope: ContractScope, fields: JsonField) => void;
 
-/** The stake changes around these hooks arrive in the messages of other hooks. */
+/** Ignores a hook whose stake changes are also reported by other hooks. */
 const ignore: Hook = () => undefined;
 
 const HOOKS: Readonly<Record<string, Hook>> = {
@@ -96,8 +96,8 @@ function setBonded(scope: ContractScope, fields: JsonField, bonded: boolean): vo
 }
 
 /**
- * Stores a delegation's shares and updates the validator. When the chain calls this hook, the validator already includes new
- * shares, but still includes shares that are being removed.
+ * Stores a delegation's shares and updates the validator. When the chain calls this hook, the validator already includes any new
+ * shares but also still includes the shares being removed.
  */
 function changeShares(scope: ContractScope, fields: JsonField, shares: bigint): void {
   const address = text(fields, "val_addr");
@@ -110,7 +110,7 @@ function changeShares(scope: ContractScope, fields: JsonField, shares: bigint): 
   else validatorOf(address).set(scope, withoutShares(known, before - shares));
 }
 
-/** Starts tracking an existing validator. Linear in its delegations, whose number is bounded by the caller's gas. */
+/** Starts tracking an existing validator. Linear in its number of delegations, which the caller's gas bounds. */
 function sync(scope: ContractScope, address: string): ContractResponse {
   if (validatorOf(address).get(scope) !== undefined)
     throw new ContractError(`${address} is followed already`);
@@ -155,7 +155,7 @@ function heightOf(scope: ContractScope, fields: JsonField): bigint {
   throw new ContractError(`height ${height} is in the future; the chain is at ${scope.height}`);
 }
 
-/** The response of a DAO's voting contract, in which the height is a number. */
+/** Builds a response like that of a DAO voting contract, in which the height is a number. */
 function powerAt(power: bigint, height: bigint): JsonObject {
   return { power: power.toString(), height: Number(height) };
 }
@@ -163,7 +163,7 @@ function powerAt(power: bigint, height: bigint): JsonObject {
 // Queries of the staking module.
 
 const SERVICE = "/cosmos.staking.v1beta1.Query";
-/** Number of delegations in the response to one query. */
+/** Number of delegations per query response. */
 const PAGE = 100n;
 
 /** Reads a validator from the staking module. */

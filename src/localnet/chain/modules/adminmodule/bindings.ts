@@ -29,8 +29,8 @@ interface BindingDeps {
 }
 
 /**
- * Runs a contract's `{"submit_admin_proposal":{"admin_proposal":{"proposal_execute_message":{"message":"…"}}}}`, whose message is
- * proto JSON as text. Returns undefined for other modules' messages.
+ * Runs a contract's `{"submit_admin_proposal":{"admin_proposal":{"proposal_execute_message":{"message":"…"}}}}`, where `message`
+ * is proto JSON as text. Returns undefined for other modules' messages.
  */
 export function handleAdminMessage(
   context: Context,
@@ -83,7 +83,7 @@ function submitProposal(
   return { data: utf8(`{"proposal_id":${proposalId}}`), response };
 }
 
-/** Reads a message whose type is in the member `@type`. Throws `ModuleError`. */
+/** Parses a message whose type is given by its member `@type`. Throws `ModuleError`. */
 function parseAny(json: string, chainName: string): Any {
   const { "@type": typeUrl, ...fields } = parseObject(json);
   if (typeof typeUrl !== "string") throw unregisteredError("Any JSON doesn't have '@type'");
@@ -107,7 +107,7 @@ function parseObject(json: string): Readonly<Record<string, unknown>> {
   return value;
 }
 
-/** Requires the authority to be the message's only signer. */
+/** Throws unless the authority is the message's only signer. */
 function requireAuthority({ typeUrl, value }: Any, { authority, findMessage }: BindingDeps): void {
   const handler = findMessage(typeUrl);
   // A message without a handler fails in the proposal.

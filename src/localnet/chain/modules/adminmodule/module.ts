@@ -21,7 +21,7 @@ import {
 
 interface AdminOptions {
   readonly chainName: string;
-  /** Prefix of account addresses. */
+  /** Bech32 prefix of account addresses. */
   readonly bech32Prefix: string;
   /** Bech32 address of the account that signs a proposal's messages. */
   readonly authority: string;
@@ -61,7 +61,7 @@ export function createAdminModule(options: AdminOptions, deps: AdminDeps): Chain
   };
 }
 
-/** Stores the admins and the ids of the first proposals. Throws `GenesisError` if an address is invalid or listed twice. */
+/** Stores the admins and the first proposal ids. Throws `GenesisError` if an address is invalid or listed twice. */
 function initGenesis(context: Context, json: JsonValue | undefined, bech32Prefix: string): void {
   const given = readGenesis(SCHEMA, json)?.admins ?? [];
   nextProposalId.set(context, 1n);

@@ -19,14 +19,14 @@ import { event } from "../../runtime/events.ts";
 import type { MessageHandler } from "../../runtime/module.ts";
 import { createItem, createMap, messageCodec, textCodec, uint64Codec } from "../../store/collections.ts";
 
-/** Name of the module and of its store. Its account is the chain's authority. */
+/** Name of the module and its store. The module's account is the chain's authority. */
 export const MODULE_NAME = "adminmodule";
 
-/** `Admin-` | address as text: the address. */
+/** `Admin-` | address as text. The value is the address. */
 const ADMINS = utf8("Admin-");
 /** `0x04` | id, 8 bytes. */
 const PROPOSALS = Uint8Array.of(0x04);
-/** Prefix of a proposal's key. */
+/** Prefix of an archived proposal's key. */
 const ARCHIVE = utf8("ArchiveSdk47-");
 const LEGACY_PROPOSAL_ID = Uint8Array.of(0x03);
 const PROPOSAL_ID = Uint8Array.of(0x06);
@@ -37,22 +37,22 @@ const proposalCodec = messageCodec<Proposal>(Proposal);
 export const admins = createMap(MODULE_NAME, ADMINS, textCodec, textCodec);
 /** The id of the next proposal. */
 export const nextProposalId = createItem(MODULE_NAME, PROPOSAL_ID, uint64Codec);
-/** The next legacy proposal's id. This chain has no legacy proposals (SDK 0.46 replaced them), but genesis stores the id. */
+/** The next legacy proposal's id. This chain has no legacy proposals (SDK 0.46 replaced them), but genesis contains the id. */
 export const nextLegacyProposalId = createItem(MODULE_NAME, LEGACY_PROPOSAL_ID, uint64Codec);
 const proposals = createMap(MODULE_NAME, PROPOSALS, uint64Codec, proposalCodec);
-/** Executed proposals by id. */
+/** Executed proposals, by id. */
 export const archive = createMap(MODULE_NAME, concat(ARCHIVE, PROPOSALS), uint64Codec, proposalCodec);
 
 export interface ProposalDeps {
   readonly chainName: string;
   /** Bech32 address of the account that signs a proposal's messages. */
   readonly authority: string;
-  /** Finds the handler of any module's message. */
+  /** Returns the handler for a message of any module. */
   readonly findMessage: (typeUrl: string) => MessageHandler | undefined;
 }
 
 /**
- * Runs a proposal's messages as the authority, archives the proposal and returns its id. If one message fails, all of them fail.
+ * Runs a proposal's messages as the authority, archives the proposal and returns its id. If one message fails, none take effect.
  */
 export function submitProposal(
   context: Context,
@@ -89,7 +89,7 @@ function handlerOf(
   return handler;
 }
 
-/** Messages that a proposal may contain, as on the deployed chain: from the modules that exist here, and any module's params. */
+/** Messages that a proposal may contain, as on the deployed chain: those of the modules here, plus any module's params update. */
 const ALLOWED = [
   "/cosmwasm.wasm.v1.MsgClearAdmin",
   "/cosmwasm.wasm.v1.MsgUpdateAdmin",
@@ -110,7 +110,7 @@ function isAllowed(typeUrl: string, chainName: string): boolean {
   return ALLOWED.includes(toCanonicalTypeUrl(typeUrl, chainName) ?? "");
 }
 
-/** MsgSubmitProposalLegacy: the deployed chain allows only client changes, and none of them exist here. Always throws. */
+/** MsgSubmitProposalLegacy always throws: the deployed chain allows only client changes, which do not exist here. */
 export function submitLegacyProposal(context: Context, { proposer }: MsgSubmitProposalLegacy): never {
   requireAdmin(context, proposer);
   throw unregisteredError("proposal content is not whitelisted");
@@ -121,7 +121,7 @@ function requireAdmin(context: Context, proposer: string): void {
     throw unregisteredError(`proposer ${proposer} must be admin to submit proposals to admin-module`);
 }
 
-/** As in Go, a message's error loses its codespace and code. */
+/** Runs one message. As in Go, an error loses its codespace and code. */
 function runMessage(context: Context, handler: MessageHandler, { value }: Any, index: number): void {
   try {
     handler.handle(context, value);
@@ -133,7 +133,7 @@ function runMessage(context: Context, handler: MessageHandler, { value }: Any, i
   }
 }
 
-/** The `x/gov` record. Most of its fields do not apply: nobody votes, and there is no deposit. */
+/** Creates the `x/gov` record. Most of its fields do not apply, because there is no vote and no deposit. */
 function passedProposal({ timeNs }: Context, id: bigint, messages: readonly Any[]): Proposal {
   const time = nsToTimestamp(timeNs);
   return {

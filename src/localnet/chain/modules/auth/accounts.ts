@@ -6,7 +6,7 @@ import type { Account } from "../../runtime/ante-step.ts";
 import { parseCoins, toWireCoin } from "../../runtime/coins.ts";
 import type { Vesting, VestingPeriod, VestingSchedule } from "../../runtime/vesting.ts";
 
-/** Converts an account to the protobuf message that is stored and that queries return. */
+/** Converts an account to the protobuf message that is stored and returned by queries. */
 export function toAny({ base, module, vesting }: Account): Any {
   if (vesting !== undefined) return vestingToAny(base, vesting);
   if (module === undefined)
@@ -53,7 +53,7 @@ const VESTING_TYPE_URLS: Readonly<Record<VestingSchedule["kind"], string>> = {
   permanent: TYPE_URL.permanentLockedAccount,
 };
 
-/** Decodes a stored account. Throws a plain error if this chain does not have the account type. */
+/** Decodes a stored account. Throws a plain error if this chain does not support the account type. */
 export function fromAny({ typeUrl, value }: Any): Account {
   switch (typeUrl) {
     case TYPE_URL.baseAccount:
@@ -98,12 +98,12 @@ function vestingAccount(account: wire.BaseVestingAccount | undefined, schedule: 
   };
 }
 
-/** Converts a period to protobuf. */
+/** Converts a vesting period to protobuf. */
 function toWirePeriod({ lengthSeconds, amount }: VestingPeriod): wire.Period {
   return { length: lengthSeconds, amount: amount.map(toWireCoin) };
 }
 
-/** Reads a period from a message. Throws sdk/2 if an amount is not an integer. */
+/** Reads a vesting period from a message. Throws sdk/2 if an amount is not an integer. */
 function fromWirePeriod({ length, amount }: wire.Period): VestingPeriod {
   return { lengthSeconds: length, amount: parseCoins(amount) };
 }

@@ -18,38 +18,38 @@ import { fromAny, toAny } from "./accounts.ts";
 import { ACCOUNT_PREFIX, NEXT_NUMBER_KEY, NUMBER_PREFIX, STORE_NAME } from "./keys.ts";
 import { moduleParams } from "./params.ts";
 
-/** Permissions by module account name ("minter", "burner", "staking"). */
+/** Permissions ("minter", "burner", "staking") by module account name. */
 export type ModulePermissions = Readonly<Record<string, readonly string[]>>;
 
 export interface AuthOptions {
   readonly bech32Prefix: string;
   readonly moduleAccounts: ModulePermissions;
-  /** Module accounts that genesis creates, in this order. Any other is created by its first payment. Default: all. */
+  /** Module accounts that genesis creates, in this order. Any other account is created when it is first paid. Default: all. */
   readonly genesisAccounts?: readonly string[];
 }
 
-/** Account keeper. Addresses are bytes unless a parameter is named `text`. */
+/** Account keeper. Addresses are bytes, except in parameters named `text`. */
 export interface AuthKeeper extends AnteAccounts {
   readonly has: (context: Context, address: Uint8Array) => boolean;
   /** Creates an account with the next number and no key, unless the address already has an account. */
   readonly ensure: (context: Context, address: Uint8Array) => void;
-  /** Like `ensure`, but also consumes the gas for reading the account. */
+  /** Like `ensure`, but also charges gas for reading the account. */
   readonly getOrCreate: (context: Context, address: Uint8Array) => Account;
   /** Creates an account with vesting coins. The address must not have an account yet. */
   readonly createVesting: (context: Context, address: Uint8Array, coins: vesting.Vesting) => void;
   /** Returns the coins that an account cannot yet spend. Reads the account. */
   readonly lockedCoins: (context: Context, address: Uint8Array) => readonly Coin[];
-  /** Counts an account's delegated coins if it has vesting coins. Reads the account. */
+  /** Reads the account and, if it has vesting coins, counts its delegated coins. */
   readonly trackDelegation: (context: Context, address: Uint8Array, coins: readonly Coin[]) => void;
-  /** Does the same for undelegated coins that come back. */
+  /** Reads the account and, if it has vesting coins, counts the coins returned by an undelegation. */
   readonly trackUndelegation: (context: Context, address: Uint8Array, coins: readonly Coin[]) => void;
-  /** Returns a module's account and creates it if absent. Throws a plain error (a bug) for an unknown name. */
+  /** Returns a module's account, creating it if absent. Throws a plain error (a bug) for an unknown name. */
   readonly moduleAccount: (context: Context, name: string) => Account;
   readonly isModuleName: (name: string) => boolean;
   /** In alphabetical order. */
   readonly moduleNames: readonly string[];
   readonly addressByNumber: (context: Context, number: bigint) => Uint8Array | undefined;
-  /** Takes the next account number from the counter. */
+  /** Assigns and returns the next account number. */
   readonly nextNumber: (context: Context) => bigint;
   readonly all: (context: Context) => IterableIterator<Account>;
   readonly formatAddress: (address: Uint8Array) => string;
@@ -126,8 +126,8 @@ export function createAuthKeeper(options: AuthOptions): AuthKeeper {
 }
 
 /**
- * Writes an account and its number. Store accesses follow the SDK's indexed map, since each consumes gas: read the old account,
- * free its number, check and write the new number, write the account.
+ * Writes an account and its number. Every store access consumes gas, so the order follows the SDK's indexed map: read the old
+ * account, free its number, check and write the new number, write the account.
  */
 function setAccount(context: Context, address: Uint8Array, account: Account): void {
   const old = accounts.get(context, address);

@@ -40,7 +40,7 @@ const SCHEMA: GenesisSchema<GenesisState> = {
 };
 
 /**
- * Reads parameters and accounts. In document order, an account whose number is taken gets the lowest free number (SDK
+ * Reads parameters and accounts. In document order, an account whose number is already taken gets the lowest free number (SDK
  * `SanitizeGenesisAccounts`).
  */
 function initGenesis(context: Context, json: JsonValue | undefined, keeper: AuthKeeper): void {
@@ -74,7 +74,7 @@ function byNumber(a: Account, b: Account): number {
   return a.base.accountNumber < b.base.accountNumber ? -1 : 1;
 }
 
-/** Gives each account a unique number. Returns the accounts ordered by number. */
+/** Assigns each account a unique number. Returns the accounts ordered by number. */
 function withUniqueNumbers(accounts: readonly Account[]): readonly Account[] {
   const taken = new Set<bigint>();
   const duplicates: Account[] = [];
@@ -93,7 +93,7 @@ function withUniqueNumbers(accounts: readonly Account[]): readonly Account[] {
   return [...unique, ...renumbered].toSorted(byNumber);
 }
 
-/** The functions for some of the service's methods. */
+/** Implementations of some of the service's methods. */
 type Queries = Partial<QueryFunctions<typeof wire.Query>>;
 
 /** Creates the handlers for `cosmos.auth.v1beta1.Query`. */
@@ -132,7 +132,7 @@ function accountQueries(keeper: AuthKeeper) {
   } satisfies Queries;
 }
 
-/** Reads an account by bech32 address. `fieldName`: the field's name in the error, which the SDK spells differently per query. */
+/** Reads an account by bech32 address. `fieldName` is the field's name in errors, which the SDK spells differently per query. */
 function requireAccount(context: Context, keeper: AuthKeeper, text: string, fieldName: string): Account {
   if (text === "") throw new QueryError(GrpcCode.InvalidArgument, `${fieldName} cannot be empty`);
   const address = orQueryError(() => keeper.parseAddress(text));

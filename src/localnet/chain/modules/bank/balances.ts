@@ -31,7 +31,7 @@ const booleanCodec: Codec<boolean> = {
   decode: (bytes) => bytes[0] === 1,
 };
 
-/** Balances by address and denomination. Write them with {@link setBalance}, which also updates the holder index. */
+/** Balances by address and denomination. Write them with {@link setBalance}, which also updates the index of holders. */
 export const balances = createMap(MODULE_NAME, BALANCE_PREFIX, balanceKeyCodec, integerCodec);
 /** Index of holders by denomination. */
 const holders = createMap(MODULE_NAME, HOLDER_PREFIX, holderKeyCodec, bytesCodec);
@@ -44,25 +44,25 @@ export const sendEnabled = createMap(MODULE_NAME, SEND_ENABLED_PREFIX, textCodec
 
 const NO_BYTES = new Uint8Array(0);
 
-/** Returns an address' balance in one denomination; 0 if it has no entry. */
+/** Returns an address' balance in one denomination, or 0 if it has no entry. */
 export function balanceOf(context: Context, address: Uint8Array, denom: string): Coin {
   return { denom, amount: balances.get(context, { address, denom }) ?? 0n };
 }
 
-/** Iterates over an address' coins in the byte order of their denominations. */
+/** Iterates over an address' coins, sorted by the bytes of their denominations. */
 export function* balancesOf(context: Context, address: Uint8Array): IterableIterator<Coin> {
   for (const [{ denom }, amount] of balances.entries(context, lengthPrefixed(address)))
     yield { denom, amount };
 }
 
-/** Iterates over the addresses that hold coins of a denomination, in ascending order. */
+/** Iterates over the addresses that hold a denomination, in ascending order. */
 export function* holdersOf(context: Context, denom: string): IterableIterator<Uint8Array> {
   for (const [{ address }] of holders.entries(context, holdersKey(denom))) yield address;
 }
 
 /**
- * Writes a balance and the holder index; a zero amount removes both. The index comes first, and the old balance is not read: the
- * SDK's indexed map does the same, and each access consumes gas.
+ * Writes a balance and its entry in the holder index; a zero amount removes both. The index is written first, and the old balance
+ * is not read: each access consumes gas, and the SDK's indexed map does the same.
  */
 export function setBalance(context: Context, address: Uint8Array, { denom, amount }: Coin): void {
   const key = { address, denom };
@@ -84,7 +84,7 @@ function changeBalance(context: Context, key: BalanceKey, change: (balance: bigi
   writeBalance(context, key, item, change(item.get(context) ?? 0n));
 }
 
-/** Subtracts coins from an address, but no locked coins. Throws sdk/5 if the balance is too small, sdk/10 for invalid coins. */
+/** Subtracts unlocked coins from an address. Throws sdk/5 if the balance is too small, and sdk/10 if coins are invalid. */
 export function subtractCoins(
   context: Context,
   address: Uint8Array,
@@ -110,14 +110,14 @@ function tooSmall({ denom, amount }: Coin, balance: bigint, spendable: bigint): 
   );
 }
 
-/** Adds coins to an address. Throws sdk/10 for invalid coins. */
+/** Adds coins to an address. Throws sdk/10 if coins are invalid. */
 export function addCoins(context: Context, address: Uint8Array, coins: readonly Coin[]): void {
   requireValid(coins);
   for (const { denom, amount } of coins)
     changeBalance(context, { address, denom }, (balance) => balance + amount);
 }
 
-/** Changes the supply. A supply of zero has no entry. Throws a plain error (a bug) if the supply would become negative. */
+/** Changes the supply. A zero supply has no entry. Throws a plain error (a bug) if the supply would become negative. */
 export function changeSupply(context: Context, coins: readonly Coin[], direction: 1n | -1n): void {
   for (const { denom, amount } of coins) {
     const supply = (supplies.get(context, denom) ?? 0n) + direction * amount;

@@ -18,12 +18,12 @@ import {
 } from "./balances.ts";
 import { moduleParams } from "./params.ts";
 
-/** Functions of the auth module that bank calls. */
+/** Functions of the auth module that the bank module calls. */
 export interface BankAccounts {
   readonly get: (context: Context, address: Uint8Array) => unknown;
   /** Reads an account and returns the coins that it cannot yet spend. */
   readonly lockedCoins: (context: Context, address: Uint8Array) => readonly Coin[];
-  /** Reads an account and counts its delegated coins if some are vesting. */
+  /** Reads an account and, if some of its coins are vesting, counts its delegated coins. */
   readonly trackDelegation: (context: Context, address: Uint8Array, coins: readonly Coin[]) => void;
   readonly trackUndelegation: (context: Context, address: Uint8Array, coins: readonly Coin[]) => void;
   readonly has: (context: Context, address: Uint8Array) => boolean;
@@ -34,7 +34,7 @@ export interface BankAccounts {
   readonly formatAddress: (address: Uint8Array) => string;
 }
 
-/** One side of a payment to several recipients. */
+/** One side of a payment with several recipients. */
 export interface Payment {
   readonly address: Uint8Array;
   readonly coins: readonly Coin[];
@@ -43,9 +43,9 @@ export interface Payment {
 /** Coin keeper for other modules. Every transfer throws `ModuleError` if a balance is too small or coins are invalid. */
 export interface BankKeeper {
   readonly balance: (context: Context, address: Uint8Array, denom: string) => Coin;
-  /** An address' coins, in the byte order of their denominations. */
+  /** Returns an address' coins, sorted by the bytes of their denominations. */
   readonly balances: (context: Context, address: Uint8Array) => Iterable<Coin>;
-  /** Addresses that hold coins of a denomination, in ascending order. */
+  /** Returns the addresses that hold a denomination, in ascending order. */
   readonly holders: (context: Context, denom: string) => Iterable<Uint8Array>;
   readonly supply: (context: Context, denom: string) => bigint;
   readonly hasSupply: (context: Context, denom: string) => boolean;
@@ -53,28 +53,28 @@ export interface BankKeeper {
   readonly hasMetadata: (context: Context, denom: string) => boolean;
   /** Stores metadata under its base denomination without checking it. */
   readonly setMetadata: (context: Context, metadata: Metadata) => void;
-  /** Moves coins, creates the recipient's account if absent, and emits a transfer's events. */
+  /** Moves coins, creates the recipient's account if absent, and emits the events of a transfer. */
   readonly send: (context: Context, from: Uint8Array, to: Uint8Array, coins: readonly Coin[]) => void;
   readonly sendToModule: (context: Context, from: Uint8Array, module: string, coins: readonly Coin[]) => void;
   /** Throws sdk/4 if the recipient is a blocked module account. */
   readonly sendFromModule: (context: Context, module: string, to: Uint8Array, coins: readonly Coin[]) => void;
   readonly sendBetweenModules: (context: Context, from: string, to: string, coins: readonly Coin[]) => void;
-  /** Moves coins from one sender to several recipients. The sums must be equal. */
+  /** Moves coins from one sender to several recipients. The amounts sent and received must be equal. */
   readonly sendToMany: (context: Context, from: Payment, to: readonly Payment[]) => void;
   /** Moves a delegator's coins into a staking pool. */
   readonly delegate: (context: Context, from: Uint8Array, module: string, coins: readonly Coin[]) => void;
-  /** Moves a staking pool's coins back to a delegator. */
+  /** Moves coins from a staking pool back to a delegator. */
   readonly undelegate: (context: Context, module: string, to: Uint8Array, coins: readonly Coin[]) => void;
   readonly mint: (context: Context, module: string, coins: readonly Coin[]) => void;
   readonly burn: (context: Context, module: string, coins: readonly Coin[]) => void;
-  /** Throws bank/5 if messages may not send one of the denominations. */
+  /** Throws bank/5 if messages may not send one of these denominations. */
   readonly requireSendEnabled: (context: Context, coins: readonly Coin[]) => void;
-  /** Returns whether the address is a module account that messages may not send to. */
+  /** Returns whether the address belongs to a module account that messages may not send coins to. */
   readonly isBlocked: (address: Uint8Array) => boolean;
 }
 
 export interface BankOptions {
-  /** Names of modules whose accounts messages may not send to. */
+  /** Names of modules whose accounts messages may not send coins to. */
   readonly blockedModules: readonly string[];
 }
 
@@ -84,14 +84,14 @@ export interface Transfer {
   readonly to: Uint8Array;
 }
 
-/** Hooks that run before each payment made by `send` or by a function that uses it. */
+/** Hooks that run before each payment made by `send` or by a function that calls it. */
 export interface BankHooks {
-  /** Throws `ModuleError` to stop the payment. It is not called for payments between modules. */
+  /** Throws `ModuleError` to reject the payment. Not called for payments between modules. */
   readonly block: (context: Context, transfer: Transfer, coins: readonly Coin[]) => void;
   readonly track: (context: Context, transfer: Transfer, coins: readonly Coin[]) => void;
 }
 
-/** Creates the keeper. It asks for the hooks at each payment, since they call contracts, which are created later. */
+/** Creates the keeper. It looks up the hooks at each payment, since they call contracts, which are created later. */
 export function createBankKeeper(
   accounts: BankAccounts,
   { blockedModules }: BankOptions,
@@ -158,7 +158,7 @@ export function createBankKeeper(
   };
 }
 
-/** Takes unlocked coins. Returns the spender's bech32 address. */
+/** Subtracts unlocked coins. Returns the spender's bech32 address. */
 function spend(context: Context, accounts: BankAccounts, from: Uint8Array, coins: readonly Coin[]): string {
   const spender = accounts.formatAddress(from);
   const locked = accounts.lockedCoins(context, from);
@@ -167,7 +167,7 @@ function spend(context: Context, accounts: BankAccounts, from: Uint8Array, coins
   return spender;
 }
 
-/** Like the SDK's `DelegateCoins`: accepts locked coins, emits two events, not a transfer's, and names the balance in errors. */
+/** Like the SDK's `DelegateCoins`: accepts locked coins, emits two events but no transfer, and includes the balance in errors. */
 function delegate(
   context: Context,
   accounts: BankAccounts,
@@ -212,7 +212,7 @@ function sendCoins(
   context.emit(messageSender(sender));
 }
 
-/** Here the SDK (`InputOutputCoins`) emits `message` before the recipients' events, and `transfer` without the sender. */
+/** Like the SDK's `InputOutputCoins`, emits `message` before the recipients' events, and `transfer` without the sender. */
 function sendToMany(context: Context, accounts: BankAccounts, from: Payment, to: readonly Payment[]): void {
   const total = sumCoins(to.flatMap(({ coins }) => coins));
   if (!equalCoins(total, sumCoins(from.coins))) throw ErrInputOutputMismatch();
@@ -243,7 +243,7 @@ function requireSendEnabled(context: Context, coins: readonly Coin[]): void {
   }
 }
 
-/** Creates `coin_spent`. All addresses in these events are bech32. */
+/** Creates the `coin_spent` event. All addresses in these events are bech32. */
 export function coinSpent(spender: string, coins: readonly Coin[]): ChainEvent {
   return {
     type: "coin_spent",
@@ -259,7 +259,7 @@ export function coinReceived(receiver: string, coins: readonly Coin[]): ChainEve
   };
 }
 
-/** Creates `transfer`. As in the SDK, it has no sender if a payment has several recipients. */
+/** Creates the `transfer` event. As in the SDK, it names no sender if a payment has several recipients. */
 export function transfer(recipient: string, sender: string | undefined, coins: readonly Coin[]): ChainEvent {
   return {
     type: "transfer",
@@ -271,12 +271,12 @@ export function transfer(recipient: string, sender: string | undefined, coins: r
   };
 }
 
-/** Creates the `message` event with the sender. */
+/** Creates the `message` event, which names the sender. */
 export function messageSender(sender: string): ChainEvent {
   return { type: "message", attributes: [attribute("sender", sender)] };
 }
 
-/** Creates `coinbase`: a module minted coins. */
+/** Creates the `coinbase` event for coins that a module minted. */
 export function coinbase(minter: string, coins: readonly Coin[]): ChainEvent {
   return {
     type: "coinbase",
@@ -284,7 +284,7 @@ export function coinbase(minter: string, coins: readonly Coin[]): ChainEvent {
   };
 }
 
-/** Creates `burn`: a module burned coins. */
+/** Creates the `burn` event for coins that a module burned. */
 export function burn(burner: string, coins: readonly Coin[]): ChainEvent {
   return { type: "burn", attributes: [attribute("burner", burner), attribute("amount", formatCoins(coins))] };
 }

@@ -1,18 +1,18 @@
 import { concat, utf8 } from "../../../../platform/base/bytes.ts";
 import { type Codec, textCodec } from "../../store/collections.ts";
 
-/** Name of the module and of its store. Other chains prove keys of this store, so its layout is the SDK's. */
+/** Name of the module and its store. Other chains prove keys in this store, so it uses the SDK's layout. */
 export const MODULE_NAME = "bank";
 
 /** Supply: `0x00 | denom`. The value is decimal text. */
 export const SUPPLY_PREFIX = Uint8Array.of(0);
 /** Denomination metadata: `0x01 | denom`. */
 export const METADATA_PREFIX = Uint8Array.of(1);
-/** Balances: `0x02 | length of address | address | denom`. The value is decimal text; a zero balance has no entry. */
+/** Balances: `0x02 | address length | address | denom`. The value is decimal text; a zero balance has no entry. */
 export const BALANCE_PREFIX = Uint8Array.of(2);
-/** Holder index: `0x03 | denom | 0x00 | length of address | address`. The value is empty. */
+/** Holder index: `0x03 | denom | 0x00 | address length | address`. The value is empty. */
 export const HOLDER_PREFIX = Uint8Array.of(3);
-/** `0x04 | denom`: 1 if messages may send the denomination. The value is one byte, 0 or 1. */
+/** `0x04 | denom`. The value is one byte: 1 if messages may send the denomination, else 0. */
 export const SEND_ENABLED_PREFIX = Uint8Array.of(4);
 export const PARAMS_KEY = Uint8Array.of(5);
 
@@ -22,7 +22,7 @@ export interface BalanceKey {
   readonly denom: string;
 }
 
-/** Encodes an address, preceded by its length (one byte). */
+/** Encodes an address, preceded by its length in one byte. */
 export function lengthPrefixed(address: Uint8Array): Uint8Array {
   return concat(Uint8Array.of(address.length), address);
 }

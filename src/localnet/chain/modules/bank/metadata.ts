@@ -4,7 +4,7 @@ import { trimGoSpace } from "../../../../platform/base/text.ts";
 import { isDenom } from "../../runtime/coins.ts";
 import { unregisteredError } from "../../runtime/errors.ts";
 
-/** Checks a denomination's metadata (the SDK's `Metadata.Validate`). Throws `ModuleError`. */
+/** Checks a denomination's metadata, like the SDK's `Metadata.Validate`. Throws `ModuleError`. */
 export function validateMetadata(metadata: Metadata): void {
   const { name, symbol, base, display, denomUnits } = metadata;
   if (trimGoSpace(name) === "") throw unregisteredError("name field cannot be blank");
@@ -22,7 +22,7 @@ export function validateMetadata(metadata: Metadata): void {
     throw unregisteredError(`metadata must contain a denomination unit with display denom '${display}'`);
 }
 
-/** The first unit is the base; each following unit has a greater exponent than the one before. */
+/** Checks that the first unit is the base and that each following unit has a greater exponent than the one before. */
 function checkOrder({ denom, exponent }: DenomUnit, previous: DenomUnit | undefined, base: string): void {
   if (previous !== undefined) {
     if (previous.exponent >= exponent)
@@ -48,7 +48,7 @@ function requireDenom(denom: string, words: string): void {
   if (!isDenom(denom)) throw unregisteredError(`${words}: invalid denom: ${denom}`);
 }
 
-/** Prints metadata like the Go message's `String()`: protobuf text on one line, without empty fields. */
+/** Formats metadata like the Go message's `String()`: protobuf text on one line, without empty fields. */
 export function metadataText(metadata: Metadata): string {
   const units = metadata.denomUnits.map(
     ({ denom, exponent, aliases }) =>
@@ -80,7 +80,7 @@ const ESCAPES: Readonly<Record<number, string>> = {
   0x5c: "\\\\",
 };
 
-/** Quotes text as protobuf text does, writing bytes that are not printable ASCII as three octal digits. */
+/** Quotes text as in protobuf text format, writing bytes that are not printable ASCII as three octal digits. */
 function quoted(value: string): string {
   const bytes = Array.from(utf8(value), (byte) => {
     const isPrintable = byte >= 0x20 && byte < 0x7f;

@@ -39,7 +39,7 @@ import { MODULE_NAME } from "./keys.ts";
 import { moduleParams } from "./params.ts";
 import { createQueries } from "./queries.ts";
 
-/** Creates the `bank` module: balances and supply. It asks for the hooks at each payment. */
+/** Creates the `bank` module: balances and supply. Hooks are looked up at each payment. */
 export function createBankModule(
   options: BankOptions,
   accounts: BankAccounts,
@@ -64,8 +64,8 @@ const SCHEMA: GenesisSchema<GenesisState> = {
 };
 
 /**
- * Reads parameters, balances and metadata. The supply is the sum of the balances; a supply in the document must match it.
- * `params.send_enabled` is the former place of the `send_enabled` entries; the new place takes precedence.
+ * Reads parameters, balances and metadata. The supply is the sum of the balances; any supply in the document must match it.
+ * `params.send_enabled` is the old location of the `send_enabled` entries; the new location takes precedence.
  */
 function initGenesis(context: Context, json: JsonValue | undefined, accounts: BankAccounts): void {
   const state = readGenesis(SCHEMA, json) ?? GenesisState.decode(new Uint8Array(0));
@@ -129,7 +129,7 @@ interface BankHandlerDeps {
   readonly keeper: BankKeeper;
 }
 
-/** Creates the handlers for MsgSend and MsgMultiSend. They check in the SDK's order, which determines a message's error. */
+/** Creates the handlers for MsgSend and MsgMultiSend. Checks run in the SDK's order, which determines a message's error. */
 function createHandlers(deps: BankHandlerDeps): readonly MessageHandler[] {
   return messageHandlers(tx.Msg, {
     Send: (context, message) => handleSend(context, message, deps),

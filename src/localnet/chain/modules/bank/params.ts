@@ -3,8 +3,8 @@ import { defineParams, type ModuleParams } from "../../runtime/params.ts";
 import { MODULE_NAME, PARAMS_KEY } from "./keys.ts";
 
 /**
- * `defaultSendEnabled`: whether denominations without an entry may be sent. The stored `sendEnabled` is always empty; as in the
- * SDK, the entries are in a separate map.
+ * `defaultSendEnabled`: whether denominations without an entry may be sent. The stored `sendEnabled` is always empty because, as
+ * in the SDK, the entries are stored in a separate map.
  */
 export const moduleParams: ModuleParams<Params> = defineParams({
   store: MODULE_NAME,

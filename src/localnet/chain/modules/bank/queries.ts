@@ -27,7 +27,7 @@ import {
 } from "./keys.ts";
 import { moduleParams } from "./params.ts";
 
-/** The functions for some of the service's methods. */
+/** Implementations of some of the service's methods. */
 type Queries = Partial<QueryFunctions<typeof wire.Query>>;
 
 /** Creates the handlers for `cosmos.bank.v1beta1.Query`. */
@@ -73,7 +73,7 @@ function balanceQueries(accounts: BankAccounts) {
   } satisfies Queries;
 }
 
-/** Throws a plain error, as Go panics, for a genesis account with fewer coins than it locks. */
+/** Throws a plain error, just as Go panics, if a genesis account has fewer coins than it locks. */
 function spendableOf(context: Context, accounts: BankAccounts, address: Uint8Array, denom: string): Coin {
   const { amount: balance } = balanceOf(context, address, denom);
   const amount = balance - amountOf(accounts.lockedCoins(context, address), denom);
@@ -81,7 +81,7 @@ function spendableOf(context: Context, accounts: BankAccounts, address: Uint8Arr
   return { denom, amount };
 }
 
-/** As in the SDK, nothing is spendable while an account has fewer coins than it locks. */
+/** As in the SDK, nothing is spendable while an account holds fewer coins than it locks. */
 function allSpendable(context: Context, accounts: BankAccounts, address: Uint8Array): readonly Coin[] {
   const balances = [...balancesOf(context, address)];
   const locked = accounts.lockedCoins(context, address);
@@ -162,7 +162,7 @@ function holderQueries(accounts: BankAccounts) {
   } satisfies Queries;
 }
 
-/** Returns the requested denominations' entries without paging, or a page of all entries if the request names none. */
+/** Returns the entries for the requested denominations without paging, or a page of all entries if the request names none. */
 function sendEnabledPage(
   context: Context,
   request: wire.QuerySendEnabledRequest,

@@ -9,7 +9,7 @@ import { messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
 import type { ChainModule } from "../../runtime/module.ts";
 import { MODULE_NAME, moduleParams } from "./params.ts";
 
-/** The SDK's module has no genesis. Ours uses the schema of the query response, `{"params": …}`. */
+/** The SDK's module has no genesis; this one uses the schema of the query response, `{"params": …}`. */
 const SCHEMA: GenesisSchema<wire.QueryParamsResponse> = {
   module: MODULE_NAME,
   typeName: "cosmos.consensus.v1.QueryParamsResponse",
@@ -35,10 +35,10 @@ export function createConsensusModule({ authority }: { readonly authority: strin
 }
 
 const MAX_BLOCK_BYTES = 104_857_600n;
-/** Consensus key types that CometBFT knows. */
+/** Consensus key types that CometBFT supports. */
 const KEY_TYPES = ["ed25519", "secp256k1", "bls12_381"];
 
-/** Replaces the limits. The version is unchanged, as are the ABCI settings unless the message has new ones. */
+/** Replaces the limits. The version is unchanged, and so are the ABCI settings unless the message sets them. */
 function updateParams(context: Context, { block, evidence, validator, abci }: tx.MsgUpdateParams): void {
   if (block === undefined || evidence === undefined || validator === undefined)
     throw unregisteredError("all parameters must be present");

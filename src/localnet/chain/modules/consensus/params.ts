@@ -7,12 +7,12 @@ import { createGasMeter } from "../../runtime/gas.ts";
 import { GenesisError } from "../../runtime/genesis.ts";
 import { defineParams, type ModuleParams } from "../../runtime/params.ts";
 
-/** Name of the module and of its store, where the runtime also stores the last block's record. */
+/** Name of the module and its store, in which the runtime also stores the last block's record. */
 export const MODULE_NAME = BLOCK_RECORD_STORE;
 
 const PARAMS_KEY = utf8("Consensus");
 
-/** Block and evidence limits. The defaults are the deployed chain's, without vote extensions. */
+/** Block and evidence limits. The defaults match the deployed chain's, but without vote extensions. */
 export const moduleParams: ModuleParams<ConsensusParams> = defineParams({
   store: MODULE_NAME,
   key: PARAMS_KEY,
@@ -37,17 +37,17 @@ export const moduleParams: ModuleParams<ConsensusParams> = defineParams({
   },
 });
 
-/** Returns the gas that all of a block's transactions may use together; 0 or less means no limit. */
+/** Returns the total gas that a block's transactions may use; 0 or less means no limit. */
 export function maxBlockGas(context: Context): bigint {
   return moduleParams.get(context).block?.maxGas ?? -1n;
 }
 
-/** Returns the consensus key types that validators may use. Consumes no gas, since the SDK has the parameters in its context. */
+/** Returns the consensus key types that validators may use. Consumes no gas, since the SDK's context contains the params. */
 export function keyTypes(context: Context): readonly string[] {
   return moduleParams.get(context.withGas(createGasMeter())).validator?.pubKeyTypes ?? [];
 }
 
-/** Returns the age above which evidence is no longer accepted. The evidence must exceed both bounds. */
+/** Returns the maximum evidence age. Evidence is rejected only if it exceeds both bounds. */
 export function evidenceAge(context: Context): { readonly blocks: bigint; readonly timeNs: bigint } {
   const { maxAgeNumBlocks = 0n, maxAgeDuration } = moduleParams.get(context).evidence ?? {};
   return { blocks: maxAgeNumBlocks, timeNs: joinNs(maxAgeDuration) };

@@ -12,9 +12,9 @@ import { addFailure, type Keepers, ErrSudoOutOfGas } from "./keeper.ts";
 import { moduleParams } from "./params.ts";
 
 /**
- * Calls a contract with the result of a transfer that it sent, after the application has processed the result. If the contract
- * fails, its failure is stored; the acknowledgement or timeout must not depend on it. First charges gas for the deployed chain's
- * lookup of whether the packet was forwarded; no packet is forwarded here.
+ * Calls a contract with the result of a transfer that it sent, after the application has processed the result. If the call fails,
+ * the failure is stored, because the acknowledgement or timeout must not depend on it. First charges gas for the deployed chain's
+ * check of whether the packet was forwarded; no packet is forwarded here.
  */
 export function callbacksMiddleware(inner: IBCModule, keepers: Keepers): IBCModule {
   return {
@@ -43,8 +43,8 @@ function callSender(context: Context, packet: RelayedPacket, outcome: PacketOutc
 
 /**
  * Calls a contract on behalf of the chain, with the gas that the params allow. If the contract fails, its writes and events are
- * dropped, and the call is stored so that the contract can request it again. Never throws because a contract failed. The call is
- * charged to the caller's gas, up to the limit; throws `ErrOutOfGas` if that gas is not enough.
+ * dropped, and the call is stored so that the contract can request it again; the failure is never thrown. The caller's gas pays
+ * for the call, up to the limit; throws `ErrOutOfGas` if that gas runs out.
  */
 export function limitedSudo(
   context: Context,
@@ -83,13 +83,13 @@ function storeFailure(context: Context, address: string, message: string, error:
   );
 }
 
-/** Result of a packet that a contract sent. */
+/** The result of a packet that a contract sent. */
 type PacketOutcome =
   | { readonly kind: "result"; readonly result: Uint8Array }
   | { readonly kind: "error"; readonly error: string }
   | { readonly kind: "timeout" };
 
-/** Builds the sudo message `response`, `error` or `timeout`: compact JSON as printed by Go, with all digits of 64-bit numbers. */
+/** Builds the sudo message `response`, `error` or `timeout`: compact JSON as Go prints it, with all digits of 64-bit numbers. */
 export function packetCallback(packet: Packet, outcome: PacketOutcome): string {
   const request = ["request", packetJson(packet)] as const;
   switch (outcome.kind) {
@@ -106,7 +106,7 @@ function callback(name: string, members: readonly (readonly [name: string, json:
   return printGoObject([[name, printGoObject(members)]]);
 }
 
-/** Prints a packet, omitting empty members except the height. */
+/** Prints a packet as JSON, omitting all empty members except the height. */
 function packetJson({ sequence, source, destination, data, timeout }: Packet): string {
   const members = [
     ["sequence", numberJson(sequence)],

@@ -10,21 +10,21 @@ import type { Context } from "../../runtime/context.ts";
 import { registerError } from "../../runtime/errors.ts";
 import type { RelayedPacket } from "../ibc/channel/ibc-module.ts";
 
-/** Name of the module and of its store; also the error codespace. */
+/** Name of the module and its store, and the error codespace. */
 export const MODULE_NAME = "contractmanager";
 
 /** `0x01` | address (text) | `/` | id (8 bytes, big-endian) → `Failure`. */
 export const FAILURES_PREFIX = Uint8Array.of(1);
 
-/** Returns the prefix of one contract's failures. */
+/** Returns the key prefix of one contract's failures. */
 export function failuresOf(address: string): Uint8Array {
   return concat(FAILURES_PREFIX, utf8(`${address}/`));
 }
 
 export interface ContractManagerOptions {
-  /** The chain's own name: the package prefix in type URLs and query paths. */
+  /** The chain's own name, used as the package prefix in type URLs and query paths. */
   readonly chainName: string;
-  /** Prefix of account addresses. */
+  /** Bech32 prefix of account addresses. */
   readonly bech32Prefix: string;
   /** Bech32 address of the account that may change the params. */
   readonly authority: string;
@@ -37,7 +37,7 @@ interface ContractKeeper {
   readonly sudo: (context: Context, address: string, message: string) => void;
 }
 
-/** Pays relayers for delivering replies to contracts' packets. */
+/** Pays relayers for relaying the results of packets that contracts sent. */
 export interface FeeKeeper {
   readonly distributeAcknowledgementFee: (
     context: Context,
@@ -49,7 +49,7 @@ export interface FeeKeeper {
 
 export interface ContractManagerDeps {
   readonly contracts: ContractKeeper;
-  /** If absent, nobody is paid. */
+  /** If absent, relayers are not paid. */
   readonly fees?: FeeKeeper;
 }
 
@@ -69,7 +69,7 @@ export const ErrNotContractResubmission = registerError(
   "failures resubmission is only allowed to be called by a smart contract",
 );
 
-/** Stores a failed call under its contract's next number and returns it. If the last failure is removed, its number is reused. */
+/** Stores and returns a failed call under its contract's next number. The number of a removed last failure is reused. */
 export function addFailure(context: Context, failed: Omit<Failure, "id">): Failure {
   const failure = { ...failed, id: nextId(context, failed.address) };
   setFailure(context, failure);
@@ -95,7 +95,7 @@ export function allFailures(context: Context): readonly Failure[] {
   return Array.from(entries, ([, value]) => Failure.decode(value));
 }
 
-/** Returns the number that follows a contract's last failure; 0 if it has none. */
+/** Returns the number after a contract's last failure, or 0 if it has none. */
 function nextId(context: Context, address: string): bigint {
   const prefix = failuresOf(address);
   const last = context.store(MODULE_NAME).iterateReverse(prefix, prefixEnd(prefix)).next();

@@ -88,7 +88,7 @@ export function createContractManagerModule(
 
 /**
  * MsgResubmitFailure, sent by the contract whose call failed: repeats the call with the transaction's gas and removes the
- * failure. If the contract fails again, the failure stays stored.
+ * failure. If the contract fails again, the failure is kept.
  */
 function resubmitFailure(
   context: Context,
@@ -147,7 +147,7 @@ function handleCustomMessage(
   };
 }
 
-/** Reads the failure as the query does. The query's error is a gRPC status, not a registered error. */
+/** Reads the failure in the same way as the query, whose error is a gRPC status rather than a registered error. */
 function requireFailure(context: Context, address: string, failureId: bigint, keepers: Keepers): Failure {
   try {
     return queryFailure(context, { address, failureId }, keepers);
@@ -161,7 +161,7 @@ function requireFailure(context: Context, address: string, failureId: bigint, ke
 
 const MAX_LIMIT = 100n;
 
-/** The module's queries. Their paths start with the chain's own name. */
+/** Creates the handlers for the module's queries, whose paths start with the chain's own name. */
 function createQueryHandlers(options: ContractManagerOptions): readonly QueryHandler[] {
   const listFailures = (context: Context, request: wire.QueryFailuresRequest): wire.QueryFailuresResponse =>
     queryFailures(context, request, options);
@@ -189,7 +189,7 @@ function queryFailure(
   throw new QueryError(GrpcCode.InvalidArgument, ErrKeyNotFound(text).message);
 }
 
-/** Lists a contract's failures, or all contracts' failures if no address is given. */
+/** Lists a contract's failures, or the failures of all contracts if no address is given. */
 function queryFailures(
   context: Context,
   { address, pagination }: wire.QueryFailuresRequest,
@@ -224,8 +224,8 @@ const SCHEMA: GenesisSchema<GenesisState> = {
 };
 
 /**
- * Stores params and failures. Throws `GenesisError` if a failure has no valid address, or if two failures share contract and
- * number. The numbers do not change, since contracts identify their failures by them.
+ * Stores params and failures. Throws `GenesisError` if a failure has no valid address, or if two failures of one contract share a
+ * number. The numbers are kept, because contracts use them to identify their failures.
  */
 function initGenesis(context: Context, json: JsonValue | undefined, bech32Prefix: string): void {
   const state = readGenesis(SCHEMA, json);

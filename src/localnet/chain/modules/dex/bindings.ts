@@ -14,7 +14,7 @@ import { printMessageJson } from "../wasm/message-json.ts";
 import type { CustomMessageResult } from "../wasm/types.ts";
 import { ErrInvalidOrderType } from "./errors.ts";
 
-/** Converts a contract's message to a message of the module, and prints its response as Go does. */
+/** Converts a contract's message to one of the module's messages, and prints its response as Go does. */
 interface Binding<Message, Response> {
   readonly name: string;
   readonly type: WireType<Message>;
@@ -34,7 +34,7 @@ type RunBinding = (
   deps: BindingDeps,
 ) => CustomMessageResult;
 
-/** Sends the message to its handler, with the contract as its creator. */
+/** Passes the message to its handler, with the contract as its creator. */
 function binding<Message, Response>({
   name,
   type,
@@ -55,7 +55,7 @@ function binding<Message, Response>({
   };
 }
 
-/** The members of `dex`. If a message has several, the first in this order wins, as in Go. */
+/** The members of `dex`. If a message has several members, the first in this order wins, as in Go. */
 const BINDINGS: Readonly<Record<string, RunBinding>> = {
   deposit: binding({
     name: "MsgDeposit",
@@ -204,7 +204,7 @@ function optionalInteger(field: JsonField): string {
   return field.isPresent() ? asInteger(field).toString() : "";
 }
 
-/** Signed integers are JSON numbers too. */
+/** Reads a signed integer, which is also a JSON number. */
 function signed(field: JsonField): bigint {
   if (typeof field.value === "string") throw field.error(field.path, "an integer");
   return field.asInt64();
@@ -240,7 +240,7 @@ function expiration(field: JsonField): tx.MsgPlaceLimitOrder["expirationTime"] {
   return field.isPresent() ? { seconds: BigInt.asIntN(64, asUintNumber(field)), nanos: 0 } : undefined;
 }
 
-/** Reads a price such as "1.5" or "15e-1"; an empty text means no price. */
+/** Reads a price such as "1.5" or "15e-1". An empty string means no price. */
 function limitPrice(price: string): string {
   if (price === "") return "";
   try {
@@ -253,7 +253,7 @@ function limitPrice(price: string): string {
   }
 }
 
-/** Moves the decimal point to the right, or to the left if the number of places is negative. */
+/** Moves the decimal point to the right by the number of places, or to the left if the number is negative. */
 function shifted(whole: string, fraction: string, places: number): string {
   const digits = `${"0".repeat(Math.max(0, -places))}${whole}${fraction}${"0".repeat(Math.max(0, places))}`;
   const point = Math.max(0, -places) + whole.length + places;

@@ -36,25 +36,25 @@ interface Position {
   readonly options: PositionOptions;
 }
 
-/** Whitelisted creators may use any fee. */
+/** A position, and whether its creator is whitelisted and so may use any fee. */
 interface PermittedPosition extends Position {
   readonly anyFee: boolean;
 }
 
-/** Shares that a deposit issued, and the data for its event. */
+/** Shares issued for a deposit, and the data for its event. */
 interface Deposited {
   readonly facts: DepositFacts;
   readonly shares: Coin;
 }
 
-/** A position that deposited nothing, and the reason. */
+/** A position that could not be deposited, and the reason. */
 interface Failed {
   readonly error: ModuleError;
 }
 
 type Outcome = Deposited | Failed;
 
-/** MsgDeposit: processes positions one after another and drops a failed position's writes (dex.md, "Messages", rule 1). */
+/** MsgDeposit: processes positions one by one and discards a failed position's writes (dex.md, "Messages", rule 1). */
 export function deposit(context: Context, request: DepositRequest, keepers: DexKeepers): MsgDepositResponse {
   const positions = request.entries.map((entry) => toPosition(request, entry));
   const anyFee = moduleParams.get(context).whitelistedLps.includes(request.creator);
@@ -77,7 +77,7 @@ export function deposit(context: Context, request: DepositRequest, keepers: DexK
   };
 }
 
-/** The deployed module reports a failed position only if it is behind enemy lines; any other failure fails the message. */
+/** Behind enemy lines, the position's option decides; any other failure fails the message only in the deployed module. */
 function failsMessage({ profile }: Context, { options }: Position, { error }: Failed): boolean {
   const isBel = error.code === errors.ErrDepositBehindEnemyLines().code;
   return isBel ? options.failTxOnBel : profile.deployed("dexFailedPositions");
@@ -87,7 +87,7 @@ function depositedText(outcome: Outcome, token: 0 | 1): string {
   return "facts" in outcome ? outcome.facts.deposited[token].toString() : "0";
 }
 
-/** Returns the position with token0 first. If the tokens are swapped, so are the amounts, and the tick is negated. */
+/** Returns the position with token0 first. If this swaps the tokens, the amounts are swapped too, and the tick is negated. */
 function toPosition({ tokenA, tokenB }: DepositRequest, entry: DepositEntry): Position {
   const { amountA, amountB, tick, fee, options } = entry;
   const isSorted = tokenA < tokenB;
@@ -99,7 +99,7 @@ function toPosition({ tokenA, tokenB }: DepositRequest, entry: DepositEntry): Po
   };
 }
 
-/** Runs a position on its own layer, which is dropped if the position fails. */
+/** Runs a position on its own state layer, which is discarded if the position fails. */
 function tryPosition(context: Context, position: PermittedPosition, keepers: DexKeepers): Outcome {
   try {
     return context.atomically((inner) => depositPosition(inner, position, keepers));
@@ -156,7 +156,7 @@ function requireFeeTier(context: Context, fee: bigint): void {
   throw errors.ErrInvalidFee(`[${feeTiers.join(" ")}]`);
 }
 
-/** Returns whether an offered side would sell below the other side's best price. */
+/** Returns whether one of the offered sides would sell below the opposite side's best price. */
 function isBehindEnemyLines(
   context: Context,
   { pairId, tick, fee }: PoolKey,
@@ -181,7 +181,7 @@ function tickOf(record: TickLiquidity): bigint {
   return record.kind === "pool" ? record.reserves.key.tick : record.tranche.key.tick;
 }
 
-/** Moves a message's coins: first the payment in each token, then the shares, even if there are none. */
+/** Transfers a message's coins: first the payment in each token, then the shares, even if no shares were issued. */
 function transferCoins(
   context: Context,
   { request, deposited, shares }: Payments,
@@ -204,7 +204,7 @@ interface Payments {
   readonly shares: readonly Coin[];
 }
 
-/** Amounts that the creator pays, and amounts offered to the pool after the swaps. */
+/** Amounts that the creator pays, and amounts left to deposit after the swaps. */
 interface SwappedOffer {
   readonly amountsIn: Amounts;
   readonly offered: Amounts;
@@ -257,7 +257,7 @@ function requireWithinSlop(
   if (quoPrecInt(precFromInt(amountIn), amountOut) >= highest) throw ErrSwapOnDepositSlopTolerance();
 }
 
-/** A filled swap leaves a remainder that cannot buy anything; it is not taken from the creator. */
+/** A filled swap can leave a remainder too small to buy anything; the creator is not charged for it. */
 function afterSwap(
   amounts: Amounts,
   { amountIn, amountOut, filled }: SwapResult,
@@ -270,7 +270,7 @@ function afterSwap(
     : { amountsIn: [amounts[0], paid], offered: [amounts[0] + amountOut, left] };
 }
 
-/** At the lowest ticks, the limit is out of range, and the deployed module panics. */
+/** At the lowest ticks, the limit price is out of range, and the deployed module panics. */
 function calcPriceOrPanic(tick: bigint): PrecDec {
   if (tick < -MAX_TICK) throw panicked(ErrTickOutsideRange().message);
   return calcPrice(tick);

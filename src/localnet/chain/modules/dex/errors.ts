@@ -3,7 +3,7 @@ import { ModuleError, registerError } from "../../runtime/errors.ts";
 
 const CODESPACE = "dex";
 
-/** Errors of codespace "dex" (x/dex types/errors.go), by their Go names. */
+/** Errors in the codespace "dex" (x/dex types/errors.go), under their Go names. */
 export const ErrInvalidTradingPair = registerError(CODESPACE, 1102, "Invalid token pair:");
 export const ErrInsufficientShares = registerError(CODESPACE, 1104, "Insufficient shares:");
 export const ErrUnbalancedTxArray = registerError(
@@ -184,12 +184,12 @@ export function unregistered(text: string): ModuleError {
   return new ModuleError("undefined", 1, text, text);
 }
 
-/** A Go panic inside a message. The SDK recovers it and fails the transaction with sdk/111222. */
+/** A Go panic inside a message. The SDK recovers from it and fails the transaction with sdk/111222. */
 export function panicked(text: string): ModuleError {
   return new ModuleError("sdk", 111_222, `recovered: ${text}: panic`, "panic");
 }
 
-/** Runs `work`. An overflow or a division by zero fails the transaction, as a Go panic does. */
+/** Runs `work`. An overflow or division by zero fails the transaction, as a Go panic does. */
 export function orPanic<T>(work: () => T): T {
   try {
     return work();

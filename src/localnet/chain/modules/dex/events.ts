@@ -14,10 +14,10 @@ const WITHDRAW_LIMIT_ORDER = attribute("action", "WithdrawLimitOrder");
 const CANCEL_LIMIT_ORDER = attribute("action", "CancelLimitOrder");
 const MULTIHOP_SWAP = attribute("action", "MultihopSwap");
 
-/** Order type abbreviations (dex.md, "Resources and their fields"), by number. */
+/** Abbreviated order type names (dex.md, "Resources and their fields"), by number. */
 const SHORT_ORDER_TYPES = ["GTC", "FOK", "IOC", "JIT", "GTT"];
 
-/** Order type names in the deployed module, by number. */
+/** The deployed module's order type names, by number. */
 const ORDER_TYPES = [
   "GOOD_TIL_CANCELLED",
   "FILL_OR_KILL",
@@ -26,13 +26,13 @@ const ORDER_TYPES = [
   "GOOD_TIL_TIME",
 ];
 
-/** Bech32 addresses of the message's sender and of the receiver of its result. */
+/** Bech32 addresses of a message's sender and its result's receiver. */
 export interface Parties {
   readonly creator: string;
   readonly receiver: string;
 }
 
-/** One position of a deposit. `amountsIn` is what the creator pays, `deposited` what the reserves gain. */
+/** One position in a deposit. `amountsIn` is what the creator pays; `deposited` is what the reserves gain. */
 export interface DepositFacts {
   readonly pairId: PairId;
   readonly tick: bigint;
@@ -62,7 +62,7 @@ export function depositLp(parties: Parties, facts: DepositFacts): ChainEvent {
   return { type: "message", attributes };
 }
 
-/** One position of a withdrawal. */
+/** One position in a withdrawal. */
 export interface WithdrawalFacts {
   readonly pairId: PairId;
   readonly tick: bigint;
@@ -106,7 +106,7 @@ export interface OrderFacts {
   readonly expirationTimeNs: bigint | undefined;
 }
 
-/** A limit order was placed. `ExpirationTime` is RFC 3339, or empty if the order has none. */
+/** A limit order was placed. `ExpirationTime` is in RFC 3339 format, or empty if the order does not expire. */
 export function placeLimitOrder(parties: Parties, facts: OrderFacts, { deployed }: Profile): ChainEvent {
   const { tokenIn, tokenOut, expirationTimeNs } = facts;
   const orderTypes = deployed("dexOrderTypes") ? ORDER_TYPES : SHORT_ORDER_TYPES;
@@ -166,7 +166,7 @@ export function withdrawLimitOrder(facts: TrancheOutFacts): ChainEvent {
 }
 
 /**
- * An order was cancelled. `AmountIn` is the returned maker amount and `AmountOut` the taker amount; in the deployed module,
+ * An order was cancelled. `AmountIn` is the returned maker amount, and `AmountOut` is the taker amount; in the deployed module,
  * `AmountOut` lists both coins.
  */
 export function cancelLimitOrder(facts: TrancheOutFacts, { deployed }: Profile): ChainEvent {
@@ -229,15 +229,15 @@ export function multihopSwap(parties: Parties, facts: MultiHopFacts, { deployed 
 /** One attribute of an event. */
 type Attribute = ChainEvent["attributes"][number];
 
-/** The first attribute of the module's events. */
+/** The first attribute of each event from this module. */
 const MODULE_ATTRIBUTE: Attribute = attribute("module", MODULE_NAME);
 
-/** Attributes for one side of a pair: its tokens in byte order, and the token that the maker sells. */
+/** Attributes for one side of a pair: its tokens in byte order, and the token being sold by the maker. */
 type SideAttributes = readonly [zero: Attribute, one: Attribute, tokenIn: Attribute];
 
 const sideAttributes = createObjectSlot<TradePairId, SideAttributes>("attributes of the side");
 
-/** Returns a side's attributes. Every saved record names its side, and all records on a side share a few objects. */
+/** Returns a side's attributes. Every saved record names its side, and all records on a side share a few id objects. */
 function attributesOf(tradePairId: TradePairId): SideAttributes {
   const known = sideAttributes.get(tradePairId);
   if (known !== undefined) return known;
@@ -254,13 +254,13 @@ function attributesOf(tradePairId: TradePairId): SideAttributes {
 const TICK_UPDATE = attribute("action", "TickUpdate");
 const TRANCHE_USER_UPDATE = attribute("action", "TrancheUserUpdate");
 
-/** Amounts of the swap that changed a record. */
+/** Amounts in the swap that changed a record. */
 export interface SwapAmounts {
   readonly amountIn: bigint;
   readonly amountOut: bigint;
 }
 
-/** A record as shown in its update. `identity` identifies it at its tick. */
+/** A record as shown in its update event. `identity` identifies it at its tick. */
 interface SavedRecord {
   readonly key: { readonly tradePairId: TradePairId; readonly tick: bigint };
   readonly reserves: bigint;
@@ -326,7 +326,7 @@ export function purgeHitGasLimit(gas: bigint): ChainEvent {
   };
 }
 
-/** One swap's gas. The type of this event and of the next two is the chain's name. */
+/** The gas used by one swap. The type of this event and of the next two is the chain's name. */
 export function gasConsumed(chainName: string, gas: bigint): ChainEvent {
   return { type: chainName, attributes: [MODULE_ATTRIBUTE, attribute("gas_consumed", gas.toString())] };
 }
@@ -343,7 +343,7 @@ export function totalWithdrawn(chainName: string, { denom, amount }: Coin): Chai
   };
 }
 
-/** Change in the number of records on the book. */
+/** A change in the number of records on the book. */
 export interface CountChange {
   readonly action: "inc" | "dec";
   readonly kind: "lp" | "limit_order";
@@ -366,12 +366,12 @@ export function tickCount(chainName: string, change: CountChange): ChainEvent {
   };
 }
 
-/** Formats a pair as gogoproto's compact text, with its trailing space. */
+/** Formats a pair in gogoproto's compact text format, including its trailing space. */
 export function pairText({ token0, token1 }: PairId): string {
   return `token0:"${token0}" token1:"${token1}" `;
 }
 
-/** Formats one side of a pair as gogoproto's compact text, with its trailing space. */
+/** Formats one side of a pair in gogoproto's compact text format, including its trailing space. */
 export function tradePairText({ makerDenom, takerDenom }: TradePairId): string {
   return `maker_denom:"${makerDenom}" taker_denom:"${takerDenom}" `;
 }

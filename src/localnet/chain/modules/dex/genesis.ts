@@ -26,7 +26,7 @@ const SCHEMA: GenesisSchema<GenesisState> = {
   type: GenesisState,
 };
 
-/** A genesis document's checked content. */
+/** The validated content of a genesis document. */
 interface GenesisRecords {
   readonly params: Params;
   readonly ticks: readonly TickLiquidity[];
@@ -34,7 +34,7 @@ interface GenesisRecords {
 }
 
 /**
- * Reads the module's genesis. Without a genesis, or without `params`, the parameters are the defaults. Expirations of active
+ * Reads the module's genesis. If the genesis or its `params` are missing, the default parameters are used. Expirations of active
  * tranches are created if `limit_order_expiration_list` lacks them. Ignores `deposit_record_list` and `pool_list`, which are
  * derived from the balances and the other lists. Throws `GenesisError`.
  */
@@ -74,7 +74,7 @@ function initTick(context: Context, tick: TickLiquidity): void {
     store.setExpiration(context, { timeNs: expirationTimeNs, trancheRef: trancheRef(key) });
 }
 
-/** Checks a genesis state in the same order and with the same texts as x/dex. Throws `GenesisError`. */
+/** Checks a genesis state in the same order and with the same error texts as x/dex. Throws `GenesisError`. */
 function validate({ params, ticks, state }: GenesisRecords, bech32Prefix: string): void {
   const users = state.limitOrderTrancheUserList.map(({ address, trancheKey }) =>
     trancheUserKey(address, trancheKey),
@@ -110,7 +110,7 @@ function failure(text: string, cause?: unknown): GenesisError {
   return new GenesisError(`app_state.${MODULE_NAME}`, text, cause);
 }
 
-/** Exports the module's whole state, from which {@link initGenesis} recreates the same store. */
+/** Exports the module's entire state, from which {@link initGenesis} recreates the same store. */
 export function exportGenesis(context: Context, balances: DexBalances): JsonValue {
   const poolMetadataList = [...store.poolMetadata.entries(context)].map(([, metadata]) => metadata);
   const state: GenesisState = {
@@ -138,7 +138,7 @@ const NOT_DEPLOYED = ["limit_order_expiration_list", "deposit_record_list", "poo
 
 const NO_PAIR: PairId = { token0: "", token1: "" };
 
-/** One record per holder of a pool's shares, in address order. */
+/** Returns one record per holder of a pool's shares, in address order. */
 function depositsInto(context: Context, id: bigint, { holdings }: DexBalances): readonly DepositRecord[] {
   return [...holdings(context, poolDenom(id))].map((shares) => toDepositRecord(context, id, shares));
 }

@@ -66,8 +66,9 @@ export function createHandlers(keepers: DexKeepers): readonly MessageHandler[] {
 }
 
 /**
- * A user message. `checkDecoded` checks numbers given as text, in field order, and throws a plain error; it is absent if there
- * are no such fields. Go decodes these numbers with the transaction, so CheckTx rejects malformed ones.
+ * Creates a handler for a user message. `checkDecoded` checks numbers given as text, in field order, and throws a plain error; it
+ * is absent if there are no such fields. Go parses these numbers while decoding the transaction, so CheckTx rejects malformed
+ * ones.
  */
 function userMessage<Message, Request, Response>(
   name: string,
@@ -89,7 +90,7 @@ function validated<T>(name: string, check: () => T): T {
   return wrapErrors((error) => error.wrap(`failed to validate ${name}`), check);
 }
 
-/** MsgUpdateParams replaces all parameters, even while the module is paused. A message without parameters changes nothing. */
+/** MsgUpdateParams: replaces all parameters, even while the module is paused. A message without parameters changes nothing. */
 function updateParams(
   context: Context,
   message: tx.MsgUpdateParams,
@@ -105,7 +106,7 @@ function updateParams(
 
 // Simulations: queries that run the same operations.
 
-/** Creator and receiver of simulated deposits, orders and swaps (x/dex `DummyAddress`). It is on no whitelist. */
+/** Creator and receiver for simulated deposits, orders and swaps (x/dex `DummyAddress`). It is not on any whitelist. */
 const DUMMY_ADDRESS = fromHex("083d2d0bb414b1f8f3655d10927f3ccc231d2d8f");
 
 /** Simulations take no payment, store nothing and emit no events. They also work while the module is paused. */
@@ -123,7 +124,7 @@ export function simulations(keepers: DexKeepers) {
   } satisfies Queries;
 }
 
-/** Unlike the message, the simulation also names the token if the order charges nothing. */
+/** Unlike the message, the simulation names the token even if the order charges nothing. */
 function simulateOrder(
   context: Context,
   request: messages.OrderRequest,
@@ -133,9 +134,9 @@ function simulateOrder(
   return { ...response, coinIn: { denom: request.tokenIn, amount: response.coinIn?.amount ?? "0" } };
 }
 
-/** A query that runs a message without effects. */
+/** A query that runs a message without applying its effects. */
 interface Simulation<Message, Request, Response> extends Operation<Message, Request, Response> {
-  /** True if the message moves its creator's own assets, so that the simulation keeps the message's creator. */
+  /** True if the message moves its creator's own assets, in which case the simulation uses the message's creator. */
   readonly isOfOwner?: boolean;
 }
 
@@ -159,7 +160,7 @@ function simulation<Message, Request, Response>(
   };
 }
 
-/** A bank that knows balances but moves nothing. */
+/** Creates a bank that reports balances but moves no coins. */
 function withoutMoves(bank: DexBank): DexBank {
   return { ...bank, sendToDex: nothing, sendFromDex: nothing, mint: nothing, burn: nothing };
 }
@@ -182,7 +183,7 @@ export function estimates(keepers: DexKeepers) {
   } satisfies Queries;
 }
 
-/** Runs a message, including its payments, and discards the state. */
+/** Runs a message, including its payments, and then discards the state changes. */
 function estimate<Message, Request, Response>(
   context: Context,
   message: Message,

@@ -4,7 +4,7 @@ import { GO_ZERO_TIME_NS, splitNs } from "../../../../platform/base/time.ts";
 import { cacheKeyText } from "../../store/cache-store.ts";
 import type { PairId, PoolKey, PoolReservesKey, TradePairId, TrancheKey } from "./types.ts";
 
-/** Name of the module and of its store. */
+/** Name of the module and its store. */
 export const MODULE_NAME = "dex";
 
 /** Active records on the order book, `TickLiquidity`. */
@@ -39,7 +39,7 @@ export function formatPair({ token0, token1 }: PairId): string {
   return `${token0}<>${token1}`;
 }
 
-/** Returns a side's pair. */
+/** Returns the pair to which a side belongs. */
 export function pairOf({ makerDenom, takerDenom }: TradePairId): PairId {
   return makerDenom < takerDenom
     ? { token0: makerDenom, token1: takerDenom }
@@ -59,7 +59,7 @@ interface SideKeys {
   readonly end: Uint8Array | undefined;
 }
 
-/** Keys depend only on the pair, so caching cannot change a result. A side's records share few objects, which share the keys. */
+/** Keys depend only on the pair, so caching is safe. A side's records share a few id objects, which share these keys. */
 const sides = createRecentCache<string, SideKeys>(4_096);
 const sideOf = createObjectSlot<TradePairId, SideKeys>("keys of the side");
 
@@ -78,18 +78,18 @@ function sideKeys(tradePairId: TradePairId): SideKeys {
   return keys;
 }
 
-/** Returns the part that one side's keys have in common, without the store prefix. Do not modify the array. */
+/** Returns the common part of one side's keys, without the store prefix. Do not modify the array. */
 export function sideKey(tradePairId: TradePairId): Uint8Array {
   return sideKeys(tradePairId).key;
 }
 
-/** Returns the bounds of a side's active records. Do not modify the arrays. */
+/** Returns the key bounds of a side's active records. Do not modify the arrays. */
 export function sideRange(tradePairId: TradePairId): KeyRange {
   const { path, end } = sideKeys(tradePairId);
   return [path, end];
 }
 
-/** Returns a pool side's key, below {@link TICK_LIQUIDITY_PREFIX}. */
+/** Returns the key for a pool side, below {@link TICK_LIQUIDITY_PREFIX}. */
 export function poolReservesKey({ tradePairId, tick, fee }: PoolReservesKey): Uint8Array {
   return concat(sideKey(tradePairId), encodeTick(tick), POOL_MARK, uint64BigEndian(fee), SLASH);
 }
@@ -97,7 +97,7 @@ export function poolReservesKey({ tradePairId, tick, fee }: PoolReservesKey): Ui
 /** Paths cached on the key object, which all versions of a record share. */
 const poolPaths = createObjectSlot<PoolReservesKey, Uint8Array>("path of a side");
 
-/** Returns a pool side's whole key. Do not modify the array. */
+/** Returns the complete key for a pool side. Do not modify the array. */
 export function poolReservesPath(key: PoolReservesKey): Uint8Array {
   const known = poolPaths.get(key);
   if (known !== undefined) return known;
@@ -108,7 +108,7 @@ export function poolReservesPath(key: PoolReservesKey): Uint8Array {
   return path;
 }
 
-/** Returns a tranche's key, below {@link TICK_LIQUIDITY_PREFIX} or {@link INACTIVE_TRANCHE_PREFIX}. */
+/** Returns the key for a tranche, below {@link TICK_LIQUIDITY_PREFIX} or {@link INACTIVE_TRANCHE_PREFIX}. */
 export function trancheRef({ tradePairId, tick, trancheKey }: TrancheKey): Uint8Array {
   return concat(sideKey(tradePairId), encodeTick(tick), TRANCHE_MARK, utf8(`${trancheKey}/`));
 }
@@ -116,7 +116,7 @@ export function trancheRef({ tradePairId, tick, trancheKey }: TrancheKey): Uint8
 /** Paths cached on the key object, which all versions of a tranche share. */
 const tranchePaths = createObjectSlot<TrancheKey, Uint8Array>("path of a tranche");
 
-/** Returns an active tranche's whole key. Do not modify the array. */
+/** Returns the complete key for an active tranche. Do not modify the array. */
 export function activeTranchePath(key: TrancheKey): Uint8Array {
   const known = tranchePaths.get(key);
   if (known !== undefined) return known;
@@ -133,7 +133,7 @@ type KeyRange = readonly [start: Uint8Array, end: Uint8Array | undefined];
 /** Cached because every order iterates over the tranches at its tick. */
 const tickRanges = createRecentCache<string, KeyRange>(4_096);
 
-/** Returns the bounds of the active tranches at one tick. Do not modify the arrays. */
+/** Returns the key bounds of the active tranches at one tick. Do not modify the arrays. */
 export function trancheRange(tradePairId: TradePairId, tick: bigint): KeyRange {
   const create = (): KeyRange => {
     const start = cacheKeyText(concat(sideKeys(tradePairId).path, encodeTick(tick), TRANCHE_MARK));
@@ -143,15 +143,15 @@ export function trancheRange(tradePairId: TradePairId, tick: bigint): KeyRange {
   return tickRanges.get(`${makerDenom} ${takerDenom} ${tick}`, create) ?? create();
 }
 
-/** Returns the key of a user's tranche part, below {@link TRANCHE_USER_PREFIX}. */
+/** Returns the key for a user's part of a tranche, below {@link TRANCHE_USER_PREFIX}. */
 export function trancheUserKey(address: string, trancheKey: string): Uint8Array {
   return utf8(`${address}/${trancheKey}/`);
 }
 
-/** The last path, cached because a message reads a part and then writes it. */
+/** The last path, cached because a message reads a user's part and then writes it. */
 let lastUserPath = { address: "", trancheKey: "", path: TRANCHE_USER_PREFIX };
 
-/** Returns the whole key of a user's tranche part. Do not modify the array. */
+/** Returns the complete key for a user's part of a tranche. Do not modify the array. */
 export function trancheUserPath(address: string, trancheKey: string): Uint8Array {
   if (lastUserPath.trancheKey === trancheKey && lastUserPath.address === address) return lastUserPath.path;
   const path = cacheKeyText(concat(TRANCHE_USER_PREFIX, trancheUserKey(address, trancheKey)));
@@ -164,19 +164,19 @@ export function trancheUserPrefix(address: string): Uint8Array {
   return utf8(`${address}/`);
 }
 
-/** Returns an expiration's key, below {@link EXPIRATION_PREFIX}. */
+/** Returns the key for an expiration, below {@link EXPIRATION_PREFIX}. */
 export function expirationKey(timeNs: bigint, ref: Uint8Array): Uint8Array {
   return concat(utf8(`${timeKey(timeNs)}/`), ref, SLASH);
 }
 
-/** Returns the key of a pool's id, below {@link POOL_ID_PREFIX}. */
+/** Returns the key for a pool's id, below {@link POOL_ID_PREFIX}. */
 export function poolIdKey({ pairId, tick, fee }: PoolKey): Uint8Array {
   return concat(utf8(`${formatPair(pairId)}/`), encodeTick(tick), SLASH, uint64BigEndian(fee), SLASH);
 }
 
 /** Where a pool is stored. */
 interface PoolPlace {
-  /** The whole key of the pool's id. */
+  /** The complete key for the pool's id. */
   readonly idPath: Uint8Array;
   /** The pool's token1 side. The path and the other side are cached on this object. */
   readonly upper: PoolReservesKey;
@@ -200,7 +200,7 @@ export function poolPlace(key: PoolKey): PoolPlace {
   return place;
 }
 
-/** Formats whole seconds in base 36, preceded by their digit count; the zero time is "10". */
+/** Formats whole seconds in base 36, preceded by the number of digits; the zero time is "10". */
 function timeKey(timeNs: bigint): string {
   return sortableNumber(timeNs === GO_ZERO_TIME_NS ? 0n : BigInt.asUintN(64, splitNs(timeNs).seconds));
 }

@@ -55,7 +55,7 @@ interface Taken {
   readonly sharesWithdrawn: bigint;
 }
 
-/** A record in an inactive tranche is closed even if dust remains in the tranche. */
+/** Closes a record in an inactive tranche even if dust remains in the tranche. */
 function takeFilled(context: Context, chainName: string, user: TrancheUser): Taken {
   const found = findTranche(context, user);
   if (found === undefined) return { makerOut: 0n, takerOut: 0n, sharesWithdrawn: user.sharesWithdrawn };
@@ -70,7 +70,7 @@ function takeFilled(context: Context, chainName: string, user: TrancheUser): Tak
   return { makerOut, takerOut: amountOut, sharesWithdrawn: user.sharesOwned };
 }
 
-/** MsgCancelLimitOrder: pays out an order's unfilled part and the filled part that was not yet withdrawn. */
+/** MsgCancelLimitOrder: pays out an order's unfilled part and any filled part that has not been withdrawn yet. */
 export function cancelLimitOrder(
   context: Context,
   { creator, trancheKey }: TrancheRequest,
@@ -98,8 +98,8 @@ export function cancelLimitOrder(
 }
 
 /**
- * Removes an order from the totals, as if it had never been placed. Earlier withdrawals are recorded in shares, so they are
- * converted to taker units; rounding can leave a remainder in the total, which may be negative.
+ * Removes an order from the totals, as if it had never been placed. Earlier withdrawals are recorded in shares and converted to
+ * taker units; rounding can leave a remainder in the total, which may be negative.
  */
 function removeOrder(
   tranche: Tranche,

@@ -136,7 +136,7 @@ export interface OrderRequest {
   readonly minAverageSellPrice: PrecDec | undefined;
 }
 
-/** Returns whether an order never reaches the book. */
+/** Returns whether an order of this type never reaches the book. */
 export function isTakerOnly(orderType: LimitOrderType): boolean {
   return orderType === LimitOrderType.FILL_OR_KILL || orderType === LimitOrderType.IMMEDIATE_OR_CANCEL;
 }
@@ -203,7 +203,7 @@ export function parseTrancheMessage(
 export interface MultiHopRequest {
   readonly creator: string;
   readonly receiver: string;
-  /** Denominations from the entry token to the exit token. */
+  /** Denominations of each route, from the entry token to the exit token. */
   readonly routes: readonly (readonly string[])[];
   readonly amountIn: bigint;
   readonly exitLimitPrice: PrecDec;
@@ -237,7 +237,7 @@ function checkRoutes(routes: readonly (readonly string[])[]): void {
 
 const MIN_DENOM_LENGTH = 2;
 
-/** The deployed module checks each denomination's length, not the number of hops. */
+/** Checks each hop. The deployed module checks each denomination's length, but not the number of hops. */
 function checkHops(hops: readonly string[]): void {
   const seen = new Set<string>();
   for (const hop of hops) {
@@ -258,7 +258,7 @@ export function checkUpdateParams(message: MsgUpdateParams, bech32Prefix: string
   if (message.params !== undefined) validateParams(message.params, bech32Prefix);
 }
 
-/** Checks the creator's and receiver's addresses. */
+/** Checks the addresses of the creator and the receiver. */
 function checkParties(
   { creator, receiver }: { readonly creator: string; readonly receiver: string },
   prefix: string,
@@ -267,7 +267,7 @@ function checkParties(
   checkAddress(receiver, "receiver", prefix);
 }
 
-/** Checks a bech32 address, which the error calls `role`. */
+/** Checks a bech32 address, called `role` in the error. */
 function checkAddress(text: string, role: string, bech32Prefix: string): void {
   try {
     parseAddress(bech32Prefix, text);
@@ -278,14 +278,14 @@ function checkAddress(text: string, role: string, bech32Prefix: string): void {
 
 type NamedDenom = readonly [denom: string, words: string];
 
-/** Checks that two tokens are denominations and differ. `words` and `equalText` are Go's texts. */
+/** Checks that two tokens are valid, different denominations. `words` and `equalText` are Go's texts. */
 function checkTokens(first: NamedDenom, second: NamedDenom, equalText: string): void {
   for (const [denom, words] of [first, second])
     if (!isDenom(denom)) throw errors.ErrInvalidDenom(`${words} (invalid denom: ${denom})`);
   if (first[0] === second[0]) throw errors.ErrInvalidDenom(equalText);
 }
 
-/** Parses an optional number, which is "" on the wire if unset. */
+/** Parses an optional number; "" on the wire means unset. */
 function optional<T>(text: string, parse: (text: string) => T): T | undefined {
   return text === "" ? undefined : parse(text);
 }
@@ -299,10 +299,10 @@ function parseDecimal(text: string): PrecDec {
   }
 }
 
-/** The usual text of a number that both types can hold. */
+/** The usual spelling of a number that both types can represent. */
 const USUAL_NUMBER = /^(?:0|[1-9]\d{0,75})$/;
 
-/** Checks a message's integers while it is decoded. Throws a plain error with Go's text. */
+/** Checks a message's integers during decoding. Throws a plain error with Go's text. */
 export function checkAmountTexts(...texts: readonly string[]): void {
   for (const text of texts) if (text !== "" && !USUAL_NUMBER.test(text)) parseInt256(text);
 }

@@ -18,7 +18,7 @@ export interface DexDeps {
   readonly balances: DexBalances;
 }
 
-/** The `dex` module: pools, limit orders, swaps. */
+/** Creates the `dex` module: pools, limit orders and swaps. */
 export function createDexModule(options: DexOptions, deps: DexDeps): ChainModule {
   const keepers = { ...options, ...deps };
   const { chainName, bech32Prefix } = options;
@@ -36,7 +36,7 @@ export function createDexModule(options: DexOptions, deps: DexDeps): ChainModule
 
 /**
  * Start of a block: removes expired orders from the book, even while the module is paused. Stops once the gas allowance is used
- * up. Orders that expire in the same second are in key order, so one that has not yet expired can hide one that has.
+ * up. Orders that expire in the same second are in key order, so an order that has not expired yet can hide one that has.
  */
 function purgeExpired(context: Context, chainName: string): void {
   const walk = store.expirations(context);
@@ -57,8 +57,8 @@ function purgeExpired(context: Context, chainName: string): void {
 }
 
 /**
- * End of a block: JIT orders leave the book in the block in which they were placed (dex.md, "States and transitions"). On the
- * deployed chain, they leave it at the start of the next block.
+ * End of a block: removes JIT orders from the book in the block in which they were placed (dex.md, "States and transitions"). The
+ * deployed chain removes them at the start of the next block.
  */
 function purgeJitOrders(context: Context, chainName: string): void {
   store.clearJitsInBlock(context);
@@ -69,7 +69,7 @@ function purgeJitOrders(context: Context, chainName: string): void {
   }
 }
 
-/** The funds stay in the inactive tranche until the owners withdraw or cancel. */
+/** Moves a tranche off the book. Its funds stay in the inactive tranche until the owners withdraw or cancel. */
 function purge(context: Context, chainName: string, expiration: Expiration): void {
   const tranche = store.getActiveTrancheByRef(context, expiration.trancheRef);
   if (tranche !== undefined) {

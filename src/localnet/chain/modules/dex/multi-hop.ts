@@ -12,14 +12,14 @@ import type { MultiHopRequest } from "./messages.ts";
 import { bestPrice, swap } from "./swap.ts";
 import type { DexKeepers, TradePairId } from "./types.ts";
 
-/** An executed route. `out` is undefined if the route has only one token and so swaps nothing. */
+/** An executed route. `out` is undefined if the route has only one token and therefore swaps nothing. */
 interface RouteResult {
   readonly hops: readonly string[];
   readonly out: Coin | undefined;
   readonly dust: readonly Coin[];
 }
 
-/** MsgMultiHopSwap: takes the first route that succeeds, or the one with the largest output. */
+/** MsgMultiHopSwap: takes the first route that succeeds, or the route with the largest output. */
 export function multiHopSwap(
   context: Context,
   request: MultiHopRequest,
@@ -32,7 +32,7 @@ export function multiHopSwap(
   return { coinOut: toWireCoin(received), route: { hops: [...hops] }, dust: dust.map(toWireCoin) };
 }
 
-/** Simulates MsgMultiHopSwap. It pays nobody, so it also responds if the first route has only one token: no coin comes out. */
+/** Simulates MsgMultiHopSwap. Since nobody is paid, it succeeds even if the route has only one token and yields no coin. */
 export function simulateMultiHopSwap(
   context: Context,
   request: MultiHopRequest,
@@ -48,10 +48,10 @@ function chooseRoute(context: Context, { chainName }: DexKeepers, request: Multi
     : firstRoute(context, chainName, request);
 }
 
-/** A message while its routes run. */
+/** State shared by a message's routes while they run. */
 interface RouteScope {
   readonly request: MultiHopRequest;
-  /** Route prefixes whose swaps have been charged for; another route with the same prefix is not charged again. */
+  /** Route prefixes whose swaps have already been charged; other routes with the same prefix are not charged again. */
   readonly paid: Set<string>;
 }
 
@@ -66,7 +66,7 @@ function firstRoute(context: Context, chainName: string, request: MultiHopReques
   throw allFailed(failures);
 }
 
-/** Dry-runs every route, then runs the best one again without charging its gas a second time. */
+/** Dry-runs every route, then runs the best one again without charging its gas twice. */
 function bestRoute(context: Context, chainName: string, request: MultiHopRequest): RouteResult {
   const failures: ModuleError[] = [];
   const scope = { request, paid: new Set<string>() };
@@ -98,7 +98,7 @@ function allFailed(failures: readonly ModuleError[]): ModuleError {
   );
 }
 
-/** Throws where Go dereferences a one-token route's missing coin. */
+/** Returns a route's coin. Throws for a one-token route, whose missing coin Go dereferences. */
 function outOf({ out }: RouteResult): Coin {
   if (out === undefined) throw panicked("invalid memory address or nil pointer dereference");
   return out;
@@ -134,7 +134,7 @@ function pairsOf(hops: readonly string[]): readonly TradePairId[] {
   return hops.slice(1).map((makerDenom, index) => ({ makerDenom, takerDenom: hops[index] ?? "" }));
 }
 
-/** For each hop, the product of the best prices from that hop to the exit. Throws dex/1154 for a pair without liquidity. */
+/** Returns, for each hop, the product of the best prices from there to the exit. Throws dex/1154 for a pair without liquidity. */
 function remainingPrices(context: Context, pairs: readonly TradePairId[]): readonly PrecDec[] {
   const prices: PrecDec[] = [];
   let product = PREC_ONE;
@@ -169,7 +169,7 @@ interface Payments {
   readonly denom: string;
 }
 
-/** The creator pays the whole amount; the receiver gets the output and the dust. */
+/** Charges the creator the whole amount, and pays the output and the dust to the receiver. */
 function transferCoins(
   context: Context,
   { request, out, dust, denom }: Payments,

@@ -38,18 +38,18 @@ import {
 } from "./tranche.ts";
 import type { DexKeepers, TradePairId, Tranche } from "./types.ts";
 
-/** Gas that an expiring order pays for its purge. */
+/** Gas charged to an expiring order for its later purge. */
 const EXPIRING_ORDER_GAS = 10_000n;
 
-/** An order's price limits. `price` is the tick's price: units of token in per unit of token out. */
+/** An order's price limits. `price` is the tick's price, in units of token in per unit of token out. */
 interface Limit {
   readonly tick: bigint;
   readonly price: PrecDec;
-  /** Lowest average price, in units of token out per unit of token in. */
+  /** Minimum average price, in units of token out per unit of token in. */
   readonly minAveragePrice: PrecDec;
 }
 
-/** MsgPlaceLimitOrder: swaps against the book within the limit, then places the remainder of a maker order. */
+/** MsgPlaceLimitOrder: swaps against the book within the limit; if the order is a maker order, places the remainder. */
 export function placeLimitOrder(
   context: Context,
   request: OrderRequest,
@@ -101,7 +101,7 @@ function requireFutureExpiration({ timeNs }: Context, { expirationTimeNs }: Orde
   );
 }
 
-/** If omitted, the minimum is the limit price itself (dex.md, "Messages"), or else the tick's price. */
+/** An omitted minimum defaults to the limit price (dex.md, "Messages"), or to the tick's price if there is no limit price. */
 function limitOf({ tick, limitSellPrice, minAverageSellPrice }: OrderRequest, { deployed }: Profile): Limit {
   const limitTick = limitSellPrice === undefined ? tick : tickOfSellPrice(limitSellPrice);
   const price = calcPrice(limitTick);
@@ -138,7 +138,7 @@ function requireTakerResult(result: SwapResult, orderType: LimitOrderType, limit
     throw errors.ErrLimitPriceNotSatisfied();
 }
 
-/** Throws if the average price is too low. The remainder, which becomes a maker order, is valued at the tick's price. */
+/** Throws if the average price is too low. The remainder, which becomes a maker order, counts at the tick's price. */
 function requireMakerResult(result: SwapResult, amountIn: bigint, limit: Limit): void {
   const makerOut = quoPrec(precFromInt(amountIn - result.amountIn), limit.price);
   const average = quoPrecInt(addPrec(makerOut, precFromInt(result.amountOut)), amountIn);
@@ -157,7 +157,7 @@ interface MakerScope {
   readonly taker: SwapResult;
 }
 
-/** Every order gets a tranche, even if it places nothing; the deployed module then only assigns the tranche key. */
+/** Every order gets a tranche, even if nothing is placed in it; the deployed module then only assigns the tranche key. */
 function makerPart(context: Context, chainName: string, { request, limit, taker }: MakerScope): Placed {
   const { tokenIn, tokenOut, amountIn, orderType, receiver } = request;
   const side = { makerDenom: tokenIn, takerDenom: tokenOut };
@@ -184,7 +184,7 @@ function isMaker(orderType: LimitOrderType): boolean {
   );
 }
 
-/** Expiring orders get a separate tranche; other orders join a tranche that nobody has traded against. */
+/** Expiring orders get a tranche of their own; other orders join a tranche that nobody has traded against. */
 function trancheFor(
   context: Context,
   chainName: string,
@@ -216,7 +216,7 @@ function addToTranche(context: Context, chainName: string, tranche: Tranche, amo
   saveTranche(context, chainName, withAmounts(tranche, amounts));
 }
 
-/** Throws dex/1156 at the limit. As in the deployed module, a count that exceeds a lowered limit passes. */
+/** Throws dex/1156 at the limit. As in the deployed module, a count above a limit that was lowered passes. */
 function countJit(context: Context): void {
   const count = store.getJitsInBlock(context);
   if (count === moduleParams.get(context).maxJitsPerBlock) throw errors.ErrOverJitPerBlockLimit();

@@ -27,17 +27,17 @@ function opposite({ makerDenom, takerDenom }: TradePairId): TradePairId {
   return { makerDenom: takerDenom, takerDenom: makerDenom };
 }
 
-/** Returns the side of a pair that a taker buys from when paying with token0 (0) or token1 (1). */
+/** Returns the side of a pair from which a taker buys when paying with token0 (0) or token1 (1). */
 export function buyingSide({ token0, token1 }: PairId, payment: 0 | 1): TradePairId {
   return payment === 0
     ? { makerDenom: token1, takerDenom: token0 }
     : { makerDenom: token0, takerDenom: token1 };
 }
 
-/** Other sides, cached on the key object, since swaps meet the same pools again and again. */
+/** Keys of opposite sides, cached on the key object because swaps visit the same pools repeatedly. */
 const counterparts = createObjectSlot<PoolReservesKey, PoolReservesKey>("other side");
 
-/** Returns the key of the pool's other side. */
+/** Returns the key of a pool's other side. */
 function counterpartKey(key: PoolReservesKey): PoolReservesKey {
   const known = counterparts.get(key);
   if (known !== undefined) return known;
@@ -48,7 +48,7 @@ function counterpartKey(key: PoolReservesKey): PoolReservesKey {
   return other;
 }
 
-/** Returns the pool with this key, rebuilding a side without reserves; undefined if the pool was never created. */
+/** Returns the pool with this key, rebuilding any side without reserves; undefined if the pool was never created. */
 export function getPool(context: Context, key: PoolKey): Pool | undefined {
   const id = store.getPoolId(context, key);
   if (id === undefined) return undefined;
@@ -59,7 +59,7 @@ export function getPool(context: Context, key: PoolKey): Pool | undefined {
   return { id, ...completeSides(lower, upper) };
 }
 
-/** Returns the pool with this key, or creates it without reserves. */
+/** Returns the pool with this key, creating it without reserves if absent. */
 export function getOrCreatePool(context: Context, chainName: string, key: PoolKey): Pool {
   return getPool(context, key) ?? createPool(context, chainName, key);
 }
@@ -74,7 +74,7 @@ function createPool(context: Context, chainName: string, key: PoolKey): Pool {
   return { id, ...newSides(key) };
 }
 
-/** Returns the pool that a stored side belongs to. */
+/** Returns the pool to which a stored side belongs. */
 export function poolOfReserves(context: Context, reserves: PoolReserves): PoolSides {
   const other = store.getReserves(context, counterpartKey(reserves.key));
   const isUpper = isUpperSide(reserves.key.tradePairId);
@@ -86,7 +86,7 @@ export function isUpperSide({ makerDenom, takerDenom }: TradePairId): boolean {
   return takerDenom < makerDenom;
 }
 
-/** The deployed module prices a fresh pool from its token1 side, and a missing side from its counterpart. */
+/** As in the deployed module, a missing side takes its price from its counterpart; a new pool starts from its token1 side. */
 function completeSides(lower: PoolReserves | undefined, upper: PoolReserves | undefined): PoolSides {
   if (lower !== undefined && upper !== undefined) return { lower, upper };
   if (upper !== undefined) return { lower: fromCounterpart(upper), upper };
@@ -117,13 +117,13 @@ function emptyReserves(key: PoolReservesKey, priceOppositeTakerToMaker: bigint):
   return { key, reserves: 0n, priceTakerToMaker, priceOppositeTakerToMaker, makerPrice };
 }
 
-/** Returns the side with different reserves. Spelled out because copying records is a good part of every message. */
+/** Returns the side with other reserves. Fields are listed one by one because copying records takes much of a message's time. */
 export function withReserves(side: PoolReserves, reserves: bigint): PoolReserves {
   const { key, priceTakerToMaker, priceOppositeTakerToMaker, makerPrice } = side;
   return { key, reserves, priceTakerToMaker, priceOppositeTakerToMaker, makerPrice };
 }
 
-/** The swap that changed a pool, and the side it traded against. */
+/** The swap that changed a pool, and the side of the pool that it used. */
 export interface PoolSwap extends SwapAmounts {
   readonly isUpper: boolean;
 }
@@ -134,7 +134,7 @@ export function savePool(context: Context, chainName: string, pool: PoolSides, s
   saveSide(context, chainName, pool.upper, swap?.isUpper === true ? swap : undefined);
 }
 
-/** As in the deployed module, an empty side is counted out even if it was empty before. */
+/** As in the deployed module, saving an empty side decreases the count even if the side was already empty. */
 function saveSide(context: Context, chainName: string, side: PoolReserves, swap?: SwapAmounts): void {
   if (side.reserves > 0n) {
     store.setReserves(context, side);
@@ -149,7 +149,7 @@ function saveSide(context: Context, chainName: string, side: PoolReserves, swap?
 /** Amounts of token0 and token1. */
 export type Amounts = readonly [amount0: bigint, amount1: bigint];
 
-/** A pool as the share formulas see it. `tick` is the normalized centre, and `supply` is the supply of its shares. */
+/** A pool as used in the share formulas. `tick` is the normalized centre, and `supply` is the supply of its shares. */
 interface PoolState {
   readonly reserves: Amounts;
   readonly tick: bigint;
@@ -157,13 +157,13 @@ interface PoolState {
   readonly supply: bigint;
 }
 
-/** Amounts that a deposit adds to the reserves, and the shares that it issues. */
+/** Amounts that a deposit adds to the reserves, and the shares issued for it. */
 interface DepositResult {
   readonly amounts: Amounts;
   readonly shares: bigint;
 }
 
-/** Calculates a deposit. With autoswap, the whole offer is deposited, for a fee on the unmatched part. */
+/** Calculates a deposit. With autoswap, the whole offer is deposited, and a fee applies to the unmatched part. */
 export function calcDeposit(pool: PoolState, offered: Amounts, autoswap: boolean): DepositResult {
   const price = calcPrice(-pool.tick);
   if (!autoswap) {
@@ -175,7 +175,7 @@ export function calcDeposit(pool: PoolState, offered: Amounts, autoswap: boolean
   return { amounts: offered, shares: calcShares(pool, value, { price, feeValue }) };
 }
 
-/** Value in token0; `price` is the price of token0 in token1. */
+/** Returns the value in token0. `price` is the price of token0 in token1. */
 function valueOf([amount0, amount1]: Amounts, price: PrecDec): PrecDec {
   return addPrec(precFromInt(amount0), quoPrec(precFromInt(amount1), price));
 }
@@ -199,7 +199,7 @@ function autoswapFee({ reserves, fee }: PoolState, offered: Amounts, price: Prec
   return mulPrec(subPrec(PREC_ONE, calcPrice(-fee)), valueOf(residual, price));
 }
 
-/** The part of an offer that does not fit the reserves' ratio. */
+/** Returns the part of an offer that does not match the reserves' ratio. */
 function unmatched([reserve0, reserve1]: Amounts, [offer0, offer1]: Amounts, price: PrecDec): Amounts {
   if (reserve0 === 0n && reserve1 === 0n) return [0n, 0n];
   // Cross products instead of two ratios: a side without reserves needs no case of its own, and one division less is rounded.
@@ -214,9 +214,7 @@ function unmatched([reserve0, reserve1]: Amounts, [offer0, offer1]: Amounts, pri
   return [0n, 0n];
 }
 
-/**
- * Returns the largest part of an offer that matches the reserves' ratio. A side without reserves does not limit the other side.
- */
+/** Returns the largest part of an offer that matches the reserves' ratio. A side without reserves does not limit the other. */
 export function matchReserves([reserve0, reserve1]: Amounts, [offer0, offer1]: Amounts): Amounts {
   return [
     reserve1 > 0n ? minInt(offer0, scaleLegacy(offer1, reserve0, reserve1)) : offer0,
@@ -229,8 +227,8 @@ const LEGACY_BITS = 315;
 const LEGACY_BOUND = 1n << 315n;
 
 /**
- * Calculates a * b / c with the SDK's 18-digit decimals: truncated at 36 digits, rounded half to even at 18, truncated. The
- * result is the floor, or one more if the fraction is less than 1 by no more than half of 10^-18.
+ * Calculates a * b / c with the SDK's 18-digit decimals: truncated at 36 digits, rounded half to even at 18, then truncated to an
+ * integer. The result is the floor, or one more if the fraction is below 1 by at most half of 10^-18.
  */
 function scaleLegacy(a: bigint, b: bigint, c: bigint): bigint {
   // Go multiplies decimals before it divides, and both steps have a bound of 315 bits.
@@ -248,7 +246,7 @@ function checkLegacy(value: bigint): bigint {
   return value;
 }
 
-/** Calculates what the shares redeem, rounded down. */
+/** Calculates the amounts that the shares redeem, rounded down. */
 export function calcWithdrawal([reserve0, reserve1]: Amounts, shares: bigint, supply: bigint): Amounts {
   return [checkInt(reserve0 * shares) / supply, checkInt(reserve1 * shares) / supply];
 }

@@ -15,12 +15,12 @@ export const MAX_TICK = 559_680n;
 const MAX_INDEX = 559_680;
 const BASE = parsePrecDec("1.0001");
 const MIN_PRICE = parsePrecDec("0.000000000000000000000000495");
-/** A literal from the deployed module, slightly above the last tick's price. */
+/** A literal from the deployed module that is slightly above the last tick's price. */
 const MAX_PRICE = parsePrecDec("2020125331305056766452345.127500016657360222036663651");
 
 /**
  * Prices for ticks from 0 up: each is the previous price times 1.0001, rounded. The table is shared and grows when a higher tick
- * is first used, so that a chain pays only for ticks near its prices. It holds no chain state.
+ * is first used, so that a chain computes only ticks near its prices. It contains no chain state.
  */
 const table: PrecDec[] = [PREC_ONE];
 
@@ -32,14 +32,14 @@ function tablePrice(index: number): PrecDec {
   return table[index] ?? PREC_ONE;
 }
 
-/** Returns 1.0001^tick as in the deployed table. Throws dex/1117 outside -559680 to 559680. */
+/** Returns 1.0001^tick as in the deployed table. Throws dex/1117 outside the range -559680 to 559680. */
 export function calcPrice(tick: bigint): PrecDec {
   if (tick > MAX_TICK || tick < -MAX_TICK) throw ErrTickOutsideRange();
   const index = Number(tick);
   return index >= 0 ? tablePrice(index) : inversePrice(-index);
 }
 
-/** Prices for ticks below 0, filled one by one, since the division costs more than a look-up. */
+/** Prices for ticks below 0, filled on demand because a division costs more than a lookup. */
 const inverseOf = new Map<number, PrecDec>();
 
 function inversePrice(index: number): PrecDec {
@@ -55,14 +55,14 @@ export function isPriceInRange(price: PrecDec): boolean {
   return price >= MIN_PRICE && price <= MAX_PRICE;
 }
 
-/** Returns a price's tick. Throws dex/1160 outside the price bounds. */
+/** Returns the tick for a price. Throws dex/1160 outside the price bounds. */
 export function calcTickIndexFromPrice(price: PrecDec): bigint {
   if (!isPriceInRange(price)) throw ErrPriceOutsideRange();
   return price < PREC_ONE ? -BigInt(search(quoPrec(PREC_ONE, price))) : BigInt(search(price));
 }
 
 /**
- * The deployed binary search, step by step: for a price between two ticks, the result depends on the search steps, not on the
+ * Follows the deployed binary search step by step: for a price between two ticks, the search steps determine the result, not the
  * nearer tick. Once a table price exceeds `price`, all later prices do too, so the table need not grow further.
  */
 function search(price: PrecDec): number {
@@ -79,7 +79,7 @@ function search(price: PrecDec): number {
   return right;
 }
 
-/** Returns an index from which on all prices exceed `price`; an index beyond the table if there is none. */
+/** Returns an index from which all prices exceed `price`, or an index beyond the table if there is none. */
 function firstAbove(price: PrecDec): number {
   while ((table[table.length - 1] ?? PREC_ONE) <= price) {
     if (table.length > MAX_INDEX) return table.length;

@@ -39,7 +39,7 @@ export interface DexQueryKeepers extends DexKeepers {
   readonly balances: DexBalances;
 }
 
-/** Queries that run a message without effects. */
+/** Queries that run a message without applying its effects. */
 type DryRuns = ReturnType<typeof estimates> & ReturnType<typeof simulations>;
 
 /** The module's queries. */

@@ -15,7 +15,7 @@ import * as errors from "./errors.ts";
 import * as keys from "./keys.ts";
 import type { PairId, TradePairId } from "./types.ts";
 
-/** The functions for some of the service's methods. */
+/** Implementations of some of the service's methods. */
 export type Queries = Partial<QueryFunctions<typeof Query>>;
 
 /** Returns the value. Throws QueryError 5 if it is undefined. */
@@ -24,7 +24,7 @@ export function found<T>(value: T | undefined, text = "not found"): T {
   return value;
 }
 
-/** Prefix of the records on one side of a pair. `tokenIn` is the denomination that the side sells. */
+/** Returns the key prefix for records on one side of a pair. `tokenIn` is the denomination that this side sells. */
 export function sidePrefix({
   pairId,
   tokenIn,
@@ -35,7 +35,7 @@ export function sidePrefix({
   return concat(keys.TICK_LIQUIDITY_PREFIX, keys.sideKey(sideSelling(parsePairId(pairId), tokenIn)));
 }
 
-/** A list query's request. */
+/** The request of a list query. */
 export interface PagedRequest {
   readonly pagination: PageRequest | undefined;
 }
@@ -47,7 +47,7 @@ interface RecordType<T> {
   readonly type: { decode(bytes: Uint8Array): T };
 }
 
-/** Decodes a stored record, whose field numbers follow the chain's profile. */
+/** Decodes a stored record, whose field numbers depend on the chain's profile. */
 export function decodeRecord<T>({ profile }: Context, { name, type }: RecordType<T>, value: Uint8Array): T {
   return type.decode(profile.proto?.decode(name, value) ?? value);
 }
@@ -67,7 +67,7 @@ export function pageRecords<T>(
   return { records, pagination };
 }
 
-/** Pages through the store below `prefix`. Go wraps every paging failure as Internal. */
+/** Pages through the store below `prefix`. Go wraps every paging error as Internal. */
 export function page(
   context: Context,
   prefix: Uint8Array,
@@ -81,7 +81,7 @@ export function page(
   }
 }
 
-/** Parses "A<>B" with the tokens in any order. Throws dex/1119 for any other text and dex/1102 for equal tokens. */
+/** Parses "A<>B" with the tokens in either order. Throws dex/1119 for any other text and dex/1102 for equal tokens. */
 export function parsePairId(text: string): PairId {
   const [first, second, ...more] = text.split("<>");
   if (first === undefined || second === undefined || more.length > 0) throw errors.ErrInvalidPairIdStr(text);
@@ -89,12 +89,12 @@ export function parsePairId(text: string): PairId {
   return first < second ? { token0: first, token1: second } : { token0: second, token1: first };
 }
 
-/** Returns the side of the pair that sells `makerDenom`. If the pair does not include this denom, the taker denom is token0. */
+/** Returns the side of the pair that sells `makerDenom`. If the pair does not include it, the taker denom is token0. */
 export function sideSelling({ token0, token1 }: PairId, makerDenom: string): TradePairId {
   return { makerDenom, takerDenom: makerDenom === token0 ? token1 : token0 };
 }
 
-/** Gives a query's response the field numbers of the chain's profile, and turns its errors into the deployed module's errors. */
+/** Encodes a query's response with the field numbers of the chain's profile, and converts errors to the deployed module's. */
 export function asDeployed({ path, query }: QueryHandler, chainName: string): QueryHandler {
   const responseType = responseTypeOf(toCanonicalTypeUrl(path, chainName) ?? path);
   return {
@@ -106,7 +106,7 @@ export function asDeployed({ path, query }: QueryHandler, chainName: string): Qu
   };
 }
 
-/** Go returns an error without a registered code unchanged, and recovers a panic as Internal. */
+/** Go returns an error without a registered code unchanged, and reports a recovered panic as Internal. */
 function withGoErrors<T>(work: () => T): T {
   try {
     return orPanic(work);

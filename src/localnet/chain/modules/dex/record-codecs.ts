@@ -11,13 +11,13 @@ import type { Codec } from "../../store/collections.ts";
 import * as records from "./records.ts";
 import type { Expiration, PoolReserves, TickLiquidity, TradePairId, Tranche, TrancheUser } from "./types.ts";
 
-/** Wire types, in the low bits of a tag. */
+/** Wire types, stored in the low bits of a tag. */
 const VARINT = 0;
 const LENGTH_DELIMITED = 2;
 
 /**
  * Writes protobuf into a buffer that is reused for every record. Each swap writes order book records several times, and the
- * general writer takes several times as long. Texts are ASCII: {@link isAscii}.
+ * general-purpose writer is several times slower. Texts must be ASCII: see {@link isAscii}.
  */
 interface ProtoWriter {
   readonly start: () => void;
@@ -30,7 +30,7 @@ interface ProtoWriter {
   readonly finish: () => Uint8Array;
 }
 
-/** Largest record: denominations and addresses of 128 bytes, six numbers of at most 105 digits. */
+/** Size of the largest record: denominations and addresses of 128 bytes, and six numbers of at most 105 digits. */
 const CAPACITY = 4096;
 
 /** Creates a writer. */
@@ -87,7 +87,7 @@ function createProtoWriter(): ProtoWriter {
   };
 }
 
-/** Returns whether a text needs one byte per character and fits into a record. */
+/** Returns whether a text is encoded as one byte per character and fits into a record. */
 function isAscii(text: string): boolean {
   if (text.length > 256) return false;
   for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 0x7f) return false;
@@ -97,7 +97,7 @@ function isAscii(text: string): boolean {
 const writer = createProtoWriter();
 
 /**
- * Stores the decoded record with its byte array. A store returns the same array for a value until the value is written again, so
+ * Caches the decoded record with its byte array. A store returns the same array for a value until the value is written again, so
  * a decoded record is never older than its bytes. Records are never modified.
  */
 function remembering<T extends object>(codec: Codec<T>): Codec<T> {
@@ -197,12 +197,12 @@ export const expirationCodec: Codec<Expiration> = {
   },
 };
 
-/** Texts in a genesis document are not checked: they can be empty, long or non-ASCII. */
+/** Texts in a genesis document are not checked: they can be empty, long or not ASCII. */
 function isPlain({ makerDenom, takerDenom }: TradePairId, ...others: readonly string[]): boolean {
   return isAscii(makerDenom) && isAscii(takerDenom) && others.every((text) => text !== "" && isAscii(text));
 }
 
-/** The encoded bytes before and after a pool side's reserves, and the prices that they contain. */
+/** The encoded bytes before and after a pool side's reserves, and the prices encoded in them. */
 interface EncodedSide {
   readonly head: Uint8Array;
   readonly tail: Uint8Array;
@@ -211,7 +211,7 @@ interface EncodedSide {
   readonly priceOppositeTakerToMaker: bigint;
 }
 
-/** Cached on the key object, which all versions of a side share: a swap changes the reserves, but rarely the prices. */
+/** Cached on the key object, which all versions of a side share: a swap changes the reserves but rarely the prices. */
 const encodedSides = createObjectSlot<PoolReserves["key"], EncodedSide>("encoded side");
 
 function encodePool(side: PoolReserves): Uint8Array {
@@ -297,7 +297,7 @@ function writeTime(timeNs: bigint): void {
   });
 }
 
-/** Empty texts are omitted from a message. */
+/** Writes a pair. Empty texts are omitted from the message. */
 function writePair({ makerDenom, takerDenom }: TradePairId): void {
   writer.message(1, () => {
     if (makerDenom !== "") writer.text(1, makerDenom);

@@ -120,7 +120,7 @@ export function toWireTick(record: TickLiquidity): WireTickLiquidity {
     : { record: { $case: "limitOrderTranche", value: toWireTranche(record.tranche) } };
 }
 
-/** Converts a message to an order book record. Throws if the message holds neither a pool nor a tranche. */
+/** Converts a message to an order book record. Throws if the message contains neither a pool nor a tranche. */
 export function fromWireTick({ record }: WireTickLiquidity): TickLiquidity {
   if (record === undefined) return unreachable("a tick record without liquidity");
   return record.$case === "liquidity"
@@ -138,7 +138,7 @@ export function timestampNs({ seconds, nanos }: Timestamp): bigint {
   return seconds * NS_PER_SECOND + BigInt(nanos);
 }
 
-/** An unset number reads as 0. */
+/** Parses a number. An unset number is 0. */
 function parseNumber(text: string): bigint {
   return text === "" ? 0n : parseGoBigInt(text);
 }

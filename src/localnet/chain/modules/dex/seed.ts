@@ -21,9 +21,9 @@ interface SeedBalance {
   readonly coins: readonly Coin[];
 }
 
-/** Contents of a genesis state, given as messages that run before the first block. */
+/** Contents of a genesis state, specified as messages that run before the first block. */
 export interface SeedOptions extends DexOptions {
-  /** Block time for the messages. */
+  /** Block time at which the messages run. */
   readonly timeNs: bigint;
   /** Default: `specification`. */
   readonly profile?: Profile;
@@ -32,7 +32,7 @@ export interface SeedOptions extends DexOptions {
   readonly orders: readonly MsgPlaceLimitOrder[];
 }
 
-/** The module's genesis state, and the balances after its messages, including the module account's balance. */
+/** The module's genesis state, and the balances after the messages have run, including the module account's balance. */
 export interface SeededDex {
   readonly genesis: JsonValue;
   readonly balances: readonly SeedBalance[];
@@ -70,11 +70,11 @@ const EMPTY: KVStore = {
 
 interface Ledger {
   readonly bank: DexBank;
-  /** Ordered by address and denomination. */
+  /** Returns the balances, ordered by address and denomination. */
   readonly balances: () => readonly SeedBalance[];
 }
 
-/** Balances by address and denomination. */
+/** Creates balances by address and denomination. */
 function createLedger({ bech32Prefix, balances }: SeedOptions): Ledger {
   const amounts = new Map<string, Map<string, bigint>>();
   const add = (address: string, coins: readonly Coin[], sign: 1n | -1n): void => {

@@ -173,7 +173,7 @@ export function deleteExpiration(context: Context, expiration: Expiration): void
   context.store(MODULE_NAME).delete(expirationPath(expiration));
 }
 
-/** Iterates over the expirations by time and, within a second, by tranche key. JIT orders come first. */
+/** Iterates over the expirations by time and, within the same second, by tranche key. JIT orders come first. */
 export function* expirations(context: Context): IterableIterator<Expiration> {
   const start = keys.EXPIRATION_PREFIX;
   for (const [, value] of context.store(MODULE_NAME).iterate(start, prefixEnd(start)))
@@ -189,7 +189,7 @@ export function getPoolCount(context: Context): bigint {
   return poolCountItem.get(context) ?? 0n;
 }
 
-/** Counts a new pool. Go reads the count a second time to increase it, and both reads consume gas. */
+/** Counts a new pool. Go reads the count a second time before increasing it, and both reads consume gas. */
 export function incrementPoolCount(context: Context): void {
   setPoolCount(context, getPoolCount(context) + 1n);
 }
@@ -205,7 +205,7 @@ export function getPoolId(context: Context, key: PoolKey): bigint | undefined {
   return bytes === undefined ? undefined : uint64Codec.decode(bytes);
 }
 
-/** Writes a pool's metadata and its id in the index. */
+/** Writes a pool's metadata and adds its id to the index. */
 export function setPoolMetadata(context: Context, metadata: PoolMetadata): void {
   const { id, tick, fee, pairId } = metadata;
   poolMetadata.set(context, id, metadata);
@@ -224,8 +224,8 @@ export function setTrancheCount(context: Context, count: bigint): void {
 }
 
 /**
- * Assigns a tranche key. The key, whose parts the specification joins with "||", has the length and sort order of the deployed
- * `tk-N`. Like the pool count, the tranche count is read twice.
+ * Assigns a tranche key. The specification joins the parts of a key with "||"; the key has the length and sort order of the
+ * deployed `tk-N`. Like the pool count, the tranche count is read twice.
  */
 export function nextTrancheKey(context: Context): string {
   const count = getTrancheCount(context);

@@ -24,19 +24,19 @@ export interface SwapRequest {
   readonly limitPrice?: PrecDec | undefined;
 }
 
-/** A swap's result. `filled` means that the remaining amount cannot buy anything more, or that the maximum is reached. */
+/** A swap's result. `filled` means that the remaining amount cannot buy any more, or that the maximum has been reached. */
 export interface SwapResult extends SwapAmounts {
   readonly filled: boolean;
 }
 
-/** Liquidity with reserves. A pool comes with the current state of its other side. */
+/** Liquidity with reserves. A pool includes the current state of its other side. */
 type Liquidity =
   | { readonly kind: "pool"; readonly reserves: PoolReserves; readonly pool: PoolSides }
   | { readonly kind: "tranche"; readonly tranche: Tranche };
 
 /**
- * Swaps against the book, best price first. Emits the gas used. The deployed module swaps on a branch that it always writes; here
- * a failure drops the message's or the route's branch.
+ * Swaps against the book, best price first. Emits the gas used. The deployed module swaps on a branch that it always writes;
+ * here, a failure discards the branch of the message or route.
  */
 export function swap(context: Context, chainName: string, request: SwapRequest): SwapResult {
   const gasBefore = context.gas.used();
@@ -69,8 +69,8 @@ function fill(context: Context, chainName: string, request: SwapRequest): SwapRe
 }
 
 /**
- * Iterates over the liquidity that a taker meets, using the records as they were at the start. The iterator steps past a record
- * before it yields the record, because that is when the deployed iterator charges for the step.
+ * Iterates over the liquidity that a taker meets, using the records as they were at the start. The iterator advances past a
+ * record before yielding it, because that is when the deployed iterator charges gas for the step.
  */
 function* walkLiquidity(context: Context, tradePairId: TradePairId): IterableIterator<Liquidity> {
   const ticks = store.ticksOfSide(context, tradePairId);
@@ -118,7 +118,7 @@ function take(context: Context, chainName: string, liquidity: Liquidity, want: R
   return amounts;
 }
 
-/** The input goes to the pool's other side. The fee is the distance between the two sides' ticks. */
+/** Swaps against a pool, whose other side receives the input. The fee is the distance between the ticks of the two sides. */
 function swapPool({ lower, upper }: PoolSides, isUpper: boolean, amounts: SwapAmounts): PoolSides {
   const [from, to] = isUpper ? [upper, lower] : [lower, upper];
   const less = withReserves(from, from.reserves - amounts.amountOut);
@@ -135,14 +135,14 @@ function swapTranche(tranche: Tranche, { amountIn, amountOut }: SwapAmounts): Tr
   });
 }
 
-/** Returns the first record with liquidity that a taker meets; undefined if there is none. */
+/** Returns the first record with liquidity that a taker meets, or undefined if there is none. */
 export function bestRecord(context: Context, tradePairId: TradePairId): TickLiquidity | undefined {
   for (const record of store.ticksOfSide(context, tradePairId))
     if (hasLiquidity(context, record)) return record;
   return undefined;
 }
 
-/** Returns the price of the first record with liquidity that a taker meets; undefined if there is none. */
+/** Returns the price of the first record with liquidity that a taker meets, or undefined if there is none. */
 export function bestPrice(context: Context, tradePairId: TradePairId): PrecDec | undefined {
   const best = bestRecord(context, tradePairId);
   if (best === undefined) return undefined;

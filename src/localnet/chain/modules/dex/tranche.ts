@@ -32,15 +32,15 @@ function isJit({ expirationTimeNs }: Tranche): boolean {
   return expirationTimeNs === GO_ZERO_TIME_NS;
 }
 
-/** Returns whether a tranche's order has expired. JIT orders are live. */
+/** Returns whether a tranche's order has expired. JIT orders have not expired. */
 export function isExpired(context: Context, tranche: Tranche): boolean {
   const { expirationTimeNs } = tranche;
   return expirationTimeNs !== undefined && !isJit(tranche) && isPast(context, expirationTimeNs);
 }
 
 /**
- * Returns whether the block time is after the expiration (spec 001: valid while block time <= expiration_time). In the deployed
- * module, an equal time is past too.
+ * Returns whether the block time is after the expiration (spec 001: valid while block time <= expiration_time). The deployed
+ * module also treats an equal time as past.
  */
 export function isPast({ timeNs, profile }: Context, expirationTimeNs: bigint): boolean {
   return timeNs > expirationTimeNs || (timeNs === expirationTimeNs && profile.deployed("dexTimedOrders"));
@@ -66,7 +66,7 @@ export function newTranche(
   };
 }
 
-/** Returns the tick's first tranche that nobody has traded against and that does not expire. */
+/** Returns the first tranche at the tick that nobody has traded against and that does not expire. */
 export function findPlaceTranche(
   context: Context,
   tradePairId: TradePairId,
@@ -92,7 +92,7 @@ export function findTranche(context: Context, key: TrancheKey): FoundTranche | u
   return inactive === undefined ? undefined : { tranche: inactive, isActive: false };
 }
 
-/** Writes a tranche on the book. Without maker reserves it becomes inactive; without any reserves it is deleted. */
+/** Writes a tranche on the book. A tranche without maker reserves becomes inactive; one without any reserves is deleted. */
 export function saveTranche(context: Context, chainName: string, tranche: Tranche, swap?: SwapAmounts): void {
   if (tranche.reservesMaker > 0n) {
     store.setActiveTranche(context, tranche);
@@ -121,13 +121,13 @@ export function countTranche(
   context.emit(tickCount(chainName, { action, kind: "limit_order", isExpiring, pair }));
 }
 
-/** Amounts that a user may withdraw from a tranche's filled part. */
+/** Amounts that a user may withdraw from the filled part of a tranche. */
 export interface Withdrawable {
   readonly shares: bigint;
   readonly amountOut: bigint;
 }
 
-/** Calculates the user's filled part that has not been withdrawn yet. */
+/** Calculates the part of a user's filled amount that has not been withdrawn yet. */
 export function calcWithdrawable(tranche: Tranche, user: TrancheUser): Withdrawable {
   const unclaimed = subPrec(
     mulPrecInt(filledRatio(tranche), user.sharesOwned),
@@ -156,7 +156,7 @@ function filledRatio(tranche: Tranche): PrecDec {
   return minInt(quoPrecInt(filledAmount(tranche), tranche.totalMaker), PREC_ONE);
 }
 
-/** Removes reserves from a tranche. Throws dex/1170 if it holds less. */
+/** Removes reserves from a tranche. Throws dex/1170 if it contains less. */
 export function takeReserves(
   tranche: Tranche,
   out: { readonly maker: bigint; readonly taker: bigint },
@@ -168,7 +168,7 @@ export function takeReserves(
   return withAmounts(tranche, { reservesMaker, reservesTaker, totalMaker, totalTaker });
 }
 
-/** Returns a tranche with different amounts. Spelled out because copying records is a good part of every message. */
+/** Returns a tranche with other amounts. Fields are listed one by one because copying records takes much of a message's time. */
 export function withAmounts(
   { key, expirationTimeNs, priceTakerToMaker, makerPrice }: Tranche,
   amounts: Pick<Tranche, "reservesMaker" | "reservesTaker" | "totalMaker" | "totalTaker">,
@@ -186,7 +186,7 @@ export function withAmounts(
   };
 }
 
-/** Returns a user's part of a tranche, or a new one. Throws dex/1171 if the key belongs to another pair or tick. */
+/** Returns a user's part of a tranche, or creates one. Throws dex/1171 if the key belongs to another pair or tick. */
 export function getOrNewTrancheUser(
   context: Context,
   address: string,
@@ -220,7 +220,7 @@ export function saveTrancheUser(context: Context, user: TrancheUser): void {
   context.emit(trancheUserUpdated(user));
 }
 
-/** Returns a user's part of a tranche with different shares. */
+/** Returns a user's part of a tranche with other shares. */
 export function withShares(
   { tradePairId, tick, trancheKey, address, orderType }: TrancheUser,
   sharesOwned: bigint,

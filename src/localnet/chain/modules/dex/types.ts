@@ -9,7 +9,7 @@ export interface PairId {
   readonly token1: string;
 }
 
-/** One side of a pair: a taker pays `takerDenom` and receives `makerDenom`. */
+/** One side of a pair, on which a taker pays `takerDenom` and receives `makerDenom`. */
 export interface TradePairId {
   readonly makerDenom: string;
   readonly takerDenom: string;
@@ -32,7 +32,7 @@ export interface PoolReserves {
   readonly makerPrice: PrecDec;
 }
 
-/** A pool; its token0 side is `lower`, its token1 side `upper`. */
+/** A pool. Its token0 side is `lower`, and its token1 side is `upper`. */
 export interface Pool {
   readonly id: bigint;
   readonly lower: PoolReserves;
@@ -60,7 +60,7 @@ export interface Tranche {
   readonly reservesTaker: bigint;
   readonly totalMaker: bigint;
   readonly totalTaker: bigint;
-  /** Nanoseconds since the Unix epoch. Go's zero time marks JIT orders; undefined means no expiration. */
+  /** Nanoseconds since the Unix epoch. Go's zero time marks JIT orders; undefined means that the tranche does not expire. */
   readonly expirationTimeNs: bigint | undefined;
   readonly priceTakerToMaker: PrecDec;
   readonly makerPrice: PrecDec;
@@ -83,21 +83,21 @@ export type TickLiquidity =
   | { readonly kind: "pool"; readonly reserves: PoolReserves }
   | { readonly kind: "tranche"; readonly tranche: Tranche };
 
-/** When a tranche expires. `trancheRef` is the active tranche's key below its prefix. */
+/** When a tranche expires. `trancheRef` is the active tranche's key, without its prefix. */
 export interface Expiration {
   readonly timeNs: bigint;
   readonly trancheRef: Uint8Array;
 }
 
-/** Coin movements of the module. Every function throws `ModuleError` if coins are missing or a recipient is blocked. */
+/** Moves the module's coins. Every function throws `ModuleError` if coins are missing or a recipient is blocked. */
 export interface DexBank {
   readonly balance: (context: Context, address: Uint8Array, denom: string) => bigint;
   readonly supply: (context: Context, denom: string) => bigint;
   readonly sendToDex: (context: Context, from: Uint8Array, coins: readonly Coin[]) => void;
   readonly sendFromDex: (context: Context, to: Uint8Array, coins: readonly Coin[]) => void;
-  /** Creates coins in the module's account. */
+  /** Mints coins into the module's account. */
   readonly mint: (context: Context, coins: readonly Coin[]) => void;
-  /** Destroys coins from the module's account. */
+  /** Burns coins from the module's account. */
   readonly burn: (context: Context, coins: readonly Coin[]) => void;
 }
 
@@ -109,7 +109,7 @@ export interface DexOptions {
   readonly authority: string;
 }
 
-/** Dependencies of the messages. */
+/** Dependencies of the message handlers. */
 export interface DexKeepers extends DexOptions {
   readonly bank: DexBank;
 }

@@ -13,25 +13,25 @@ import { getPool } from "./pool.ts";
 import { toWirePool } from "./records.ts";
 import { poolMetadata } from "./store.ts";
 
-/** Balances that the queries list. */
+/** Balances used by the list queries. */
 export interface DexBalances {
-  /** An address' coins, in the byte order of their denominations. */
+  /** Returns an address' coins, sorted by the bytes of their denominations. */
   readonly balances: (context: Context, address: Uint8Array) => Iterable<Coin>;
-  /** The amount that each holder has of a denomination, in address order. */
+  /** Returns each holder's amount of a denomination, in address order. */
   readonly holdings: (context: Context, denom: string) => Iterable<bigint>;
 }
 
 const POOL_DENOM = /^neutron\/pool\/(\d{1,20})$/;
 const MAX_UINT64 = 2n ** 64n - 1n;
 
-/** Returns the pool id from a pool share denomination; undefined for any other denomination. */
+/** Returns the pool id from a pool share denomination, or undefined for any other denomination. */
 function parsePoolDenom(denom: string): bigint | undefined {
   const digits = POOL_DENOM.exec(denom)?.[1];
   const id = digits === undefined ? undefined : BigInt(digits);
   return id !== undefined && id <= MAX_UINT64 ? id : undefined;
 }
 
-/** Describes a pool's shares. A deposit leaves no record in the store, since shares are coins. */
+/** Builds a deposit record from a pool's shares. Since shares are coins, deposits have no record in the store. */
 export function toDepositRecord(context: Context, id: bigint, shares: bigint): DepositRecord {
   const { tick, fee, pairId } =
     poolMetadata.get(context, id) ?? unreachable(`shares of pool ${id} without its metadata`);
@@ -59,7 +59,7 @@ export function withPoolData(
   return { ...record, totalShares: supplyOf(poolDenom(pool.id)).toString(), pool: toWirePool(pool) };
 }
 
-/** One pool's shares in a balance. */
+/** Shares of one pool in a balance. */
 interface PoolShares {
   readonly id: bigint;
   readonly amount: bigint;
@@ -74,8 +74,8 @@ export interface SharesPage {
 const DEFAULT_LIMIT = 100n;
 
 /**
- * Pages through the pool shares among an address' balances, by x/dex's own rules: page keys are denominations, a page requested
- * by key has no total, and its next key can be any coin. Throws QueryError 13.
+ * Pages through the pool shares in an address' balances, following x/dex's own rules: page keys are denominations, a page
+ * requested by key has no total, and its next key can be any coin. Throws QueryError 13.
  */
 export function pagePoolShares(coins: Iterable<Coin>, request: PageRequest | undefined): SharesPage {
   const { key, offset, limit, countTotal, reverse } = request ?? NO_PAGE;

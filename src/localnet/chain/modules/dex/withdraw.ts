@@ -24,7 +24,7 @@ export function withdraw(
   const { tokenA, tokenB } = request;
   const isSorted = tokenA < tokenB;
   const pairId = isSorted ? { token0: tokenA, token1: tokenB } : { token0: tokenB, token1: tokenA };
-  /** This message's shares by denomination, which are burned after the last position. */
+  /** This message's shares by denomination. They are burned after the last position. */
   const requested = new Map<string, bigint>();
   const withdrawn = request.entries.map((entry) => {
     const position = isSorted ? entry : { ...entry, tick: -entry.tick };
@@ -92,7 +92,7 @@ interface Payout {
   readonly receiver: string;
 }
 
-/** Pays token0 and token1 one after the other. */
+/** Pays token0 and then token1. */
 function payOut(
   context: Context,
   { pairId, totals, receiver }: Payout,

@@ -36,7 +36,7 @@ interface FeeDeps {
   readonly accounts: FeeAccounts;
 }
 
-/** Module account for the fees charged by a disabled market. */
+/** Module account that receives the fees while the market is disabled. */
 const FEE_COLLECTOR = "fee_collector";
 
 /**
@@ -44,10 +44,10 @@ const FEE_COLLECTOR = "fee_collector";
  * (x/feemarket v1.1.1 `FeeMarketCheckDecorator`). How much gas the messages will use is not known yet, so the post step splits
  * the offer into fee and tip.
  *
- * Reading the gas price at the end looks superfluous, but the Go code reads it, and each read consumes gas.
+ * The gas price read at the end looks superfluous, but the Go code performs it, and each read consumes gas.
  *
- * A disabled market leaves the fee to the SDK's step, {@link deductFee}. `minGasPrices` are the node's prices, which only its
- * mempool requires.
+ * If the market is disabled, the fee is left to the SDK's step, {@link deductFee}. `minGasPrices` are the node's prices, which
+ * only its mempool requires.
  */
 export function createTakeFee(deps: FeeDeps, minGasPrices: readonly GasPrice[] = []): AnteStep {
   return (context, tx) => {
@@ -78,7 +78,7 @@ export function createTakeFee(deps: FeeDeps, minGasPrices: readonly GasPrice[] =
   };
 }
 
-/** Moves the offered fee to the fee collector (x/auth 0.50 `DeductFeeDecorator`). Throws sdk/13 if it is below a node's price. */
+/** Moves the offered fee to the fee collector (x/auth 0.50 `DeductFeeDecorator`). Throws sdk/13 if below the node's price. */
 function deductFee(context: Context, tx: DecodedTx, deps: FeeDeps, minGasPrices: readonly GasPrice[]): void {
   const { gasLimit, amount } = feeOf(tx);
   const isSimulation = context.mode === "simulate";
@@ -115,7 +115,7 @@ function deductFee(context: Context, tx: DecodedTx, deps: FeeDeps, minGasPrices:
   );
 }
 
-/** Returns the fee's only coin; in a simulation, its amount is always 0. Throws feemarket/1 and feemarket/2. */
+/** Returns the only coin in the fee; in a simulation, its amount is always 0. Throws feemarket/1 and feemarket/2. */
 function offeredFee(tx: DecodedTx, feeDenom: string, isSimulation: boolean): Coin {
   const coins = parseCoins(feeOf(tx).amount);
   const [offered] = coins;
@@ -130,7 +130,7 @@ function escrow(context: Context, tx: DecodedTx, offered: Coin, deps: FeeDeps): 
   deps.bank.sendToModule(context, payer, ESCROW_NAME, offered.amount === 0n ? [] : [offered]);
 }
 
-/** Returns the account that pays the fee. Throws if it does not exist or if the fee names a granter. */
+/** Returns the account that pays the fee. Throws if the account does not exist or if the fee names a granter. */
 function requirePayer(context: Context, tx: DecodedTx, deps: FeeDeps): Uint8Array {
   const payer = parseSigner(deps.accounts, feePayerOf(tx));
   const granter = feeOf(tx).granter;
@@ -140,7 +140,7 @@ function requirePayer(context: Context, tx: DecodedTx, deps: FeeDeps): Uint8Arra
   return payer;
 }
 
-/** This chain has no fee grants. The text is the same as for a missing grant; Go prints both addresses as raw bytes. */
+/** Rejects a fee grant, as this chain has none. Same text as for a missing grant; Go prints both addresses as raw bytes. */
 function rejectGrant(granter: Uint8Array, payer: Uint8Array): never {
   const text = `${goString(granter)} does not allow to pay fees for ${goString(payer)}`;
   throw ErrNotFound("fee-grant not found").wrap(text);
@@ -148,7 +148,7 @@ function rejectGrant(granter: Uint8Array, payer: Uint8Array): never {
 
 /**
  * Gas that a simulation consumes for the payouts (Go `BankSendGasConsumption`). A simulated transaction usually has no fee, so
- * its payouts move no coins and consume too little.
+ * its payouts move no coins and would consume too little.
  */
 const SIMULATED_SETTLEMENT_GAS = 12_490n;
 
@@ -158,8 +158,8 @@ export interface SettleDeps extends FeeDeps {
 }
 
 /**
- * Creates the post step that pays the fee out of escrow: the fee for the gas used goes to the fee recipient, the remainder to the
- * proposer as a tip. It also adds the gas to the block's total (x/feemarket v1.1.1 `FeeMarketDeductDecorator`).
+ * Creates the post step that pays the fee out of escrow: the fee recipient gets the fee for the gas used, and the proposer gets
+ * the remainder as a tip. It also adds the gas to the block's total (x/feemarket v1.1.1 `FeeMarketDeductDecorator`).
  */
 export function createSettleFee(deps: SettleDeps): AnteStep {
   return (context, tx, environment) => {
@@ -186,7 +186,7 @@ export function createSettleFee(deps: SettleDeps): AnteStep {
   };
 }
 
-/** Splits the offer by the gas used so far, including the settlement's first reads. */
+/** Splits the offer according to the gas used so far, including the first reads of the settlement. */
 function splitAtEnd(
   context: Context,
   offered: Coin,
@@ -214,7 +214,7 @@ function positive(coin: Coin): readonly Coin[] {
   return coin.amount > 0n ? [coin] : [];
 }
 
-/** Adds the gas to the current block. Fails the transaction if the block would exceed its maximum. */
+/** Adds the gas to the current block's total. Fails the transaction if the block would exceed its maximum. */
 function countGas(context: Context, state: State, gas: bigint, params: Params): void {
   const next = addUtilization(state, gas, params);
   if ("exceeded" in next) {
@@ -224,12 +224,12 @@ function countGas(context: Context, state: State, gas: bigint, params: Params): 
   storedState.set(context, next.state);
 }
 
-/** Creates `fee_pay`: the part of the offer that pays for the gas. */
+/** Creates the `fee_pay` event for the part of the offer that pays for the gas. */
 function feePaid(fee: Coin): ChainEvent {
   return event("fee_pay", [["fee", formatCoin(fee)]]);
 }
 
-/** Creates `tip_pay`: the part of the offer that exceeds the fee and goes to the proposer. */
+/** Creates the `tip_pay` event for the part of the offer that exceeds the fee, which the proposer receives. */
 function tipPaid(tip: Coin, proposer: string): ChainEvent {
   return event("tip_pay", [
     ["tip", formatCoin(tip)],

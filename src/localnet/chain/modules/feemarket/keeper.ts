@@ -37,7 +37,7 @@ export const storedState = createRequiredItem(
   STATE_KEY,
   rememberingCodec(mappedCodec(messageCodec(WireState), market.fromWire, market.toWire)),
 );
-/** Height up to which no fee is charged; -1 if fees are charged from the first block on. */
+/** Height up to which no fee is charged; -1 if fees are charged from the first block. */
 export const enabledHeight = createItem(MODULE_NAME, ENABLED_HEIGHT_KEY, integerCodec);
 
 /** Price per unit of gas. */
@@ -46,7 +46,7 @@ export interface GasPrice {
   readonly amount: Dec18;
 }
 
-/** Returns the price in a denomination. Throws dynamicfees/1100 unless it is the fee denomination. */
+/** Returns the gas price in a denomination. Throws dynamicfees/1100 unless it is the fee denomination. */
 export function gasPriceIn(context: Context, denom: string): GasPrice {
   // State before parameters, as in Go: the order decides the gas used when a later read fails.
   const { baseGasPrice } = storedState.get(context);
@@ -60,8 +60,8 @@ function priceOf(gas: bigint, price: GasPrice): bigint {
 }
 
 /**
- * Splits an offer into fee and tip. The offer must cover `gas.limit`, the fee pays for `gas.charged`, and the error text
- * contains `gas.used`. Throws sdk/13.
+ * Splits an offer into fee and tip. The offer must cover `gas.limit`; the fee pays for `gas.charged`; the error text reports
+ * `gas.used`. Throws sdk/13.
  */
 export function splitFee(
   offered: Coin,
@@ -86,5 +86,5 @@ export const ErrTooManyFeeCoins = registerError(
   2,
   "too many fee coins provided.  Only one fee coin may be provided",
 );
-/** The fee's denomination has no price. The deployed chain looks prices up in its `dynamicfees` module. */
+/** The fee's denomination has no price. The deployed chain looks up prices in its `dynamicfees` module. */
 const ErrUnknownDenom = registerError("dynamicfees", 1100, "unknown denom");

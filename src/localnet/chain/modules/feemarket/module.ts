@@ -20,14 +20,14 @@ import { closeBlock, paramsFromWire, paramsToWire } from "../../../../cosmos/fee
 import { defaultParams, findParamsError, storedParams } from "./params.ts";
 
 export interface FeemarketOptions {
-  /** Fee denomination for a genesis without parameters. */
+  /** Fee denomination if the genesis has no parameters. */
   readonly feeDenom: string;
   /** Prices that the node's mempool requires while the market is disabled. Default: none. */
   readonly minGasPrices?: readonly GasPrice[];
 }
 
 interface FeemarketDeps extends SettleDeps {
-  /** Burns the fees paid in a block. If absent, their recipient keeps them. */
+  /** Burns the fees paid in a block. If absent, the fee recipient keeps them. */
   readonly burnFees?: (context: Context) => void;
 }
 
@@ -35,11 +35,11 @@ interface FeemarketDeps extends SettleDeps {
 export interface FeemarketModule extends ChainModule {
   readonly takeFee: AnteStep;
   readonly settleFee: AnteStep;
-  /** Returns the most gas that a transaction can use; undefined while the market is disabled. */
+  /** Returns the maximum gas that a transaction can use, or undefined while the market is disabled. */
   readonly maxTxGas: (context: Context) => bigint | undefined;
 }
 
-/** More gas than paying out a fee uses. The payout follows after the block's utilization is counted. */
+/** An upper bound on the gas for paying out a fee, which happens after the gas is added to the block's utilization. */
 const PAYOUT_GAS = 200_000n;
 
 /** Creates the `feemarket` module: gas price, fee escrow and settlement. */
@@ -72,8 +72,8 @@ const SCHEMA: GenesisSchema<GenesisState> = {
 };
 
 /**
- * Reads parameters and state. Without parameters, the deployed chain's parameters apply with `feeDenom`; without a state, the
- * market starts at the minimum price.
+ * Reads parameters and state. Without parameters, the deployed chain's are used with `feeDenom`; without a state, the market
+ * starts at the minimum price.
  */
 function initGenesis(context: Context, json: JsonValue | undefined, feeDenom: string): void {
   const genesis = readGenesis(SCHEMA, json);

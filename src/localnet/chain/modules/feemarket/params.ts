@@ -10,7 +10,7 @@ import { isDenom } from "../../runtime/coins.ts";
 import { createRequiredItem, mappedCodec, messageCodec, rememberingCodec } from "../../store/collections.ts";
 import { MODULE_NAME, PARAMS_KEY } from "./keys.ts";
 
-/** The deployed chain's parameters. */
+/** Returns the deployed chain's parameters. */
 export function defaultParams(feeDenom: string): Params {
   return {
     ...DEPLOYED_MARKET,
@@ -27,7 +27,7 @@ export const storedParams = createRequiredItem(
   rememberingCodec(mappedCodec(messageCodec(WireParams), paramsFromWire, paramsToWire)),
 );
 
-/** Returns the first invalid field and the reason, or undefined. Rules, order and texts match the Go module. */
+/** Returns the first invalid field and the reason, or undefined. The rules, their order and the texts match the Go module. */
 export function findParamsError(
   params: Params,
 ): { readonly field: string; readonly text: string } | undefined {

@@ -5,12 +5,12 @@ import type { Context } from "../../runtime/context.ts";
 import { atPath, GenesisError } from "../../runtime/genesis.ts";
 import type { ChainModule, DeliverGenesisTx } from "../../runtime/module.ts";
 
-/** Name of the module, which is its member in the genesis document. It has no store. */
+/** Name of the module and of its member in the genesis document. The module has no store. */
 const MODULE_NAME = "genutil";
 const PATH = `app_state.${MODULE_NAME}`;
 
 interface GenutilOptions {
-  /** First part of the type URLs of the chain's own modules. */
+  /** Prefix of the type URLs of the chain's own modules. */
   readonly chainName: string;
 }
 
@@ -20,8 +20,8 @@ interface GenutilDeps {
 }
 
 /**
- * Creates the `genutil` module: the genesis document's transactions, which create a chain's first validators. They run after the
- * genesis of all modules, without a fee or a gas limit.
+ * Creates the `genutil` module, which runs the genesis document's transactions. They create a chain's first validators, and run
+ * after the genesis of all modules, without a fee or a gas limit.
  */
 export function createGenutilModule({ chainName }: GenutilOptions, deps: GenutilDeps): ChainModule {
   return {
@@ -60,7 +60,7 @@ function deliverTx(json: unknown, index: number, chainName: string, deliver: Del
   if (code !== 0) throw new GenesisError(path, log);
 }
 
-/** Encodes a transaction as its signer did: the protobuf encoding that the SDK signs leaves no choices. */
+/** Encodes a transaction exactly as its signer did: the protobuf encoding that the SDK signs is deterministic. */
 function encodeTx(json: unknown, chainName: string): Uint8Array {
   const { body, authInfo, signatures } = Tx.decode(messageFromJson("cosmos.tx.v1beta1.Tx", json, chainName));
   if (body === undefined || authInfo === undefined) throw new Error("body and auth_info were expected");

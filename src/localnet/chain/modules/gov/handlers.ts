@@ -26,7 +26,7 @@ import * as keeper from "./keeper.ts";
 import { ErrInvalidProposalContent, ErrInvalidVote, ErrNoProposalMsgs } from "./keys.ts";
 import { defaultParams, moduleParams } from "./params.ts";
 
-/** The messages of `cosmos.gov.v1` and `cosmos.gov.v1beta1`. */
+/** Creates the handlers for `cosmos.gov.v1` and `cosmos.gov.v1beta1` messages. */
 export function createHandlers(keepers: keeper.Keepers): readonly MessageHandler[] {
   return [
     ...messageHandlers(tx.Msg, { ...currentHandlers(keepers), ...authorityHandlers(keepers) }),
@@ -61,7 +61,7 @@ function currentHandlers(keepers: keeper.Keepers) {
   } satisfies Partial<MessageFunctions<typeof tx.Msg>>;
 }
 
-/** Messages that only a proposal can send. */
+/** Creates the handlers for messages that only a proposal can send. */
 function authorityHandlers({ authority, denom }: keeper.Keepers) {
   return {
     ExecLegacyContent: (_context, message) => {
@@ -105,7 +105,7 @@ function legacyHandlers(keepers: keeper.Keepers) {
   } satisfies MessageFunctions<typeof legacy.Msg>;
 }
 
-/** Converts a decimal's digits on the wire to decimal text. */
+/** Converts the digits of a decimal on the wire to decimal text. */
 function decimalText(digits: string): string {
   try {
     return formatDec18(digits === "" ? 0n : parseInt256(digits));
@@ -114,7 +114,7 @@ function decimalText(digits: string): string {
   }
 }
 
-/** Reads a legacy proposal's content. Throws sdk/2 for a kind that the chain does not have. */
+/** Reads a legacy proposal's content. Throws sdk/2 for a content type that the chain does not support. */
 function readContent(content: Any | undefined): TextProposal | undefined {
   if (content === undefined) return undefined;
   if (content.typeUrl !== "/cosmos.gov.v1beta1.TextProposal")
@@ -131,7 +131,7 @@ function readContent(content: Any | undefined): TextProposal | undefined {
 const MAX_TITLE_BYTES = 140;
 const MAX_DESCRIPTION_BYTES = 10_000;
 
-/** MsgSubmitProposal of v1beta1: its content becomes a message in the proposal. */
+/** MsgSubmitProposal (v1beta1): wraps the content in a message of the proposal. */
 function submitText(context: Context, message: legacy.MsgSubmitProposal, keepers: keeper.Keepers): bigint {
   const { proposer, initialDeposit } = message;
   const content = readContent(message.content);
@@ -157,7 +157,7 @@ function requireText(name: string, text: string, maxBytes: number): void {
     throw ErrInvalidProposalContent(`proposal ${name} is longer than max length of ${maxBytes}`);
 }
 
-/** Gas per proposal byte in addition to the store's gas: three times the price of a written byte. */
+/** Gas per proposal byte, in addition to the store's gas: three times the price of writing a byte. */
 const PROPOSAL_BYTE_GAS = 90n;
 
 function submitProposal(
@@ -182,7 +182,7 @@ function submitProposal(
   return proposal.id;
 }
 
-/** If the metadata is JSON with a title and a summary, they must match the proposal's. Any other metadata is accepted. */
+/** If the metadata is JSON with a title and a summary, requires both to match the proposal's. Any other metadata is accepted. */
 function requireMetadata({ metadata, title, summary }: keeper.Draft): void {
   const given = metadataOf(metadata);
   if (given === undefined) return;

@@ -31,9 +31,9 @@ import { minDepositOf, moduleParams, ratioOf } from "./params.ts";
 
 export interface GovOptions {
   readonly bech32Prefix: string;
-  /** Denomination of the default deposits. */
+  /** Denomination of the default minimum deposits. */
   readonly denom: string;
-  /** Bech32 address of the module's own account, which is the chain's authority. */
+  /** Bech32 address of the module's account, which is the chain's authority. */
   readonly authority: string;
 }
 
@@ -50,9 +50,9 @@ export interface BondedValidator {
   readonly shares: Dec18;
 }
 
-/** Tells who has how much stake. */
+/** Provides validators' and delegators' stakes. */
 interface StakingKeeper {
-  /** From highest to lowest power. */
+  /** Bonded validators, from highest to lowest power. */
   readonly bonded: (context: Context) => Iterable<BondedValidator>;
   readonly delegationsOf: (
     context: Context,
@@ -63,7 +63,7 @@ interface StakingKeeper {
 export interface GovDeps {
   readonly bank: BankKeeper;
   readonly staking: StakingKeeper;
-  /** Finds the handler of any module's message. */
+  /** Returns the handler for a message of any module. */
   readonly findMessage: (typeUrl: string) => MessageHandler | undefined;
 }
 
@@ -85,7 +85,7 @@ export const deposits = createMap(keys.MODULE_NAME, keys.DEPOSITS, bytesCodec, d
 export const votes = createMap(keys.MODULE_NAME, keys.VOTES, bytesCodec, voteCodec);
 export const constitution = createItem(keys.MODULE_NAME, keys.CONSTITUTION, textCodec);
 
-/** Stores a proposal, and marks whether it is in its voting period. */
+/** Stores a proposal, and records whether it is in its voting period. */
 export function setProposal(context: Context, proposal: Proposal): void {
   if (proposal.status === ProposalStatus.PROPOSAL_STATUS_VOTING_PERIOD)
     votingPeriod.set(context, proposal.id, Uint8Array.of(1));
@@ -112,7 +112,7 @@ export function deleteProposal(context: Context, proposal: Proposal): void {
   proposals.delete(context, proposal.id);
 }
 
-/** A proposal before it has an id. */
+/** A proposal that does not have an id yet. */
 export interface Draft {
   readonly messages: readonly Any[];
   readonly metadata: string;
@@ -167,7 +167,7 @@ function requireLength(text: string): void {
   if (length > MAX_METADATA_BYTES) throw keys.ErrMetadataTooLong(`got metadata with length ${length}`);
 }
 
-/** Requires a handler for the message, and the module's account as its only signer. Legacy content is first tried on a branch. */
+/** Requires the message to have a handler and the module's account as its only signer. Legacy content first runs on a branch. */
 function requireRunnable(
   context: Context,
   { typeUrl, value }: Any,
@@ -260,7 +260,7 @@ export function addDeposit(context: Context, { id, depositor, amount }: Payment,
   return starts;
 }
 
-/** One of the coins must reach the minimum share of the deposit that starts the vote. */
+/** Requires at least one coin to reach the minimum fraction of the deposit that starts the vote. */
 function requireRatioOf(params: Params, least: readonly Coin[], amount: readonly Coin[]): void {
   const ratio = ratioOf(params.minDepositRatio);
   if (ratio === 0n) return;
@@ -292,7 +292,7 @@ function startVote(context: Context, proposal: Proposal): void {
   activeQueue.set(context, keys.queueKey(endNs, proposal.id), proposal.id);
 }
 
-/** Stores a vote, replacing the voter's earlier one. Throws gov/3 outside the voting period. */
+/** Stores a vote, replacing any earlier vote by the same voter. Throws gov/3 outside the voting period. */
 export function addVote(context: Context, vote: Vote, { bech32Prefix }: Keepers): void {
   if (!votingPeriod.has(context, vote.proposalId)) throw keys.ErrInactiveProposal(vote.proposalId.toString());
   requireLength(vote.metadata);
@@ -310,7 +310,7 @@ function printOptions(options: readonly WeightedVoteOption[]): string {
   return `[${options.map(({ option, weight }) => `{"option":${option},"weight":"${weight}"}`).join(",")}]`;
 }
 
-/** A proposal's deposits, ordered by depositor. */
+/** Returns a proposal's deposits, ordered by depositor. */
 function depositsOf(context: Context, id: bigint): readonly Deposit[] {
   return [...deposits.entries(context, uint64BigEndian(id))].map(([, deposit]) => deposit);
 }
@@ -320,7 +320,7 @@ function deleteVotes(context: Context, id: bigint): void {
   for (const [key] of all) votes.delete(context, key);
 }
 
-/** Returns a proposal's deposits to their owners. */
+/** Returns a proposal's deposits to their depositors. */
 export function refundDeposits(context: Context, id: bigint, keepers: Keepers): void {
   for (const deposit of depositsOf(context, id)) {
     const address = parseAddress(keepers.bech32Prefix, deposit.depositor);
@@ -338,8 +338,8 @@ export function burnDeposits(context: Context, id: bigint, { bank, bech32Prefix 
 }
 
 /**
- * MsgCancelProposal, sent by the proposer before the vote ends. The share `proposal_cancel_ratio` of each deposit is burned or
- * sent to `proposal_cancel_dest`; the rest is returned. Throws `ModuleError`.
+ * MsgCancelProposal, sent by the proposer before the vote ends. The fraction `proposal_cancel_ratio` of each deposit is burned or
+ * sent to `proposal_cancel_dest`; the remainder is returned. Throws `ModuleError`.
  */
 export function cancelProposal(context: Context, id: bigint, proposer: string, keepers: Keepers): void {
   const proposal = requireProposal(context, id);

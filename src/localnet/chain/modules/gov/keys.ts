@@ -2,10 +2,10 @@ import { concat, uint64BigEndian } from "../../../../platform/base/bytes.ts";
 import { registerError } from "../../runtime/errors.ts";
 import { lengthPrefixed, timeKey } from "../staking/keys.ts";
 
-/** Name of the module, its store and its account; also the error codespace. */
+/** Name of the module, its store and its account, and the error codespace. */
 export const MODULE_NAME = "gov";
 
-/** `| id (8 bytes)`: proposal. */
+/** `| id (8 bytes)`: the proposal. */
 export const PROPOSALS = Uint8Array.of(0x00);
 /** `| end of voting | id`: the id, for proposals in their voting period. */
 export const ACTIVE_QUEUE = Uint8Array.of(0x01);
@@ -15,20 +15,20 @@ export const INACTIVE_QUEUE = Uint8Array.of(0x02);
 export const PROPOSAL_ID = Uint8Array.of(0x03);
 /** `| id`: 01, for proposals in their voting period. */
 export const VOTING_PERIOD = Uint8Array.of(0x04);
-/** `| id | lp(depositor)`: deposit. */
+/** `| id | lp(depositor)`: the deposit. */
 export const DEPOSITS = Uint8Array.of(0x10);
-/** `| id | lp(voter)`: vote. */
+/** `| id | lp(voter)`: the vote. */
 export const VOTES = Uint8Array.of(0x20);
 export const PARAMS = Uint8Array.of(0x30);
 /** The constitution, text. */
 export const CONSTITUTION = Uint8Array.of(0x31);
 
-/** A deposit's or vote's key after its prefix: `id | lp(address)`. */
+/** Encodes the key of a deposit or vote, without its prefix: `id | lp(address)`. */
 export function partKey(id: bigint, address: Uint8Array): Uint8Array {
   return concat(uint64BigEndian(id), lengthPrefixed(address));
 }
 
-/** A queue entry's key after its prefix: `time (29 bytes) | id`. */
+/** Encodes the key of a queue entry, without its prefix: `time (29 bytes) | id`. */
 export function queueKey(timeNs: bigint, id: bigint): Uint8Array {
   return concat(timeKey(timeNs), uint64BigEndian(id));
 }

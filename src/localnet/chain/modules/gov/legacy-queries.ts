@@ -8,7 +8,7 @@ import { utf8 } from "../../../../platform/base/bytes.ts";
 import { parseDec18 } from "../../../../platform/base/decimal.ts";
 import type { QueryFunctions, ServedQueries } from "../../runtime/handlers.ts";
 
-/** Creates the `cosmos.gov.v1beta1` queries from v1 queries. Requests have the same fields in both, as do deposit responses. */
+/** Creates the `cosmos.gov.v1beta1` queries from the v1 queries. Requests and deposit responses have the same fields in both. */
 export function legacyQueries(
   queries: ServedQueries<typeof current.Query>,
 ): QueryFunctions<typeof legacy.Query> {
@@ -48,7 +48,7 @@ function toLegacy({ id, finalTallyResult: tally, ...proposal }: v1.Proposal): go
   };
 }
 
-/** The content that a message executes. If the proposal has no such message, its first message, as on the deployed chain. */
+/** Returns the legacy content that a proposal executes, or else its first message, as on the deployed chain. */
 function contentOf({ messages }: Pick<v1.Proposal, "messages">): gov.Proposal["content"] {
   const [exec] = messages.filter(({ typeUrl }) => typeUrl === "/cosmos.gov.v1.MsgExecLegacyContent");
   return exec === undefined ? messages[0] : MsgExecLegacyContent.decode(exec.value).content;
@@ -59,7 +59,7 @@ function toLegacyTally(tally: v1.TallyResult): gov.TallyResult {
   return { yes, abstain, no, noWithVeto };
 }
 
-/** In v1, the weights are decimals with a point. */
+/** Converts a v1 vote, whose weights are decimals with a point. */
 function toLegacyVote({ options, ...vote }: v1.Vote): gov.Vote {
   return {
     ...vote,
@@ -81,7 +81,7 @@ function toLegacyParams(params: current.QueryParamsResponse): legacy.QueryParams
   };
 }
 
-/** A decimal in protobuf: its digits, without a point. */
+/** Returns a decimal as protobuf encodes it: its digits, without a point. */
 function digitsOf(decimal: string): string {
   return parseDec18(decimal).toString();
 }

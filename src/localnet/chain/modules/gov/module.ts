@@ -24,7 +24,7 @@ import { legacyQueries } from "./legacy-queries.ts";
 import { defaultParams, moduleParams } from "./params.ts";
 import { endBlock, tally } from "./tally.ts";
 
-/** Creates the `gov` module: proposals that run messages as the chain's authority if stakeholders vote for them. */
+/** Creates the `gov` module: proposals whose messages run as the chain's authority if stakeholders vote for them. */
 export function createGovModule(options: keeper.GovOptions, deps: keeper.GovDeps): ChainModule {
   const keepers: keeper.Keepers = { ...options, ...deps };
   const queries = createQueries(keepers);
@@ -50,7 +50,7 @@ function createQueries(keepers: keeper.Keepers) {
   } satisfies Partial<QueryFunctions<typeof wire.Query>>;
 }
 
-/** Queries for votes and deposits. */
+/** Creates the queries for votes and deposits. */
 function createPartQueries(keepers: keeper.Keepers) {
   return {
     Vote: (context, { proposalId, voter }) => {
@@ -110,7 +110,7 @@ function proposalOf(context: Context, id: bigint): Proposal {
   return proposal;
 }
 
-/** The stored result if the vote has ended; otherwise the result if it ended now. */
+/** Returns the stored result if the vote has ended, or else the result as if the vote ended now. */
 function tallyOf(context: Context, id: bigint, keepers: keeper.Keepers): Proposal["finalTallyResult"] {
   const proposal = proposalOf(context, id);
   if (proposal.status === ProposalStatus.PROPOSAL_STATUS_VOTING_PERIOD)
@@ -118,7 +118,7 @@ function tallyOf(context: Context, id: bigint, keepers: keeper.Keepers): Proposa
   return proposal.finalTallyResult;
 }
 
-/** An absent filter lets every proposal pass. */
+/** Lists proposals. An absent filter matches every proposal. */
 function queryProposals(
   context: Context,
   { proposalStatus, voter, depositor, pagination }: wire.QueryProposalsRequest,
@@ -139,7 +139,7 @@ function queryProposals(
   return { proposals: list, pagination: page };
 }
 
-/** `params` always has all parameters; the parts from earlier releases are added on request. */
+/** `params` always contains all parameters; the separate parts from earlier releases are added on request. */
 function queryParams(context: Context, { paramsType }: wire.QueryParamsRequest): wire.QueryParamsResponse {
   const params = moduleParams.get(context);
   const { minDeposit, maxDepositPeriod, votingPeriod, quorum, threshold, vetoThreshold } = params;
@@ -164,7 +164,7 @@ const SCHEMA: GenesisSchema<GenesisState> = {
   type: GenesisState,
 };
 
-/** Stores the state. Throws `GenesisError` for invalid params and for votes or deposits on unknown proposals. */
+/** Stores the state. Throws `GenesisError` for invalid params, and for votes or deposits on unknown proposals. */
 function initGenesis(context: Context, json: JsonValue | undefined, keepers: keeper.Keepers): void {
   const state = readGenesis(SCHEMA, json) ?? GenesisState.decode(new Uint8Array(0));
   const path = `app_state.${keys.MODULE_NAME}`;

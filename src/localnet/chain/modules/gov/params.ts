@@ -8,7 +8,7 @@ import { MODULE_NAME, PARAMS } from "./keys.ts";
 
 const MIN_DEPOSIT = 10_000_000n;
 
-/** The SDK's defaults with the chain's denomination. Ratios are decimal texts, in which 1 means everything. */
+/** Returns the SDK's defaults with the chain's denomination. Ratios are decimal texts, where 1 means the whole. */
 export function defaultParams(denom: string): Params {
   return {
     minDeposit: [{ denom, amount: MIN_DEPOSIT.toString() }],
@@ -39,7 +39,7 @@ export const moduleParams: ModuleParams<Params> = defineParams({
   validate: validateParams,
 });
 
-/** Returns the deposit that starts the vote. */
+/** Returns the deposit required to start the vote. */
 export function minDepositOf(params: Params, expedited: boolean): readonly Coin[] {
   return parseCoins(expedited ? params.expeditedMinDeposit : params.minDeposit);
 }
@@ -53,7 +53,7 @@ export function ratioOf(text: string, name = "ratio"): Dec18 {
   }
 }
 
-/** Throws an unregistered error for parameters that the module could not work with. */
+/** Throws an unregistered error for parameters that would break the module. */
 function validateParams(params: Params): void {
   const least = requireCoins("minimum deposit", params.minDeposit);
   const expedited = requireCoins("expedited minimum deposit", params.expeditedMinDeposit);

@@ -24,7 +24,7 @@ import * as keeper from "./keeper.ts";
 import { queueKey } from "./keys.ts";
 import { moduleParams, ratioOf } from "./params.ts";
 
-/** Drops proposals without a sufficient deposit, and ends votes whose time is up. */
+/** Drops proposals whose deposit is insufficient at the end of its period, and ends votes whose period is over. */
 export function endBlock(context: Context, keepers: keeper.Keepers): void {
   const isDue = ([key]: readonly [Uint8Array, bigint]): boolean =>
     Buffer.compare(key.subarray(0, timeKey(context.timeNs).length), timeKey(context.timeNs)) <= 0;
@@ -73,7 +73,7 @@ function endVote(context: Context, proposal: Proposal, keepers: keeper.Keepers):
 
 type Outcome = readonly [proposal: Proposal, result: string, log: string];
 
-/** Runs the messages of a proposal that passed. If one fails, the writes of all of them are dropped. */
+/** Runs the messages of a proposal that passed. If one message fails, all their writes are dropped. */
 function runProposal(context: Context, proposal: Proposal, { findMessage }: keeper.Keepers): Outcome {
   let at = 0;
   try {
@@ -124,8 +124,8 @@ interface Tally {
 }
 
 /**
- * Counts the votes by stake: each voter counts with its delegations, and each bonded validator that voted counts with the
- * delegations whose owners did not vote. `removesVotes` deletes the counted votes.
+ * Counts the votes by stake: each voter's delegations count for its vote, and the delegations whose owners did not vote count for
+ * the vote of their bonded validator, if it voted. `removesVotes` deletes the counted votes.
  */
 export function tally(
   context: Context,
@@ -157,14 +157,14 @@ interface Counted {
   /** Voting power by option. */
   readonly counts: ReadonlyMap<number, Dec18>;
   readonly total: Dec18;
-  /** Tokens of all bonded validators. */
+  /** Total tokens of all bonded validators. */
   readonly bonded: bigint;
 }
 
 type Ballot = readonly { readonly option: number; readonly weight: string }[];
 
 interface Candidate extends keeper.BondedValidator {
-  /** Shares of the delegators that voted themselves. */
+  /** Shares of delegators that cast their own votes. */
   deducted: Dec18;
   ballot: Ballot;
 }

@@ -5,16 +5,16 @@ import type { Context } from "../../runtime/context.ts";
 import { registerError, unregisteredError, wrapErrors } from "../../runtime/errors.ts";
 import { type Codec, createMap, messageCodec } from "../../store/collections.ts";
 
-/** Name of the module and of its store; also the error codespace. */
+/** Name of the module and its store, and the error codespace. */
 export const MODULE_NAME = "harpoon";
 
 /** `subscriptions` | hook type (4 bytes, big-endian) → `HookSubscriptions`. */
 const SUBSCRIPTIONS_PREFIX = utf8("subscriptions");
 
 export interface HarpoonOptions {
-  /** The chain's own name: the package prefix in type URLs and query paths. */
+  /** The chain's own name, used as the package prefix in type URLs and query paths. */
   readonly chainName: string;
-  /** Prefix of account addresses, to which operator and consensus addresses add `valoper` and `valcons`. */
+  /** Bech32 prefix of account addresses. Operator and consensus addresses append `valoper` and `valcons`. */
   readonly bech32Prefix: string;
   /** Bech32 address of the account that may change subscriptions. */
   readonly authority: string;
@@ -39,12 +39,12 @@ const NAMES = new Map<number, string>(Object.entries(HookType).map(([name, value
 /** All hook types, including the unspecified one, in ascending order. */
 const HOOK_TYPES: readonly HookType[] = Object.values(HookType).toSorted((a, b) => a - b);
 
-/** A hook type's name, or its number if it is unknown, as printed by Go. */
+/** Returns a hook type's name or, if the type is unknown, its number, as Go prints it. */
 export function nameOfHook(hook: number): string {
   return NAMES.get(hook) ?? hook.toString();
 }
 
-/** Throws an unregistered error if the number is not a hook type or is the unspecified one. */
+/** Throws an unregistered error if the number is unspecified or not a hook type. */
 export function requireHookType(hook: number): void {
   if (!NAMES.has(hook)) throw unregisteredError(`non-existing hook=${hook}`);
   if (hook === HookType.HOOK_TYPE_UNSPECIFIED) throw unregisteredError("unspecified hooks are not allowed");
@@ -68,17 +68,17 @@ const subscriptions = createMap(
   messageCodec<HookSubscriptions>(HookSubscriptions),
 );
 
-/** As in Go, checks that the record exists before reading it. Both accesses consume gas. */
+/** Finds a hook type's record. As in Go, checks that it exists before reading it; both accesses consume gas. */
 function findRecord(context: Context, hookType: HookType): HookSubscriptions | undefined {
   return subscriptions.has(context, hookType) ? subscriptions.get(context, hookType) : undefined;
 }
 
-/** Returns one hook type's contracts in the order in which they subscribed, which is also the order of the calls. */
+/** Returns the contracts subscribed to a hook type in subscription order, which is also the call order. */
 export function subscribedContracts(context: Context, hookType: HookType): readonly string[] {
   return findRecord(context, hookType)?.contractAddresses ?? [];
 }
 
-/** Returns the records of all hook types that have one, ordered by type. */
+/** Returns the records of all hook types with a record, ordered by type. */
 export function allSubscriptions(context: Context): readonly HookSubscriptions[] {
   return [...subscriptions.entries(context)].map(([, record]) => record);
 }
@@ -89,8 +89,8 @@ export function setSubscriptions(context: Context, record: HookSubscriptions): v
 }
 
 /**
- * Replaces the hook types that a contract subscribes to (chain-extension-modules.md, "States and transitions"). A subscription
- * that the contract already has keeps its place in the call order; a new one comes last.
+ * Replaces the hook types to which a contract subscribes (chain-extension-modules.md, "States and transitions"). An existing
+ * subscription keeps its place in the call order; a new one is added at the end.
  */
 export function replaceSubscriptions(context: Context, contract: string, hooks: readonly HookType[]): void {
   for (const hook of hooks) subscribe(context, contract, hook);
@@ -99,14 +99,14 @@ export function replaceSubscriptions(context: Context, contract: string, hooks: 
   }
 }
 
-/** Always writes the record, as Go does: a message's gas does not depend on earlier subscriptions. */
+/** Always writes the record, as Go does, so a message's gas does not depend on earlier subscriptions. */
 function subscribe(context: Context, contract: string, hookType: HookType): void {
   const present = subscribedContracts(context, hookType);
   const contractAddresses = present.includes(contract) ? [...present] : [...present, contract];
   setSubscriptions(context, { hookType, contractAddresses });
 }
 
-/** Deletes the record if it becomes empty, and otherwise writes it, as Go does. */
+/** Deletes the record if it becomes empty; otherwise writes it, as Go does. */
 function unsubscribe(context: Context, contract: string, hookType: HookType): void {
   const record = findRecord(context, hookType);
   if (record === undefined) return;
@@ -115,15 +115,15 @@ function unsubscribe(context: Context, contract: string, hookType: HookType): vo
   else setSubscriptions(context, { hookType, contractAddresses });
 }
 
-/** Without this prefix and in lower case, a hook type's name is the key of its sudo message. */
+/** Prefix of hook type names. The rest of the name, in lower case, is the key in the sudo message. */
 const NAME_PREFIX = "HOOK_TYPE_";
 
-/** The hooks that the staking module calls. Addresses are bytes. Every call throws the error of the first contract that fails. */
+/** The hooks that the staking module calls. Addresses are bytes. If a contract fails, the hook throws its error. */
 export type HarpoonHooks = ReturnType<typeof createHooks>;
 
 /**
- * Creates the hooks. Each sends one sudo message, as JSON text in the style of Go's `encoding/json`, to the contracts subscribed
- * to its type (chain-extension-modules.md, "Hook subscription module").
+ * Creates the hooks. Each hook sends one sudo message, as JSON text in the style of Go's `encoding/json`, to the contracts
+ * subscribed to its type (chain-extension-modules.md, "Hook subscription module").
  */
 export function createHooks(keepers: Keepers) {
   const { bech32Prefix } = keepers;
@@ -154,7 +154,7 @@ export function createHooks(keepers: Keepers) {
     beforeDelegationSharesModified: ofDelegation(HookType.HOOK_TYPE_BEFORE_DELEGATION_SHARES_MODIFIED),
     beforeDelegationRemoved: ofDelegation(HookType.HOOK_TYPE_BEFORE_DELEGATION_REMOVED),
     afterDelegationModified: ofDelegation(HookType.HOOK_TYPE_AFTER_DELEGATION_MODIFIED),
-    /** `fraction` is text with 18 decimals. */
+    /** `fraction` is decimal text with 18 decimal places. */
     beforeValidatorSlashedWithTokensToBurn: (
       context: Context,
       validator: Uint8Array,
@@ -174,8 +174,8 @@ export function createHooks(keepers: Keepers) {
 }
 
 /**
- * Calls a hook type's contracts in order, in the caller's context: without a cache layer or a gas limit of its own. The first
- * error ends the calls; its codespace and code are unchanged. `body` is the message's value as JSON.
+ * Calls the contracts subscribed to a hook type in order, in the caller's context: without a cache layer or gas limit of their
+ * own. The first error ends the calls and keeps its codespace and code. `body` is the message's value as JSON.
  */
 function callSubscribers(context: Context, contracts: ContractKeeper, hook: HookType, body: string): void {
   const name = nameOfHook(hook);

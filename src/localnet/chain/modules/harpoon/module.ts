@@ -60,7 +60,7 @@ export function createHarpoonModule(options: HarpoonOptions, deps: HarpoonDeps):
 
 /**
  * MsgManageHookSubscription (chain-extension-modules.md, "Hook subscription module"), accepted only from the authority. As in Go,
- * the contract is checked before the authority.
+ * the contract address is checked before the authority.
  */
 function manageHookSubscription(
   context: Context,
@@ -76,8 +76,8 @@ function manageHookSubscription(
 }
 
 /**
- * Checks MsgManageHookSubscription in Go's order and returns its subscription. If the message has none, Go panics; here the
- * message fails with an error.
+ * Checks MsgManageHookSubscription in Go's order and returns its subscription. If the subscription is missing, Go panics; here,
+ * the message fails with an error.
  */
 function validateManageHookSubscription(
   { authority, hookSubscription }: tx.MsgManageHookSubscription,
@@ -124,7 +124,7 @@ function requireExisting(hook: HookType): void {
   );
 }
 
-/** The module's query. Its path starts with the chain's own name. */
+/** Creates the handler for the module's query, whose path starts with the chain's own name. */
 function createQueryHandlers(chainName: string): readonly QueryHandler[] {
   return queryHandlers(
     wire.Query,
@@ -153,8 +153,8 @@ const SCHEMA: GenesisSchema<GenesisState> = {
 };
 
 /**
- * Stores a genesis document's subscriptions. Throws `GenesisError` for an invalid, repeated or missing contract and for an
- * invalid or repeated hook type.
+ * Stores the subscriptions from a genesis document. Throws `GenesisError` if a contract is invalid, repeated or missing, or if a
+ * hook type is invalid or repeated.
  */
 function initGenesis(context: Context, json: JsonValue | undefined, keepers: Keepers): void {
   const records = readGenesis(SCHEMA, json)?.hookSubscriptions ?? [];

@@ -13,8 +13,8 @@ export const ErrBadMessage = registerError(MODULE_NAME, 3, "bad message");
 export const ErrContractError = registerError(MODULE_NAME, 4, "contract error");
 
 /**
- * Calls the contract with a packet, which it checks and counts. Throws `ModuleError`: rate-limited-ibc/2 if the contract refuses
- * or fails for any reason, or an unregistered error if the address or the data is invalid.
+ * Calls the contract to check and count a packet. Throws `ModuleError`: rate-limited-ibc/2 if the contract refuses the packet or
+ * fails for any reason, or an unregistered error if the address or the data is invalid.
  */
 export function checkLimits(
   context: Context,
@@ -30,7 +30,7 @@ export function checkLimits(
   );
 }
 
-/** Calls the contract with a sent packet that did not arrive. Throws `ModuleError`; rate-limited-ibc/4 if the contract fails. */
+/** Notifies the contract of a sent packet that did not arrive. Throws `ModuleError`; rate-limited-ibc/4 if the contract fails. */
 export function undoSend(
   context: Context,
   { contract, packet }: { readonly contract: string; readonly packet: Packet },
@@ -53,16 +53,16 @@ function dataOf({ data }: Packet, words: string): TransferData {
   }
 }
 
-/** Name of the packet event that the contract is called with. */
+/** Name of the packet event with which the contract is called. */
 export type LimiterCall = "send_packet" | "recv_packet" | "undo_send";
 
-/** Placeholder for the other end of a packet that is being sent, in the message to the contract. */
+/** Placeholder for the destination of a packet being sent, used in the message to the contract. */
 export const OMITTED = "omitted";
 
 /**
  * Builds the sudo message (chain-extension-modules.md, "IBC rate limit module"): compact JSON with its members in the
- * specification's order. As in Go, empty texts in the data and zero heights are omitted. 64-bit numbers are printed with all
- * digits.
+ * specification's order. As in Go, empty texts in the data and zero heights are omitted. All digits of 64-bit numbers are
+ * printed.
  */
 export function limiterMessage(
   call: LimiterCall,
@@ -94,7 +94,7 @@ export function limiterMessage(
   ]);
 }
 
-/** The specification has no memo here. */
+/** The data as JSON. In the specification, it has no memo. */
 function dataJson({ denom, amount, sender, receiver, memo }: TransferData, { deployed }: Profile): string {
   const specified = { denom, amount, sender, receiver };
   const members = Object.entries(deployed("transferMemo") ? { ...specified, memo } : specified);

@@ -29,11 +29,11 @@ import {
 } from "./limiter.ts";
 import { type Keepers, MODULE_NAME, moduleParams } from "./params.ts";
 
-/** A receiver of this many bytes or more is refused. */
+/** A receiver of at least this many bytes is refused. */
 const MAX_RECEIVER_BYTES = 4096;
 const EXCEEDED = "rate limit exceeded";
 
-/** Puts the limiter in front of the channels, so that a transfer that it refuses is not sent. */
+/** Puts the limiter in front of the channels, so that transfers it refuses are not sent. */
 export function rateLimitICS4Wrapper(inner: ICS4Wrapper, keepers: Keepers): ICS4Wrapper {
   return {
     sendPacket: (context, packet) => {
@@ -60,7 +60,7 @@ export function rateLimitMiddleware(inner: IBCModule, keepers: Keepers): IBCModu
   };
 }
 
-/** Throws if the contract refuses a packet. Packets that are not transfers pass. */
+/** Throws if the contract refuses a packet. Packets that are not transfers are not limited. */
 function requireAllowed(context: Context, packet: OutgoingPacket, keepers: Keepers): void {
   const contract = moduleParams.get(context).contractAddress;
   if (contract === "" || !isTransfer(packet)) return;
@@ -86,7 +86,7 @@ function isTransfer({ data }: OutgoingPacket): boolean {
   }
 }
 
-/** Returns the acknowledgement for a packet that is refused; undefined if the packet may come in. */
+/** Returns the acknowledgement for a refused packet, or undefined if the packet is accepted. */
 function refusalOf(context: Context, packet: RelayedPacket, keepers: Keepers): Acknowledgement | undefined {
   const invalid = receiverError(packet);
   if (invalid !== undefined) {
@@ -108,7 +108,7 @@ function refusalOf(context: Context, packet: RelayedPacket, keepers: Keepers): A
   }
 }
 
-/** Returns why a packet's receiver is invalid. The receiver is checked even if there is no contract. */
+/** Returns why a packet's receiver is invalid. The receiver is checked even if no contract is set. */
 function receiverError({ data }: RelayedPacket): string | undefined {
   try {
     if (Buffer.byteLength(readReceiver(data)) < MAX_RECEIVER_BYTES) return undefined;
@@ -136,7 +136,7 @@ function unreadable(reason: string): ModuleError {
   return ErrUnknownRequest(`cannot unmarshal ICS-20 transfer packet acknowledgement: ${reason}`);
 }
 
-/** Calls the contract with a failed packet. If the call fails, only an event is emitted; the refund must not depend on it. */
+/** Notifies the contract of a failed packet. If the call fails, only an event is emitted; the refund must not depend on it. */
 function undo(
   context: Context,
   packet: RelayedPacket,
@@ -167,7 +167,7 @@ function badRevert(
   ]);
 }
 
-/** Builds the event for a packet that the module refuses. */
+/** Builds the event for a packet that the module has refused. */
 function packetRefused(error: string, reason?: string): ChainEvent {
   return event("ibc-acknowledgement-error", [
     ["error", error],

@@ -21,7 +21,7 @@ import {
 
 /** The module and its middleware. */
 export interface RateLimitModule extends ChainModule {
-  /** Puts the limiter around a port's application. */
+  /** Wraps the limiter around a port's application. */
   readonly rateLimitMiddleware: (inner: IBCModule) => IBCModule;
   /** Puts the limiter in front of an application's channels. */
   readonly rateLimitICS4Wrapper: (inner: ICS4Wrapper) => ICS4Wrapper;
@@ -33,7 +33,7 @@ const SCHEMA: GenesisSchema<GenesisState> = {
   type: GenesisState,
 };
 
-/** Creates the `rate-limited-ibc` module: a contract decides which transfers pass. */
+/** Creates the `rate-limited-ibc` module, in which a contract decides which transfers are allowed. */
 export function createRateLimitModule(options: RateLimitOptions, deps: RateLimitDeps): RateLimitModule {
   const keepers: Keepers = { ...options, ...deps };
   const { chainName, bech32Prefix, authority } = options;

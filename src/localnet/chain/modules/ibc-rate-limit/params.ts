@@ -6,9 +6,9 @@ import { unregisteredError } from "../../runtime/errors.ts";
 import { defineParams, type ModuleParams } from "../../runtime/params.ts";
 
 export interface RateLimitOptions {
-  /** The chain's own name: the package prefix in type URLs and query paths. */
+  /** The chain's own name, used as the package prefix in type URLs and query paths. */
   readonly chainName: string;
-  /** Prefix of account addresses. */
+  /** Bech32 prefix of account addresses. */
   readonly bech32Prefix: string;
   /** Bech32 address of the account that may change the params. */
   readonly authority: string;
@@ -27,10 +27,10 @@ export interface RateLimitDeps {
 /** Options, and keepers of other modules. */
 export interface Keepers extends RateLimitOptions, RateLimitDeps {}
 
-/** Name of the module and of its store; also the error codespace and the event attribute. */
+/** Name of the module and its store, the error codespace and the event attribute. */
 export const MODULE_NAME = "rate-limited-ibc";
 
-/** `contract_address`: the contract that limits transfers. It is empty by default, and transfers are unlimited. */
+/** `contract_address`: the contract that limits transfers. Empty by default, which leaves transfers unlimited. */
 export const moduleParams: ModuleParams<Params> = defineParams({
   store: MODULE_NAME,
   key: Uint8Array.of(0x01),
@@ -40,7 +40,7 @@ export const moduleParams: ModuleParams<Params> = defineParams({
 
 /**
  * Throws an unregistered error if the address is not an account address on this chain. The account need not be a contract; if it
- * is not, the call fails, which refuses every transfer.
+ * is not, every call fails, so every transfer is refused.
  */
 export function requireAddress(bech32Prefix: string, text: string, words?: string): void {
   try {

@@ -60,7 +60,7 @@ const CHANNEL = "ibc.core.channel.v1";
 
 /**
  * Reads the module's genesis in ibc-go's format: `client_genesis`, `connection_genesis` and `channel_genesis`. If a part is
- * absent, there are no clients, connections or channels, and params are the defaults. Creates the localhost client and its
+ * absent, its clients, connections or channels are empty and its params are the defaults. Creates the localhost client and its
  * connection, as ibc-go does whenever it starts from a genesis. Throws `GenesisError`.
  */
 export function initGenesis(context: Context, genesis: JsonValue | undefined): void {
@@ -134,7 +134,7 @@ function exportConnections(context: Context, clientIds: readonly string[]): Json
   };
 }
 
-/** Stores the `params` from a part of the genesis, or the defaults. Throws `GenesisError` if they are invalid. */
+/** Stores the `params` from one part of the genesis, or the defaults if absent. Throws `GenesisError` if they are invalid. */
 function initParams<T>(context: Context, genesis: JsonField, service: string, params: ModuleParams<T>): void {
   const field = genesis.member("params");
   const given = asMessage(field, { name: `${service}.Params`, codec: params.type });
@@ -156,24 +156,24 @@ interface MessageType<T> {
   readonly codec: { decode(input: Uint8Array): T };
 }
 
-/** Wraps the module's genesis; an absent genesis is an empty object. The field's methods throw `GenesisError`. */
+/** Wraps the module's genesis. An absent genesis is treated as an empty object. The field's methods throw `GenesisError`. */
 function genesisField(genesis: JsonValue | undefined): JsonField {
   const path = `app_state.${STORE_NAME}`;
   return new JsonField(genesis ?? {}, path, (where, expected) => new GenesisError(where, `not ${expected}`));
 }
 
-/** Decodes a message from proto JSON; undefined if absent. */
+/** Decodes a message from proto JSON, or returns undefined if absent. */
 function asMessage<T>(field: JsonField, type: MessageType<T>): T | undefined {
   if (!field.isPresent()) return undefined;
   return atPath(field.path, () => type.codec.decode(messageFromJson(type.name, field.value)));
 }
 
-/** Decodes a list of messages from proto JSON; empty if absent. */
+/** Decodes a list of messages from proto JSON. An absent list is empty. */
 function asMessages<T>(field: JsonField, type: MessageType<T>): readonly T[] {
   return field.elements().flatMap((element) => asMessage(element, type) ?? []);
 }
 
-/** A client in the genesis format. `metadata` contains all other entries of its store. */
+/** A client in genesis format. `metadata` contains all other entries in its store. */
 interface ExportedClient {
   readonly clientId: string;
   readonly clientState: JsonValue;
@@ -182,8 +182,8 @@ interface ExportedClient {
 }
 
 /**
- * Imports one entry from `clients`, with its entries from `clients_consensus` and `clients_metadata`. `genesis` is the object
- * that contains the three lists. Throws `GenesisError`, or `ModuleError` for an invalid client.
+ * Imports one entry from `clients`, along with its entries from `clients_consensus` and `clients_metadata`. `genesis` is the
+ * object that contains the three lists. Throws `GenesisError`, or `ModuleError` for an invalid client.
  */
 function importClient(context: Context, client: JsonField, genesis: JsonField): void {
   const clientId = client.member("client_id").required().asText();
@@ -210,7 +210,7 @@ const CONSENSUS_STATE = {
   codec: ConsensusStateWithHeight,
 };
 
-/** Returns the list's entries that have this `client_id`. */
+/** Returns the entries of a list with this `client_id`. */
 function entriesOf(genesis: JsonField, list: string, clientId: string): readonly JsonField[] {
   return genesis
     .member(list)
@@ -225,7 +225,7 @@ function metadataOf(entry: JsonField): { readonly key: Uint8Array; readonly valu
   };
 }
 
-/** Returns all clients, in ascending order of their ids as text, each with all its store entries except its connections. */
+/** Returns all clients, sorted by their ids as text, each with all its store entries except its connections. */
 function listClients(context: Context): readonly ExportedClient[] {
   const clients = new Map<string, { state: JsonValue; consensus: JsonObject[]; metadata: JsonObject[] }>();
   const entries = context.store(STORE_NAME).iterate(CLIENTS_PREFIX, prefixEnd(CLIENTS_PREFIX));
@@ -256,7 +256,7 @@ function splitPath(path: Uint8Array): { readonly clientId?: string; readonly key
   return { clientId: textOf(path.subarray(start, end)), key: path.subarray(end + 1) };
 }
 
-/** Returns a consensus state in the genesis format; undefined for any other key. */
+/** Returns a consensus state in genesis format, or undefined for any other key. */
 function consensusStateJson(key: Uint8Array, value: Uint8Array): JsonObject | undefined {
   const match = /^consensusStates\/([^/]+)$/.exec(textOf(key));
   const height = parseHeight(match?.[1] ?? "");
@@ -270,19 +270,19 @@ function consensusStateJson(key: Uint8Array, value: Uint8Array): JsonObject | un
   };
 }
 
-/** Latin-1 maps every byte to one character, so binary keys compare safely. */
+/** Decodes bytes as Latin-1, which maps every byte to one character, so binary keys compare safely. */
 function textOf(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString("latin1");
 }
 
-/** Genesis lists with packet entries. */
+/** Genesis lists that contain packet entries. */
 const PACKET_LISTS: readonly (readonly [list: string, name: PacketEntryName])[] = [
   ["acknowledgements", "acks"],
   ["commitments", "commitments"],
   ["receipts", "receipts"],
 ];
 
-/** Genesis lists with channel sequences. */
+/** Genesis lists that contain channel sequences. */
 const SEQUENCE_LISTS: readonly (readonly [list: string, name: SequenceName])[] = [
   ["send_sequences", "nextSequenceSend"],
   ["recv_sequences", "nextSequenceRecv"],
@@ -290,8 +290,8 @@ const SEQUENCE_LISTS: readonly (readonly [list: string, name: SequenceName])[] =
 ];
 
 /**
- * Reads `channel_genesis` in ibc-go's format, after the connections. Throws `GenesisError` if a channel is invalid, listed twice,
- * or lacks its connection.
+ * Reads `channel_genesis` in ibc-go's format, after the connections. Throws `GenesisError` if a channel is invalid, is listed
+ * twice, or has no connection.
  */
 function initChannels(context: Context, genesis: JsonField): void {
   initParams(context, genesis, CHANNEL, channelParams);
@@ -334,7 +334,7 @@ function initSequences(context: Context, list: JsonField, name: SequenceName): v
   }
 }
 
-/** As in ibc-go, the channel need not exist. */
+/** Checks a channel's ids. As in ibc-go, the channel need not exist. */
 function checkEnd(path: string, { portId, channelId }: ChannelEndpoint): void {
   atPath(path, () => {
     validatePortId(portId);

@@ -15,27 +15,25 @@ import { connectionIdError, TENDERMINT_TYPE } from "./host/identifiers.ts";
 
 /** Methods for other modules. */
 export interface IbcKeeper {
-  /** Returns the error if a connection id violates ICS-24, otherwise undefined. Reads no state. */
+  /** Returns the error if a connection id violates ICS-24; otherwise, returns undefined. Reads no state. */
   readonly connectionIdError: (connectionId: string) => ModuleError | undefined;
-  /** Returns the client id of a connection in any state; undefined if the connection does not exist. */
+  /** Returns the client id of a connection in any state, or undefined if the connection does not exist. */
   readonly connectionClientId: (context: Context, connectionId: string) => string | undefined;
-  /**
-   * Returns a client's latest height; undefined if the client does not exist. Throws ErrInvalidClientType for localhost.
-   */
+  /** Returns a client's latest height, or undefined if the client does not exist. Throws ErrInvalidClientType for localhost. */
   readonly clientLatestHeight: (context: Context, clientId: string) => Height | undefined;
-  /** Returns the app hash that a client stores for a remote height; undefined if there is none. */
+  /** Returns the app hash that a client stores for a remote height, or undefined if there is none. */
   readonly consensusRoot: (context: Context, clientId: string, height: Height) => Uint8Array | undefined;
   /** Verifies a header and stores its consensus state. A contradicting header only freezes the client. Throws `ModuleError`. */
   readonly updateClient: (context: Context, clientId: string, header: Any) => void;
   /** Sends an application's packet. Throws `ModuleError`. */
   readonly sendPacket: ICS4Wrapper["sendPacket"];
-  /** Returns the number of the next packet on a channel; undefined for an unknown channel. */
+  /** Returns the number of the next packet to send on a channel, or undefined for an unknown channel. */
   readonly nextSequenceSend: (context: Context, channel: ChannelEndpoint) => bigint | undefined;
-  /** Returns a channel; undefined if it is unknown. */
+  /** Returns a channel, or undefined if it is unknown. */
   readonly channel: (context: Context, channel: ChannelEndpoint) => Channel | undefined;
-  /** Returns the channels of all ports whose name starts with `prefix`, in path order. */
+  /** Returns the channels of all ports whose names start with `prefix`, in path order. */
   readonly channelsOfPorts: (context: Context, prefix: string) => readonly IdentifiedChannel[];
-  /** Returns a channel's other end; undefined for an unknown channel. */
+  /** Returns a channel's other end, or undefined for an unknown channel. */
   readonly counterparty: (context: Context, channel: ChannelEndpoint) => ChannelEndpoint | undefined;
 }
 

@@ -23,8 +23,8 @@ export interface IbcModule extends ChainModule {
 }
 
 /**
- * Creates the `ibc` module: light clients, connections, channels. `router` finds a port's application; it is called for each
- * message, since the applications need this module's keeper.
+ * Creates the `ibc` module: light clients, connections and channels. `router` finds a port's application; it is called for each
+ * message, because the applications need this module's keeper.
  */
 export function createIbcModule(options: IbcOptions, router: PortRouter = () => undefined): IbcModule {
   return {

@@ -33,7 +33,7 @@ const LEAF: ProofSpec["leafSpec"] = {
   prefix: Uint8Array.of(0),
 };
 
-/** An SDK chain's proof specs: first for a store's IAVL tree, then for the simple Merkle tree of the store roots. */
+/** The proof specs of an SDK chain: one for a store's IAVL tree, then one for the simple Merkle tree of the store roots. */
 const SDK_PROOF_SPECS: readonly ProofSpec[] = [
   specOf({ childSize: 33, minPrefixLength: 4, maxPrefixLength: 12 }),
   specOf({ childSize: 32, minPrefixLength: 1, maxPrefixLength: 1 }),
@@ -60,7 +60,7 @@ export interface ClientSettings {
   readonly maxClockDriftNs: bigint;
 }
 
-/** Builds the client state for an SDK chain at a height, with trust level 1/3. */
+/** Builds the client state for an SDK chain at a given height, with trust level 1/3. */
 export function tendermintClientState(
   chainId: string,
   latestHeight: Height,
@@ -81,17 +81,17 @@ export function tendermintClientState(
   };
 }
 
-/** Header fields that a client stores. */
+/** The header fields that a client stores. */
 export type TrustedHeader = Pick<
   SignedHeader["header"],
   "chainId" | "height" | "timeNs" | "appHash" | "nextValidatorsHash"
 >;
 
 export interface OpenConnectionOptions {
-  /** The remote chain's first trusted header, which nothing verifies. */
+  /** The remote chain's first trusted header. It is not verified. */
   readonly remote: { readonly header: TrustedHeader };
   readonly settings: ClientSettings;
-  /** Settings for additional clients without a connection: `07-tendermint-1`, and so on. Default: none. */
+  /** Settings for additional clients without connections: `07-tendermint-1`, and so on. Default: none. */
   readonly moreClients?: readonly ClientSettings[];
   readonly ownChainId: string;
   /** This chain's genesis time, in nanoseconds since the Unix epoch. */
@@ -99,8 +99,8 @@ export interface OpenConnectionOptions {
 }
 
 /**
- * Builds a genesis for the module with a client, `07-tendermint-0`, and one open connection over it, `connection-0`. The
- * counterparty has the same ids, which its own genesis may contain, since there is no handshake.
+ * Builds a module genesis with a client, `07-tendermint-0`, and one open connection over it, `connection-0`. The counterparty's
+ * ids are the same; its own genesis may define them, since there is no handshake.
  */
 export function openConnectionGenesis(options: OpenConnectionOptions): JsonObject {
   const clientId = `${TENDERMINT_TYPE}-0`;

@@ -15,7 +15,7 @@ import { getQuery, getResult, pageQueries, queries } from "./keeper.ts";
 import type { KeyList } from "./messages.ts";
 import type { Keepers } from "./types.ts";
 
-/** Result of a custom message: JSON for the `data` of the contract's reply, and the encoded response. */
+/** Result of a custom message: JSON for the `data` in the contract's reply, and the encoded response. */
 export interface CustomMessageResult {
   readonly data: Uint8Array;
   readonly response: HandlerResult;
@@ -28,8 +28,8 @@ interface CustomMessage {
 }
 
 /**
- * Runs a contract's `register_interchain_query`, `update_interchain_query` or `remove_interchain_query`. Returns
- * undefined for any other message. If a message has several of these members, the first in this order wins, as in Go.
+ * Runs a contract's `register_interchain_query`, `update_interchain_query` or `remove_interchain_query`. Returns undefined for
+ * any other message. If a message has several of these members, the first in this order wins, as in Go.
  */
 export function handleCustomMessage(
   context: Context,
@@ -54,7 +54,7 @@ export function handleCustomMessage(
   return undefined;
 }
 
-/** Wraps errors twice with the same words, as two layers of Go bindings do. */
+/** Wraps errors twice with the same words, as Go's two layers of bindings do. */
 function wrapAs(action: string, run: () => CustomMessageResult): CustomMessageResult {
   const words = `failed to ${action} interchain query`;
   return wrapErrors((error) => error.wrap(words).wrap(words), run);
@@ -117,7 +117,7 @@ function responseTypeUrl(name: string, { chainName }: Keepers): string {
   return toChainTypeUrl(`/neutron.interchainqueries.${name}`, chainName);
 }
 
-/** Reads a key list. A null element becomes undefined, which the key check rejects; the deployed chain panics on it. */
+/** Reads a list of keys. A null element becomes undefined, which the key check rejects; the deployed chain panics on it. */
 function keyList(field: JsonField): KeyList {
   return field
     .elements()
@@ -130,7 +130,7 @@ function keyList(field: JsonField): KeyList {
 
 /**
  * Handles a contract's `interchain_query_result`, `registered_interchain_query` or `registered_interchain_queries`. Unlike in the
- * REST API, integers are JSON numbers with all digits. Returns undefined for any other query.
+ * REST API, integers are printed as JSON numbers with all digits. Returns undefined for any other query.
  */
 export function handleCustomQuery(
   context: Context,
@@ -149,8 +149,8 @@ export function handleCustomQuery(
 }
 
 /**
- * Filters by owners and connection; empty filters match all. Returns all matches; on the deployed chain, returns a page of them,
- * as the gRPC query does. The deployed binding panics without `pagination`.
+ * Lists queries by owners and connection; an empty filter matches all. Returns all matches or, on the deployed chain, one page of
+ * them, as the gRPC query does. The deployed binding panics without `pagination`.
  */
 function listQueries(context: Context, request: JsonField): MessageJson {
   const pagination = request.member("pagination");
@@ -182,7 +182,7 @@ function pageOf(field: JsonField): PageRequest {
   };
 }
 
-/** Omits empty and zero members, as Go's `omitempty` tags do. Key and value are never omitted. */
+/** Omits empty and zero members, as Go's `omitempty` tags do, but never the key or value. */
 function resultJson({ kvResults, height, revision }: QueryResult): MessageJson {
   const values = kvResults.map(({ storagePrefix, key, value }) => ({
     ...(storagePrefix === "" ? {} : { storage_prefix: storagePrefix }),

@@ -25,12 +25,12 @@ export const ErrEmptyKeyID = registerError(MODULE_NAME, 1119, "key id is empty")
 export const ErrTooManyKVQueryKeys = registerError(MODULE_NAME, 1120, "too many keys");
 export const ErrUnexpectedQueryTypeGenesis = registerError(MODULE_NAME, 1121, "unexpected query type");
 
-/** ibc-go's error for a height without a consensus state; KV submissions pass it through. */
+/** ibc-go's error for a height without a consensus state. KV submissions return it unchanged. */
 export const ErrConsensusStateNotFound = registerError("client", 7, "consensus state not found");
 
 /**
- * Wraps an error with `words` and with its own text: "words: text: text". The Go module formats the inner error into the wrapping
- * text, so recorded texts repeat it.
+ * Wraps an error with `words` and its own text: "words: text: text". The Go module formats the inner error into the wrapping
+ * text, so recorded error texts contain it twice.
  */
 export function wrapTwice(words: string, error: ModuleError): ModuleError {
   return error.wrap(`${words}: ${error.message}`);

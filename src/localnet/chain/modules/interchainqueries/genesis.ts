@@ -34,7 +34,7 @@ const SCHEMA: GenesisSchema<GenesisState> = {
 const RESULT_TYPE = "neutron.interchainqueries.QueryResult";
 const PATH = `app_state.${MODULE_NAME}`;
 
-/** State that the deployed genesis schema lacks. Without it, an export would lose results and reuse ids. */
+/** State that the deployed genesis schema does not cover. Without it, an export would lose results and reuse ids. */
 interface AddedState {
   readonly lastQueryId: bigint | undefined;
   readonly results: readonly (readonly [queryId: bigint, result: QueryResult])[];
@@ -44,8 +44,8 @@ interface AddedState {
 
 /**
  * Reads the module's genesis: `params` and `registered_queries` as on the deployed chain, and optionally `last_query_id`,
- * `query_results`, `submitted_txs` (hash in hex) and `removed_tx_queries`. If `last_query_id` is absent, it is the highest query
- * id. If the genesis is absent, the parameters are the defaults; if only `params` is absent, they are all zero, as in Go. Throws
+ * `query_results`, `submitted_txs` (hash in hex) and `removed_tx_queries`. `last_query_id` defaults to the highest query id. If
+ * the genesis is absent, the default parameters apply; if only `params` is absent, all parameters are zero, as in Go. Throws
  * `GenesisError`, or `ModuleError` with Go's error for an invalid query.
  */
 export function initGenesis(
@@ -87,7 +87,7 @@ export function exportGenesis(context: Context): JsonObject {
   };
 }
 
-/** Go's genesis checks, in list order. Throws `ModuleError`. */
+/** Performs Go's genesis checks, in list order. Throws `ModuleError`. */
 function validateQueries(
   queries: readonly RegisteredQuery[],
   { params, bech32Prefix }: { readonly params: Params; readonly bech32Prefix: string },
@@ -113,13 +113,13 @@ function checkOwner(bech32Prefix: string, owner: string): void {
   }
 }
 
-/** Returns the members that the deployed schema has; the proto JSON reader rejects all others. */
+/** Returns the members defined by the deployed schema; the proto JSON reader rejects all others. */
 function deployedPart(genesis: JsonValue | undefined): JsonValue | undefined {
   if (!isRecord(genesis)) return genesis;
   return { params: genesis["params"] ?? null, registered_queries: genesis["registered_queries"] ?? [] };
 }
 
-/** Sets the last id. Like Go, writes no entry for 0, since a new chain's store must have the same app hash. */
+/** Sets the last id. Like Go, writes no entry for 0, so that a new chain's store has the same app hash. */
 function initLastId(context: Context, queries: readonly RegisteredQuery[], given: bigint | undefined): void {
   const highest = queries.reduce((max, { id }) => (id > max ? id : max), 0n);
   const last = given ?? highest;

@@ -29,8 +29,8 @@ import { deleteQuery, getQuery, nextId, setQuery } from "./keeper.ts";
 import { moduleParams } from "./params.ts";
 
 /**
- * MsgRegisterInterchainQuery (chain-extension-modules.md, "Interchain queries module: messages"). The query keeps the current
- * deposit and submit timeout; later parameter changes do not affect it.
+ * MsgRegisterInterchainQuery (chain-extension-modules.md, "Interchain queries module: messages"). The query keeps the deposit and
+ * submit timeout that are current now; later parameter changes do not affect it.
  */
 export function registerQuery(
   context: Context,
@@ -62,7 +62,7 @@ export function registerQuery(
   return { id };
 }
 
-/** MsgUpdateInterchainQueryRequest: zero and empty fields leave the current value unchanged. A stored result stays readable. */
+/** MsgUpdateInterchainQueryRequest: zero and empty fields leave current values unchanged. A stored result remains readable. */
 export function updateQuery(
   context: Context,
   message: WithKeyList<MsgUpdateInterchainQueryRequest, "newKeys">,
@@ -84,7 +84,7 @@ export function updateQuery(
   context.emit(queryUpdated(keepers.chainName, updated));
 }
 
-/** MsgRemoveInterchainQueryRequest. The deposit goes to the sender, who need not be the owner. */
+/** MsgRemoveInterchainQueryRequest. The deposit is paid to the sender, who need not be the owner. */
 export function removeQuery(
   context: Context,
   message: MsgRemoveInterchainQueryRequest,
@@ -105,7 +105,7 @@ function requireContract(context: Context, contracts: ContractKeeper, sender: st
   if (!contracts.isContract(context, sender)) throw ErrNotContract(`${sender} is not a contract address`);
 }
 
-/** Fails like ibc-go's gRPC query Connection, whose status text Go puts into the error. */
+/** Fails in the same way as ibc-go's gRPC query Connection, whose status text Go includes in the error. */
 function requireConnection(context: Context, ibc: IbcKeeper, id: string): void {
   const malformed = ibc.connectionIdError(id);
   if (malformed === undefined && ibc.connectionClientId(context, id) !== undefined) return;
@@ -117,10 +117,10 @@ function requireConnection(context: Context, ibc: IbcKeeper, id: string): void {
 }
 
 /**
- * Returns whether `sender` may remove a query at a local height: the owner always may; anyone may once the submit timeout has
+ * Returns whether `sender` may remove a query at a local height. The owner always may; anyone may once the submit timeout has
  * passed since both the registration and the last submitted result (chain-extension-modules.md, "Authentication", 5). The sums
- * are exact: with a huge timeout, others can never remove the query. The deployed chain's uint64 sums wrap around, so others can
- * remove it immediately.
+ * are exact: with a huge timeout, others can never remove the query. On the deployed chain, uint64 sums wrap around, so others
+ * can remove it immediately.
  */
 function maySenderRemove({ height, profile }: Context, query: RegisteredQuery, sender: string): boolean {
   if (sender === query.owner) return true;
@@ -161,14 +161,13 @@ function requireSameType(
     throw ErrInvalidRequest(`${words}: can't update KV keys for a TX query`);
 }
 
-/** Drops null keys. The checks reject them for KV queries; TX queries' keys are not checked. */
+/** Drops null keys. The checks reject them in KV queries but do not look at the keys of TX queries. */
 function presentKeys(keys: KeyList): RegisteredQuery["keys"] {
   return keys.filter((key) => key !== undefined);
 }
 
 /**
- * Builds `query_updated` for a registration or an update. The event type is the chain's name
- * (chain-extension-modules.md, "Events").
+ * Builds `query_updated` for a registration or update. The event type is the chain's name (chain-extension-modules.md, "Events").
  */
 export function queryUpdated(chainName: string, query: RegisteredQuery): ChainEvent {
   return event(chainName, [...commonAttributes("query_updated", query), ...contentAttributes(query)]);
@@ -200,7 +199,7 @@ function commonAttributes(action: string, query: RegisteredQuery): Attributes {
   ];
 }
 
-/** Prints each key as `<path>/<hex key>`, in order and joined by commas. As in Go, nothing is escaped. */
+/** Prints each key as `<path>/<hex key>`, in order and separated by commas. As in Go, nothing is escaped. */
 function printKeys(keys: readonly KVKey[]): string {
   return keys.map((key) => `${key.path}/${toHex(key.key)}`).join(",");
 }

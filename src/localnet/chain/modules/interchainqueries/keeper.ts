@@ -27,7 +27,7 @@ import {
   REMOVED_TX_QUERY_PREFIX,
 } from "./keys.ts";
 
-/** Value for entries in which only the key matters. */
+/** Value of entries in which only the key matters. */
 const MARK = new Uint8Array(0);
 
 /** A transaction delivered for a TX query. `hash` is its SHA-256. */
@@ -81,8 +81,8 @@ export function setQuery(context: Context, query: RegisteredQuery): void {
 }
 
 /**
- * Deletes a query's record and KV result. A TX query may have too many submitted transactions for one message, so the query is
- * marked, and `cleanUpRemovedQueries` deletes its transactions at the end of blocks.
+ * Deletes a query's record and KV result. A TX query may have too many submitted transactions to delete in one message, so the
+ * query is marked, and `cleanUpRemovedQueries` deletes the transactions at the end of subsequent blocks.
  */
 export function deleteQuery(context: Context, query: RegisteredQuery): void {
   queries.delete(context, query.id);
@@ -97,7 +97,7 @@ export function getResult(context: Context, id: bigint): QueryResult {
   return result;
 }
 
-/** Stores a verified KV result without its proofs, block and callback flag. Sets both heights in the query's record. */
+/** Stores a verified KV result without its proofs, block and callback flag, and sets both heights in the query's record. */
 export function saveKvResult(context: Context, query: RegisteredQuery, result: QueryResult): void {
   results.set(context, query.id, {
     kvResults: result.kvResults.map((value) => ({ ...value, Proof: undefined })),
@@ -129,7 +129,7 @@ export function markRemoved(context: Context, id: bigint): void {
 }
 
 /**
- * Deletes the submitted transactions of removed TX queries, in ascending order of query ids. One block deletes at most
+ * Deletes the submitted transactions of removed TX queries, in ascending order of query id. One block deletes at most
  * `tx_query_removal_limit` transactions and visits at most that many queries; 0 means no limit.
  */
 export function cleanUpRemovedQueries(context: Context): void {
@@ -147,7 +147,7 @@ function* removedIds(context: Context): IterableIterator<bigint> {
   for (const [id] of removedTxQueries.entries(context)) yield id;
 }
 
-/** Deletes up to `budget` of a query's transactions. Returns the number of transactions deleted. */
+/** Deletes up to `budget` of a query's transactions. Returns the number deleted. */
 function deleteSubmittedTxs(context: Context, id: bigint, budget: bigint | undefined): bigint {
   const entries = takeFirst(submittedTxs.entries(context, uint64BigEndian(id)), budget);
   for (const [tx] of entries) submittedTxs.delete(context, tx);
@@ -157,7 +157,7 @@ function deleteSubmittedTxs(context: Context, id: bigint, budget: bigint | undef
   return deleted;
 }
 
-/** Returns the first `count` elements, or all. Collects them before deletion, and reads no element beyond the last one. */
+/** Returns the first `count` elements, or all of them. Collects elements before deletion, and reads none beyond the last. */
 function takeFirst<T>(elements: Iterable<T>, count: bigint | undefined): readonly T[] {
   const taken: T[] = [];
   for (const element of elements) {
@@ -167,7 +167,7 @@ function takeFirst<T>(elements: Iterable<T>, count: bigint | undefined): readonl
   return taken;
 }
 
-/** Lists queries in ascending order of ids, filtered by owners and connection; empty filters match all. */
+/** Lists queries in ascending order of id, filtered by owners and connection. Empty filters match all. */
 export function pageQueries(
   context: Context,
   { owners, connectionId, pagination }: QueryRegisteredQueriesRequest,

@@ -41,8 +41,8 @@ export interface CheckRules {
 export type WithKeyList<M, K extends keyof M> = Omit<M, K> & { readonly [key in K]: KeyList };
 
 /**
- * Stateless checks of MsgRegisterInterchainQuery, in Go's order. Go does not check the other query type's field: a TX query may
- * have any keys and a KV query any filter.
+ * Stateless checks of MsgRegisterInterchainQuery, in Go's order. Go does not check the field for the other query type: a TX query
+ * may have any keys, and a KV query may have any filter.
  */
 export function validateRegister(
   message: WithKeyList<MsgRegisterInterchainQuery, "keys">,
@@ -89,7 +89,7 @@ export function validateRemove(
   });
 }
 
-/** Stateless checks of MsgSubmitQueryResult. Returns the result, which the message must contain. */
+/** Stateless checks of MsgSubmitQueryResult. Returns the result, which the message must include. */
 export function validateSubmit(
   message: MsgSubmitQueryResult,
   { bech32Prefix }: Pick<CheckRules, "bech32Prefix">,
@@ -129,10 +129,10 @@ function inMessage<T>(name: string, check: () => T): T {
   return wrapErrors((error) => error.wrap(`failed to validate ${name}`), check);
 }
 
-/** A query's unchecked keys. Null keys, which are undefined here, can occur only in a contract's JSON message. */
+/** A query's unchecked keys. Null keys, represented here as undefined, can occur only in a contract's JSON message. */
 export type KeyList = readonly (KVKey | undefined)[];
 
-/** Checks a KV query's keys as Go does: first the count, then each key in order, with duplicates before empty fields. */
+/** Checks a KV query's keys as Go does: first the count, then each key in order, duplicates before empty fields. */
 function validateKeys(keys: KeyList, maxKeys: bigint): void {
   if (BigInt(keys.length) > maxKeys) throw ErrTooManyKVQueryKeys(`keys count cannot be more than ${maxKeys}`);
   const seen = new Set<string>();
@@ -146,7 +146,7 @@ function validateKeys(keys: KeyList, maxKeys: bigint): void {
   }
 }
 
-/** Like {@link validateKeys}, for a registration or a genesis record, which needs at least one key. */
+/** Like {@link validateKeys}, but for a registration or genesis record, which needs at least one key. */
 export function validateRegisteredKeys(keys: KeyList, maxKeys: bigint): void {
   if (keys.length === 0) throw ErrEmptyKeys("keys cannot be empty");
   validateKeys(keys, maxKeys);

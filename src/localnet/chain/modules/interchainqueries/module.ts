@@ -20,13 +20,13 @@ import { moduleParams } from "./params.ts";
 
 /** The module and its contract bindings. */
 export interface InterchainqueriesModule extends ChainModule {
-  /** Runs a contract's custom message; undefined if none of this module's bindings handles it. */
+  /** Runs a contract's custom message. Returns undefined if none of this module's bindings handles it. */
   readonly handleCustomMessage: (
     context: Context,
     contract: string,
     message: unknown,
   ) => CustomMessageResult | undefined;
-  /** Runs a contract's custom query; undefined if none of this module's bindings handles it. */
+  /** Runs a contract's custom query. Returns undefined if none of this module's bindings handles it. */
   readonly handleCustomQuery: (
     context: Context,
     request: Readonly<Record<string, unknown>>,
@@ -83,7 +83,7 @@ function createMessageHandlers(keepers: Keepers): readonly MessageHandler[] {
   );
 }
 
-/** The module's queries (chain-extension-modules.md, "Interchain queries module: queries"). Paths start with the chain's name. */
+/** Creates the queries (chain-extension-modules.md, "Interchain queries module: queries"). Paths start with the chain's name. */
 function createQueryHandlers(chainName: string, ibc: IbcKeeper): readonly QueryHandler[] {
   return queryHandlers(
     queryTypes.Query,
@@ -110,8 +110,8 @@ function queryRegisteredQuery(
 }
 
 /**
- * Wraps an error like Go's `Wrapf(ErrX, "words: %v", err)`: one wrap that contains the old error's complete text. A gRPC status
- * prints wraps in reverse order, so this differs from wrapping twice.
+ * Wraps an error like Go's `Wrapf(ErrX, "words: %v", err)`: one wrap that contains the complete text of the old error. A gRPC
+ * status prints wraps in reverse order, so this differs from wrapping twice.
  */
 function rewrap(words: string, error: ModuleError): ModuleError {
   const text = `${words}: ${error.message}`;

@@ -2,7 +2,7 @@ import { Params } from "../../../../cosmos/proto/gen/neutron/interchainqueries/p
 import { defineParams, type ModuleParams } from "../../runtime/params.ts";
 import { MODULE_NAME, PARAMS_KEY } from "./keys.ts";
 
-/** Limits and deposit. As in Go, all fields are zero until genesis stores parameters; the README lists what zero means. */
+/** Limits and deposit. As in Go, all fields are zero until genesis stores parameters; the README explains what zero means. */
 export const moduleParams: ModuleParams<Params> = defineParams({
   store: MODULE_NAME,
   key: PARAMS_KEY,

@@ -40,9 +40,9 @@ import {
 import type { ContractKeeper, Keepers } from "./types.ts";
 
 /**
- * MsgSubmitQueryResult, from any sender at any time: `update_period` binds only relayers. As in Go, KV values are processed
- * first, and a KV result with a callback ends there: a block in the same message is ignored. A block without a transaction is
- * accepted and has no effect.
+ * MsgSubmitQueryResult, accepted from any sender at any time: `update_period` binds only relayers. As in Go, KV values are
+ * processed first, and processing ends after a KV result with a callback: a block in the same message is ignored. A block without
+ * a transaction is accepted and has no effect.
  */
 export function submitQueryResult(context: Context, message: MsgSubmitQueryResult, keepers: Keepers): void {
   const result = validateSubmit(message, keepers);
@@ -64,7 +64,7 @@ function requireQuery(context: Context, id: bigint): RegisteredQuery {
   );
 }
 
-/** Uses the query's connection. The message's own `client_id` is deprecated and ignored. */
+/** Returns the client id of the query's connection. The message's own `client_id` is deprecated and ignored. */
 function requireClientId(context: Context, query: RegisteredQuery, { ibc }: Keepers): string {
   const clientId = ibc.connectionClientId(context, query.connectionId);
   if (clientId !== undefined) return clientId;
@@ -73,7 +73,7 @@ function requireClientId(context: Context, query: RegisteredQuery, { ibc }: Keep
   );
 }
 
-/** A submission's KV part. `clientId` is the client of the query's connection. */
+/** The KV part of a submission. `clientId` is the client of the query's connection. */
 interface KvSubmission {
   readonly query: RegisteredQuery;
   readonly clientId: string;
@@ -93,9 +93,9 @@ interface ClaimedValue {
 const EMPTY = new Uint8Array(0);
 
 /**
- * Verifies all values of a KV query, stores the result and calls the owner if the submitter requests it. As in Go, the client's
- * status is not checked: an expired or frozen client's consensus states still verify values. Store accesses and the callback cost
- * gas; proof verification costs none.
+ * Verifies all values of a KV query, stores the result and, if the submitter requests it, calls the owner. As in Go, the client's
+ * status is not checked: consensus states of an expired or frozen client still verify values. Store accesses and the callback
+ * consume gas; proof verification does not.
  */
 function submitKvResult(context: Context, submission: KvSubmission, keepers: Keepers): void {
   const { query, clientId, result } = submission;
@@ -119,8 +119,8 @@ function submitKvResult(context: Context, submission: KvSubmission, keepers: Kee
 }
 
 /**
- * The result must be newer than the last one, first by revision, then by height: a lower height in a newer revision is newer. The
- * text prints heights as Go prints a struct and a pointer to a struct: "{1 5}" and "&{1 9999}".
+ * Requires the result to be newer than the last one, first by revision, then by height: a lower height in a newer revision is
+ * newer. The text prints heights as Go prints a struct and a pointer to a struct: "{1 5}" and "&{1 9999}".
  */
 function requireNewer(query: RegisteredQuery, result: QueryResult): void {
   const last = query.lastSubmittedResultRemoteHeight;
@@ -135,7 +135,7 @@ function requireNewer(query: RegisteredQuery, result: QueryResult): void {
   );
 }
 
-/** Returns the app hash after block H. It is in the header of H + 1, so the client must have that consensus state. */
+/** Returns the app hash after block H. The header of H + 1 contains it, so the client must have that header's consensus state. */
 function requireRoot(context: Context, clientId: string, result: QueryResult, { ibc }: Keepers): Uint8Array {
   const height: Height = { revisionNumber: result.revision, revisionHeight: result.height + 1n };
   const root = ibc.consensusRoot(context, clientId, height);
@@ -149,7 +149,7 @@ function requireRoot(context: Context, clientId: string, result: QueryResult, { 
   return root;
 }
 
-/** Verifies one value in Go's order: presence of the proof, key, path, proof. Returns the value to store. */
+/** Verifies one value in Go's order: whether the proof is present, then key, path and proof. Returns the value to store. */
 function verifyStorageValue(
   proofs: ProofVerifier,
   root: Uint8Array,
@@ -178,9 +178,9 @@ function decodeProof(proofs: ProofVerifier, operations: ProofOps | undefined): M
 }
 
 /**
- * Verifies a claim and returns the value to store. The proof alone decides absence: with a proof of absence, the value is empty
- * even if the submitter sent one. Empty values cannot be proven (chain-extension-modules.md, "Errors", known behaviour 1). Throws
- * ErrInvalidProof.
+ * Verifies a claim and returns the value to store. Absence is decided by the proof alone: with a proof of absence, the value is
+ * empty even if the submitter sent one. Empty values cannot be proven (chain-extension-modules.md, "Errors", known behaviour 1).
+ * Throws ErrInvalidProof.
  */
 function verifyValue(proofs: ProofVerifier, { value, ...claim }: ClaimedValue): Uint8Array {
   const isAbsent = claim.proof[0]?.kind === "nonexist";
@@ -189,7 +189,7 @@ function verifyValue(proofs: ProofVerifier, { value, ...claim }: ClaimedValue): 
   return isAbsent ? EMPTY : value;
 }
 
-/** A submission's TX part. `clientId` is the client of the query's connection. */
+/** The TX part of a submission. `clientId` is the client of the query's connection. */
 interface TxSubmission {
   readonly query: RegisteredQuery;
   readonly clientId: string;
@@ -198,9 +198,9 @@ interface TxSubmission {
 }
 
 /**
- * Verifies one remote transaction, delivers it to the owner, and stores only its hash. A transaction already delivered for this
- * query is skipped without an error after its headers have been verified. In both cases, the query's local height advances, which
- * delays its removal by others. Its remote height never changes, because transactions may arrive in any order.
+ * Verifies one remote transaction, delivers it to the owner, and stores only its hash. If the transaction was already delivered
+ * for this query, it is skipped without an error once its headers are verified. In both cases, the query's local height advances,
+ * which delays its removal by others. Its remote height never changes, because transactions may arrive in any order.
  */
 function submitTxResult(context: Context, submission: TxSubmission, keepers: Keepers): void {
   const { query } = submission;
@@ -230,7 +230,7 @@ function processBlock(context: Context, submission: TxSubmission, keepers: Keepe
 }
 
 /**
- * Updates the client with both headers, then checks that the second follows the first. These are real client updates: both
+ * Updates the client with both headers, then checks that the second header follows the first. These are real client updates: both
  * consensus states are stored, and a conflicting second header freezes the client without an error, as in Go.
  */
 function verifyHeaders(
@@ -265,7 +265,7 @@ function callKvOwner(context: Context, contracts: ContractKeeper, query: Registe
   });
 }
 
-/** A verified transaction. `height` is the remote height of its block, `hash` its SHA-256 in lower-case hex. */
+/** A verified transaction. `height` is the remote height of its block, and `hash` is its SHA-256 hash in lower-case hex. */
 interface DeliveredTx {
   readonly height: Height;
   readonly data: Uint8Array;
@@ -300,8 +300,8 @@ function txQueryResult(queryId: bigint, { height, data }: DeliveredTx): string {
 
 /**
  * Calls the owner's sudo entry point in the submission's context. As in Go, there is no separate cache layer or gas limit, so the
- * contract's and the module's writes are kept or dropped together. Also as in Go, undefined/1 replaces the codespace and code of
- * the contract's error, while its text is unchanged. An out-of-gas error passes through unchanged.
+ * writes of the contract and the module are kept or dropped together. Also as in Go, undefined/1 replaces the codespace and code
+ * of the contract's error, but its text is unchanged. An out-of-gas error is passed on unchanged.
  */
 function callOwner(
   context: Context,

@@ -53,7 +53,7 @@ function valueError(value: GoJson): string | undefined {
   return isInt64(number) ? undefined : `value ${formatGoFloat(number)} can't be a decimal number`;
 }
 
-/** Returns whether a float64 equals its conversion to int64. Go compares `value == float64(int64(value))`. */
+/** Returns whether converting a float64 to int64 leaves it unchanged. Go compares `value == float64(int64(value))`. */
 function isInt64(value: number): boolean {
   return Number.isInteger(value) && value >= -(2 ** 63) && value < 2 ** 63;
 }
@@ -76,8 +76,8 @@ const LIST = "value of type types.TransactionsFilter";
 
 /**
  * Decodes a filter as Go's `encoding/json` fills a slice of structs: member names match in any case, unknown members are ignored,
- * the last of a repeated member wins, and null leaves a text unchanged. Null decodes to no conditions. Throws {@link GoJsonError}
- * with Go's text for the first error.
+ * the last occurrence of a repeated member wins, and null leaves a text unchanged. Null decodes to no conditions. Throws {@link
+ * GoJsonError} with Go's text for the first error.
  */
 function decodeFilter(json: GoJson): readonly FilterItem[] {
   if (json.kind === "null") return [];
@@ -113,7 +113,7 @@ function decodeText(member: string, value: GoJson, previous: string): string {
 
 /**
  * Rejects numbers outside the float64 range, at any depth and in document order, as Go does for `value any`. Uses a work list,
- * since values may nest 10,000 levels deep, which could overflow the stack.
+ * since recursion could overflow the stack: values may nest 10,000 levels deep.
  */
 function requireFiniteNumbers(value: GoJson): void {
   const work: GoJson[] = [value];

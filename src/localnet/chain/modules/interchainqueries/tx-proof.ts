@@ -22,13 +22,13 @@ import {
   ErrProtoUnmarshal,
 } from "./errors.ts";
 
-/** Go's name for the interface that packed headers are decoded to. */
+/** Go's name for the interface into which packed headers are decoded. */
 const INTERFACE = "*exported.ClientMessage";
 
 /** Remote header fields used to verify a TX result. */
 export interface BlockHeader {
   readonly height: bigint;
-  /** Revision number of the header's trusted height. Go passes it to the callback as the block's revision. */
+  /** Revision number in the header's trusted height. Go passes it to the callback as the revision of the block. */
   readonly trustedRevision: bigint;
   readonly hash: Uint8Array;
   readonly lastBlockHash: Uint8Array;
@@ -44,7 +44,7 @@ export interface UnpackedHeader {
   readonly message: TendermintHeader;
 }
 
-/** Decodes a packed header. `name` is part of the error text ("block header"). Throws ErrProtoUnmarshal. */
+/** Decodes a packed header. The error text contains `name` ("block header"). Throws ErrProtoUnmarshal. */
 export function unpackHeader(packed: Any | undefined, name: string): UnpackedHeader {
   const unpackError = (reason: string): ModuleError =>
     ErrProtoUnmarshal(`failed to unpack ${name}: ${reason}`);
@@ -75,14 +75,14 @@ export function readHeader({ message }: UnpackedHeader): BlockHeader {
 
 /**
  * Rejects a packed message that is not a Tendermint header. Go unpacks headers while decoding a transaction, so an unknown type
- * fails before any message runs. An absent header passes this check.
+ * fails before any message runs. An absent header is accepted.
  */
 export function requireClientMessage(packed: Any | undefined): void {
   if (packed === undefined || packed.typeUrl === "" || packed.typeUrl === TYPE_URL.tendermintHeader) return;
   throw ErrTxDecode(noConcreteType(packed.typeUrl));
 }
 
-/** Checks that `next` has the next height, `header`'s next validators and `header` as its last block. Throws ErrInvalidHeader. */
+/** Checks that `next` follows `header`: next height, expected validators and last block. Throws ErrInvalidHeader. */
 export function checkConsecutive(header: BlockHeader, next: BlockHeader): void {
   const error = orderError(header, next);
   if (error === undefined) return;
@@ -105,7 +105,7 @@ function orderError(header: BlockHeader, next: BlockHeader): string | undefined 
   return undefined;
 }
 
-/** Merkle roots that the transaction's proofs must lead to. */
+/** Merkle roots against which the transaction's proofs are verified. */
 interface BlockRoots {
   /** `data_hash` of the transaction's block. */
   readonly dataHash: Uint8Array;

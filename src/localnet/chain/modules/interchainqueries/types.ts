@@ -6,9 +6,9 @@ import type { Context } from "../../runtime/context.ts";
 import type { ModuleError } from "../../runtime/errors.ts";
 
 export interface InterchainqueriesOptions {
-  /** The chain's own name: the event type, and the package prefix in type URLs and query paths. */
+  /** The chain's own name, used as the event type and as the package prefix in type URLs and query paths. */
   readonly chainName: string;
-  /** Prefix of account addresses. */
+  /** Bech32 prefix of account addresses. */
   readonly bech32Prefix: string;
   /** Denom of the default deposit. */
   readonly denom: string;
@@ -16,7 +16,7 @@ export interface InterchainqueriesOptions {
   readonly authority: string;
 }
 
-/** Bank methods that the module calls. Both throw `ModuleError` if the balance is too low. */
+/** Bank methods that the module calls. Both throw `ModuleError` if the balance is too small. */
 export interface BankKeeper {
   readonly sendFromAccountToModule: (
     context: Context,
@@ -41,17 +41,17 @@ export interface ContractKeeper {
 
 /** IBC client and connection keeper methods that the module calls. */
 export interface IbcKeeper {
-  /** Returns the error if a connection id violates ICS-24, otherwise undefined. Reads no state. */
+  /** Returns the error if a connection id violates ICS-24; otherwise, returns undefined. Reads no state. */
   readonly connectionIdError: (connectionId: string) => ModuleError | undefined;
-  /** Returns the client id of a connection in any state; undefined if the connection does not exist. */
+  /** Returns the client id of a connection in any state, or undefined if the connection does not exist. */
   readonly connectionClientId: (context: Context, connectionId: string) => string | undefined;
   /**
-   * Returns a client's latest height; undefined if the client does not exist. Throws for client types other than Tendermint.
+   * Returns a client's latest height, or undefined if the client does not exist. Throws for client types other than Tendermint.
    */
   readonly clientLatestHeight: (context: Context, clientId: string) => Height | undefined;
-  /** Returns the app hash that the client stores for a remote height; undefined if there is none. */
+  /** Returns the app hash that the client stores for a remote height, or undefined if there is none. */
   readonly consensusRoot: (context: Context, clientId: string, height: Height) => Uint8Array | undefined;
-  /** Verifies a header (packed as Any) and stores its consensus state. Throws `ModuleError`. */
+  /** Verifies a header (packed as an Any) and stores its consensus state. Throws `ModuleError`. */
   readonly updateClient: (context: Context, clientId: string, header: Any) => void;
 }
 
@@ -61,7 +61,7 @@ export interface InterchainqueriesDeps {
   readonly ibc: IbcKeeper;
 }
 
-/** Options, other modules' keepers and the proof verifier. Every message handler receives them. */
+/** Options, other modules' keepers and the proof verifier, passed to every message handler. */
 export interface Keepers extends InterchainqueriesOptions, InterchainqueriesDeps {
   readonly proofs: ProofVerifier;
 }

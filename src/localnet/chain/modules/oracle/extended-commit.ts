@@ -4,18 +4,18 @@ import { BlockIDFlag } from "../../../../cosmos/proto/gen/tendermint/types/valid
 import { OracleVoteExtension } from "../../../../cosmos/proto/gen/slinky/abci/v1/vote_extensions.ts";
 import { concat } from "../../../../platform/base/bytes.ts";
 
-/** A validator's vote on the previous block, as the proposer put it into a block. */
+/** A validator's vote on the previous block, as the proposer includes it in a block. */
 export interface OracleVote {
-  /** Consensus address, 20 bytes. */
+  /** Consensus address (20 bytes). */
   readonly consensus: Uint8Array;
   readonly isAbsent: boolean;
-  /** Price minus the chain's price, by pair id. Empty if the vote has no prices. */
+  /** The voted price minus the chain's price, by pair id. Empty if the vote has no prices. */
   readonly deltas: ReadonlyMap<bigint, bigint>;
 }
 
 /**
- * Reads the votes that a block carries; undefined if its first transaction contains none, so vote extensions are off. Only a
- * proposer puts such bytes into a block, since they do not decode as a transaction. Throws for votes that no node here writes.
+ * Reads the votes from a block's first transaction, or returns undefined if it contains none, i.e. vote extensions are off. Only
+ * a proposer puts these bytes into a block, since they do not decode as a transaction. Throws for votes that no node here writes.
  */
 export function readVotes([first]: readonly Uint8Array[]): readonly OracleVote[] | undefined {
   if (first === undefined || !MAGIC.every((byte, index) => first[index] === byte)) return undefined;
@@ -28,7 +28,7 @@ export function readVotes([first]: readonly Uint8Array[]): readonly OracleVote[]
   );
 }
 
-/** Far more than the prices of thousands of pairs need. */
+/** Far more bytes than the prices of thousands of pairs need. */
 const MAX_EXTENSION_BYTES = 1_048_576;
 
 function deltasOf(extension: Uint8Array): ReadonlyMap<bigint, bigint> {
@@ -43,7 +43,7 @@ function deltasOf(extension: Uint8Array): ReadonlyMap<bigint, bigint> {
 const POSITIVE = 2;
 const NEGATIVE = 3;
 
-/** Encodes an integer as Go's gob encodes a `big.Int`. */
+/** Encodes an integer the way Go's gob encodes a `big.Int`. */
 export function writeGobInt(value: bigint): Uint8Array {
   const digits = value === 0n ? "" : (value < 0n ? -value : value).toString(16);
   const magnitude = Buffer.from(digits.padStart(digits.length + (digits.length % 2), "0"), "hex");
@@ -58,7 +58,7 @@ function readGobInt([sign, ...magnitude]: Uint8Array): bigint {
 
 // A zstd frame (RFC 8878) whose blocks are stored without compression, which every reader of zstd understands.
 const MAGIC = [0x28, 0xb5, 0x2f, 0xfd];
-/** Single segment, with the content size in 4 bytes. */
+/** A single segment, with the content size encoded in 4 bytes. */
 const DESCRIPTOR = 0xa0;
 const HEADER_BYTES = MAGIC.length + 1 + 4;
 const MAX_BLOCK = 128 * 1024;

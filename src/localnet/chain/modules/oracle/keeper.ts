@@ -7,14 +7,14 @@ import type { OracleVote } from "./extended-commit.ts";
 
 export const MODULE_NAME = "oracle";
 
-/** States by pair, for example "BTC/USD". */
+/** Pair states by pair, for example "BTC/USD". */
 export const pairs = createMap(
   MODULE_NAME,
   Uint8Array.of(0),
   textCodec,
   messageCodec<CurrencyPairState>(CurrencyPairState),
 );
-/** The next pair's id. */
+/** Id of the next pair. */
 export const nextId = createItem(MODULE_NAME, Uint8Array.of(1), uint64Codec);
 
 /** "BTC/USD". */
@@ -22,7 +22,7 @@ export function pairText({ Base, Quote }: CurrencyPair): string {
   return `${Base}/${Quote}`;
 }
 
-/** Parses "BTC/USD"; undefined for any other text. */
+/** Parses "BTC/USD". Returns undefined for any other text. */
 export function parsePair(text: string): CurrencyPair | undefined {
   const [Base = "", Quote = "", ...more] = text.split("/");
   return Base === "" || Quote === "" || more.length > 0 ? undefined : { Base, Quote };
@@ -30,7 +30,7 @@ export function parsePair(text: string): CurrencyPair | undefined {
 
 /** Staking module functions that the oracle calls. */
 export interface OracleStaking {
-  /** Tokens of the validator with this consensus address. */
+  /** Returns the tokens of the validator with this consensus address. */
   readonly byConsensus: (
     context: Context,
     consensus: Uint8Array,
@@ -38,10 +38,10 @@ export interface OracleStaking {
   readonly bonded: (context: Context) => Iterable<{ readonly tokens: bigint }>;
 }
 
-/** Share of the bonded stake that must be behind a price, in thousandths. */
+/** Minimum share of the bonded stake that must vote for a price, in thousandths. */
 const LEAST_STAKE = 667n;
 
-/** For each pair that enough stake voted for, stores the stake-weighted median of the votes' prices. */
+/** For each pair with enough voting stake, stores the stake-weighted median of the prices in the votes. */
 export function storePrices(
   context: Context,
   votes: readonly OracleVote[],
@@ -71,7 +71,7 @@ export function storePrices(
   }
 }
 
-/** The lowest price such that half of the stake votes for this price or a lower one. */
+/** Returns the lowest price such that half of the stake votes for that price or a lower one. */
 function medianOf(
   reports: readonly { readonly price: bigint; readonly tokens: bigint }[],
   total: bigint,

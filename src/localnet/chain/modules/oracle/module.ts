@@ -25,24 +25,24 @@ import {
 /** Other modules' keepers. */
 export interface OracleDeps {
   readonly staking: OracleStaking;
-  /** Counts a block's votes after their prices are stored. */
+  /** Counts a block's votes, after their prices have been stored. */
   readonly countVotes: (context: Context, votes: readonly OracleVote[]) => void;
 }
 
-/** A price on the chain. */
+/** A price stored on the chain. */
 export interface StoredPrice {
-  /** Whole number, scaled by the decimals; 0 if there is no price. */
+  /** Integer scaled by the decimals; 0 if there is no price. */
   readonly price: bigint;
   readonly decimals: number;
 }
 
-/** The module and the functions that the revenue module reads. */
+/** The module and the functions that the revenue module calls. */
 export interface OracleModule extends ChainModule {
-  /** Undefined for a pair that is not tracked. */
+  /** Returns undefined for a pair that is not tracked. */
   readonly priceOf: (context: Context, pair: string) => StoredPrice | undefined;
 }
 
-/** Creates the `oracle` module: the prices that a block's votes carry. */
+/** Creates the `oracle` module, which stores the prices from a block's votes. */
 export function createOracleModule({ staking, countVotes }: OracleDeps): OracleModule {
   return {
     name: MODULE_NAME,
@@ -70,7 +70,7 @@ const SCHEMA: GenesisSchema<GenesisState> = {
   type: GenesisState,
 };
 
-/** Maximum number of decimals for a pair. */
+/** Maximum number of decimals that a pair may have. */
 const MAX_DECIMALS = 36n;
 
 /** Stores the pairs. Throws `GenesisError` if a pair is invalid or listed twice. */
@@ -109,7 +109,7 @@ const mapping = (context: Context) => ({
   currencyPairMapping: new Map([...tracked(context)].map(({ id, pair }) => [id, pair])),
 });
 
-/** The queries in both formats, the deployed chain's first. */
+/** Creates the queries in both formats, starting with the deployed chain's. */
 function createQueries(): readonly QueryHandler[] {
   return [
     ...queryHandlers(slinky.Query, {
@@ -145,7 +145,7 @@ function requirePair(text: string): string {
 
 const NO_PRICE: CurrencyPairState["price"] = { price: "0", blockTimestamp: undefined, blockHeight: 0n };
 
-/** Returns a zero price for a pair without a price. Throws code 2 for a pair that is not tracked. */
+/** Returns zero for a pair without a price. Throws code 2 for a pair that is not tracked. */
 function priceOf(context: Context, pair: string): slinky.GetPriceResponse {
   const state = pairs.get(context, pair);
   if (state === undefined)

@@ -59,7 +59,7 @@ export interface RevenueDeps {
 
 export type Keepers = RevenueOptions & RevenueDeps;
 
-/** The module account that pays. */
+/** The module account from which validators are paid. */
 export const TREASURY = "revenue-treasury";
 
 const PRICES = Uint8Array.of(4);
@@ -69,7 +69,7 @@ const scheduleItem = createItem(
   Uint8Array.of(2),
   messageCodec<PaymentSchedule>(PaymentSchedule),
 );
-/** The period's counts by operator. */
+/** Counts for the current period, by operator. */
 export const infos = createMap(
   MODULE_NAME,
   Uint8Array.of(3),
@@ -92,7 +92,7 @@ export function setSchedule(context: Context, paymentSchedule: Schedule): void {
   scheduleItem.set(context, { paymentSchedule });
 }
 
-/** Counts a block's votes, and pays if the block ends a period. */
+/** Counts a block's votes, and pays the validators if the block ends a period. */
 export function countVotes(context: Context, votes: readonly OracleVote[], keepers: Keepers): void {
   const params = moduleParams.get(context);
   savePrice(context, params, keepers);
@@ -106,7 +106,7 @@ export function countVotes(context: Context, votes: readonly OracleVote[], keepe
   setSchedule(context, startPeriod(type, block));
 }
 
-/** Validators unknown to staking are not counted: genesis or the control API created them. */
+/** Counts one vote. Validators unknown to staking, which genesis or the control API created, are not counted. */
 function countVote(context: Context, { consensus, isAbsent, deltas }: OracleVote, keepers: Keepers): void {
   const operator = keepers.staking.byConsensus(context, consensus)?.operator;
   if (operator === undefined) return;
@@ -132,7 +132,7 @@ export function performanceOf(info: ValidatorInfo): Performance {
   };
 }
 
-/** Rates a validator's counts. */
+/** Calculates a validator's rating from its counts. */
 export function rate(params: Params, info: ValidatorInfo): Dec18 {
   const ofBlocks = requirementOf(params.blocksPerformanceRequirement);
   const ofVotes = requirementOf(params.oracleVotesPerformanceRequirement);
@@ -141,7 +141,7 @@ export function rate(params: Params, info: ValidatorInfo): Dec18 {
 
 /**
  * Pays the validators in operator order. If the treasury cannot make a payment, an event is emitted and the payment is not made
- * up later. If there has never been a price, the deployed chain halts; this chain pays nobody.
+ * later. If no price has ever been stored, the deployed chain halts; this chain pays nobody.
  */
 function payPeriod(context: Context, params: Params, schedule: Schedule, keepers: Keepers): void {
   const block = presentBlock(context);
@@ -185,7 +185,7 @@ function payPeriod(context: Context, params: Params, schedule: Schedule, keepers
   }
 }
 
-/** Returns the reason if the bank refuses the payment. */
+/** Makes a payment. If the bank refuses it, returns the reason. */
 function pay(context: Context, operator: Uint8Array, coin: Coin, { bank }: Keepers): string | undefined {
   if (coin.amount === 0n) return undefined;
   try {
@@ -206,7 +206,7 @@ function orNothing(read: () => bigint): bigint {
   }
 }
 
-/** The amount for a full period, in the reward asset. Throws an unregistered error without a price or metadata. */
+/** Returns the amount for a full period, in the reward asset. Throws an unregistered error without a price or metadata. */
 export function baseAmount(context: Context, params: Params, keepers: Keepers): bigint {
   const { rewardAsset, rewardQuote } = params;
   const price = twapOf(context);
@@ -227,7 +227,7 @@ function requireMetadata(context: Context, denom: string, { bank }: Keepers): Me
   return metadata;
 }
 
-/** Stores the reward asset's price at this second and deletes prices before the window. Does nothing without a usable price. */
+/** Stores the reward asset's price for this second and deletes prices before the window. Does nothing without a usable price. */
 function savePrice(
   context: Context,
   { rewardAsset, rewardQuote, twapWindow }: Params,
@@ -264,7 +264,7 @@ function priceAt(context: Context, end: "first" | "last"): RewardAssetPrice | un
   return undefined;
 }
 
-/** Mean price of the reward asset over the window; 0 if there is no price. */
+/** Returns the mean price of the reward asset over the window, or 0 if there is no price. */
 export function twapOf(context: Context): Dec18 {
   const [first, last] = [priceAt(context, "first"), priceAt(context, "last")];
   if (first === undefined || last === undefined) return 0n;

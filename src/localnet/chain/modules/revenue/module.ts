@@ -37,13 +37,13 @@ import { MODULE_NAME, moduleParams, scheduleTypeOf } from "./params.ts";
 import { compensationOf } from "./rating.ts";
 import { blocksOf, isOfType, progressOf, startPeriod } from "./schedule.ts";
 
-/** The module and the function that the oracle calls. */
+/** The module, and the function that the oracle calls. */
 export interface RevenueModule extends ChainModule {
   /** Counts a block's votes, and pays the validators when a period ends. */
   readonly countVotes: (context: Context, votes: readonly OracleVote[]) => void;
 }
 
-/** Creates the `revenue` module, which pays validators for their blocks and price votes. */
+/** Creates the `revenue` module, which pays validators for signing blocks and voting on prices. */
 export function createRevenueModule(options: RevenueOptions, deps: RevenueDeps): RevenueModule {
   const keepers: Keepers = { ...options, ...deps };
   return {
@@ -68,7 +68,7 @@ const SCHEMA: GenesisSchema<GenesisState> = {
   type: GenesisState,
 };
 
-/** Stores parameters, period and counts. If there is no period, one starts. Throws `GenesisError`. */
+/** Stores parameters, period and counts. If there is no period, starts one. Throws `GenesisError`. */
 function initGenesis(context: Context, json: JsonValue | undefined, { bech32Prefix }: Keepers): void {
   const given = readGenesis(SCHEMA, json);
   const path = `app_state.${MODULE_NAME}`;
@@ -175,7 +175,7 @@ function operatorOf(prefix: string, text: string): Uint8Array {
   }
 }
 
-/** A full period's revenue at the current rating. */
+/** Returns the revenue for a full period at the current rating. */
 function statsOf(context: Context, info: ValidatorInfo, keepers: Keepers): wire.ValidatorStats {
   const params = moduleParams.get(context);
   const performanceRating = rate(params, info);

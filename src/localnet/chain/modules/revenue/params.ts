@@ -13,9 +13,7 @@ function requirement(allowed: Dec18, required: Dec18): PerformanceRequirement {
   return { allowedToMiss: allowed.toString(), requiredAtLeast: required.toString() };
 }
 
-/**
- * What a validator may miss, and when it is paid. Shares are decimals stored as digits. The defaults are the deployed module's.
- */
+/** How much a validator may miss, and when it is paid. Shares are decimals stored as digits. Defaults: the deployed module's. */
 export const moduleParams: ModuleParams<Params> = defineParams({
   store: MODULE_NAME,
   key: Uint8Array.of(1),
@@ -33,7 +31,7 @@ export const moduleParams: ModuleParams<Params> = defineParams({
   validate: validateParams,
 });
 
-/** Shares for one kind of duty. */
+/** Allowed and required shares for one kind of duty. */
 export interface Requirement {
   readonly allowed: Dec18;
   readonly required: Dec18;
@@ -48,12 +46,12 @@ function decimalOf(digits: string | undefined): Dec18 {
   return parseInt256(digits === undefined || digits === "" ? "0" : digits);
 }
 
-/** The kind of period that the parameters specify. */
+/** Returns the type of period that the parameters specify. */
 export function scheduleTypeOf({ paymentScheduleType }: Params): ScheduleType {
   return paymentScheduleType?.paymentScheduleType ?? { $case: "emptyPaymentScheduleType", value: {} };
 }
 
-/** Throws an unregistered error with the deployed module's text. */
+/** Throws an unregistered error with the deployed module's text if parameters are invalid. */
 function validateParams(params: Params): void {
   const { twapWindow, paymentScheduleType } = params;
   if (twapWindow < 1n || twapWindow > MAX_TWAP_SECONDS)

@@ -1,14 +1,14 @@
 import { type Dec18, DEC18_ONE, mulDec18, quoDec18 } from "../../../../platform/base/decimal.ts";
 import type { Requirement } from "./params.ts";
 
-/** What a validator did in a period. */
+/** A validator's counts for a period. */
 export interface Performance {
   readonly inActiveSet: bigint;
   readonly blocks: bigint;
   readonly votes: bigint;
 }
 
-/** Rates a period from 0 to 1: half for the blocks, half for the votes; 0 if either is below its requirement. */
+/** Rates a period from 0 to 1. Blocks and votes count half each; if either is below its requirement, the rating is 0. */
 export function ratingOf(
   { inActiveSet, blocks, votes }: Performance,
   ofBlocks: Requirement,
@@ -21,7 +21,7 @@ export function ratingOf(
   return mulDec18(DEC18_ONE / 2n, parts[0] + parts[1]);
 }
 
-/** 1 up to the allowed share of misses, then falling to 0 with the square of the excess. Undefined below the requirement. */
+/** Returns 1 up to the allowed share of misses, falling to 0 with the square of the excess; undefined below the requirement. */
 function partOf(missed: Dec18, { allowed, required }: Requirement): Dec18 | undefined {
   const most = DEC18_ONE - required;
   if (missed > most) return undefined;
@@ -29,7 +29,7 @@ function partOf(missed: Dec18, { allowed, required }: Requirement): Dec18 | unde
   return DEC18_ONE - mulDec18(used, used);
 }
 
-/** Returns the share of a period's amount that a validator with this rating receives. */
+/** Returns a validator's share of the amount for a period, according to its rating. */
 export function compensationOf(
   rating: Dec18,
   period: bigint,

@@ -6,7 +6,7 @@ import { monthOf, monthStartMs, nextMonthMs } from "../../../../platform/base/mo
 /** The current payment period. */
 export type Schedule = NonNullable<PaymentSchedule["paymentSchedule"]>;
 
-/** Kind of period, as in the parameters. */
+/** Type of period, as in the parameters. */
 export type ScheduleType = NonNullable<PaymentScheduleType["paymentScheduleType"]>;
 
 /** The block at which a period is evaluated. */
@@ -34,7 +34,7 @@ export function startPeriod(type: ScheduleType, { height, seconds }: PeriodBlock
   }
 }
 
-/** Returns whether a period is of the kind that the parameters specify. */
+/** Returns whether a period has the type that the parameters specify. */
 export function isOfType(schedule: Schedule, type: ScheduleType): boolean {
   if (schedule.$case === "blockBasedPaymentSchedule")
     return (
@@ -44,7 +44,7 @@ export function isOfType(schedule: Schedule, type: ScheduleType): boolean {
   return type.$case === `${schedule.$case}Type`;
 }
 
-/** Returns whether the period is over at a block. For a monthly period, the year is not compared, as in Go. */
+/** Returns whether the period has ended at a block. As in Go, monthly periods are compared without the year. */
 export function hasEnded(schedule: Schedule, { height, seconds }: PeriodBlock): boolean {
   switch (schedule.$case) {
     case "monthlyPaymentSchedule":
@@ -64,7 +64,7 @@ function toMs(seconds: bigint): number {
   return Number(seconds) * 1000;
 }
 
-/** Elapsed part of the period, from 0 to 1. A month that starts after its first second never reaches 1. */
+/** Returns the elapsed fraction of the period, from 0 to 1. A month that starts after its first second never reaches 1. */
 export function progressOf(schedule: Schedule, block: PeriodBlock): Dec18 {
   const { height, seconds } = block;
   switch (schedule.$case) {
@@ -84,7 +84,7 @@ export function progressOf(schedule: Schedule, block: PeriodBlock): Dec18 {
   }
 }
 
-/** Number of blocks in the period before a block. */
+/** Returns the number of blocks in the period before the given block. */
 export function blocksOf(schedule: Schedule, { height }: PeriodBlock): bigint {
   switch (schedule.$case) {
     case "monthlyPaymentSchedule":

@@ -18,7 +18,7 @@ interface SigningInfo {
   /** Consensus address, bech32. */
   readonly address: string;
   readonly startHeight: bigint;
-  /** Number of blocks counted since the start or the last downtime slash; modulo the window, it is the next index. */
+  /** Number of blocks counted since the start or the last downtime slash. Modulo the window, it is the next index. */
   readonly indexOffset: bigint;
   readonly jailedUntilNs: bigint;
   readonly tombstoned: boolean;
@@ -51,7 +51,7 @@ const publicKeys = createMap(MODULE_NAME, PUBLIC_KEYS, addressKey, bytesCodec);
 
 /** Number of blocks in one bitmap. */
 const CHUNK = 1024n;
-/** Go's bitset: the number of bits (8 bytes, big-endian), then 64-bit words, big-endian. */
+/** A bitset in Go's format: the number of bits (8 bytes, big-endian), then 64-bit words, big-endian. */
 const HEADER = 8;
 
 function prefixOf(consensus: Uint8Array): Uint8Array {
@@ -64,14 +64,14 @@ function keyOf(consensus: Uint8Array, index: bigint): Uint8Array {
   return concat(prefixOf(consensus), chunk);
 }
 
-/** A block's byte and bit in its bitmap. Words are big-endian, so bit 0 is in the last byte of the first word. */
+/** Returns a block's byte and bit in its bitmap. Words are big-endian, so bit 0 is in the last byte of the first word. */
 function placeOf(index: bigint): { readonly byte: number; readonly bit: number } {
   const at = Number(index % CHUNK);
   const inWord = at % 64;
   return { byte: HEADER + Math.floor(at / 64) * 8 + (7 - Math.floor(inWord / 8)), bit: inWord % 8 };
 }
 
-/** Returns whether the validator missed the block at an index in the window. */
+/** Returns whether the validator missed the block at a given index in the window. */
 export function hasMissed(context: Context, consensus: Uint8Array, index: bigint): boolean {
   const { byte, bit } = placeOf(index);
   const bitmap = context.store(MODULE_NAME).get(keyOf(consensus, index));
@@ -88,7 +88,7 @@ export function setMissed(context: Context, consensus: Uint8Array, index: bigint
   store.set(key, bitmap);
 }
 
-/** Clears all of a validator's missed blocks. */
+/** Clears all missed blocks of a validator. */
 function clearMissed(context: Context, consensus: Uint8Array): void {
   const store = context.store(MODULE_NAME);
   const prefix = prefixOf(consensus);
@@ -108,7 +108,7 @@ export interface SlashingHooks {
   readonly afterValidatorRemoved: (context: Context, consensus: Uint8Array) => void;
 }
 
-/** Creates the hooks, which store a validator's public key and start its signing info. */
+/** Creates the hooks, which store a validator's public key and initialize its signing info. */
 export function createHooks({ staking, format }: Keepers): SlashingHooks {
   return {
     afterValidatorCreated: (context, operator) => {
@@ -131,12 +131,12 @@ export function createHooks({ staking, format }: Keepers): SlashingHooks {
   };
 }
 
-/** A vote is for the previous block, and the validator set belongs to the block before that. */
+/** Votes are for the previous block, whose validator set was determined one block earlier. */
 const VOTE_SET_DELAY = 2n;
 
 /**
- * Counts one vote from the last commit, and slashes and jails a validator that missed too many blocks in the window. Votes from
- * validators unknown to the staking module are not counted: genesis or the control API created them.
+ * Counts one vote from the last commit, and slashes and jails a validator that missed too many blocks in the window. Votes by
+ * validators unknown to the staking module, which genesis or the control API created, are not counted.
  */
 export function countVote(context: Context, keepers: Keepers, vote: LastCommitVote): void {
   const { address } = vote;
@@ -194,14 +194,14 @@ function punish(
   return { ...info, jailedUntilNs, missedBlocksCounter: 0n, indexOffset: 0n };
 }
 
-/** For a double sign, the SDK jails until the last second of the year 9999. */
+/** For a double sign, the SDK jails a validator until the last second of the year 9999. */
 const JAIL_END_NS = 253_402_300_799n * 1_000_000_000n;
-/** The validators for a height were set one block earlier. */
+/** The validator set for a height is determined one block earlier. */
 const EVIDENCE_SET_DELAY = 1n;
 
 /**
- * Handles evidence that a validator signed two blocks at one height: slashes, jails and tombstones it. Ignores evidence against
- * unknown, unbonded or tombstoned validators, and evidence that is too old.
+ * Handles evidence that a validator signed two blocks at the same height: slashes, jails and tombstones it. Ignores evidence that
+ * is too old or against unknown, unbonded or tombstoned validators.
  */
 export function punishDoubleSign(context: Context, keepers: Keepers, evidence: Misbehavior): void {
   const { address, height, power } = evidence;
@@ -231,7 +231,7 @@ function isTooOld(context: Context, { evidenceAge }: Keepers, { height, timeNs }
   return context.height - height > most.blocks && context.timeNs - timeNs > most.timeNs;
 }
 
-/** Creates `liveness`: a validator missed a block. Addresses are bech32. */
+/** Creates the `liveness` event for a block missed by a validator. Addresses are bech32. */
 function liveness(address: string, missed: bigint, height: bigint): ChainEvent {
   return event("liveness", [
     ["address", address],
@@ -240,7 +240,7 @@ function liveness(address: string, missed: bigint, height: bigint): ChainEvent {
   ]);
 }
 
-/** Creates `slash`. For downtime, it also names the jailed validator; for a double sign, {@link jailed} follows. */
+/** Creates the `slash` event. For downtime, it also names the jailed validator; for a double sign, {@link jailed} follows it. */
 function slashed(slash: {
   readonly address: string;
   readonly power: bigint;
@@ -257,7 +257,7 @@ function slashed(slash: {
   ]);
 }
 
-/** Creates `slash` with only the jailed validator. */
+/** Creates a `slash` event that contains only the jailed validator. */
 function jailed(address: string): ChainEvent {
   return event("slash", [["jailed", address]]);
 }

@@ -37,7 +37,7 @@ export interface SlashingModule extends ChainModule {
   readonly hooks: SlashingHooks;
 }
 
-/** Creates the `slashing` module: downtime and double signing of validators. */
+/** Creates the `slashing` module, which punishes validators for downtime and double signing. */
 export function createSlashingModule(options: SlashingOptions, deps: SlashingDeps): SlashingModule {
   const format = (consensus: Uint8Array): string =>
     formatAddress(`${options.bech32Prefix}valcons`, consensus);
@@ -64,7 +64,7 @@ const SCHEMA: GenesisSchema<GenesisState> = {
 };
 const PATH = `app_state.${MODULE_NAME}`;
 
-/** Stores parameters, signing infos and the public keys of the validators in staking, whose genesis runs first. */
+/** Stores parameters, signing infos and the public keys of staking validators. The staking genesis runs first. */
 function initGenesis(context: Context, json: JsonValue | undefined, keepers: Keepers): void {
   const state = readGenesis(SCHEMA, json) ?? GenesisState.decode(new Uint8Array(0));
   const params = partOr(json, "params", state.params, moduleParams.defaults);
@@ -173,7 +173,7 @@ function createHandlers(keepers: Keepers): readonly MessageHandler[] {
   });
 }
 
-/** Releases a jailed validator whose jail time is over and whose own stake is large enough. */
+/** Releases a jailed validator whose jail time is over and whose self-delegation is large enough. */
 function unjail(context: Context, { staking }: Keepers, operator: Uint8Array): void {
   const validator = staking.byOperator(context, operator);
   const own = validator.ownTokens();

@@ -22,7 +22,7 @@ export const moduleParams: ModuleParams<Params> = defineParams({
   validate: validateParams,
 });
 
-/** A stored fraction as a number. */
+/** Converts a stored fraction to a number. */
 export function fractionOf(digits: Uint8Array): Dec18 {
   const text = latin1(digits);
   try {
@@ -32,17 +32,17 @@ export function fractionOf(digits: Uint8Array): Dec18 {
   }
 }
 
-/** Number of blocks in a window that a validator must sign, rounded half to even. */
+/** Returns the minimum number of blocks in a window that a validator must sign, rounded half to even. */
 export function leastSigned({ signedBlocksWindow, minSignedPerWindow }: Params): bigint {
   return mulDec18(fractionOf(minSignedPerWindow), signedBlocksWindow);
 }
 
-/** The jail time after downtime, in nanoseconds. */
+/** Returns the jail time for downtime, in nanoseconds. */
 export function jailTimeNs({ downtimeJailDuration }: Params): bigint {
   return joinNs(downtimeJailDuration);
 }
 
-/** Throws an unregistered error for parameters that the chain could not run with. Texts match the SDK's. */
+/** Throws an unregistered error for parameters with which the chain could not run. The texts match the SDK's. */
 function validateParams(params: Params): void {
   if (params.signedBlocksWindow <= 0n)
     throw unregisteredError(`signed blocks window must be positive: ${params.signedBlocksWindow}`);

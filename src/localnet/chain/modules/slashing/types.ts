@@ -3,13 +3,13 @@ import type { BondStatus } from "../../../../cosmos/proto/gen/cosmos/staking/v1b
 import type { Context } from "../../runtime/context.ts";
 
 export interface SlashingOptions {
-  /** Prefix of account addresses, to which operator and consensus addresses add `valoper` and `valcons`. */
+  /** Bech32 prefix of account addresses. Operator and consensus addresses append `valoper` and `valcons`. */
   readonly bech32Prefix: string;
   /** Bech32 address of the account that may change parameters. */
   readonly authority: string;
 }
 
-/** A validator in the staking module. Addresses are 20 bytes. */
+/** A validator as known to the staking module. Addresses are 20 bytes. */
 interface ValidatorFacts {
   readonly consensus: Uint8Array;
   readonly publicKey: Uint8Array;
@@ -42,12 +42,12 @@ interface SlashingStaking {
 
 export interface SlashingDeps {
   readonly staking: SlashingStaking;
-  /** Maximum age of evidence, in blocks and in nanoseconds. Evidence older than both is ignored. */
+  /** Returns the maximum age of evidence, in blocks and in nanoseconds. Evidence that exceeds both is ignored. */
   readonly evidenceAge: (context: Context) => { readonly blocks: bigint; readonly timeNs: bigint };
 }
 
 /** Options, and keepers of other modules. */
 export interface Keepers extends SlashingOptions, SlashingDeps {
-  /** Formats a consensus address. */
+  /** Formats a consensus address as text. */
   readonly format: (consensus: Uint8Array) => string;
 }

@@ -47,10 +47,10 @@ import {
   validators,
 } from "./validators.ts";
 
-/** Where a delegation's tokens come from: the delegator's account, or the pool for a status. */
+/** Where a delegation's tokens come from: the delegator's account, or the pool for a validator status. */
 export type TokenSource = "account" | { readonly pool: "bonded" | "notBonded" };
 
-/** Delegates an amount to a validator. Returns the new shares. Throws staking/34 for a validator with shares and no tokens. */
+/** Delegates an amount to a validator. Returns the new shares. Throws staking/34 for a validator with shares but no tokens. */
 export function delegate(
   context: Context,
   keepers: Keepers,
@@ -96,8 +96,8 @@ function moveTokens(
 }
 
 /**
- * Removes shares from a delegation and their tokens from the validator; the tokens stay in the pool. If the self-delegation falls
- * below the operator's minimum, the validator is jailed. Deletes an unbonded validator without shares. Returns the tokens.
+ * Removes shares from a delegation, and their tokens from the validator; the tokens stay in the pool. Jails the validator if the
+ * self-delegation falls below the operator's minimum. Deletes an unbonded validator without shares. Returns the tokens.
  */
 export function unbond(context: Context, keepers: Keepers, pair: Pair, shares: Dec18): bigint {
   const { hooks } = keepers;
@@ -134,7 +134,7 @@ function jailBelowMinimum(
   return requireValidator(context, pair.validator);
 }
 
-/** Jails a validator: it leaves the power order, and, at the end of the block, the active set. */
+/** Jails a validator: it leaves the power order immediately, and the active set at the end of the block. */
 export function jail(context: Context, keepers: Keepers, validator: Validator): Validator {
   const jailed = { ...validator, jailed: true };
   setValidator(context, keepers, jailed);
@@ -142,14 +142,14 @@ export function jail(context: Context, keepers: Keepers, validator: Validator): 
   return jailed;
 }
 
-/** Deletes an unbonded validator without tokens. As in the SDK, an error from the hook is ignored. */
+/** Deletes an unbonded validator without tokens. As in the SDK, errors from the hook are ignored. */
 export function removeValidator(context: Context, keepers: Keepers, validator: Validator): void {
   deleteValidator(context, keepers, validator);
   const operator = keepers.operators.parse(validator.operatorAddress);
   ignoringErrors(() => keepers.hooks.afterValidatorRemoved(context, consensusAddressOf(validator), operator));
 }
 
-/** Converts an amount to shares of a delegation. Throws sdk/18 if the delegation has fewer. */
+/** Converts an amount to shares in a delegation. Throws sdk/18 if the delegation has fewer shares. */
 export function sharesToUnbond(context: Context, pair: Pair, amount: bigint): Dec18 {
   const validator = requireValidator(context, pair.validator);
   const delegation = delegations.get(context, pair);
@@ -165,7 +165,7 @@ interface Undelegated {
   readonly amount: bigint;
 }
 
-/** Starts undelegating shares. Their tokens leave at the end of the unbonding time. */
+/** Starts undelegating shares. Their tokens are paid out at the end of the unbonding time. */
 export function undelegate(context: Context, keepers: Keepers, pair: Pair, shares: Dec18): Undelegated {
   const validator = requireValidator(context, pair.validator);
   const entries = unbondings.get(context, pair)?.entries.length ?? 0;
@@ -182,8 +182,8 @@ export function undelegate(context: Context, keepers: Keepers, pair: Pair, share
 }
 
 /**
- * Moves shares to another validator. Returns the time when the redelegation is complete. If the source is neither bonded nor
- * unbonding, it is complete immediately, and the result is Go's zero time.
+ * Moves shares to another validator. Returns when the redelegation completes. If the source is neither bonded nor unbonding, it
+ * completes immediately, and the returned time is Go's zero time.
  */
 export function redelegate(context: Context, keepers: Keepers, triplet: Triplet, shares: Dec18): bigint {
   const { delegator, source } = triplet;
@@ -199,7 +199,7 @@ export function redelegate(context: Context, keepers: Keepers, triplet: Triplet,
   return begin.completionTimeNs;
 }
 
-/** Returns the validators at both ends. */
+/** Returns the source and destination validators. */
 function requireRedelegation(
   context: Context,
   triplet: Triplet,
@@ -221,7 +221,7 @@ function requireRedelegationEnd(context: Context, operator: Uint8Array): Validat
   return validator;
 }
 
-/** Height and completion time of a redelegation away from a validator; undefined if it is complete immediately. */
+/** Returns the height and completion time of a redelegation from a validator, or undefined if it completes immediately. */
 function beginOf(
   context: Context,
   source: Uint8Array,

@@ -28,7 +28,7 @@ import { requireValidator, tokensFromShares } from "./validators.ts";
 
 type Page = wire.QueryDelegatorDelegationsRequest["pagination"];
 
-/** Queries for delegations, undelegations and redelegations. */
+/** Creates the queries for delegations, undelegations and redelegations. */
 export function delegationQueries(keepers: Keepers) {
   return {
     ...pairQueries(keepers),
@@ -68,7 +68,7 @@ function pairQueries(keepers: Keepers) {
   } satisfies Queries;
 }
 
-/** Adds the tokens to a delegation. */
+/** Adds a delegation's tokens to its response. */
 function withBalance(context: Context, keepers: Keepers, delegation: Delegation): staking.DelegationResponse {
   const validator = requireValidator(context, keepers.operators.parse(delegation.validatorAddress));
   const amount = truncateDec18(tokensFromShares(validator, delegation.shares));
@@ -153,7 +153,7 @@ function validatorsOfDelegator(keepers: Keepers) {
   } satisfies Queries;
 }
 
-/** Pages through a range of the store. */
+/** Pages through a range in the store. */
 function page<T>(
   context: Context,
   prefix: Uint8Array,
@@ -167,8 +167,8 @@ function page<T>(
 }
 
 /**
- * Queries redelegations by triplet, by source, or by delegator. As in the SDK, the source is ignored if the request has a
- * delegator but no destination.
+ * Queries redelegations by triplet, source or delegator. As in the SDK, the source is ignored if the request has a delegator but
+ * no destination.
  */
 function queryRedelegations(
   context: Context,
@@ -234,7 +234,7 @@ function ofDelegator(
   return { redelegationResponses: found, pagination };
 }
 
-/** The response has the entries next to the redelegation, each with its tokens at the destination. */
+/** Returns the entries separately from the redelegation, each with the tokens that its shares are worth at the destination. */
 function withBalances(context: Context, keepers: Keepers, redelegation: Redelegation): RedelegationResponse {
   const destination = keepers.operators.parse(redelegation.validatorDstAddress);
   const validator = requireValidator(context, destination);

@@ -19,7 +19,7 @@ export function editedValidator({ commission, minSelfDelegation }: Validator): C
   ]);
 }
 
-/** A protobuf message as text, in Go's format. */
+/** Formats a protobuf message as text, in Go's format. */
 function commissionText({ rate, maxRate, maxChangeRate, updateTimeNs }: Commission): string {
   const { seconds, nanos } = splitNs(updateTimeNs);
   const rates = `commission_rates:<rate:"${rate}" max_rate:"${maxRate}" max_change_rate:"${maxChangeRate}" > `;
@@ -103,7 +103,7 @@ export function completedRedelegation(
   ]);
 }
 
-/** Go's `time.RFC3339`, which drops fractional seconds. */
+/** Formats a time like Go's `time.RFC3339`, which drops fractional seconds. */
 function wholeSeconds(timeNs: bigint): string {
   return formatRfc3339Ns(splitNs(timeNs).seconds * NS_PER_SECOND);
 }

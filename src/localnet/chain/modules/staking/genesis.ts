@@ -61,8 +61,8 @@ const SCHEMA: GenesisSchema<GenesisState> = {
 const PATH = `app_state.${MODULE_NAME}`;
 
 /**
- * Stores validators and delegations. The hooks run unless the state is an export. Throws `GenesisError` if the bank's pools do
- * not match the tokens of validators and undelegations, or if a validator's shares differ from the sum of its delegations.
+ * Stores validators and delegations. Hooks run unless the state is an export. Throws `GenesisError` if the bank's pools do not
+ * match the tokens of validators and undelegations, or if a validator's shares differ from the sum of its delegations.
  */
 export function initGenesis(context: Context, json: JsonValue | undefined, keepers: Keepers): void {
   const state = readGenesis(SCHEMA, json) ?? GenesisState.decode(new Uint8Array(0));
@@ -124,7 +124,7 @@ function addDelegation(
   if (!exported) hooks.afterDelegationModified(context, delegator, validator);
 }
 
-/** Stores the undelegations. Returns their tokens. */
+/** Stores the undelegations. Returns their total tokens. */
 function addUnbondings(context: Context, keepers: Keepers, state: GenesisState): bigint {
   let waiting = 0n;
   state.unbondingDelegations.map(unbondingFromWire).forEach((unbonding, index) => {
@@ -164,7 +164,7 @@ function requireNew(path: string, isKnown: boolean): void {
     throw new GenesisError(path, "the same accounts are there twice; one entry for each was expected");
 }
 
-/** A validator's shares must be the sum of its delegations; otherwise the last delegator could not leave. */
+/** Requires a validator's shares to equal the sum of its delegations; otherwise, the last delegator could not undelegate. */
 function requireShares(given: readonly Validator[], state: GenesisState): void {
   const sums = new Map<string, bigint>();
   for (const { validatorAddress, shares } of state.delegations)
@@ -198,7 +198,7 @@ function tokensOf(some: readonly Validator[]): bigint {
   return some.reduce((total, { tokens }) => total + tokens, 0n);
 }
 
-/** The SDK's genesis has no id counter. A new id must not repeat an existing one. */
+/** Returns the largest id in the state. The SDK's genesis has no id counter, and new ids must not repeat existing ones. */
 function largestId(state: GenesisState): bigint {
   const ids = [
     ...state.validators.flatMap(({ unbondingIds }) => unbondingIds),
@@ -222,7 +222,7 @@ function restoreLastPowers(context: Context, { operators }: Keepers, state: Gene
   storeUpdates(context, updates);
 }
 
-/** Exports the state. Hooks do not run when it is imported. */
+/** Exports the state. Hooks do not run when an export is imported. */
 export function exportGenesis(context: Context, { operators }: Keepers): JsonValue {
   return printGenesis(SCHEMA, {
     params: moduleParams.get(context),

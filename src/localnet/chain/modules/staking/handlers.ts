@@ -81,12 +81,12 @@ export function createHandlers(keepers: Keepers): readonly MessageHandler[] {
   });
 }
 
-/** An operator's account: the same bytes with the account prefix. */
+/** Returns an operator's account address: the same bytes with the account prefix. */
 function operatorAccount({ accounts, operators }: Keepers, text: string): string {
   return accounts.format(addressOf(operators, text, "validator"));
 }
 
-/** `MsgCreateValidator`: registers a validator with its first delegation. It can enter the active set at the end of the block. */
+/** `MsgCreateValidator`: registers a validator and its first delegation. It can enter the active set at the end of the block. */
 function createValidator(context: Context, keepers: Keepers, message: wire.MsgCreateValidator): void {
   const operator = addressOf(keepers.operators, message.validatorAddress, "validator");
   const fields = validateCreate(message);
@@ -139,9 +139,7 @@ function newValidator(context: Context, message: wire.MsgCreateValidator, fields
   };
 }
 
-/**
- * `MsgEditValidator`: changes description, commission or minimum self-delegation. The hook runs only if the commission changes.
- */
+/** `MsgEditValidator`: changes description, commission or minimum self-delegation. The hook runs only for a new commission. */
 function editValidator(context: Context, keepers: Keepers, message: wire.MsgEditValidator): void {
   const operator = addressOf(keepers.operators, message.validatorAddress, "validator");
   const minimum = message.minSelfDelegation === "" ? undefined : parseWireInt(message.minSelfDelegation);

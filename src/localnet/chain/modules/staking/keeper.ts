@@ -45,7 +45,7 @@ import {
   validators,
 } from "./validators.ts";
 
-/** Facts about a validator for the slashing module. */
+/** Information about a validator for the slashing module. */
 interface ValidatorFacts {
   readonly operator: Uint8Array;
   readonly tokens: bigint;
@@ -57,36 +57,36 @@ interface ValidatorFacts {
 }
 
 interface OwnedValidator extends ValidatorFacts {
-  /** Reads the tokens of the operator's own delegation; undefined if there is none. */
+  /** Reads the tokens in the operator's own delegation, or returns undefined if there is none. */
   readonly ownTokens: () => bigint | undefined;
 }
 
-/** Validators for other modules. `consensus` is the consensus key's address (20 bytes), `operator` the operator's address. */
+/** Validators for other modules. `consensus` is the consensus key's address (20 bytes); `operator` is the operator's address. */
 export interface StakingKeeper {
   readonly byConsensus: (context: Context, consensus: Uint8Array) => ValidatorFacts | undefined;
   /** All operators, in ascending order. */
   readonly operators: (context: Context) => Iterable<Uint8Array>;
   /** Throws staking/3 for an unknown operator. */
   readonly byOperator: (context: Context, operator: Uint8Array) => OwnedValidator;
-  /** Burns part of the stake. Returns what the validator lost. */
+  /** Burns part of the stake. Returns the amount that the validator lost. */
   readonly slash: (context: Context, infraction: Infraction) => bigint;
-  /** Jails a validator that is not yet jailed. */
+  /** Jails a validator that is not jailed yet. */
   readonly jail: (context: Context, consensus: Uint8Array) => void;
   readonly unjail: (context: Context, consensus: Uint8Array) => void;
   /** Updates the active set, as at the end of a block. */
   readonly updateValidatorSet: (context: Context) => void;
-  /** Changes to the validator set in this block. */
+  /** Returns the changes to the validator set in this block. */
   readonly validatorUpdates: (context: Context) => readonly ValidatorPower[];
-  /** The bonded validators, from highest to lowest power. */
+  /** Returns the bonded validators, from highest to lowest power. */
   readonly bonded: (context: Context) => Iterable<ValidatorStake>;
-  /** An account's delegations, in operator order. */
+  /** Returns an account's delegations, in operator order. */
   readonly delegationsOf: (
     context: Context,
     delegator: Uint8Array,
   ) => Iterable<{ readonly validator: Uint8Array; readonly shares: Dec18 }>;
 }
 
-/** A validator's tokens, and its delegators' shares in them. */
+/** A validator's tokens, and its delegators' shares. */
 interface ValidatorStake {
   readonly operator: Uint8Array;
   readonly tokens: bigint;
@@ -158,8 +158,8 @@ interface Infraction {
 }
 
 /**
- * Burns part of the stake that backed an infraction: first from undelegations and redelegations since then, the rest from the
- * validator. Returns what the validator lost; nothing for an unknown validator. Throws for an unbonded validator.
+ * Burns part of the stake that backed an infraction: first from undelegations and redelegations since then, the remainder from
+ * the validator. Returns the amount that the validator lost, or zero if it is unknown. Throws for an unbonded validator.
  */
 function slash(context: Context, keepers: Keepers, infraction: Infraction): bigint {
   const { consensus, height, power, fraction } = infraction;
@@ -204,7 +204,7 @@ function burnTokens(context: Context, keepers: Keepers, validator: Validator, to
   burnFrom(context, keepers, poolOf(validator), toBurn);
 }
 
-/** Slashes stake that has left the validator since the infraction. Returns the total that should have been slashed. */
+/** Slashes stake that left the validator after the infraction. Returns the total that should have been slashed. */
 function slashMoved(
   context: Context,
   keepers: Keepers,
@@ -269,7 +269,7 @@ function slashRedelegation(
   return due;
 }
 
-/** Facts about a validator that contracts can read. Rates are decimals with 18 digits. */
+/** Information about a validator that contracts can read. Rates are decimals with 18 digits. */
 interface ValidatorTerms {
   readonly operatorAddress: string;
   readonly rate: string;
@@ -284,7 +284,7 @@ interface OwnedTokens {
   readonly amount: Coin;
 }
 
-/** Reads for contracts. Store accesses match the deployed keeper's in order and number, since each consumes gas. */
+/** Reads for contracts. Each store access consumes gas, so their order and number match the deployed keeper's. */
 export type ContractReads = ReturnType<typeof createContractReads>;
 
 export function createContractReads({ operators }: Keepers) {

@@ -7,15 +7,15 @@ import {
 } from "../../../../platform/base/bytes.ts";
 import { splitNs } from "../../../../platform/base/time.ts";
 
-/** Name of the module and of its store. Other chains prove keys of this store, so its layout is the SDK's. */
+/** Name of the module and its store. Other chains prove keys in this store, so it uses the SDK's layout. */
 export const MODULE_NAME = "staking";
 
-/** Module accounts that hold the tokens of bonded validators and of all others. */
+/** Module accounts that hold tokens: one for bonded validators and one for all others. */
 export const BONDED_POOL = "bonded_tokens_pool";
 export const NOT_BONDED_POOL = "not_bonded_tokens_pool";
 
 // The SDK's prefixes (x/staking/types/keys.go). `|` joins, `lp` puts an address' length before it (one byte).
-/** `| lp(operator)`: power of the last block. */
+/** `| lp(operator)`: the power in the last block. */
 export const LAST_POWER = Uint8Array.of(0x11);
 export const LAST_TOTAL_POWER = Uint8Array.of(0x12);
 /** `| lp(operator)`. */
@@ -38,25 +38,25 @@ export const REDELEGATIONS_BY_SOURCE = Uint8Array.of(0x35);
 export const REDELEGATIONS_BY_DESTINATION = Uint8Array.of(0x36);
 /** The last unbonding id. */
 export const UNBONDING_ID = Uint8Array.of(0x37);
-/** `| id`: key of the operation with this id. */
+/** `| id`: the key of the operation with this id. */
 export const UNBONDING_INDEX = Uint8Array.of(0x38);
 /** `| id`: the operation's kind, 8 bytes. */
 export const UNBONDING_TYPE = Uint8Array.of(0x39);
-/** `| time`: unbonding delegations that end at that time. */
+/** `| time`: the unbonding delegations that end at that time. */
 export const UNBONDING_QUEUE = Uint8Array.of(0x41);
-/** `| time`: redelegations that end at that time. */
+/** `| time`: the redelegations that end at that time. */
 export const REDELEGATION_QUEUE = Uint8Array.of(0x42);
 /** See {@link validatorQueueKey}. */
 export const VALIDATOR_QUEUE = Uint8Array.of(0x43);
 /** `| height (8 bytes)`: a block's header and active set. */
 export const HISTORICAL_INFO = Uint8Array.of(0x50);
 export const PARAMS = Uint8Array.of(0x51);
-/** The last block's validator updates. */
+/** Validator updates from the last block. */
 export const VALIDATOR_UPDATES = Uint8Array.of(0x61);
 /** `| lp(validator) | delegator`: empty. The delegator has no length prefix here. */
 export const DELEGATIONS_BY_VALIDATOR = Uint8Array.of(0x71);
 
-/** Prefixes each address with its length in one byte, and joins them. */
+/** Joins addresses, each prefixed with its length in one byte. */
 export function lengthPrefixed(...addresses: readonly Uint8Array[]): Uint8Array {
   return concat(...addresses.flatMap((address) => [Uint8Array.of(address.length), address]));
 }
@@ -69,31 +69,31 @@ export function splitAddresses(bytes: Uint8Array): readonly Uint8Array[] {
   return parts;
 }
 
-/** A validator's key in power order: `0x23 | power (8 bytes) | length | inverted operator`. */
+/** Returns a validator's key in the power order: `0x23 | power (8 bytes) | length | inverted operator`. */
 export function powerKey(power: bigint, operator: Uint8Array): Uint8Array {
   const inverted = operator.map((byte) => byte ^ 0xff);
   return concat(VALIDATORS_BY_POWER, uint64BigEndian(power), Uint8Array.of(operator.length), inverted);
 }
 
-/** A time as sortable text, like the SDK's `FormatTimeBytes`: "2026-11-21T21:15:34.231472455". */
+/** Formats a time as sortable text, like the SDK's `FormatTimeBytes`: "2026-11-21T21:15:34.231472455". */
 export function timeKey(timeNs: bigint): Uint8Array {
   const { seconds, nanos } = splitNs(timeNs);
   const whole = new Date(Number(seconds) * 1000).toISOString().slice(0, 19);
   return utf8(`${whole}.${nanos.toString().padStart(9, "0")}`);
 }
 
-/** The exclusive upper bound of the queue keys up to and including a time. */
+/** Returns the exclusive upper bound for queue keys up to and including a time. */
 export function queueEnd(prefix: Uint8Array, timeNs: bigint): Uint8Array | undefined {
   return prefixEnd(concat(prefix, timeKey(timeNs)));
 }
 
-/** A validator's queue key: `0x43 | length of time (8 bytes) | time | height (8 bytes)`. */
+/** Returns a validator's queue key: `0x43 | length of time (8 bytes) | time | height (8 bytes)`. */
 export function validatorQueueKey(timeNs: bigint, height: bigint): Uint8Array {
   const time = timeKey(timeNs);
   return concat(VALIDATOR_QUEUE, uint64BigEndian(BigInt(time.length)), time, uint64BigEndian(height));
 }
 
-/** The height from a {@link validatorQueueKey}. */
+/** Reads the height from a {@link validatorQueueKey}. */
 export function heightOfQueueKey(key: Uint8Array): bigint {
   return readUint64BigEndian(key, key.length - 8);
 }

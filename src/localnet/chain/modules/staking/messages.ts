@@ -24,7 +24,7 @@ import type { AddressCodec } from "./types.ts";
 
 const DAY_NS = 86_400_000_000_000n;
 
-/** Maximum lengths of a description's texts, in bytes. */
+/** Maximum lengths of the texts in a description, in bytes. */
 const MAX_LENGTHS = [
   ["moniker", "moniker", 70],
   ["identity", "identity", 3000],
@@ -44,7 +44,7 @@ export function addressOf(codec: AddressCodec, text: string, role: string): Uint
   }
 }
 
-/** Parses a message's amount. Throws sdk/18 with `words` unless it is a valid coin above zero. */
+/** Parses a message's amount. Throws sdk/18 with `words` unless it is a valid, positive coin. */
 export function positiveCoin(amount: WireCoin | undefined, words: string): Coin {
   const [coin] = amount === undefined ? [] : parseCoins([amount]);
   if (coin === undefined || !isDenom(coin.denom) || coin.amount <= 0n) throw errors.ErrInvalidRequest(words);
@@ -58,7 +58,7 @@ export function requireBondDenom(context: Context, { denom }: Coin): void {
     throw errors.ErrInvalidRequest(`invalid coin denomination: got ${denom}, expected ${bondDenom}`);
 }
 
-/** A new validator's checked fields. */
+/** The validated fields of a new validator. */
 export interface NewValidator {
   readonly value: Coin;
   readonly rates: Rates;
@@ -101,7 +101,7 @@ function validateRates({ rate, maxRate, maxChangeRate }: Rates): void {
   if (maxChangeRate > maxRate) throw ErrCommissionChangeRateGTMaxRate();
 }
 
-/** Throws staking/40 for a rate below the minimum in the parameters. */
+/** Throws staking/40 if a rate is below the minimum in the parameters. */
 export function requireMinimumRate(context: Context, { rate }: Rates): void {
   const least = toInteger(moduleParams.get(context).minCommissionRate);
   if (rate >= least) return;
@@ -109,7 +109,7 @@ export function requireMinimumRate(context: Context, { rate }: Rates): void {
   throw ErrCommissionLTMinRate(text);
 }
 
-/** Throws sdk/18 if one of a description's texts is too long. */
+/** Throws sdk/18 if a text in the description is too long. */
 export function requireShort(description: Description): Description {
   for (const [field, name, max] of MAX_LENGTHS) {
     const got = utf8(description[field]).length;
@@ -118,7 +118,7 @@ export function requireShort(description: Description): Description {
   return description;
 }
 
-/** Merges an edited description; "[do-not-modify]" leaves a text unchanged. Throws sdk/18. */
+/** Merges an edited description. "[do-not-modify]" leaves a text unchanged. Throws sdk/18. */
 export function editDescription(
   known: Description | undefined,
   edited: Description | undefined,
@@ -135,7 +135,7 @@ export function editDescription(
   });
 }
 
-/** Checks the range of a new rate before the state is read. Throws sdk/18. */
+/** Checks that a new rate is in range before the state is read. Throws sdk/18. */
 export function validateNewRate(context: Context, rate: bigint): void {
   if (rate > DEC18_ONE || rate < 0n)
     throw errors.ErrInvalidRequest("commission rate must be between 0 and 1 (inclusive)");
@@ -146,7 +146,7 @@ export function validateNewRate(context: Context, rate: bigint): void {
     );
 }
 
-/** Changes a commission's rate: at most once in 24 hours, and within the bounds that the validator first set. */
+/** Changes a commission's rate: at most once in 24 hours, and within the bounds set when the validator was created. */
 export function editCommission(context: Context, commission: Commission, rate: bigint): Commission {
   if (context.timeNs - commission.updateTimeNs < DAY_NS) throw ErrCommissionUpdateTime();
   if (rate > commission.maxRate) throw ErrCommissionGTMaxRate();

@@ -32,7 +32,7 @@ export interface StakingModule extends ChainModule {
   readonly contractReads: ContractReads;
 }
 
-/** Creates the `staking` module: validators, delegations, and the chain's validator set. */
+/** Creates the `staking` module: validators, delegations and the chain's validator set. */
 export function createStakingModule(options: StakingOptions, deps: StakingDeps): StakingModule {
   const keepers = createKeepers(options, deps);
   return {
@@ -49,7 +49,7 @@ export function createStakingModule(options: StakingOptions, deps: StakingDeps):
   };
 }
 
-/** Ends a block: updates the active set, then completes due validator unbondings, undelegations and redelegations. */
+/** Ends a block: updates the active set, then completes validator unbondings, undelegations and redelegations that are due. */
 function endBlock(context: Context, keepers: Keepers): void {
   updateValidatorSet(context, keepers);
   completeValidators(context, keepers);

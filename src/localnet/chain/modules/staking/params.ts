@@ -17,7 +17,7 @@ export const moduleParams: ModuleParams<Params> = defineParams({
   validate: validateParams,
 });
 
-/** Returns the parameters for a genesis without any, which are the deployed chain's. */
+/** Returns the parameters used if a genesis has none, which are the deployed chain's. */
 export function defaultParams(denom: string): Params {
   return {
     unbondingTime: { seconds: 1_814_400n, nanos: 0 },
@@ -29,12 +29,12 @@ export function defaultParams(denom: string): Params {
   };
 }
 
-/** The unbonding time in nanoseconds. */
+/** Returns the unbonding time in nanoseconds. */
 export function unbondingTimeNs({ unbondingTime }: Params): bigint {
   return joinNs(unbondingTime);
 }
 
-/** Throws an unregistered error for parameters that the chain could not run with. Texts match the SDK's. */
+/** Throws an unregistered error for parameters with which the chain could not run. The texts match the SDK's. */
 function validateParams(params: Params): void {
   const time = unbondingTimeNs(params);
   if (time <= 0n) throw unregisteredError(`unbonding time must be positive: ${time}`);
@@ -49,7 +49,7 @@ function validateParams(params: Params): void {
     throw unregisteredError(`minimum commission rate cannot be greater than 100%: ${rate}`);
 }
 
-/** Returns an amount as coins of the bonded denomination, or no coins for zero. */
+/** Returns an amount as coins in the bonded denomination, or no coins if it is zero. */
 export function bondCoins(context: Context, amount: bigint): readonly Coin[] {
   return amount === 0n ? [] : [{ denom: moduleParams.get(context).bondDenom, amount }];
 }

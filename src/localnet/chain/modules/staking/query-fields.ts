@@ -3,10 +3,10 @@ import type { Query } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/
 import { orQueryError, type QueryFunctions } from "../../runtime/handlers.ts";
 import type { AddressCodec, Keepers } from "./types.ts";
 
-/** The functions for some of the module's queries. */
+/** Implementations of some of the module's queries. */
 export type Queries = Partial<QueryFunctions<typeof Query>>;
 
-/** The error for an absent address. */
+/** Creates the error for a missing address. */
 export function emptyAddress(role: "delegator" | "validator"): QueryError {
   return new QueryError(GrpcCode.InvalidArgument, `${role} address cannot be empty`);
 }

@@ -7,7 +7,7 @@ import * as wire from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staki
 import { TYPE_URL } from "../../../../cosmos/proto/registry.ts";
 import { type Codec, mappedCodec, messageCodec } from "../../store/collections.ts";
 
-/** A stored validator, with its texts parsed to numbers. */
+/** A stored validator, with its numeric texts parsed. */
 export interface Validator
   extends Omit<
     wire.Validator,
@@ -70,7 +70,7 @@ export interface Redelegation {
   readonly entries: readonly RedelegationEntry[];
 }
 
-/** Parses an amount's or a decimal's digits as Go does: "010" is 8. An absent text is 0. Throws a plain error for other texts. */
+/** Parses the digits of an amount or decimal as Go does: "010" is 8. Absent text is 0. Any other text throws a plain error. */
 export function toInteger(digits: string): bigint {
   return digits === "" ? 0n : parseGoBigInt(digits);
 }
@@ -186,7 +186,7 @@ export const redelegationCodec: Codec<Redelegation> = mappedCodec(
   redelegationToWire,
 );
 
-/** The ed25519 key (32 bytes) from a packed public key; undefined for any other key type. */
+/** Returns the ed25519 key (32 bytes) in a packed public key, or undefined for any other key type. */
 export function ed25519KeyOf(packed: wire.Validator["consensusPubkey"]): Uint8Array | undefined {
   if (packed?.typeUrl !== TYPE_URL.ed25519PubKey) return undefined;
   const key = decodedKey(packed.value);
@@ -201,14 +201,14 @@ function decodedKey(bytes: Uint8Array): Uint8Array | undefined {
   }
 }
 
-/** A stored validator's ed25519 key. Throws a plain error (a bug), since messages and genesis check keys. */
+/** Returns a stored validator's ed25519 key. Otherwise throws a plain error (a bug), since messages and genesis check keys. */
 export function consensusKeyOf(validator: Validator): Uint8Array {
   const key = ed25519KeyOf(validator.consensusPubkey);
   if (key === undefined) throw new Error(`validator ${validator.operatorAddress} has no ed25519 key`);
   return key;
 }
 
-/** A stored validator's consensus address, 20 bytes. */
+/** Returns a stored validator's consensus address (20 bytes). */
 export function consensusAddressOf(validator: Validator): Uint8Array {
   return ed25519Address(consensusKeyOf(validator));
 }

@@ -4,11 +4,11 @@ import type { Context } from "../../runtime/context.ts";
 import { ErrLogic } from "../../runtime/errors.ts";
 
 export interface StakingOptions {
-  /** Prefix of account addresses, to which operator and consensus addresses add `valoper` and `valcons`. */
+  /** Bech32 prefix of account addresses. Operator and consensus addresses append `valoper` and `valcons`. */
   readonly bech32Prefix: string;
   /** Bech32 address of the account that may change parameters. */
   readonly authority: string;
-  /** Denomination in the default parameters. */
+  /** Denomination used in the default parameters. */
   readonly denom: string;
 }
 
@@ -17,7 +17,7 @@ interface StakingBank {
   readonly balance: (context: Context, address: Uint8Array, denom: string) => Coin;
   /** Moves a delegator's coins into a pool. */
   readonly delegate: (context: Context, from: Uint8Array, module: string, coins: readonly Coin[]) => void;
-  /** Moves a pool's coins back to a delegator. */
+  /** Moves coins from a pool back to a delegator. */
   readonly undelegate: (context: Context, module: string, to: Uint8Array, coins: readonly Coin[]) => void;
   readonly sendBetweenModules: (context: Context, from: string, to: string, coins: readonly Coin[]) => void;
   readonly burn: (context: Context, module: string, coins: readonly Coin[]) => void;
@@ -26,7 +26,7 @@ interface StakingBank {
 export interface StakingDeps {
   readonly bank: StakingBank;
   readonly hooks: StakingHooks;
-  /** Consensus key types that the chain allows. */
+  /** Returns the consensus key types that the chain allows. */
   readonly keyTypes: (context: Context) => readonly string[];
 }
 
@@ -49,7 +49,7 @@ export interface Pair {
   readonly validator: Uint8Array;
 }
 
-/** A delegator and a redelegation's two validators, as bytes. */
+/** A delegator and the two validators of a redelegation, as bytes. */
 export interface Triplet {
   readonly delegator: Uint8Array;
   readonly source: Uint8Array;
@@ -67,7 +67,7 @@ export function createKeepers(options: StakingOptions, deps: StakingDeps): Keepe
   };
 }
 
-/** Creates the codec for a prefix. As in the SDK, a wrong prefix throws sdk/35 and any other invalid text an `AddressError`. */
+/** Creates the codec for a prefix. As in the SDK, a wrong prefix throws sdk/35; any other invalid text throws `AddressError`. */
 function addressCodec(prefix: string): AddressCodec {
   return {
     parse: (text) => {
@@ -87,7 +87,7 @@ type ValidatorHook = (context: Context, validator: Uint8Array) => void;
 type ConsensusHook = (context: Context, consensus: Uint8Array, validator: Uint8Array) => void;
 type DelegationHook = (context: Context, delegator: Uint8Array, validator: Uint8Array) => void;
 
-/** Staking hooks, which other modules implement. Addresses are bytes. A hook throws to fail the action; see README, "Hooks". */
+/** Staking hooks that other modules implement. Addresses are bytes. A hook fails the action by throwing; see README, "Hooks". */
 export interface StakingHooks {
   readonly afterValidatorCreated: ValidatorHook;
   readonly beforeValidatorModified: ValidatorHook;
@@ -98,7 +98,7 @@ export interface StakingHooks {
   readonly beforeDelegationSharesModified: DelegationHook;
   readonly beforeDelegationRemoved: DelegationHook;
   readonly afterDelegationModified: DelegationHook;
-  /** `fraction` is text with 18 decimals. */
+  /** `fraction` is decimal text with 18 decimal places. */
   readonly beforeValidatorSlashedWithTokensToBurn: (
     context: Context,
     validator: Uint8Array,
@@ -107,7 +107,7 @@ export interface StakingHooks {
   readonly afterUnbondingInitiated: (context: Context, id: bigint) => void;
 }
 
-/** Calls several modules' hooks in order. The first error ends the calls. `members` is called each time. */
+/** Calls the hooks of several modules in order. The first error ends the calls. `members` is called each time. */
 export function joinHooks(members: () => readonly Partial<StakingHooks>[]): StakingHooks {
   const each = (call: (member: Partial<StakingHooks>) => void): void => {
     for (const member of members()) call(member);

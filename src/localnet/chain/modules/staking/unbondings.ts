@@ -30,7 +30,7 @@ export const unbondings = createMap(keys.MODULE_NAME, keys.UNBONDINGS, pairKey, 
 /** Index of {@link unbondings} by validator. */
 const byValidator = createMap(keys.MODULE_NAME, keys.UNBONDINGS_BY_VALIDATOR, reversedPairKey, bytesCodec);
 
-/** Pairs whose undelegations end at a time. */
+/** Pairs whose undelegations end at a given time. */
 export const unbondingQueue = createQueue<DVPairs>(keys.UNBONDING_QUEUE, DVPairs, (a, b) => ({
   pairs: [...a.pairs, ...b.pairs],
 }));
@@ -57,7 +57,7 @@ export function* unbondingsFrom(
   }
 }
 
-/** Returns whether an entry is complete at the block time. */
+/** Returns whether an entry has completed by the block time. */
 export function isMature(
   context: Context,
   entry: { readonly completionTimeNs: bigint; readonly unbondingOnHoldRefCount: bigint },
@@ -65,7 +65,7 @@ export function isMature(
   return entry.completionTimeNs <= context.timeNs && entry.unbondingOnHoldRefCount <= 0n;
 }
 
-/** Adds an undelegation in the current block. If merged into an entry from this block, it takes an id but calls no hook. */
+/** Adds an undelegation in the current block. If it is merged into an entry from this block, it takes an id but calls no hook. */
 export function addUnbonding(
   context: Context,
   keepers: Keepers,
@@ -111,7 +111,7 @@ function withEntry(
   return [merged, false];
 }
 
-/** Pays out a pair's complete entries. Returns their sum; undefined if the pair has no unbonding delegation. */
+/** Pays out a pair's completed entries. Returns their total, or undefined if the pair has no unbonding delegation. */
 export function completeUnbonding(context: Context, keepers: Keepers, pair: Pair): bigint | undefined {
   const unbonding = unbondings.get(context, pair);
   if (unbonding === undefined) return undefined;
@@ -127,14 +127,14 @@ export function completeUnbonding(context: Context, keepers: Keepers, pair: Pair
   return sum;
 }
 
-/** Records by time, which are taken at the end of a block once they are due. */
+/** Records by time, removed at the end of a block once they are due. */
 interface TimeQueue<T> {
   readonly insert: (context: Context, timeNs: bigint, value: T) => void;
-  /** Removes and returns the records up to the block time, ordered by time. */
+  /** Removes and returns the records due by the block time, ordered by time. */
   readonly takeDue: (context: Context) => readonly T[];
 }
 
-/** Creates a queue under a prefix. Records with the same time are joined. */
+/** Creates a queue under a prefix. Records with the same time are merged. */
 function createQueue<T>(
   prefix: Uint8Array,
   type: Parameters<typeof messageCodec<T>>[0],
@@ -157,7 +157,7 @@ function createQueue<T>(
   };
 }
 
-/** Kinds of operation that have an unbonding id. */
+/** Kinds of operations that have an unbonding id. */
 export const UNBONDING_KIND = { delegation: 1n, redelegation: 2n, validator: 3n } as const;
 
 /** The last assigned id. */
@@ -165,7 +165,7 @@ export const lastUnbondingId = createItem(keys.MODULE_NAME, keys.UNBONDING_ID, u
 const keysById = createMap(keys.MODULE_NAME, keys.UNBONDING_INDEX, uint64Codec, bytesCodec);
 const kindsById = createMap(keys.MODULE_NAME, keys.UNBONDING_TYPE, uint64Codec, uint64Codec);
 
-/** Takes the next id. */
+/** Assigns and returns the next id. */
 export function takeUnbondingId(context: Context): bigint {
   const id = (lastUnbondingId.get(context) ?? 0n) + 1n;
   lastUnbondingId.set(context, id);
@@ -178,14 +178,14 @@ export function indexUnbonding(context: Context, id: bigint, kind: bigint, key: 
   kindsById.set(context, id, kind);
 }
 
-/** Removes a complete operation from the index. As in the SDK, its kind is not deleted. */
+/** Removes a completed operation from the index. As in the SDK, its kind is not deleted. */
 export function forgetUnbonding(context: Context, id: bigint): void {
   keysById.delete(context, id);
 }
 
 /**
- * Calls a hook whose error the SDK only logs: the action continues, and what the hook wrote before the error is kept. Running out
- * of gas still ends the transaction.
+ * Calls a hook whose error the SDK only logs: the action continues, and everything the hook wrote before the error is kept.
+ * Running out of gas still ends the transaction.
  */
 export function ignoringErrors(call: () => void): void {
   try {
@@ -222,7 +222,7 @@ const byDestination = createMap(
   bytesCodec,
 );
 
-/** Triplets whose redelegations end at a time. */
+/** Triplets whose redelegations end at a given time. */
 export const redelegationQueue = createQueue<DVVTriplets>(keys.REDELEGATION_QUEUE, DVVTriplets, (a, b) => ({
   triplets: [...a.triplets, ...b.triplets],
 }));
@@ -240,7 +240,7 @@ export function saveRedelegation(context: Context, triplet: Triplet, redelegatio
   }
 }
 
-/** Iterates over the redelegations away from a validator. */
+/** Iterates over the redelegations from a validator. */
 export function* redelegationsFrom(
   context: Context,
   source: Uint8Array,
@@ -251,7 +251,7 @@ export function* redelegationsFrom(
   }
 }
 
-/** Returns whether a delegator has an incomplete redelegation to the validator. */
+/** Returns whether a delegator has a redelegation to the validator that has not completed. */
 export function hasReceiving(context: Context, delegator: Uint8Array, destination: Uint8Array): boolean {
   return byDestination.entries(context, keys.lengthPrefixed(destination, delegator)).next().done !== true;
 }
@@ -282,7 +282,7 @@ export function addRedelegation(
   ignoringErrors(() => keepers.hooks.afterUnbondingInitiated(context, id));
 }
 
-/** Removes a triplet's complete entries. Returns their sum; undefined if the triplet has no redelegation. */
+/** Removes a triplet's completed entries. Returns their total, or undefined if the triplet has no redelegation. */
 export function completeRedelegation(context: Context, triplet: Triplet): bigint | undefined {
   const redelegation = redelegations.get(context, triplet);
   if (redelegation === undefined) return undefined;

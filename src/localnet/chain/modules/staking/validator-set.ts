@@ -33,8 +33,8 @@ import {
 } from "./validators.ts";
 
 /**
- * Moves validators into and out of the active set by their power, moves their tokens between the pools, and stores the updates
- * for the node. First come those that enter, highest power first, then those that leave, in operator order.
+ * Moves validators into and out of the active set by power, moves their tokens between the pools, and stores the updates for the
+ * node. Validators that enter come first, highest power first, followed by those that leave, in operator order.
  */
 export function updateValidatorSet(context: Context, keepers: Keepers): void {
   const last = new Map([...lastPowers.entries(context)].map((entry) => [toHex(entry[0]), entry]));
@@ -49,7 +49,7 @@ export function updateValidatorSet(context: Context, keepers: Keepers): void {
 
 type LastPowers = Map<string, readonly [operator: Uint8Array, power: bigint]>;
 
-/** Bonds the validators with the highest power and removes them from `last`. Returns the tokens that became bonded. */
+/** Bonds the validators with the highest power and removes them from `last`. Returns the newly bonded tokens. */
 function fillActiveSet(
   context: Context,
   keepers: Keepers,
@@ -81,7 +81,7 @@ function fillActiveSet(
   return { tokens, totalPower };
 }
 
-/** Unbonds the validators that are no longer active. Returns their tokens. */
+/** Unbonds validators that are no longer active. Returns their tokens. */
 function emptyActiveSet(
   context: Context,
   keepers: Keepers,
@@ -139,7 +139,7 @@ export function storeUpdates(context: Context, updates: readonly ValidatorPower[
   });
 }
 
-/** Returns the block's validator updates: keys and powers, with power 0 for a validator that left. */
+/** Returns the block's validator updates: keys and powers. A validator that left has power 0. */
 export function updatesOf(context: Context): readonly ValidatorPower[] {
   const { updates } = lastUpdates.get(context) ?? ValidatorUpdates.decode(new Uint8Array(0));
   return updates.flatMap(({ pubKey, power }) =>
@@ -156,8 +156,8 @@ export const historicalInfos = createMap(
 );
 
 /**
- * Stores the header and the active set at the start of a block, and deletes entries more than `historical_entries` heights old.
- * The set is the last block's, highest power first.
+ * Stores the header and active set at the start of a block, and deletes entries that are `historical_entries` or more heights
+ * old. The set is that of the last block, highest power first.
  */
 export function trackHistoricalInfo(context: Context, block: BlockInput): void {
   const entries = BigInt(moduleParams.get(context).historicalEntries);
@@ -172,14 +172,14 @@ export function trackHistoricalInfo(context: Context, block: BlockInput): void {
   });
 }
 
-/** CometBFT's order: by power, then by address. */
+/** Compares validators in CometBFT's order: by power, then by address. */
 function byPower(a: Validator, b: Validator): number {
   const [powerA, powerB] = [potentialPower(a), potentialPower(b)];
   if (powerA !== powerB) return powerA > powerB ? -1 : 1;
   return compareBytes(consensusAddressOf(a), consensusAddressOf(b));
 }
 
-/** The header fields that the node passes to the application. All others are empty. */
+/** Returns the header fields that the node passes to the application. All other fields are empty. */
 function headerOf({ chainId, height, timeNs }: Context, block: BlockInput): Header {
   const none = new Uint8Array(0);
   const { nextValidatorsHash = none, appHash = none, proposerAddress = none } = block;

@@ -52,7 +52,7 @@ const operatorsByConsensus = createMap(
   addressKey,
   bytesCodec,
 );
-/** The last block's powers by operator. */
+/** Powers in the last block, by operator. */
 export const lastPowers = createMap(keys.MODULE_NAME, keys.LAST_POWER, addressKey, powerCodec);
 export const lastTotalPower = createItem(
   keys.MODULE_NAME,
@@ -70,14 +70,14 @@ export const lastUpdates = createItem(
   messageCodec<ValidatorUpdates>(ValidatorUpdates),
 );
 
-/** Returns a validator by its operator. Throws staking/3 if there is none. */
+/** Returns a validator by operator. Throws staking/3 if there is none. */
 export function requireValidator(context: Context, operator: Uint8Array): Validator {
   const validator = validators.get(context, operator);
   if (validator === undefined) throw ErrNoValidatorFound();
   return validator;
 }
 
-/** Returns a validator by its consensus key's address. */
+/** Returns a validator by the address of its consensus key. */
 export function validatorByConsensus(context: Context, consensus: Uint8Array): Validator | undefined {
   const operator = operatorsByConsensus.get(context, consensus);
   return operator === undefined ? undefined : validators.get(context, operator);
@@ -99,13 +99,13 @@ export function addToPowerOrder(context: Context, keepers: Keepers, validator: V
   context.store(keys.MODULE_NAME).set(keys.powerKey(potentialPower(validator), operator), operator);
 }
 
-/** Removes a validator from the power order. Call it before the tokens change, since they are part of the key. */
+/** Removes a validator from the power order. Call it before the tokens change, since the key contains the power. */
 export function removeFromPowerOrder(context: Context, keepers: Keepers, validator: Validator): void {
   const operator = keepers.operators.parse(validator.operatorAddress);
   context.store(keys.MODULE_NAME).delete(keys.powerKey(potentialPower(validator), operator));
 }
 
-/** Iterates over the operators that are not jailed, from highest to lowest power. */
+/** Iterates over the operators whose validators are not jailed, from highest to lowest power. */
 export function* operatorsByPower(context: Context): IterableIterator<Uint8Array> {
   const end = prefixEnd(keys.VALIDATORS_BY_POWER);
   for (const [, operator] of context.store(keys.MODULE_NAME).iterateReverse(keys.VALIDATORS_BY_POWER, end))
@@ -119,7 +119,7 @@ export function deleteValidator(context: Context, keepers: Keepers, validator: V
   removeFromPowerOrder(context, keepers, validator);
 }
 
-/** Stores a change of tokens or shares, and moves the validator in the power order. */
+/** Stores changed tokens or shares, and moves the validator in the power order. */
 export function changeValidator(
   context: Context,
   keepers: Keepers,
@@ -132,14 +132,14 @@ export function changeValidator(
   return after;
 }
 
-/** Adds tokens to a validator. Returns the shares that they buy. */
+/** Adds tokens to a validator. Returns the shares issued for them. */
 export function addTokens(context: Context, keepers: Keepers, validator: Validator, amount: bigint): Dec18 {
   const [after, shares] = withTokens(validator, amount);
   changeValidator(context, keepers, validator, after);
   return shares;
 }
 
-/** Removes shares from a validator. Returns the new validator and their tokens. */
+/** Removes shares from a validator. Returns the new validator and the tokens removed. */
 export function removeShares(
   context: Context,
   keepers: Keepers,
@@ -155,7 +155,7 @@ export function removeShares(
 /** Tokens per unit of consensus power. */
 export const POWER_REDUCTION = 1_000_000n;
 
-/** The power that a validator would have if it were bonded. */
+/** Returns the power that a validator would have if it were bonded. */
 export function potentialPower({ tokens }: Validator): bigint {
   return tokens / POWER_REDUCTION;
 }
@@ -164,42 +164,42 @@ export function isBonded({ status }: Validator): boolean {
   return status === BondStatus.BOND_STATUS_BONDED;
 }
 
-/** Returns whether all of the validator's tokens have been slashed while shares remain, so that nobody can delegate to it. */
+/** Returns whether all the validator's tokens have been slashed while shares remain, so that nobody can delegate to it. */
 export function hasInvalidRate({ tokens, delegatorShares }: Validator): boolean {
   return tokens === 0n && delegatorShares > 0n;
 }
 
-/** The tokens that shares are worth, as a decimal, rounded half to even. */
+/** Returns the tokens that shares are worth, as a decimal, rounded half to even. */
 export function tokensFromShares({ tokens, delegatorShares }: Validator, shares: Dec18): Dec18 {
   return quoDec18(shares * tokens, delegatorShares);
 }
 
-/** The shares that an amount is worth, rounded down. Throws staking/22 for a validator without tokens. */
+/** Returns the shares that an amount is worth, rounded down. Throws staking/22 for a validator without tokens. */
 export function sharesFromTokens({ tokens, delegatorShares }: Validator, amount: bigint): Dec18 {
   if (tokens === 0n) throw ErrInsufficientShares();
   return (delegatorShares * amount) / tokens;
 }
 
-/** Adds tokens. Returns the new validator and the shares that they buy: one per token for the first delegation. */
+/** Adds tokens. Returns the new validator and the shares issued for them; the first delegation gets one share per token. */
 function withTokens(validator: Validator, amount: bigint): readonly [Validator, Dec18] {
   const { tokens, delegatorShares } = validator;
   const issued = delegatorShares === 0n ? amount * DEC18_ONE : sharesFromTokens(validator, amount);
   return [{ ...validator, tokens: tokens + amount, delegatorShares: delegatorShares + issued }, issued];
 }
 
-/** Removes shares. Returns the new validator and the shares' tokens, rounded down. The last shares take all tokens. */
+/** Removes shares. Returns the new validator and the shares' tokens, rounded down. The last shares remove all tokens. */
 function withoutShares(validator: Validator, shares: Dec18): readonly [Validator, bigint] {
   const remaining = validator.delegatorShares - shares;
   const amount = remaining === 0n ? validator.tokens : truncateDec18(tokensFromShares(validator, shares));
   return [{ ...validator, tokens: validator.tokens - amount, delegatorShares: remaining }, amount];
 }
 
-/** The fraction of an amount, rounded down. */
+/** Returns a fraction of an amount, rounded down. */
 export function fractionOf(fraction: Dec18, amount: bigint): bigint {
   return truncateDec18(mulDec18(fraction, amount * DEC18_ONE));
 }
 
-/** `amount / total` as a decimal, rounded up and at most 1. */
+/** Returns `amount / total` as a decimal, rounded up and capped at 1. */
 export function effectiveFraction(amount: bigint, total: bigint): Dec18 {
   // Go divides with 36 digits, rounds down, then rounds up to 18 digits.
   const exact = (amount * DEC18_ONE * DEC18_ONE) / total;
@@ -208,7 +208,7 @@ export function effectiveFraction(amount: bigint, total: bigint): Dec18 {
 }
 
 const codec = messageCodec<ValAddresses>(ValAddresses);
-/** Length of the prefix and the time length, which precede a key's time. */
+/** Combined length of the prefix and the time length, which precede the time in a key. */
 const TIME_OFFSET = 9;
 
 function keyOf({ unbondingTimeNs, unbondingHeight }: Validator): Uint8Array {
@@ -226,20 +226,20 @@ function setAddresses(context: Context, key: Uint8Array, addresses: readonly str
   else store.set(key, codec.encode({ addresses: [...addresses] }));
 }
 
-/** Adds an unbonding validator at its unbonding end time. */
+/** Adds an unbonding validator to the queue, under the time at which its unbonding ends. */
 export function addToValidatorQueue(context: Context, validator: Validator): void {
   const key = keyOf(validator);
   setAddresses(context, key, [...addressesAt(context, key), validator.operatorAddress]);
 }
 
-/** Removes a validator if it is in the queue. */
+/** Removes a validator from the queue if it is there. */
 export function removeFromValidatorQueue(context: Context, validator: Validator): void {
   const key = keyOf(validator);
   const others = addressesAt(context, key).filter((address) => address !== validator.operatorAddress);
   setAddresses(context, key, others);
 }
 
-/** Returns the operators (as text) whose unbonding time and height have passed, ordered by time. */
+/** Returns the operators (as text) whose unbonding time and height have been reached, ordered by time. */
 export function dueValidators(context: Context): readonly string[] {
   const now = fromUtf8(keys.timeKey(context.timeNs));
   const range = context
@@ -252,7 +252,7 @@ export function dueValidators(context: Context): readonly string[] {
   });
 }
 
-/** The module account that holds a validator's tokens. */
+/** Returns the module account that holds a validator's tokens. */
 export function poolOf(validator: Validator): string {
   return isBonded(validator) ? keys.BONDED_POOL : keys.NOT_BONDED_POOL;
 }
@@ -265,7 +265,7 @@ export function notBondedToBonded(context: Context, { bank }: Keepers, amount: b
   bank.sendBetweenModules(context, keys.NOT_BONDED_POOL, keys.BONDED_POOL, bondCoins(context, amount));
 }
 
-/** Burns a pool's tokens. Does nothing for zero. */
+/** Burns tokens from a pool. Does nothing if the amount is zero. */
 export function burnFrom(context: Context, { bank }: Keepers, pool: string, amount: bigint): void {
   if (amount > 0n) bank.burn(context, pool, bondCoins(context, amount));
 }

@@ -90,7 +90,7 @@ function requireVersion(version: string): void {
     throw ErrInvalidVersion(`invalid counterparty version: expected ${VERSION}, got ${version}`);
 }
 
-/** A transfer that cannot be paid out is acknowledged with the error's code. */
+/** Handles a transfer packet. If it cannot be paid out, the acknowledgement contains the error's code. */
 function onReceive(context: Context, packet: RelayedPacket, keepers: Keepers): Acknowledgement {
   let data = FungibleTokenPacketData.decode(new Uint8Array(0));
   try {
@@ -139,9 +139,8 @@ function dataOf({ data }: RelayedPacket): FungibleTokenPacketData {
 }
 
 /**
- * MsgTransfer: takes the coin and sends a packet. A coin that leaves for another chain goes into escrow; a voucher that goes back
- * over its channel is burned. `lockFee` receives the packet's number before anything is taken. Returns that number. Throws
- * `ModuleError`.
+ * MsgTransfer: takes the coin and sends a packet. A voucher that returns over its channel is burned; any other coin is moved into
+ * escrow. `lockFee` receives the packet's number before the coin is taken. Returns that number. Throws `ModuleError`.
  */
 export function sendTransfer(
   context: Context,
@@ -204,15 +203,15 @@ function takeCoin(
   return denom;
 }
 
-/** A packet from another chain. */
+/** A packet received from another chain. */
 interface Arrival {
   readonly source: ChannelEndpoint;
   readonly destination: ChannelEndpoint;
 }
 
 /**
- * Pays out a transfer that has arrived. This chain's own coins come out of escrow; any other coin is minted as a voucher. Throws
- * `ModuleError`, whose code goes into the acknowledgement.
+ * Pays out an incoming transfer. This chain's own coins are released from escrow; any other coin is minted as a voucher. Throws
+ * `ModuleError`, whose code the acknowledgement contains.
  */
 function receiveTransfer(
   context: Context,
@@ -312,7 +311,7 @@ function voucherMinted(hash: string, denom: string): ChainEvent {
   ]);
 }
 
-/** Builds the event for a transfer that has arrived. `error` says why it was refused. */
+/** Builds the event for an incoming transfer. `error` is the reason if it was refused. */
 function transferReceived(data: FungibleTokenPacketData, error: string | undefined): ChainEvent {
   return event("fungible_token_packet", [
     ...transferAttributes(data),
@@ -321,7 +320,7 @@ function transferReceived(data: FungibleTokenPacketData, error: string | undefin
   ]);
 }
 
-/** Builds the events for an acknowledgement. `text` is the acknowledgement as printed by Go. */
+/** Builds the events for an acknowledgement. `text` is the acknowledgement as Go prints it. */
 function transferAcknowledged(
   data: FungibleTokenPacketData,
   text: string,

@@ -10,9 +10,9 @@ const VOUCHER_PREFIX = "ibc/";
 const HASH_BYTES = 32;
 
 /**
- * Splits a full denomination, for instance "transfer/channel-0/untrn", into the path of channels and the denomination on the
- * first chain. Only a name like "channel-N" with a 64-bit number is treated as a channel, so a denomination that contains slashes
- * is unchanged.
+ * Splits a full denomination, for instance "transfer/channel-0/untrn", into its channel path and its denomination on the first
+ * chain. Only names like "channel-N" with a 64-bit number are treated as channels, so any other denomination with slashes is
+ * unchanged.
  */
 export function parseTrace(denom: string): DenomTrace {
   const items = denom.split("/");
@@ -26,7 +26,7 @@ export function fullDenom({ path, baseDenom }: DenomTrace): string {
   return path === "" ? baseDenom : `${path}/${baseDenom}`;
 }
 
-/** Returns a trace's hash, 32 bytes. */
+/** Returns a trace's hash (32 bytes). */
 export function traceHash(trace: DenomTrace): Uint8Array {
   return sha256(utf8(fullDenom(trace)));
 }
@@ -36,12 +36,12 @@ export function localDenom(trace: DenomTrace): string {
   return trace.path === "" ? trace.baseDenom : VOUCHER_PREFIX + upperHex(traceHash(trace));
 }
 
-/** Returns the hash from "ibc/HASH"; undefined for any other denomination. */
+/** Returns the hash from "ibc/HASH", or undefined for any other denomination. */
 export function hashOfVoucher(denom: string): string | undefined {
   return denom.startsWith(VOUCHER_PREFIX) ? denom.slice(VOUCHER_PREFIX.length) : undefined;
 }
 
-/** Returns the prefix that a channel end adds to the denominations that it receives. */
+/** Returns the prefix that a channel end adds to received denominations. */
 export function channelPrefix({ portId, channelId }: ChannelEndpoint): string {
   return `${portId}/${channelId}/`;
 }
@@ -104,7 +104,7 @@ export function validateTrace(trace: DenomTrace): void {
   validatePath(trace);
 }
 
-/** Checks that a path consists of pairs of port and channel. Throws `ModuleError`. */
+/** Checks that a path consists of port and channel pairs. Throws `ModuleError`. */
 export function validatePath({ path }: DenomTrace): void {
   if (path === "") return;
   const identifiers = path.split("/");

@@ -20,11 +20,11 @@ import type { ChannelEndpoint } from "../ibc/host/packet.ts";
 import type { ICS4Wrapper } from "../ibc/channel/ibc-module.ts";
 
 export interface TransferOptions {
-  /** Prefix of account addresses. */
+  /** Bech32 prefix of account addresses. */
   readonly bech32Prefix: string;
   /** Bech32 address of the account that may change the params. */
   readonly authority: string;
-  /** If present, the chain has its own messages, and its own responses to ibc-go's too. If absent, it has only ibc-go's. */
+  /** If present, the chain also has its own messages, and ibc-go's return its own responses. If absent, it has only ibc-go's. */
   readonly ownMessages?: { readonly chainName: string };
 }
 
@@ -34,7 +34,7 @@ interface BankKeeper {
   readonly sendFromModule: (context: Context, module: string, to: Uint8Array, coins: readonly Coin[]) => void;
   readonly mint: (context: Context, module: string, coins: readonly Coin[]) => void;
   readonly burn: (context: Context, module: string, coins: readonly Coin[]) => void;
-  /** Throws `ModuleError` if messages may not send one of the denominations. */
+  /** Throws `ModuleError` if messages may not send one of these denominations. */
   readonly requireSendEnabled: (context: Context, coins: readonly Coin[]) => void;
   readonly isBlocked: (address: Uint8Array) => boolean;
   readonly hasMetadata: (context: Context, denom: string) => boolean;
@@ -43,13 +43,13 @@ interface BankKeeper {
 
 /** Sends packets, directly or through middleware. */
 interface ChannelKeeper extends ICS4Wrapper {
-  /** Returns a channel; undefined if it is unknown. */
+  /** Returns a channel, or undefined if it is unknown. */
   readonly channel: (context: Context, channel: ChannelEndpoint) => unknown;
-  /** Returns the sequence of the next packet on a channel; undefined for an unknown channel. */
+  /** Returns the sequence of the next packet to send on a channel, or undefined for an unknown channel. */
   readonly nextSequenceSend: (context: Context, channel: ChannelEndpoint) => bigint | undefined;
 }
 
-/** Takes the fees that contracts offer to the relayers of their transfers. */
+/** Takes the fees that contracts offer relayers for their transfers. */
 export interface FeeKeeper {
   readonly isContract: (context: Context, address: string) => boolean;
   readonly lockFees: (
@@ -80,10 +80,10 @@ export const port = createItem(MODULE_NAME, PORT_KEY, textCodec);
 /** Traces by hash. */
 export const traces = createMap(MODULE_NAME, TRACES_PREFIX, bytesCodec, messageCodec<DenomTrace>(DenomTrace));
 
-/** Coins in all escrow accounts, by denomination. A zero amount has no entry. */
+/** Total coins in all escrow accounts, by denomination. A zero amount has no entry. */
 export const escrows = createMap(MODULE_NAME, ESCROW_PREFIX, textCodec, amountCodec);
 
-/** Stores a voucher's trace, and its metadata in the bank. */
+/** Stores a voucher's trace, and adds its metadata to the bank. */
 export function addTrace(context: Context, bank: BankKeeper, trace: DenomTrace): void {
   const hash = traceHash(trace);
   if (!traces.has(context, hash)) traces.set(context, hash, trace);
@@ -105,7 +105,7 @@ function voucherMetadata(trace: DenomTrace): Metadata {
   };
 }
 
-/** Returns a coin's full denomination, which for "ibc/HASH" is the trace's. Throws transfer/6 for an unknown trace. */
+/** Returns a coin's full denomination; for "ibc/HASH", the trace provides it. Throws transfer/6 for an unknown trace. */
 export function fullDenomOf(context: Context, denom: string): string {
   const hash = hashOfVoucher(denom);
   if (hash === undefined) return denom;
@@ -114,7 +114,7 @@ export function fullDenomOf(context: Context, denom: string): string {
   return fullDenom(trace);
 }
 
-/** Adds to the coins in escrow, or subtracts if `sign` is -1. Throws sdk/5 for more than is in escrow. */
+/** Adds to the coins in escrow, or subtracts if `sign` is -1. Throws sdk/5 if there are too few coins in escrow. */
 function changeEscrow(context: Context, { denom, amount }: Coin, sign: 1n | -1n): void {
   const before = escrows.get(context, denom) ?? 0n;
   const total = before + sign * amount;
@@ -126,13 +126,13 @@ function changeEscrow(context: Context, { denom, amount }: Coin, sign: 1n | -1n)
 
 const ADDRESS_BYTES = 20;
 
-/** Returns a channel's escrow account, which holds coins of this chain. It has no private key. */
+/** Returns a channel's escrow account, which holds coins of this chain and has no private key. */
 export function escrowAddress({ portId, channelId }: ChannelEndpoint): Uint8Array {
   const preimage = concat(utf8(VERSION), Uint8Array.of(0), utf8(`${portId}/${channelId}`));
   return sha256(preimage).slice(0, ADDRESS_BYTES);
 }
 
-/** Moves a coin that leaves the chain into escrow. Throws `ModuleError`. */
+/** Moves an outgoing coin into escrow. Throws `ModuleError`. */
 export function escrowCoin(
   context: Context,
   { bank }: Keepers,
@@ -143,7 +143,7 @@ export function escrowCoin(
   changeEscrow(context, coin, 1n);
 }
 
-/** Moves a returning coin out of escrow. Throws `ModuleError`. */
+/** Releases a returning coin from escrow. Throws `ModuleError`. */
 export function unescrowCoin(
   context: Context,
   { bank }: Keepers,

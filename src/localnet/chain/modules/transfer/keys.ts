@@ -1,7 +1,7 @@
 import { utf8 } from "../../../../platform/base/bytes.ts";
 import { registerError } from "../../runtime/errors.ts";
 
-/** Name of the module, its store and its account; also the error codespace. */
+/** Name of the module, its store and its account, and the error codespace. */
 export const MODULE_NAME = "transfer";
 
 /** The module's port. */
@@ -16,7 +16,7 @@ export const PORT_KEY = Uint8Array.of(0x01);
 /** `0x02 | hash` → `DenomTrace`. */
 export const TRACES_PREFIX = Uint8Array.of(0x02);
 
-/** `totalEscrowForDenom/{denom}` → `IntProto`: a denomination's coins in all escrow accounts. */
+/** `totalEscrowForDenom/{denom}` → `IntProto`: the total in all escrow accounts, by denomination. */
 export const ESCROW_PREFIX = utf8("totalEscrowForDenom/");
 
 export const ErrInvalidDenomForTransfer = registerError(

@@ -63,7 +63,7 @@ export interface TransferModule extends ChainModule {
   readonly application: IBCModule;
 }
 
-/** Creates the `transfer` module: coins over IBC (ICS-20). */
+/** Creates the `transfer` module, which transfers coins over IBC (ICS-20). */
 export function createTransferModule(options: TransferOptions, deps: TransferDeps): TransferModule {
   const keepers: Keepers = { ...options, ...deps };
   return {
@@ -102,7 +102,7 @@ function createHandlers(keepers: Keepers): readonly MessageHandler[] {
   ];
 }
 
-/** ibc-go's messages, for a chain with its own MsgTransfer, whose response both messages have. */
+/** ibc-go's messages, for a chain with its own MsgTransfer; both MsgTransfer versions return the chain's own response. */
 const WITH_OWN_RESPONSE = {
   ...tx.Msg,
   methods: {
@@ -116,7 +116,7 @@ function namingOwnResponse(handler: MessageHandler, chainName: string): MessageH
   return { ...handler, handle: (context, message) => ({ ...handler.handle(context, message), typeUrl }) };
 }
 
-/** The chain's own MsgTransfer: a contract pays a fee to the relayer of the reply. Throws `ModuleError`. */
+/** The chain's own MsgTransfer, with which a contract pays a fee to the relayer of the result. Throws `ModuleError`. */
 function transferWithFee(
   context: Context,
   message: own.MsgTransfer,
@@ -148,7 +148,7 @@ function senderOf({ sender }: own.MsgTransfer, bech32Prefix: string): Uint8Array
   }
 }
 
-/** A message in protobuf's text format on one line, as Go prints it in errors. */
+/** Formats a message in protobuf's text format on one line, as Go prints it in errors. */
 function goText({ token, timeoutHeight, fee, ...message }: own.MsgTransfer): string {
   const { recvFee, ackFee, timeoutFee } = fee ?? NO_FEE;
   const fees = [
@@ -170,7 +170,7 @@ function goText({ token, timeoutHeight, fee, ...message }: own.MsgTransfer): str
   ].join("");
 }
 
-/** Fields without a value are omitted. */
+/** Formats a field. Fields without a value are omitted. */
 function goField(name: string, value: string | bigint): string {
   if (typeof value === "bigint") return value === 0n ? "" : `${name}:${value} `;
   return value === "" ? "" : `${name}:${goQuote(value)} `;
@@ -180,7 +180,7 @@ function goCoin(name: string, { denom, amount }: WireCoin): string {
   return `${name}:<${goField("denom", denom)}${goField("amount", amount === "" ? "0" : amount)}> `;
 }
 
-/** Quotes text as protobuf's text format does, writing all bytes other than printable ASCII in octal. */
+/** Quotes text as in protobuf text format, writing all bytes other than printable ASCII in octal. */
 function goQuote(text: string): string {
   const escapes: Readonly<Record<string, string>> = {
     "\n": "\\n",
@@ -236,7 +236,7 @@ const SCHEMA: GenesisSchema<GenesisState> = {
   type: GenesisState,
 };
 
-/** Reads the genesis state. Throws `GenesisError` if a trace is invalid or listed twice, and for invalid coins. */
+/** Reads the genesis state. Throws `GenesisError` if a trace is invalid or listed twice, or if coins are invalid. */
 export function initGenesis(context: Context, json: JsonValue | undefined): void {
   const state = readGenesis(SCHEMA, json);
   const path = `app_state.${MODULE_NAME}`;
@@ -293,7 +293,7 @@ function createQueryHandlers(bech32Prefix: string): readonly QueryHandler[] {
   });
 }
 
-/** Pages follow hash order; within a page, the traces are ordered by denomination. */
+/** Returns a page of traces. Pages follow hash order; within a page, traces are ordered by denomination. */
 function queryTraces(
   context: Context,
   { pagination }: wire.QueryDenomTracesRequest,
@@ -305,7 +305,7 @@ function queryTraces(
   return { denomTraces, pagination: page };
 }
 
-/** Accepts a hash in upper or lower case, with or without the prefix "ibc/". */
+/** Finds a trace. Accepts a hash in upper or lower case, with or without the prefix "ibc/". */
 function traceOf(context: Context, text: string): DenomTrace {
   const trace = traces.get(context, hashOf(hashOfVoucher(text) ?? text));
   if (trace === undefined) throw new QueryError(GrpcCode.NotFound, ErrTraceNotFound(text).message);

@@ -5,7 +5,7 @@ import { ErrInvalidCoins } from "../../runtime/errors.ts";
 /** A fee without coins. */
 export const NO_FEE: Fee = Fee.decode(new Uint8Array(0));
 
-/** Throws sdk/10 if coins are invalid, if there is a fee for receiving, or if one of the other fees is missing. */
+/** Throws sdk/10 if coins are invalid, if there is a fee for receiving, or if either of the other fees is missing. */
 export function validateFee({ recvFee, ackFee, timeoutFee }: Fee): void {
   const invalid = [
     ...(areValidCoins(parseCoins(ackFee)) ? [] : ["ack fee is invalid"]),

@@ -2,7 +2,7 @@ import { fromUtf8 } from "../../../../platform/base/bytes.ts";
 import { errorText } from "../../../../platform/base/errors.ts";
 import { type GoJson, parseGoJson } from "../../../../platform/base/go-json.ts";
 
-/** A transfer's data as middleware reads it. A member that the packet lacks is empty. */
+/** A transfer's data as middleware reads it. Members missing from the packet are empty. */
 export interface TransferData {
   readonly denom: string;
   readonly amount: string;
@@ -14,8 +14,8 @@ export interface TransferData {
 const FIELDS = ["denom", "amount", "sender", "receiver", "memo"] as const;
 
 /**
- * Reads a packet's data as Go's `encoding/json` does: other members are ignored, names match in any case, and of several equal
- * names the last one counts. Throws an error with the reason for anything but an object whose known members are texts.
+ * Reads a packet's data as Go's `encoding/json` does: unknown members are ignored, names match in any case, and the last of
+ * several equal names wins. Throws an error with the reason for anything other than an object whose known members are texts.
  */
 export function readTransferData(bytes: Uint8Array): TransferData {
   const data = { denom: "", amount: "", sender: "", receiver: "", memo: "" };
@@ -26,7 +26,7 @@ export function readTransferData(bytes: Uint8Array): TransferData {
   return data;
 }
 
-/** Reads only the receiver, without checking the other members. Throws like {@link readTransferData}. */
+/** Reads only the receiver, without checking any other members. Throws like {@link readTransferData}. */
 export function readReceiver(bytes: Uint8Array): string {
   let receiver = "";
   for (const [name, value] of membersOf(parseJson(bytes))) {

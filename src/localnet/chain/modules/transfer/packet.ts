@@ -10,13 +10,13 @@ import { decodeReply, encodeReply, type Reply } from "../ibc/channel/ibc-module.
 import { validateReceivedDenom } from "./denom.ts";
 import { ErrIbcInvalidAddress, ErrIbcInvalidType, ErrIbcUnknownRequest, ErrInvalidAmount } from "./keys.ts";
 
-/** The acknowledgement of a successful transfer. The result is a single byte 1. */
+/** The acknowledgement for a successful transfer. The result is a single byte with the value 1. */
 export const SUCCESS: { readonly success: true; readonly bytes: Uint8Array } = {
   success: true,
   bytes: encodeReply({ kind: "result", result: Uint8Array.of(1) }),
 };
 
-/** Creates an error's acknowledgement. It contains only the code, because an error's text need not be deterministic. */
+/** Creates the acknowledgement for an error. It contains only the code, because error texts need not be deterministic. */
 export function errorAcknowledgement({ code }: Pick<ModuleError, "code">): {
   readonly success: false;
   readonly bytes: Uint8Array;
@@ -25,7 +25,7 @@ export function errorAcknowledgement({ code }: Pick<ModuleError, "code">): {
   return { success: false, bytes: encodeReply({ kind: "error", error }) };
 }
 
-/** Decodes an acknowledgement. Throws ibc/4 for other bytes, ibc/12 if it has neither result nor error. */
+/** Decodes an acknowledgement. Throws ibc/4 for invalid bytes, and ibc/12 if it contains neither a result nor an error. */
 export function replyOf(acknowledgement: Uint8Array): Reply {
   let reply: Reply | undefined;
   try {
@@ -41,7 +41,7 @@ export function replyOf(acknowledgement: Uint8Array): Reply {
   );
 }
 
-/** Prints a reply as Go prints the protobuf message, with a trailing space and with bytes as octal numbers. */
+/** Prints a reply as Go prints the protobuf message, with a trailing space and bytes in octal. */
 export function goReply(reply: Reply): string {
   return reply.kind === "result"
     ? `result:"${escapeBytes(reply.result)}" `
@@ -71,7 +71,7 @@ export function encodePacketData(data: FungibleTokenPacketData): Uint8Array {
   return utf8(`{${members.map(([key, value]) => `"${key}":${printGoString(value)}`).join(",")}}`);
 }
 
-/** Decodes a packet's data. Throws an unregistered error for bytes that are not JSON of this type. */
+/** Decodes a packet's data. Throws an unregistered error for bytes that are not JSON for this type. */
 export function decodePacketData(bytes: Uint8Array): FungibleTokenPacketData {
   try {
     const json: unknown = JSON.parse(fromUtf8(bytes));

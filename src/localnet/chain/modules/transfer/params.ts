@@ -3,7 +3,7 @@ import { utf8 } from "../../../../platform/base/bytes.ts";
 import { defineParams, type ModuleParams } from "../../runtime/params.ts";
 import { MODULE_NAME } from "./keys.ts";
 
-/** Whether coins may leave and enter the chain. By default, both directions are open. */
+/** Whether coins may leave and enter the chain. By default, both are allowed. */
 export const moduleParams: ModuleParams<Params> = defineParams({
   store: MODULE_NAME,
   key: utf8("params"),

@@ -22,7 +22,7 @@ interface UpgradeOptions {
   readonly authority: string;
 }
 
-/** Creates the `upgrade` module: upgrade plans. A plan is done at its height; nothing in the program depends on it. */
+/** Creates the `upgrade` module: upgrade plans. A plan is done at its height; nothing else in the program depends on it. */
 export function createUpgradeModule(options: UpgradeOptions): ChainModule {
   return {
     name: MODULE_NAME,
@@ -43,7 +43,7 @@ export function createUpgradeModule(options: UpgradeOptions): ChainModule {
   };
 }
 
-/** The SDK's module has no genesis. Ours uses the schema of the query response, `{"plan": …}`. */
+/** The SDK's module has no genesis; this one uses the schema of the query response, `{"plan": …}`. */
 const SCHEMA: GenesisSchema<wire.QueryCurrentPlanResponse> = {
   module: MODULE_NAME,
   typeName: "cosmos.upgrade.v1beta1.QueryCurrentPlanResponse",
@@ -68,7 +68,7 @@ function createHandlers({ authority }: UpgradeOptions): readonly MessageHandler[
   });
 }
 
-/** Replaces the plan. Throws sdk/18 if the new plan is invalid, in the past, or done. */
+/** Replaces the plan. Throws sdk/18 if the new plan is invalid, in the past, or already done. */
 function schedule(context: Context, next: Plan): void {
   if (next.time !== undefined && joinNs(next.time) !== GO_ZERO_TIME_NS)
     throw ErrInvalidRequest("time-based upgrades have been deprecated in the SDK");

@@ -22,16 +22,14 @@ import {
   type VestingSchedule,
 } from "../../runtime/vesting.ts";
 
-/**
- * Name of the module, which is its member in the genesis document; the member is empty. It has no store: accounts are in `auth`.
- */
+/** Name of the module and of its empty member in the genesis document. It has no store: `auth` stores the accounts. */
 const MODULE_NAME = "vesting";
 
 export interface VestingDeps {
   readonly accounts: {
     readonly parseAddress: (text: string) => Uint8Array;
     readonly get: (context: Context, address: Uint8Array) => unknown;
-    /** Creates an account at an address without one. */
+    /** Creates an account at an address that has none. */
     readonly createVesting: (context: Context, address: Uint8Array, coins: Vesting) => void;
   };
   readonly bank: {
@@ -41,7 +39,7 @@ export interface VestingDeps {
   };
 }
 
-/** Creates the `vesting` module: messages that create accounts with vesting coins. */
+/** Creates the `vesting` module, whose messages create accounts with vesting coins. */
 export function createVestingModule(deps: VestingDeps): ChainModule {
   return {
     name: MODULE_NAME,

@@ -3,30 +3,28 @@ import type { Context } from "../../runtime/context.ts";
 import { takeInstance } from "./keeper.ts";
 import { MODULE_NAME } from "./keys.ts";
 
-/**
- * Returns a contract's address, 32 bytes (wasmd `BuildContractAddressClassic`). `instance` counts the chain's contracts from 1.
- */
+/** Returns a contract's 32-byte address (wasmd `BuildContractAddressClassic`). `instance` counts the chain's contracts from 1. */
 export function classicContractAddress(codeId: bigint, instance: bigint): Uint8Array {
   return moduleAddressOf(concat(uint64BigEndian(codeId), uint64BigEndian(instance)));
 }
 
-/** Inputs for a predictable address. */
+/** Inputs to a predictable address. */
 export interface PredictableContract {
-  /** The code's hash, 32 bytes. */
+  /** The code's hash (32 bytes). */
   readonly checksum: Uint8Array;
   readonly creator: Uint8Array;
   readonly salt: Uint8Array;
-  /** JSON; empty if the address does not depend on the message. */
+  /** The message in JSON; empty if the address does not depend on it. */
   readonly message: Uint8Array;
 }
 
-/** Returns the address of a contract created with a salt, 32 bytes (wasmd `BuildContractAddressPredictable`). */
+/** Returns the 32-byte address of a contract created with a salt (wasmd `BuildContractAddressPredictable`). */
 export function predictableContractAddress(contract: PredictableContract): Uint8Array {
   const parts = [contract.checksum, contract.creator, contract.salt, contract.message];
   return moduleAddressOf(concat(...parts.flatMap((part) => [uint64BigEndian(BigInt(part.length)), part])));
 }
 
-/** Returns the address for a new contract. Without a salt, it uses the next instance number. */
+/** Returns the address for a new contract. Without a salt, the address is derived from the next instance number. */
 export function addressOf(
   context: Context,
   contract: Pick<PredictableContract, "checksum" | "creator" | "message"> & {
@@ -40,7 +38,7 @@ export function addressOf(
   return predictableContractAddress({ checksum, creator, salt: salt.bytes, message: fixed });
 }
 
-/** The SDK's `address.Module` for a derivation key. */
+/** Computes the SDK's `address.Module` for a derivation key. */
 function moduleAddressOf(derivation: Uint8Array): Uint8Array {
   return sha256(concat(sha256(utf8("module")), utf8(MODULE_NAME), new Uint8Array([0]), derivation));
 }

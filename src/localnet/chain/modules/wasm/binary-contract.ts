@@ -15,11 +15,11 @@ import { ErrVMError } from "./keys.ts";
 import type { LoadedCode } from "./loading.ts";
 import { createVmHost } from "./vm-host.ts";
 
-/** One call of an entry point. */
+/** A call to an entry point. */
 interface BinaryCall {
   readonly entryPoint: EntryPoint;
   readonly code: LoadedCode;
-  /** For `instantiate` and `execute`. */
+  /** Present for `instantiate` and `execute`. */
   readonly caller?: Caller;
   readonly message: Uint8Array;
 }
@@ -28,7 +28,7 @@ interface BinaryCall {
 export interface BinaryContracts {
   /**
    * Runs an entry point, consumes its gas and returns its result, decoded by `decode`. `decode` runs before the gas is consumed,
-   * because Go loses a call's gas if its result ends in a panic. Throws ErrVMError or an out-of-gas error.
+   * because Go loses the gas of a call whose result causes a panic. Throws ErrVMError or an out-of-gas error.
    */
   readonly call: <T>(context: Context, call: BinaryCall, decode: (result: Uint8Array) => T) => T;
 }
@@ -36,14 +36,14 @@ export interface BinaryContracts {
 interface BinaryDeps {
   readonly vm: Vm;
   readonly tracer: GasTracer;
-  /** Number of nested calls that are running, each made by a message of the previous one. */
+  /** Returns the number of nested calls in progress, each made by a message of the previous one. */
   readonly messageDepth: () => number;
   readonly bech32Prefix: string;
-  /** Answers a contract's encoded query with an encoded result. */
+  /** Runs a contract's encoded query and returns the encoded result. */
   readonly query: (context: Context, contract: LoadedCode, request: Uint8Array, gas: bigint) => Uint8Array;
 }
 
-/** Native stack for a call, and the part of it that the chain's frames use for each message around the call. */
+/** Native stack size for a call, and the part that the chain's frames use per message around the call. */
 const STACK_BYTES = 840 * 1024;
 const STACK_OF_MESSAGE = 8 * 1024;
 
@@ -104,7 +104,7 @@ export function createBinaryContracts({
   };
 }
 
-/** Runs `work` and returns a function that returns its value or throws its exception. A panic is thrown immediately. */
+/** Runs `work` and returns a function that returns its value or throws its exception. Panics are thrown immediately. */
 function attempt<T>(work: () => T): () => T {
   try {
     const value = work();
@@ -122,7 +122,7 @@ function argumentsOf(context: Context, { code, caller, message }: BinaryCall): r
   return caller === undefined ? [env, message] : [env, utf8(printInfo(caller)), message];
 }
 
-/** wasmvm 2.1's `Env`, which has no transaction outside transactions. */
+/** Prints wasmvm 2.1's `Env`. Outside transactions, it has no transaction. */
 function printEnv(context: Context, address: string): string {
   const index = runningTransaction(context);
   return printGoObject([

@@ -14,26 +14,26 @@ import { codes, findCodeBytes, setCodeBytes, takeCodeId } from "./keeper.ts";
 import { ErrCreateFailed, ErrLimit } from "./keys.ts";
 import { isAllowed, isSubset, moduleParams } from "./params.ts";
 
-/** Maximum bytes of code in a message, and of unpacked code, on the deployed chain. */
+/** Maximum size of code on the deployed chain, in bytes, both in a message and unpacked. */
 export const MAX_CODE_BYTES = 1_677_722;
 
-/** wasmd's price for compiling a byte, in chain gas. */
+/** wasmd's price per compiled byte, in chain gas. */
 const COMPILE_COST = 3n;
-/** wasmd's price for unpacking 100 bytes of gzip. */
+/** wasmd's price per 100 bytes of gzip to unpack. */
 const UNCOMPRESS_COST_OF_100 = 15n;
 
 /** An upload. */
 interface Upload {
   readonly creator: string;
-  /** WebAssembly, optionally compressed with gzip. */
+  /** WebAssembly code, optionally compressed with gzip. */
   readonly code: Uint8Array;
-  /** If undefined, the parameters decide. */
+  /** If undefined, the parameters determine the permission. */
   readonly permission: AccessConfig | undefined;
   /** True for the authority, which is not bound by the parameters. */
   readonly isAuthority: boolean;
 }
 
-/** Checks and stores code. Returns its id and its hash. Throws ErrCreateFailed with the virtual machine's text. */
+/** Checks and stores code. Returns its id and hash. Throws ErrCreateFailed with the virtual machine's error text. */
 export function storeCode(
   context: Context,
   vm: Vm,
@@ -61,14 +61,14 @@ export function storeCode(
   return { codeId, checksum };
 }
 
-/** Returns who may instantiate code from this creator if its upload does not specify it. */
+/** Returns who may instantiate code from this creator if the upload does not specify it. */
 export function defaultPermission(context: Context, creator: string): AccessConfig {
   const permission = moduleParams.get(context).instantiateDefaultPermission;
   const isList = permission === AccessType.ACCESS_TYPE_ANY_OF_ADDRESSES;
   return { permission, addresses: isList ? [creator] : [] };
 }
 
-/** Checks code as an upload does. Returns the chain's error text if it refuses the code. */
+/** Checks code as during an upload. If the code is refused, returns the chain's error text. */
 export function checkCode(vm: Vm, checksum: string, code: Uint8Array): string | undefined {
   try {
     vm.store(checksum, code);
@@ -105,10 +105,10 @@ function unpackText(error: unknown): string {
   return UNPACK_TEXTS[code] ?? errorMessage(error);
 }
 
-/** What the chain reads from code in addition to calling it. */
+/** Information that the chain reads from a code. */
 export interface CodeReport {
   readonly hasIbcEntryPoints: boolean;
-  /** From the section `cw_migrate_version`. */
+  /** Read from the section `cw_migrate_version`. */
   readonly migrateVersion: bigint | undefined;
 }
 
@@ -123,7 +123,7 @@ const IBC_ENTRY_POINTS = [
 
 const TYPESCRIPT: CodeReport = { hasIbcEntryPoints: false, migrateVersion: undefined };
 
-/** Creates a function that returns a stored code's report. Reports are cached, since code never changes. */
+/** Creates a function that returns the report for a stored code. Reports are cached, since code never changes. */
 export function createCodeReports(): (context: Context, checksum: Uint8Array) => CodeReport {
   const known = new Map<string, CodeReport>();
   return (context, checksum) => {

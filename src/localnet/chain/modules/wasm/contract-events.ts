@@ -6,12 +6,12 @@ import type { ContractAttribute, ContractResponse } from "./contract.ts";
 import { chargeEvents } from "./gas.ts";
 import { ErrInvalidEvent } from "./keys.ts";
 
-/** A type must be longer than this, in bytes. */
+/** An event type must be longer than this, in bytes. */
 const SHORT_TYPE_BYTES = 2;
 
 /**
- * Charges for and emits the events in a contract's response: `wasm` with its attributes, if any, then its own events as
- * `wasm-<type>`. Like wasmd, trims types, keys and values. Throws ErrInvalidEvent.
+ * Charges for and emits the events in a contract's response: `wasm` with its attributes, if any, then the contract's own events
+ * as `wasm-<type>`. Like wasmd, trims types, keys and values. Throws ErrInvalidEvent.
  */
 export function emitContractEvents(context: Context, address: string, response: ContractResponse): void {
   chargeEvents(context, response);

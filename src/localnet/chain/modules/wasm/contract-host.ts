@@ -42,7 +42,7 @@ import { emitContractEvents } from "./contract-events.ts";
 import type { Instantiation, Migration, WasmDeps, WasmOptions } from "./types.ts";
 
 /**
- * Runs contracts. A call is charged, moves its funds, runs the entry point, emits its own event and the contract's events, and
+ * Runs contracts. Each call charges gas, moves funds, runs the entry point, emits its own event and the contract's events, and
  * then runs the contract's messages. All methods except `isContract` throw `ModuleError`.
  */
 export interface ContractHost {
@@ -51,29 +51,29 @@ export interface ContractHost {
     context: Context,
     contract: Instantiation,
   ) => { readonly address: string; readonly data: Uint8Array };
-  /** `message` is JSON. Returns the data from the response, or from the last reply that set data; empty if there is none. */
+  /** `message` is JSON. Returns the data from the response or from the last reply that set any; empty if there is none. */
   readonly execute: (context: Context, address: string, caller: Caller, message: Uint8Array) => Uint8Array;
   /** Returns data like `execute`. */
   readonly migrate: (context: Context, migration: Migration) => Uint8Array;
   /** Calls a contract on behalf of the chain itself. `message` is JSON text. Returns data like `execute`. */
   readonly sudo: (context: Context, address: string, message: string) => Uint8Array;
   readonly reply: (context: Context, address: string, reply: Reply) => Uint8Array | undefined;
-  /** Runs a smart query: JSON in, JSON out. */
+  /** Runs a smart query, whose message and result are JSON. */
   readonly query: (context: Context, address: string, message: Uint8Array) => Uint8Array;
-  /** Returns whether an error is a contract's own text, which other contracts may see. */
+  /** Returns whether an error's text came from a contract, so that other contracts may see it. */
   readonly isDeterministic: (error: ModuleError) => boolean;
   readonly ibc: IbcCalls;
 }
 
-/** Parts that call back into the host and are created after it. */
+/** Parts that call back into the host and are therefore created after it. */
 export interface HostParts {
   readonly dispatch: Dispatch;
   readonly querier: ContractQuerier;
 }
 
-/** Limits nested work that may itself call the guard. */
+/** Limits the depth of nested work that may itself call the guard. */
 interface DepthGuard {
-  /** Throws if such calls nest deeper than the guard's limit. */
+  /** Throws if calls nest deeper than the guard's limit. */
   readonly run: <T>(work: () => T) => T;
   readonly depth: () => number;
 }
@@ -90,11 +90,11 @@ interface CallDeps extends WasmDeps {
 
 /** Maximum call depth. The deployed limit is 500, which could overflow the JavaScript stack. */
 const MAX_CALL_DEPTH = 50;
-/** Maximum depth of smart queries, as deployed. */
+/** Maximum nesting depth of smart queries, as deployed. */
 const MAX_QUERY_DEPTH = 10;
 const NO_DATA = new Uint8Array(0);
 
-/** Creates the host. It reads `parts` at each call. */
+/** Creates the host. It reads `parts` on each call. */
 export function createContractHost(
   options: WasmOptions,
   deps: WasmDeps & Pick<Required<WasmDeps>, "tracer">,
@@ -141,7 +141,7 @@ export function createContractHost(
   };
 }
 
-/** Counts nested calls in a variable outside the stores, which is sound because contract calls are synchronous. */
+/** Counts nested calls in a variable outside the stores, which is safe because contract calls are synchronous. */
 function createDepthGuard(limit: number, tooDeep: ErrorKind): DepthGuard {
   let depth = 0;
   return {
@@ -254,8 +254,8 @@ function execute(
 }
 
 /**
- * Replaces a contract's code and, as instantiation does, strips white space from the message. The entry point does not run if the
- * old and the new code have the same migrate version.
+ * Replaces a contract's code and, like instantiation, strips white space from the message. The entry point does not run if the
+ * old and new code have the same migrate version.
  */
 function migrate(host: CallDeps, context: Context, migration: Migration): Uint8Array {
   const { address, sender, codeId } = migration;
@@ -284,7 +284,7 @@ function migrate(host: CallDeps, context: Context, migration: Migration): Uint8A
   return response === undefined ? NO_DATA : (processResponse(host, context, address, response) ?? NO_DATA);
 }
 
-/** Code without IBC entry points cannot replace code that has them, because its port must be served. */
+/** Code without IBC entry points cannot replace code that has them, because the contract's port must still be served. */
 function portAfterMigration(
   context: Context,
   { address, info }: { readonly address: string; readonly info: ContractInfo },
@@ -338,7 +338,7 @@ function query(host: CallDeps, context: Context, address: string, message: Uint8
   return runEntryPoint(host, ErrQueryFailed, () => host.entryPoints.query(context, loaded, message));
 }
 
-/** Turns a `ContractError` into a chain error ("text: execute wasm contract failed"). Other errors pass through. */
+/** Converts a `ContractError` to a chain error ("text: execute wasm contract failed"). Other errors are passed on. */
 function runEntryPoint<T>({ deterministic }: CallDeps, failed: ErrorKind, call: () => T): T {
   try {
     return call();

@@ -28,14 +28,14 @@ import type { GoField } from "./go-field.ts";
 import type { Timeout } from "../ibc/host/packet.ts";
 import { ErrUnknownMsg, portOf } from "./keys.ts";
 
-/** Fails the sub-message, because no module on the chain handles it. */
+/** Makes the sub-message fail, because no module on the chain handles it. */
 const NO_HANDLER: ContractMessage = { kind: "invalid", error: ErrUnknownMsg("no handler found") };
 
 type Encoder = (contract: string, body: GoField) => ContractMessage;
 
 /**
- * Decodes a binary contract's message (wasmd 0.53 `DefaultEncoders`). A message that the chain does not know, or that has invalid
- * coins, is `invalid`: it fails when its turn comes. Throws `GoJsonError` for members of another type.
+ * Decodes a binary contract's message (wasmd 0.53 `DefaultEncoders`). A message that is unknown to the chain or has invalid coins
+ * becomes `invalid`: it fails when it is run. Throws `GoJsonError` for members of another type.
  */
 export function parseContractMessage(message: GoField, contract: string): ContractMessage {
   const kinds = [
@@ -157,7 +157,7 @@ const GOV: Readonly<Record<string, Encoder>> = {
     ]),
 };
 
-/** Contracts older than cosmwasm 2.0 call the option "vote". */
+/** Reads the vote option, which contracts older than cosmwasm 2.0 call "vote". */
 function readVote(body: GoField): EnumValue {
   const [option, vote] = [body.member("option"), body.member("vote")];
   if (option.isPresent() && vote.isPresent())
@@ -213,7 +213,7 @@ type WireValue = string | bigint | EnumValue | readonly WireField[];
 /** A message field: number, name, value. A repeated field occurs several times. */
 type WireField = readonly [number: number, name: string, value: WireValue];
 
-/** A message for a module that the chain may not have. */
+/** Creates a message for a module that the chain may not include. */
 function described(typeUrl: string, fields: readonly WireField[]): ContractMessage {
   return { kind: "any", typeUrl, value: encodeFields(fields), text: textOf(fields) };
 }
@@ -234,7 +234,7 @@ function encodeFields(fields: readonly WireField[]): Uint8Array {
   return writer.finish();
 }
 
-/** Protobuf's text format as Go prints it: fields that have a value, each followed by a blank. */
+/** Formats fields in protobuf's text format as Go does: only fields with a value, each followed by a space. */
 function textOf(fields: readonly WireField[]): string {
   return fields
     .filter(([, , value]) => !isZero(value))

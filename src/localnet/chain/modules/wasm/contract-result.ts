@@ -10,8 +10,8 @@ import { parseContractMessage } from "./contract-message.ts";
 // The JSON that the chain and a binary contract exchange, as wasmvm 2.1 reads and writes it.
 
 /**
- * Decodes the result of any entry point except `query`. Throws `ContractError` for the contract's own error, `GoJsonError` if it
- * is not a result, and, like Go, a panic for a result that is neither a response nor an error.
+ * Decodes the result of any entry point except `query`. Throws `ContractError` for the contract's own error, `GoJsonError` if the
+ * bytes are not a result and, like Go, a panic for a result that is neither a response nor an error.
  */
 export function parseResponse(bytes: Uint8Array, contract: string): ContractResponse {
   return responseOf(okOf(bytes), contract, "data");
@@ -23,8 +23,8 @@ export function parseAcknowledgedResponse(bytes: Uint8Array, contract: string): 
 }
 
 /**
- * Decodes the result of `ibc_channel_open`: a version, or empty for none. As on the deployed chain, a contract error is read as
- * no version, and the channel opens. Throws `GoJsonError`.
+ * Decodes the result of `ibc_channel_open`: a version, or empty for none. As on the deployed chain, a contract error is treated
+ * as no version, so the channel opens. Throws `GoJsonError`.
  */
 export function parseOpenResult(bytes: Uint8Array): string {
   return GoField.parse(bytes).member("ok").member("version").text();
@@ -49,7 +49,7 @@ function responseOf(response: GoField, contract: string, dataName: string): Cont
   };
 }
 
-/** Decodes a query's result: JSON in base64. Throws like {@link parseResponse}. */
+/** Decodes a query's result, which is JSON in base64. Throws like {@link parseResponse}. */
 export function parseQueryResult(bytes: Uint8Array): Uint8Array {
   const root = GoField.parse(bytes);
   const error = root.member("error").text();

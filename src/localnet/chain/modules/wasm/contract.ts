@@ -14,9 +14,7 @@ export type MessageJson =
   | readonly MessageJson[]
   | { readonly [key: string]: MessageJson };
 
-/**
- * Thrown by a contract to reject a call. The call fails with this text. Any other exception is a bug in the contract.
- */
+/** Thrown by a contract to reject a call, which fails with this text. Any other exception is a bug in the contract. */
 export class ContractError extends Error {}
 
 /** A contract's view of the chain during one call. */
@@ -25,19 +23,19 @@ export interface ContractScope {
   readonly height: bigint;
   /** Block time, in nanoseconds since the Unix epoch. */
   readonly timeNs: bigint;
-  /** Index of the transaction in its block, counted as in wasmd; undefined if the block has had none yet. */
+  /** Returns the transaction's index in its block, counted as in wasmd, or undefined if the block has had none yet. */
   readonly transactionIndex: () => number | undefined;
   /** The contract's own bech32 address. */
   readonly address: string;
-  /** The contract's own entries. Keys have no prefix. Read-only during a query. */
+  /** The contract's own entries, with unprefixed keys. Read-only during a query. */
   readonly storage: KVStore;
   /** Runs a query in CosmWasm's JSON (`{"stargate":…}`, `{"wasm":{"smart":…}}`, …). Throws `ModuleError` or `ContractError`. */
   readonly query: (request: Readonly<Record<string, MessageJson>>) => MessageJson;
-  /** Consumes the call's gas, as a WebAssembly contract's instructions do. Throws `ModuleError` when it runs out. */
+  /** Consumes gas from the call, as a WebAssembly contract's instructions do. Throws `ModuleError` if the gas runs out. */
   readonly useGas: (amount: bigint) => void;
 }
 
-/** A call's sender, and the coins sent with the call. The contract already owns the coins. */
+/** A call's sender, and the coins sent with the call, which the contract already owns. */
 export interface Caller {
   readonly sender: string;
   readonly funds: readonly Coin[];
@@ -46,9 +44,9 @@ export interface Caller {
 /** A message that a contract sends. The sender is always the contract itself. */
 export type ContractMessage =
   /**
-   * Any of the chain's messages. `isWasm`: the contract sent it as a message to contracts, so a reply contains its events.
-   * `isTransfer`: the contract sent it as a transfer, for which the deployed chain reads the port. `text`: the message as Go
-   * prints it, for the error on a chain without its module.
+   * Any of the chain's messages. `isWasm`: the contract sent it as a message to contracts, so the reply contains its events.
+   * `isTransfer`: the contract sent it as a transfer, for which the deployed chain reads the port. `text`: the message as printed
+   * by Go, used in the error on a chain without the message's module.
    */
   | {
       readonly kind: "any";
@@ -73,7 +71,7 @@ export type ContractMessage =
       readonly message: Uint8Array;
       readonly funds: readonly Coin[];
     }
-  /** A packet on the contract's own port. */
+  /** Sends a packet from the contract's own port. */
   | {
       readonly kind: "send_packet";
       readonly channelId: string;
@@ -86,22 +84,22 @@ export type ContractMessage =
   | { readonly kind: "burn"; readonly coins: readonly Coin[] }
   /** A message without an effect or a response. */
   | { readonly kind: "nothing" }
-  /** A message that cannot be sent. Its error becomes the sub-message's error. */
+  /** A message that cannot be sent. Its error becomes that of the sub-message. */
   | { readonly kind: "invalid"; readonly error: ModuleError };
 
-/** The message outcomes that cause a reply. A failure without a reply fails the call. */
+/** Which outcomes of a message cause a reply. A failure without a reply fails the call. */
 export type ReplyOn = "always" | "error" | "success" | "never";
 
-/** A message in a response. It runs on its own cache layer. */
+/** A message in a response, run on its own cache layer. */
 export interface SubMessage {
-  /** Chosen by the contract and contained in the reply. */
+  /** Chosen by the contract and included in the reply. */
   readonly id: bigint;
   readonly message: ContractMessage;
-  /** If undefined, the contract gave none, and the call fails. */
+  /** If undefined, the contract did not specify it, and the call fails. */
   readonly replyOn: ReplyOn | undefined;
-  /** If undefined, the call's gas. */
+  /** If undefined, the call's remaining gas is the limit. */
   readonly gasLimit: bigint | undefined;
-  /** Chosen by the contract and contained in the reply. Default: empty. */
+  /** Chosen by the contract and included in the reply. Default: empty. */
   readonly payload?: Uint8Array;
 }
 
@@ -111,7 +109,7 @@ export interface ContractAttribute {
   readonly value: string;
 }
 
-/** A contract's response. `attributes` become the event `wasm`; the types of `events` get the prefix `wasm-`. */
+/** A contract's response. `attributes` become a `wasm` event; the types of `events` get the prefix `wasm-`. */
 export interface ContractResponse {
   readonly messages: readonly SubMessage[];
   readonly attributes: readonly ContractAttribute[];
@@ -120,14 +118,14 @@ export interface ContractResponse {
 }
 
 /**
- * Outcome of a sub-message. `error` is the text if the error came from a contract; for any other error, it is only codespace and
+ * Outcome of a sub-message. `error` is the text if the error came from a contract; otherwise, it contains only codespace and
  * code, because the text need not be deterministic.
  */
 export type ReplyResult =
   | {
       readonly ok: true;
       /**
-       * Events of a message to contracts, without type `message` and with attributes sorted by key; empty for any other message.
+       * Events from a message to contracts, except type `message`, with attributes sorted by key; empty for any other message.
        */
       readonly events: readonly ChainEvent[];
       readonly data: Uint8Array | undefined;
@@ -139,13 +137,13 @@ export type ReplyResult =
 export interface Reply {
   readonly id: bigint;
   readonly result: ReplyResult;
-  /** The sub-message's payload; empty if it had none. */
+  /** The sub-message's payload, or empty if it had none. */
   readonly payload: Uint8Array;
 }
 
-/** A contract's code. It must be deterministic. A call to an absent entry point fails. */
+/** A contract's code, which must be deterministic. A call to an absent entry point fails. */
 export interface ContractCode {
-  /** Name in genesis files. The code's hash is the hash of the name. */
+  /** Name used in genesis files. The code's hash is the hash of this name. */
   readonly name: string;
   readonly instantiate: (scope: ContractScope, caller: Caller, message: MessageJson) => ContractResponse;
   readonly execute?: (scope: ContractScope, caller: Caller, message: MessageJson) => ContractResponse;
@@ -155,7 +153,7 @@ export interface ContractCode {
   readonly query?: (scope: ContractScope, message: MessageJson) => MessageJson;
 }
 
-/** A response without messages, attributes, events and data. */
+/** A response without messages, attributes, events or data. */
 export const NO_RESPONSE: ContractResponse = { messages: [], attributes: [], events: [], data: undefined };
 
 /** Creates a sub-message without replies: if it fails, the call fails. */

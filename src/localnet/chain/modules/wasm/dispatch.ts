@@ -33,7 +33,7 @@ import { redacted } from "./querier.ts";
 import type { WasmDeps, WasmOptions } from "./types.ts";
 
 /**
- * Runs the messages in a contract's response. Returns the data set by the last reply that set any, otherwise the response's data.
+ * Runs the messages in a contract's response. Returns the data set by the last reply that set any, or else the response's data.
  */
 export type Dispatch = (
   context: Context,
@@ -44,9 +44,9 @@ export type Dispatch = (
 type SendReply = (context: Context, contract: string, reply: Reply) => Uint8Array | undefined;
 
 /**
- * Creates the dispatch, which runs messages in order, each on its own cache layer. If a message fails and the contract wants a
- * reply on errors, the message's writes are dropped and the contract receives the error. Any other failure fails the complete
- * call with "dispatch: submessages: …", or, if a reply fails, with "dispatch: submessages: reply: …".
+ * Creates the dispatch, which runs messages in order, each on its own cache layer. If a message fails and the contract requested
+ * a reply on errors, the message's writes are dropped and the contract receives the error. Any other failure fails the entire
+ * call with "dispatch: submessages: …" or, if a reply fails, with "dispatch: submessages: reply: …".
  */
 export function createDispatch(
   runMessage: RunMessage,
@@ -105,8 +105,8 @@ function runSubMessage(
 }
 
 /**
- * Emits a message's events, except type `message`. Returns the reply's events. For a message to contracts, wasmd sorts the
- * attributes for the reply and so for the transaction too.
+ * Emits a message's events, except type `message`, and returns the events for the reply. For a message to contracts, wasmd sorts
+ * the attributes for the reply and therefore for the transaction too.
  */
 function passOn(
   context: Context,
@@ -127,7 +127,7 @@ function withSortedAttributes({ type, attributes }: ChainEvent): ChainEvent {
   return { type, attributes: attributes.toSorted((a, b) => compareBytes(utf8(a.key), utf8(b.key))) };
 }
 
-/** Runs a message under its own gas meter if its limit is below what the call has left. The call consumes the same gas. */
+/** Runs a message under its own gas meter if its limit is below the call's remaining gas. The call is charged the same gas. */
 function withGasLimit<T>(context: Context, limit: bigint | undefined, work: (metered: Context) => T): T {
   const { gas } = context;
   if (limit === undefined || (gas.limit !== undefined && limit >= gas.limit - gas.used()))
@@ -158,7 +158,7 @@ export type RunMessage = (context: Context, contract: string, message: ContractM
 
 /**
  * Creates a message runner. It routes each message to the chain's handler for its type URL, with the contract as the only signer,
- * and custom messages to the handler for the chain's bindings.
+ * and routes custom messages to the handler for the chain's bindings.
  */
 export function createMessageRunner(
   { bech32Prefix }: Pick<WasmOptions, "bech32Prefix">,
@@ -210,7 +210,7 @@ function runBinding(
   };
 }
 
-/** Go unpacks a message packed by a contract before looking for its handler. */
+/** Go unpacks a message that a contract has packed before looking up its handler. */
 function noRoute({ typeUrl, text }: PackedMessage): ModuleError {
   if (text !== undefined) return ErrUnknownRequest(`can't route message ${text}`);
   return findMessageByTypeUrl(typeUrl) === undefined

@@ -21,7 +21,7 @@ import type { WasmOptions } from "./types.ts";
 
 /**
  * Contract entry points, for TypeScript code and for binary code in the virtual machine. Messages are JSON. All methods throw
- * `ContractError` for the contract's own error, and `ModuleError`.
+ * `ContractError` for the contract's own error, and `ModuleError` for others.
  */
 export interface EntryPoints {
   readonly instantiate: Call<[caller: Caller, message: Uint8Array]>;
@@ -31,7 +31,7 @@ export interface EntryPoints {
   readonly reply: Call<[reply: Reply]>;
   /** Returns JSON. */
   readonly query: (context: Context, code: LoadedCode, message: Uint8Array) => Uint8Array;
-  /** Runs an IBC entry point, whose result `decode` reads. TypeScript code has none. */
+  /** Runs an IBC entry point and reads its result with `decode`. TypeScript code has no IBC entry points. */
   readonly ibc: <T>(
     context: Context,
     code: LoadedCode,
@@ -45,9 +45,9 @@ type Call<Args extends unknown[]> = (context: Context, code: LoadedCode, ...args
 interface EntryPointDeps extends Pick<SmartQueries, "isDeterministic"> {
   readonly vm: Vm;
   readonly tracer: GasTracer;
-  /** Read at each call. */
+  /** Looked up on each call. */
   readonly querier: () => ContractQuerier;
-  /** Number of nested calls that are running, each made by a message of the previous one. */
+  /** Returns the number of nested calls in progress, each made by a message of the previous one. */
   readonly messageDepth: () => number;
 }
 
@@ -95,7 +95,7 @@ function binaryEntryPoints(contracts: BinaryContracts): EntryPoints {
   };
 }
 
-/** Price per message byte for TypeScript code, in place of binary code's metered parsing. */
+/** Price per message byte for TypeScript code, which replaces the metered parsing in binary code. */
 const MESSAGE_BYTE_COST = 5n;
 
 function typescriptEntryPoints(

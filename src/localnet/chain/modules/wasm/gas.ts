@@ -7,22 +7,22 @@ import { isPinned } from "./keeper.ts";
 
 // Prices of wasmd 0.53 (`WasmGasRegister`), chain gas. The virtual machine has its own.
 
-/** Price of an instance, and of an instance of pinned code. */
+/** Price of an instance, and price of an instance of pinned code. */
 const INSTANCE_COST = 60_000n;
 const PINNED_INSTANCE_COST = 2_000n;
 const ATTRIBUTE_COST = 10n;
 const CUSTOM_EVENT_COST = 20n;
 const EVENT_BYTE_COST = 1n;
-/** Key and value bytes that are free in each response. */
+/** Number of key and value bytes that are free in each response. */
 const FREE_EVENT_BYTES = 100n;
 
-/** Charges for an instance. Reads whether the code is pinned. */
+/** Charges for an instance, after reading whether the code is pinned. */
 export function chargeInstance(context: Context, codeId: bigint, entry: string): void {
   const cost = isPinned(context, codeId) ? PINNED_INSTANCE_COST : INSTANCE_COST;
   context.gas.consume(cost, `Loading CosmWasm module: ${entry}`);
 }
 
-/** Charges for a reply: an instance of pinned code, whether or not the code is pinned, and the reply's events. */
+/** Charges for a reply: the price of an instance of pinned code, even if the code is not pinned, and the reply's events. */
 export function chargeReply(context: Context, result: ReplyResult): void {
   const events = result.ok ? result.events : [];
   const attributes = events.flatMap((each) => each.attributes);
@@ -31,7 +31,7 @@ export function chargeReply(context: Context, result: ReplyResult): void {
   context.gas.consume(PINNED_INSTANCE_COST + cost, "Loading CosmWasm module: reply");
 }
 
-/** Charges for a response's attributes and events. */
+/** Charges for the attributes and events in a response. */
 export function chargeEvents(context: Context, { attributes, events }: ContractResponse): void {
   const all = [...attributes, ...events.flatMap((each) => each.attributes)];
   const types = events.reduce((sum, { type }) => sum + BigInt(utf8(type).length), 0n);
@@ -48,7 +48,7 @@ function attributesCost(attributes: readonly ContractAttribute[]): bigint {
 /** VM gas for a call without a limit. */
 const NO_LIMIT = (1n << 64n) - 1n;
 
-/** Returns the VM gas that a call may use: what the meter has left. */
+/** Returns the VM gas that a call may use: the meter's remaining gas. */
 export function gasForCall({ limit, used }: GasMeter): bigint {
   if (limit === undefined) return NO_LIMIT;
   const left = limit - used();

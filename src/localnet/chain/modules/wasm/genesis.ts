@@ -37,7 +37,7 @@ const CODE_INFO_TYPE = "cosmwasm.wasm.v1.CodeInfo";
 const HISTORY_TYPE = "cosmwasm.wasm.v1.ContractCodeHistoryEntry";
 const PARAMS_TYPE = "cosmwasm.wasm.v1.Params";
 
-/** Message kinds that a genesis may run, and their types. */
+/** Kinds of messages that a genesis may run, and their types. */
 const GENESIS_MESSAGES: ReadonlyMap<string, string> = new Map([
   ["store_code", "cosmwasm.wasm.v1.MsgStoreCode"],
   ["instantiate_contract", "cosmwasm.wasm.v1.MsgInstantiateContract"],
@@ -53,7 +53,7 @@ interface GenesisDeps extends WasmOptions {
  * Reads `params`, `codes` (ids ascend from 1) and, from an export, `contracts` (with their state) and `sequences`. A code is
  * `{code_id?, name, creator}` for TypeScript, or `{code_id, code_info, code_bytes, pinned}` as in wasmd. Then runs `gen_msgs` in
  * order: `{"store_code": MsgStoreCode}`, `{"instantiate_contract": …}` or `{"execute_contract": …}` in proto JSON. All members
- * are optional. Accepts a wasmd export, too. Throws `GenesisError`, also if a message fails.
+ * are optional. Also accepts a wasmd export. Throws `GenesisError`, including if a message fails.
  */
 export function initGenesis(context: Context, genesis: JsonValue | undefined, deps: GenesisDeps): void {
   const root = new JsonField(genesis ?? {}, `app_state.${MODULE_NAME}`, fieldError);
@@ -66,7 +66,7 @@ export function initGenesis(context: Context, genesis: JsonValue | undefined, de
 
 /**
  * Exports parameters, codes by name or with their bytes, contracts with their state, and the counters. {@link initGenesis}
- * restores the same store from it.
+ * restores the same store from the export.
  */
 export function exportGenesis(context: Context, options: WasmOptions): JsonObject {
   const names = new Map(options.codes.map((code) => [toHex(codeHash(code)), code.name]));
@@ -178,7 +178,7 @@ function initContract(context: Context, field: JsonField, { bech32Prefix }: Wasm
     store.set(decodeField(entry.member("key"), fromHex), entry.member("value").required().asBase64());
 }
 
-/** wasmd prints an entry as JSON; ours is protobuf in base64. */
+/** Reads a history entry as bytes. wasmd exports it as JSON, whereas this chain exports protobuf in base64. */
 function historyBytes(entry: JsonField): Uint8Array {
   return isRecord(entry.value) ? messageFromJson(HISTORY_TYPE, entry.value) : entry.asBase64();
 }
@@ -193,7 +193,7 @@ function initSequences(context: Context, field: JsonField): void {
   sequences.setNextInstance(context, field.member("next_instance").required().asUint64());
 }
 
-/** Reads an entry from wasmd's list: a counter's key in the store, in base64, and its next value. */
+/** Reads an entry from wasmd's list: a counter's store key, in base64, and its next value. */
 function initSequence(context: Context, item: JsonField): void {
   const field = item.member("id_key");
   const key = field.required().asBase64();

@@ -7,8 +7,8 @@ const MAX_UINT64 = (1n << 64n) - 1n;
 const NULL: GoJson = { kind: "null" };
 
 /**
- * A value in a contract's JSON, read as Go's `encoding/json` reads it into a structure: unknown members are ignored, names match
- * in any case, null is the zero value, and of a repeated member the last one counts. All methods throw `GoJsonError`.
+ * A value in a contract's JSON, read as Go's `encoding/json` reads it into a struct: unknown members are ignored, names match in
+ * any case, null is the zero value, and the last occurrence of a repeated member wins. All methods throw `GoJsonError`.
  */
 export class GoField {
   readonly json: GoJson;
@@ -37,7 +37,7 @@ export class GoField {
     return new GoField(found?.[1] ?? NULL, path);
   }
 
-  /** Returns the first of the named members that is present, and its name. */
+  /** Returns the first of the named members that is present, with its name. */
   variant<K extends string>(names: readonly K[]): readonly [name: K, body: GoField] | undefined {
     for (const name of names) {
       const body = this.member(name);
@@ -106,7 +106,7 @@ export class GoField {
   }
 }
 
-/** Removes white space between the tokens of valid JSON text, like Go's `json.Compact`. */
+/** Removes white space between the tokens of valid JSON text, as Go's `json.Compact` does. */
 export function compactJson(bytes: Uint8Array): Uint8Array {
   return utf8(
     fromUtf8(bytes).replace(

@@ -31,7 +31,7 @@ export function createMessageHandlers(
   });
 }
 
-/** The functions for some of the module's messages. */
+/** Implementations of some of the module's messages. */
 type Messages = Partial<MessageFunctions<typeof wire.Msg>>;
 
 interface Handlers extends WasmOptions {

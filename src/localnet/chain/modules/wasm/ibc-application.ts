@@ -30,7 +30,7 @@ interface ContractApplicationDeps {
 }
 
 /**
- * Creates the application for a contract's port (wasmd `IBCHandler`). It calls the contract for each step of a channel or packet.
+ * Creates the application for a contract's port (wasmd `IBCHandler`), which calls the contract for each channel or packet step.
  */
 export function createContractApplication(address: string, deps: ContractApplicationDeps): IBCModule {
   const { calls, bech32Prefix } = deps;
@@ -87,7 +87,7 @@ function openingOf({ connectionHops, ...channel }: OpeningChannel): ContractChan
   return { ...channel, connectionId: connectionHops[0] ?? "" };
 }
 
-/** Reads the channel for a step. wasmd reads it twice, the second time for the version. */
+/** Reads the channel for a step. wasmd reads it twice: the second read is for the version. */
 function readChannel(
   context: Context,
   end: ChannelEndpoint,
@@ -99,8 +99,8 @@ function readChannel(
 }
 
 /**
- * Calls the contract with a packet. An error acknowledgement has the contract's own error text, or the codespace and code if a
- * message failed. If a message fails, the contract's events are dropped.
+ * Calls the contract with a packet. An error acknowledgement contains the contract's own error text, or the codespace and code if
+ * a message failed. If a message fails, the contract's events are dropped.
  */
 function receive(
   context: Context,

@@ -10,19 +10,19 @@ import type { LoadedContract } from "./loading.ts";
 /** The IBC entry points. */
 type IbcEntryPoint = Extract<EntryPoint, `ibc_${string}`>;
 
-/** A packet's outcome. `refused` has the text of the contract's error, `accepted` the acknowledgement. */
+/** A packet's outcome. `refused` contains the contract's error text; `accepted` contains the acknowledgement. */
 export type ReceiveOutcome =
   | { readonly kind: "refused"; readonly text: string }
   | { readonly kind: "accepted"; readonly acknowledgement: Uint8Array | undefined };
 
-/** Calls IBC entry points in JSON. They cost only what they use and have no event of their own. Methods throw `ModuleError`. */
+/** Calls IBC entry points with JSON. Calls cost only the gas used and emit no event of their own. Methods throw `ModuleError`. */
 export interface IbcCalls {
   /**
-   * Calls `ibc_channel_open`. Returns the version that the contract wants; empty if it chooses none. A contract error does not
-   * refuse the channel: as on the deployed chain, only a failure in the virtual machine does.
+   * Calls `ibc_channel_open`. Returns the version that the contract chooses, or empty if it chooses none. A contract error does
+   * not refuse the channel: as on the deployed chain, only a failure in the virtual machine does.
    */
   readonly open: (context: Context, address: string, message: Uint8Array) => string;
-  /** Calls an entry point whose response has no data, and runs the response's messages. */
+  /** Calls an entry point whose response contains no data, and runs the response's messages. */
   readonly notify: (
     context: Context,
     address: string,
@@ -40,7 +40,7 @@ interface IbcCallDeps {
   readonly load: (context: Context, address: string) => LoadedContract;
   /** Limits the call depth. */
   readonly guard: <T>(work: () => T) => T;
-  /** Turns the contract's error into ErrExecuteFailed. */
+  /** Converts the contract's error to ErrExecuteFailed. */
   readonly run: <T>(call: () => T) => T;
   /** Emits a response's events and runs its messages. Returns the call's data. */
   readonly respond: (context: Context, address: string, response: ContractResponse) => Uint8Array | undefined;
@@ -77,12 +77,12 @@ export function createIbcCalls({ entryPoints, load, guard, run, respond }: IbcCa
   };
 }
 
-/** A virtual machine error has a different code here than elsewhere. */
+/** Converts a virtual machine error, which has a different code here than elsewhere. */
 function asExecuteFailed(error: ModuleError): ModuleError {
   return isVmError(error) ? ErrExecuteFailed(textOf(error)) : error;
 }
 
-/** Returns the contract's error as text. A virtual machine error is a panic, which fails the relayer's transaction. */
+/** Returns the contract's error as text. A virtual machine error is a panic, so the relayer's transaction fails. */
 function orRefused<T>(call: () => T): T | string {
   try {
     return wrapErrors((error) => (isVmError(error) ? goPanic(textOf(error)) : error), call);

@@ -21,17 +21,17 @@ import { printChannel, toContractChannel } from "./ibc-json.ts";
 import { contracts } from "./keeper.ts";
 import { ErrEmpty, ErrUnsupportedForContract, MODULE_NAME, PORT_PREFIX, portOf } from "./keys.ts";
 
-/** What the `ibc` module does for contracts. */
+/** Functions that the `ibc` module provides for contracts. */
 export interface ContractChannels {
-  /** Returns a channel; undefined if it is unknown. */
+  /** Returns a channel, or undefined if it is unknown. */
   readonly channel: (context: Context, end: ChannelEndpoint) => Channel | undefined;
-  /** Returns the channels of all ports whose name starts with `prefix`, in path order. */
+  /** Returns the channels of all ports whose names start with `prefix`, in path order. */
   readonly channelsOfPorts: (context: Context, prefix: string) => readonly IdentifiedChannel[];
   /** Sends a packet and returns its number. Throws `ModuleError`. */
   readonly sendPacket: (context: Context, packet: OutgoingPacket) => bigint;
 }
 
-/** Returns the address of the contract that has bound a port; undefined if there is none. Consumes no gas. */
+/** Returns the address of the contract that has bound a port, or undefined if there is none. Consumes no gas. */
 export function contractOfPort(context: Context, bech32Prefix: string, portId: string): string | undefined {
   if (!portId.startsWith(PORT_PREFIX)) return undefined;
   const address = portId.slice(PORT_PREFIX.length);
@@ -43,7 +43,7 @@ export function contractOfPort(context: Context, bech32Prefix: string, portId: s
   }
 }
 
-/** Binds a contract's port if its code has IBC entry points. Returns the port; empty for other code. */
+/** Binds a contract's port if its code has IBC entry points. Returns the port, or empty text for other code. */
 export function bindPort(context: Context, address: string, { hasIbcEntryPoints }: CodeReport): string {
   if (!hasIbcEntryPoints) return "";
   const portId = portOf(address);
@@ -52,8 +52,8 @@ export function bindPort(context: Context, address: string, { hasIbcEntryPoints 
 }
 
 /**
- * Answers a contract's query for its port and for open channels; undefined for unknown queries. If the query names no port, the
- * contract's own port is used.
+ * Runs a contract's query for its port or for open channels. Returns undefined for unknown queries. If the query names no port,
+ * the contract's own port is used.
  */
 export function queryChannels(
   context: Context,
@@ -87,7 +87,7 @@ function oneChannel(context: Context, end: ChannelEndpoint, channels: ContractCh
   return printGoObject([["channel", printChannel(toContractChannel(end, channel))]]);
 }
 
-/** Tag for the field `sequence` of `MsgIBCSendResponse`: number 1, a varint. */
+/** Tag for the field `sequence` in `MsgIBCSendResponse`: number 1, a varint. */
 const SEQUENCE_TAG = 8;
 
 /** Sends a contract's packet from its own port (`ibc.send_packet`). Returns the encoded `MsgIBCSendResponse`. Throws `ModuleError`. */

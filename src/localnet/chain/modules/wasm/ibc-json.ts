@@ -17,7 +17,7 @@ export interface ContractChannel extends ChannelEndpoint {
   readonly connectionId: string;
 }
 
-/** Returns a stored channel as contracts see it. */
+/** Converts a stored channel to the format that contracts see. */
 export function toContractChannel(
   { portId, channelId }: ChannelEndpoint,
   { counterparty, ordering, version, connectionHops }: Channel,
@@ -54,12 +54,12 @@ function printEnd({ portId, channelId }: ChannelEndpoint): string {
 /** Additional members of a message. */
 type Members = readonly (readonly [name: string, json: string])[];
 
-/** Prints a channel step's message. */
+/** Prints the message for a channel step. */
 export function printStep(step: string, channel: ContractChannel, more: Members = []): Uint8Array {
   return utf8(printGoObject([[step, printGoObject([["channel", printChannel(channel)], ...more])]]));
 }
 
-/** Prints the message for a packet that was received or that timed out. */
+/** Prints the message for a packet that was received or timed out. */
 export function printRelayed(packet: RelayedPacket, bech32Prefix: string): Uint8Array {
   return utf8(printGoObject([["packet", printPacket(packet)], relayerOf(packet, bech32Prefix)]));
 }
@@ -83,7 +83,7 @@ function relayerOf({ relayer }: RelayedPacket, bech32Prefix: string): readonly [
   return ["relayer", printGoString(formatAddress(bech32Prefix, relayer))];
 }
 
-/** Prints a packet as wasmvm does, omitting a timeout that is not set. */
+/** Prints a packet as wasmvm does, omitting an unset timeout. */
 function printPacket({ data, source, destination, sequence, timeout }: RelayedPacket): string {
   const { height, timestamp } = timeout;
   const block = printGoObject([

@@ -40,7 +40,7 @@ export const contracts = createMap(
   messageCodec<ContractInfo>(ContractInfo),
 );
 
-/** Code and contract counters. Their values are the ids to assign next. */
+/** Code and contract counters, whose values are the next ids to assign. */
 export const sequences = {
   nextCodeId: (context: Context): bigint => codeSequence.get(context) ?? 1n,
   nextInstance: (context: Context): bigint => instanceSequence.get(context) ?? 1n,
@@ -50,7 +50,7 @@ export const sequences = {
 
 const pinned = createMap(keys.MODULE_NAME, keys.PINNED_PREFIX, uint64Codec, bytesCodec);
 
-/** Returns whether a code is pinned, so that its instances cost less. */
+/** Returns whether a code is pinned, which makes its instances cheaper. */
 export function isPinned(context: Context, codeId: bigint): boolean {
   return pinned.has(context, codeId);
 }
@@ -75,7 +75,7 @@ export function takeInstance(context: Context): bigint {
   return id;
 }
 
-/** Returns the current transaction's index in its block; undefined before the first transaction. The ante handler counts. */
+/** Returns the current transaction's index in its block, counted by the ante handler; undefined before the first transaction. */
 export function transactionIndex(context: Context): number | undefined {
   const counter = context.store(keys.MODULE_NAME).get(keys.TX_COUNTER_KEY);
   if (counter === undefined || readUint64BigEndian(counter) !== context.height) return undefined;
@@ -83,7 +83,7 @@ export function transactionIndex(context: Context): number | undefined {
 }
 
 /**
- * Returns the running transaction's index without consuming gas; undefined in block hooks, queries and simulations. Only
+ * Returns the running transaction's index without consuming gas, or undefined in block hooks, queries and simulations. Only
  * transactions have a gas limit.
  */
 export function runningTransaction(context: Context): number | undefined {
@@ -91,7 +91,7 @@ export function runningTransaction(context: Context): number | undefined {
   return transactionIndex(context.withGas(createGasMeter()));
 }
 
-/** Returns the SHA-256 of the code's name, in place of the hash of WebAssembly bytes. */
+/** Returns the SHA-256 hash of the code's name, which replaces the hash of WebAssembly bytes. */
 export function codeHash(code: ContractCode): Uint8Array {
   return sha256(utf8(`relaywatch/contract/${code.name}`));
 }
@@ -108,25 +108,25 @@ function bytesKey(checksum: Uint8Array): Uint8Array {
   return concat(keys.CODE_BYTES_PREFIX, checksum);
 }
 
-/** Stores a code's bytes. Writing them costs no gas, since they are files on the deployed chain. */
+/** Stores a code's bytes. Writing them consumes no gas, since the deployed chain stores them in files. */
 export function setCodeBytes(context: Context, checksum: Uint8Array, code: Uint8Array): void {
   const store = context.withGas(createGasMeter()).store(MODULE_NAME);
   if (!store.has(bytesKey(checksum))) store.set(bytesKey(checksum), code);
 }
 
-/** Returns a code's bytes by its hash; undefined for a TypeScript contract. Consumes no gas. */
+/** Returns a code's bytes by hash, or undefined for a TypeScript contract. Consumes no gas. */
 export function findCodeBytes(context: Context, checksum: Uint8Array): Uint8Array | undefined {
   return context.withGas(createGasMeter()).store(MODULE_NAME).get(bytesKey(checksum));
 }
 
-/** Returns a stored code's bytes by its hash in hex. */
+/** Returns a stored code's bytes by hash in hex. */
 export function codeBytes(context: Context, checksum: string): Uint8Array {
   return (
     findCodeBytes(context, fromHex(checksum)) ?? unreachable(`the bytes of code ${checksum} are not stored`)
   );
 }
 
-/** Returns the prefix of a contract's keys in the module's store. */
+/** Returns the key prefix for a contract's state in the module's store. */
 export function statePrefix(address: Uint8Array): Uint8Array {
   return concat(keys.STATE_PREFIX, address);
 }
@@ -150,7 +150,7 @@ export function contractStore(context: Context, address: Uint8Array): KVStore {
   };
 }
 
-/** Returns a view that throws on writes, since a query must not change state. */
+/** Returns a view that throws on writes, since a query must not change the state. */
 export function readOnly(store: KVStore): KVStore {
   return { ...store, set: refuseWrite, delete: refuseWrite };
 }
@@ -168,24 +168,22 @@ export const POSITION_BYTES = 16;
 
 const EMPTY = new Uint8Array(0);
 
-/** Returns the prefix of a code's contracts, in creation order. Position and address follow. */
+/** Returns the key prefix for a code's contracts, in creation order. Position and address follow it. */
 export function codeIndexPrefix(codeId: bigint): Uint8Array {
   return concat(CODE_INDEX_PREFIX, uint64BigEndian(codeId));
 }
 
-/** Returns the prefix of a creator's contracts, in creation order. Position and address follow. */
+/** Returns the key prefix for a creator's contracts, in creation order. Position and address follow it. */
 export function creatorIndexPrefix(creator: Uint8Array): Uint8Array {
   return concat(CREATOR_INDEX_PREFIX, Uint8Array.of(creator.length), creator);
 }
 
-/** Returns the prefix of a contract's history. The entry's number (8 bytes, from 1) follows. */
+/** Returns the key prefix for a contract's history. The entry's number (8 bytes, from 1) follows it. */
 export function historyPrefix(address: Uint8Array): Uint8Array {
   return concat(HISTORY_PREFIX, address);
 }
 
-/**
- * Writes a new contract's indexes and history. Store accesses match wasmd's in order and number, since each consumes gas.
- */
+/** Writes a new contract's indexes and history. Each store access consumes gas, so their order and number match wasmd's. */
 export function indexContract(
   context: Context,
   contract: { readonly address: Uint8Array; readonly creator: Uint8Array },
@@ -198,7 +196,7 @@ export function indexContract(
   appendHistory(context, address, entry);
 }
 
-/** Writes an imported contract's indexes and history. The contract is indexed under the code of its last entry. */
+/** Writes an imported contract's indexes and history, indexing the contract under the code in its last entry. */
 export function indexImported(
   context: Context,
   contract: { readonly address: Uint8Array; readonly creator: Uint8Array },
@@ -210,7 +208,7 @@ export function indexImported(
   for (const entry of migrations) indexMigration(context, contract.address, entry);
 }
 
-/** Moves a contract to the code that it migrates to, in the index and in the history. */
+/** Moves a contract to its new code after a migration, both in the index and in the history. */
 export function indexMigration(context: Context, address: Uint8Array, entry: ContractCodeHistoryEntry): void {
   const store = context.store(MODULE_NAME);
   const last = lastHistory(context, address)?.entry ?? unreachable("a contract has no history");
@@ -229,7 +227,7 @@ function appendHistory(context: Context, address: Uint8Array, entry: ContractCod
   context.store(MODULE_NAME).set(key, ContractCodeHistoryEntry.encode(entry).finish());
 }
 
-/** Returns the last entry of a contract's history, and its number. */
+/** Returns the last entry in a contract's history, with its number. */
 function lastHistory(
   context: Context,
   address: Uint8Array,

@@ -4,7 +4,7 @@ import type { Context } from "../../runtime/context.ts";
 import { ErrInvalid, ErrNoSuchCode, ErrNoSuchContract } from "./keys.ts";
 import { codes, contracts } from "./keeper.ts";
 
-/** A contract and the code that a call runs. */
+/** A contract, and the code that a call runs. */
 export interface LoadedCode {
   /** bech32. */
   readonly address: string;
@@ -12,7 +12,7 @@ export interface LoadedCode {
   readonly bytes: Uint8Array;
   /** The code's hash. */
   readonly hash: Uint8Array;
-  /** True if the code is TypeScript and part of the program. */
+  /** True if the code is written in TypeScript and part of the program. */
   readonly isTypeScript?: true;
 }
 

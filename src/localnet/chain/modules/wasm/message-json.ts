@@ -4,7 +4,7 @@ import { type GoJson, parseGoJson } from "../../../../platform/base/go-json.ts";
 import { isRecord } from "../../../../platform/base/json.ts";
 import { ContractError, type MessageJson } from "./contract.ts";
 
-/** Maximum nesting depth of a message, as in serde. Recursive functions may traverse an accepted message. */
+/** Maximum nesting depth of a message, as in serde, so that accepted messages can be traversed recursively. */
 const MAX_DEPTH = 128;
 
 const QUOTE = 0x22;
@@ -31,7 +31,7 @@ export function parseMessageJson(bytes: Uint8Array): MessageJson {
   }
 }
 
-/** Recursive, which is safe because the nesting depth is limited. */
+/** Converts JSON recursively, which is safe because the nesting depth is limited. */
 export function withExactIntegers(json: GoJson): MessageJson {
   switch (json.kind) {
     case "null":
@@ -68,7 +68,7 @@ function parseError(reason: string): ContractError {
   return new ContractError(`Error parsing into type Message: ${reason}`);
 }
 
-/** Counts brackets outside strings, before `JSON.parse` recurses into them. Linear in the length. */
+/** Counts brackets outside strings, so that `JSON.parse` does not recurse too deeply. Linear in the length. */
 function isTooDeep(bytes: Uint8Array): boolean {
   let depth = 0;
   let inString = false;

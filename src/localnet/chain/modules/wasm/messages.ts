@@ -14,7 +14,7 @@ const MAX_LABEL_BYTES = 128;
 const MAX_SALT_BYTES = 64;
 const MAX_PINNED_CODES = 50;
 
-/** Creates the stateless message checks, in the order of wasmd's `ValidateBasic`. They throw `ModuleError`. */
+/** Creates the stateless checks of messages, in the order of wasmd's `ValidateBasic`. They throw `ModuleError`. */
 export function createValidators({ bech32Prefix }: { readonly bech32Prefix: string }) {
   const address = (text: string, name: string): void => requireAddress(bech32Prefix, text, name);
   const access = (config: AccessConfig | undefined): void => {
@@ -111,7 +111,7 @@ export function createValidators({ bech32Prefix }: { readonly bech32Prefix: stri
   };
 }
 
-/** wasmd returns an unregistered error here. */
+/** Checks an address. wasmd returns an unregistered error here. */
 function plainAddress(prefix: string, text: string): void {
   try {
     parseAddress(prefix, text);

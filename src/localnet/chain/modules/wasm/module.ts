@@ -17,13 +17,13 @@ import type { WasmDeps, WasmOptions } from "./types.ts";
 /** The module and its contract host, through which other modules call contracts. */
 export interface WasmModule extends ChainModule {
   readonly host: ContractHost;
-  /** Returns the application for a contract's port; undefined for any other port. */
+  /** Returns the application for a contract's port, or undefined for any other port. */
   readonly application: PortRouter;
-  /** Returns a contract's code id; undefined if there is no such contract. */
+  /** Returns a contract's code id, or undefined if there is no such contract. */
   readonly codeOf: (context: Context, address: Uint8Array) => bigint | undefined;
 }
 
-/** Creates the `wasm` module: wasmd's messages, queries and events, for binary contracts and for contracts in TypeScript. */
+/** Creates the `wasm` module: wasmd's messages, queries and events, for both binary contracts and contracts in TypeScript. */
 export function createWasmModule(options: WasmOptions, deps: WasmDeps): WasmModule {
   const { bech32Prefix } = options;
   // The host and its parts call each other. The host reads `parts` at the first call, when both exist.
@@ -54,7 +54,7 @@ export function createWasmModule(options: WasmOptions, deps: WasmDeps): WasmModu
   };
 }
 
-/** Returns a host whose calls are spans. */
+/** Returns a host that traces each call as a span. */
 function tracedHost(host: ContractHost, { span }: GasTracer): ContractHost {
   return {
     ...host,
@@ -103,7 +103,7 @@ function tracedHost(host: ContractHost, { span }: GasTracer): ContractHost {
   };
 }
 
-/** Makes each contract message a span, since the messages that it sends may belong to any module. */
+/** Traces each contract message as a span, since the messages that it sends may belong to any module. */
 function tracedRunner(run: RunMessage, { span }: GasTracer): RunMessage {
   return (context, contract, message) =>
     span(

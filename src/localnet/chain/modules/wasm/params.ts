@@ -8,10 +8,10 @@ import { ErrEmpty, MODULE_NAME, PARAMS_KEY } from "./keys.ts";
 
 const { ACCESS_TYPE_ANY_OF_ADDRESSES, ACCESS_TYPE_EVERYBODY, ACCESS_TYPE_UNSPECIFIED } = AccessType;
 
-/** Permission for every account. */
+/** Permission granted to every account. */
 export const EVERYBODY: AccessConfig = { permission: ACCESS_TYPE_EVERYBODY, addresses: [] };
 
-/** Parameters: who may upload code, and who may instantiate code whose upload does not specify it. */
+/** Who may upload code, and who may instantiate code whose upload does not specify it. */
 export const moduleParams = defineParams<Params>({
   store: MODULE_NAME,
   key: PARAMS_KEY,

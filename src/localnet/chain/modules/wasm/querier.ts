@@ -26,7 +26,7 @@ import { parseMessageJson, printMessageJson } from "./message-json.ts";
 import { queryStaking } from "./staking-querier.ts";
 import type { WasmDeps, WasmOptions } from "./types.ts";
 
-/** A query that the chain does not answer, as opposed to an answer that is an error. `json` is wasmvm's `SystemError`. */
+/** A query that the chain cannot process, as opposed to a query that returns an error. `json` is wasmvm's `SystemError`. */
 class SystemError extends Error {
   readonly json: string;
 
@@ -40,7 +40,7 @@ function unsupported(kind: string): SystemError {
   return new SystemError("unsupported_request", [["kind", printGoString(kind)]]);
 }
 
-/** Answers a contract's query. Returns the bytes that the contract receives. Throws `ModuleError` and `SystemError`. */
+/** Runs a contract's query. Returns the bytes that the contract receives. Throws `ModuleError` and `SystemError`. */
 export type ContractQuerier = (context: Context, contract: LoadedCode, request: GoField) => Uint8Array;
 
 /** Runs smart queries, and decides whether contracts may see an error's text. */
@@ -119,7 +119,7 @@ function queryRoute(scope: QueryScope, body: GoField, options: WasmOptions, deps
   return { bytes, json };
 }
 
-/** A gRPC status is not a registered error. */
+/** Converts a gRPC status, which is not a registered error. */
 function withoutStatus<T>(query: () => T): T {
   try {
     return query();
@@ -213,7 +213,7 @@ function noSuchContract(address: string): SystemError {
   return new SystemError("no_such_contract", [["addr", printGoString(address)]]);
 }
 
-/** Returns a member, or none for an empty value, like Go's `omitempty`. */
+/** Returns a member, or none if the value is empty, like Go's `omitempty`. */
 function optional(name: string, value: string): readonly (readonly [string, string])[] {
   return value === "" ? [] : [[name, printGoString(value)]];
 }
@@ -246,7 +246,7 @@ function codeInfo(context: Context, codeId: bigint): Uint8Array {
 }
 
 /**
- * Answers a binary contract's encoded query (wasmd `QueryHandler`) without writes and under its own meter, whose gas the call
+ * Runs a binary contract's encoded query (wasmd `QueryHandler`) without writes and under its own meter, whose gas the call
  * consumes. `gas` is VM gas. Returns the encoded `QuerierResult`. Throws only panics.
  */
 export function answerQuery(
@@ -288,14 +288,14 @@ function printFailure(
   return printGoObject([["ok", printGoObject([["error", printGoString(text)]])]]);
 }
 
-/** Returns an error as contracts may see it. The error's text may differ between nodes and must not reach the state. */
+/** Returns an error as contracts may see it. The error's text may differ between nodes, so it must not affect the state. */
 export function redacted({ codespace, code }: ModuleError): string {
   return `codespace: ${codespace}, code: ${code}`;
 }
 
 /**
- * Answers a TypeScript contract's query with the call's gas. A `grpc` query returns the response, a raw query the value or null,
- * both in base64. Throws `ModuleError` and `ContractError`.
+ * Runs a TypeScript contract's query with the call's gas. A `grpc` query returns the response, and a raw query returns the value
+ * or null, both in base64. Throws `ModuleError` and `ContractError`.
  */
 export function queryFromTypeScript(
   querier: ContractQuerier,

@@ -41,13 +41,13 @@ import {
   MODULE_NAME,
 } from "./keys.ts";
 
-/** The functions for some of the service's methods. */
+/** Implementations of some of the service's methods. */
 type Queries = Partial<QueryFunctions<typeof wire.Query>>;
 
 /** Parses an address. Throws `QueryError`. */
 type ReadAddress = (address: string) => Uint8Array;
 
-/** Code and contract queries, and smart queries. */
+/** Creates the handlers for code, contract and smart queries. */
 export function createQueryHandlers(bech32Prefix: string, host: ContractHost): readonly QueryHandler[] {
   const read: ReadAddress = (address) => orQueryError(() => parseAddress(bech32Prefix, address));
   const deps = { bech32Prefix, read };
@@ -61,7 +61,7 @@ export function createQueryHandlers(bech32Prefix: string, host: ContractHost): r
   });
 }
 
-/** Gas for a smart query, from the deployed nodes' configuration. */
+/** Gas limit for a smart query, as configured on the deployed nodes. */
 const QUERY_GAS = 3_000_000n;
 
 function contractQueries(read: ReadAddress, host: ContractHost) {
@@ -99,7 +99,7 @@ function allContractState(
   return { models, pagination: page };
 }
 
-/** Returns the value under one of a contract's keys; empty if the key is absent. */
+/** Returns the value under one of a contract's keys, or empty bytes if the key is absent. */
 function rawContractState(
   context: Context,
   { address, queryData }: wire.QueryRawContractStateRequest,
@@ -111,7 +111,7 @@ function rawContractState(
   return { data: data ?? new Uint8Array(0) };
 }
 
-/** Returns a code's info and bytes; no bytes for a TypeScript contract, which has no WebAssembly. */
+/** Returns a code's info and bytes. A TypeScript contract has no WebAssembly and therefore no bytes. */
 function queryCode(context: Context, { codeId }: wire.QueryCodeRequest): wire.QueryCodeResponse {
   if (codeId === 0n) throw ErrInvalid("code id");
   const info = codes.get(context, codeId);
@@ -137,7 +137,7 @@ function paginateStore(
   return paginate({ store: context.store(MODULE_NAME), prefix }, pagination ?? FIRST_PAGE, onEntry);
 }
 
-/** If the request has no pagination, wasmd does not count the entries. */
+/** Page used if a request has no pagination; wasmd then does not count the entries. */
 const FIRST_PAGE: PageRequest = {
   key: new Uint8Array(0),
   offset: 0n,
@@ -194,7 +194,7 @@ function listQueries(deps: IndexQueryDeps) {
   } satisfies Queries;
 }
 
-/** Returns one page of an index. After the prefix, its keys contain a position and an address. */
+/** Returns one page of an index, whose keys contain a position and an address after the prefix. */
 function indexedContracts(
   context: Context,
   prefix: Uint8Array,
@@ -221,7 +221,7 @@ function generalQueries(deps: IndexQueryDeps) {
   } satisfies Queries;
 }
 
-/** Computes a predictable address, with wasmd's checks in wasmd's order. */
+/** Computes a predictable address, with wasmd's checks in the same order. */
 function buildAddress(
   request: wire.QueryBuildAddressRequest,
   { bech32Prefix, read }: IndexQueryDeps,

@@ -6,7 +6,7 @@ import type { Context } from "../../runtime/context.ts";
 import { ErrInvalidAddress, goPanic, unregisteredError } from "../../runtime/errors.ts";
 import type { GoField } from "./go-field.ts";
 
-/** Facts about a validator for contracts. Rates are decimals with 18 digits. */
+/** Information about a validator for contracts. Rates are decimals with 18 digits. */
 interface ContractValidator {
   readonly operatorAddress: string;
   readonly rate: string;
@@ -21,10 +21,10 @@ interface ContractDelegation {
   readonly amount: Coin;
 }
 
-/** Reads of the `staking` module for contracts, with the deployed keeper's store accesses. */
+/** Reads from the `staking` module for contracts, with the same store accesses as the deployed keeper. */
 export interface StakingReads {
   readonly bondDenom: (context: Context) => string;
-  /** The active set, highest power first. */
+  /** Returns the active set, highest power first. */
   readonly bondedValidators: (context: Context) => readonly ContractValidator[];
   readonly validator: (context: Context, operator: Uint8Array) => ContractValidator | undefined;
   readonly delegationsOf: (context: Context, delegator: Uint8Array) => readonly ContractDelegation[];
@@ -33,16 +33,16 @@ export interface StakingReads {
     delegator: Uint8Array,
     validator: Uint8Array,
   ) => ContractDelegation | undefined;
-  /** Returns whether the delegator has an incomplete redelegation to the validator. */
+  /** Returns whether the delegator has a redelegation to the validator that has not completed. */
   readonly isReceiving: (context: Context, delegator: Uint8Array, validator: Uint8Array) => boolean;
 }
 
-/** Queries, in the order in which wasmd looks for them. */
+/** Kinds of queries, in the order in which wasmd checks for them. */
 const KINDS = ["bonded_denom", "all_validators", "validator", "all_delegations", "delegation"] as const;
 
 /**
- * Answers a contract's staking query (wasmd 0.53 `StakingQuerier`). Returns undefined for unknown queries. For an existing
- * delegation, `delegation` panics: it asks a `distribution` module, which the deployed chain does not have either.
+ * Runs a contract's staking query (wasmd 0.53 `StakingQuerier`). Returns undefined for unknown queries. For an existing
+ * delegation, `delegation` panics: it queries a `distribution` module, which the deployed chain does not have either.
  */
 export function queryStaking(
   context: Context,

@@ -9,68 +9,68 @@ import type { StakingReads } from "./staking-querier.ts";
 
 export interface WasmOptions {
   readonly chainName: string;
-  /** Prefix of account addresses. */
+  /** Bech32 prefix of account addresses. */
   readonly bech32Prefix: string;
-  /** Bech32 address of the account that may call a contract's sudo entry point by message. */
+  /** Bech32 address of the account that may send messages that call a contract's sudo entry point. */
   readonly authority: string;
-  /** Codes that a genesis may name. */
+  /** Codes to which a genesis may refer by name. */
   readonly codes: readonly ContractCode[];
   /** gRPC query paths that contracts may call, with the canonical package prefix `neutron`. */
   readonly allowedQueries: readonly string[];
-  /** More query paths, which binary contracts may not call on a chain with the profile `deployed`. */
+  /** Additional query paths, which binary contracts may not call on a chain with the `deployed` profile. */
   readonly moreQueries?: readonly string[];
 }
 
 interface BankKeeper {
-  /** Throws bank/5 if messages may not send one of the denominations. */
+  /** Throws bank/5 if messages may not send one of these denominations. */
   readonly requireSendEnabled: (context: Context, coins: readonly Coin[]) => void;
-  /** Throws `ModuleError` if the balance is too low. */
+  /** Throws `ModuleError` if the balance is too small. */
   readonly sendCoins: (context: Context, from: string, to: string, coins: readonly Coin[]) => void;
   readonly supply: (context: Context, denom: string) => bigint;
   readonly balance: (context: Context, address: Uint8Array, denom: string) => Coin;
-  /** An address' coins, in the byte order of their denominations. */
+  /** Returns an address' coins, sorted by the bytes of their denominations. */
   readonly balances: (context: Context, address: Uint8Array) => Iterable<Coin>;
-  /** Burns an account's coins. */
+  /** Burns coins from an account. */
   readonly burnCoins: (context: Context, from: string, coins: readonly Coin[]) => void;
 }
 
 interface AccountKeeper {
-  /** Creates a new contract's account if it does not exist. */
+  /** Creates an account for a new contract if there is none. */
   readonly ensureAccount: (context: Context, address: string) => void;
 }
 
-/** Runs a custom message of the chain's bindings. Returns undefined for unknown messages. */
+/** Runs a custom message defined by the chain's bindings. Returns undefined for unknown messages. */
 export type CustomMessageHandler = (
   context: Context,
   contract: string,
   message: unknown,
 ) => CustomMessageResult | undefined;
 
-/** Result of a custom message: JSON for the `data` of the contract's reply, and the encoded response. Some messages have neither. */
+/** Result of a custom message: JSON for the `data` in the contract's reply, and the encoded response. Some have neither. */
 export interface CustomMessageResult {
   readonly data?: Uint8Array;
   readonly response?: HandlerResult;
 }
 
-/** Answers a custom query of the chain's bindings. Returns undefined for unknown queries. */
+/** Runs a custom query defined by the chain's bindings. Returns undefined for unknown queries. */
 export type CustomQueryHandler = (
   context: Context,
   request: Readonly<Record<string, unknown>>,
 ) => MessageJson | undefined;
 
-/** Routes are looked up on each use, since they include modules that are created after this one. */
+/** Routes are looked up on each use, since they include modules created after this one. */
 export interface WasmDeps {
-  /** Reads the transfer port and charges for it. Absent on a chain without transfers. */
+  /** Reads the transfer port, which consumes gas. Absent on a chain without transfers. */
   readonly readTransferPort?: (context: Context) => void;
   /** Runs binary contracts. */
   readonly vm: Vm;
-  /** Default: calls are not recorded. */
+  /** Default: calls are not traced. */
   readonly tracer?: GasTracer;
   readonly bank: BankKeeper;
   readonly accounts: AccountKeeper;
   /** The module `ibc`. */
   readonly channels: ContractChannels;
-  /** If absent, contracts cannot ask for validators and delegations. */
+  /** If absent, contracts cannot query validators and delegations. */
   readonly staking?: StakingReads;
   readonly findMessage: (typeUrl: string) => MessageHandler | undefined;
   readonly findQuery: (path: string) => QueryHandler | undefined;
@@ -88,9 +88,9 @@ export interface Instantiation {
   /** JSON. */
   readonly message: Uint8Array;
   readonly funds: readonly Coin[];
-  /** The authority may instantiate any code. */
+  /** True for the authority, which may instantiate any code. */
   readonly isAuthority?: boolean;
-  /** Makes the address predictable. `isMessageFixed`: the message is part of the address. */
+  /** Makes the address predictable. With `isMessageFixed`, the address also depends on the message. */
   readonly salt?: { readonly bytes: Uint8Array; readonly isMessageFixed: boolean };
 }
 

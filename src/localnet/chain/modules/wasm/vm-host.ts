@@ -8,33 +8,31 @@ import type { Entry, KVStore } from "../../store/kv-store.ts";
 
 const MAX_ADDRESS_BYTES = 255;
 
-/** Maximum iterators per call, as in the deployed VM: they exist until it ends. Open iterators share what they iterate over. */
+/** Maximum iterators per call, as in the deployed VM: they exist until it ends. Open iterators share the underlying data. */
 export const MAX_ITERATORS = 32_768;
 
-/** What a binary contract can reach during one call. */
+/** Everything that a binary contract can access during one call. */
 interface HostScope {
   readonly context: Context;
   readonly bech32Prefix: string;
   /** The contract's own entries, with unprefixed keys. */
   readonly storage: KVStore;
-  /** Answers an encoded query with an encoded result. Throws only panics. */
+  /** Runs an encoded query and returns the encoded result. Throws only panics. */
   readonly query: (request: Uint8Array, limits: QueryLimits) => Uint8Array;
   /**
-   * VM gas that the contract pays for each unit of gas used by an access. 1 in IBC entry points, where wasmd does not convert the
-   * gas of accesses. The chain's meter is charged in full.
+   * VM gas that the contract pays per unit of gas used by an access. It is 1 in IBC entry points, where wasmd does not convert
+   * the gas for accesses. The chain's meter is charged in full.
    */
   readonly accessScale: bigint;
 }
 
-/** An iterator of a call, and its current entry. */
+/** An iterator opened by a call, and its current entry. */
 interface OpenIterator {
   readonly entries: IterableIterator<Entry>;
   at: Entry | undefined;
 }
 
-/**
- * Creates the virtual machine's interface to the chain for one call. The chain's meter is charged for each access immediately.
- */
+/** Creates the virtual machine's interface to the chain for one call. Each access is charged to the chain's meter immediately. */
 export function createVmHost({ context, bech32Prefix, storage, query, accessScale }: HostScope): Host {
   const iterators: OpenIterator[] = [];
   const metered = <T>(work: () => T): Metered<T> => {
@@ -71,7 +69,7 @@ export function createVmHost({ context, bech32Prefix, storage, query, accessScal
   };
 }
 
-/** For an empty key, the SDK's store panics before it consumes gas. */
+/** Writes an entry. For an empty key, the SDK's store panics before it consumes gas. */
 function setEntry(storage: KVStore, key: Uint8Array, value: Uint8Array): void {
   if (key.length === 0) throw new HostError({ kind: "panic" });
   storage.set(key, value);
@@ -102,7 +100,7 @@ function orText<T>(parse: () => T): Result<T, string> {
   }
 }
 
-/** If the chain panics, the virtual machine ends the call. */
+/** Converts a panic of the chain to an error with which the virtual machine ends the call. */
 function orHostError<T>(work: () => T): T {
   try {
     return work();

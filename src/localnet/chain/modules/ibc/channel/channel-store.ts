@@ -19,7 +19,7 @@ import * as keys from "../host/keys.ts";
 import type { IBCModule, PortRouter } from "./ibc-module.ts";
 import type { ChannelEndpoint } from "../host/packet.ts";
 
-/** Number of the next channel, counted from 0. */
+/** Number of the next channel, starting at 0. */
 export const nextChannelSequence = createItem(keys.STORE_NAME, keys.NEXT_CHANNEL_SEQUENCE, uint64Codec);
 
 export function getChannel(context: Context, { portId, channelId }: ChannelEndpoint): Channel | undefined {
@@ -33,7 +33,7 @@ export function setChannel(context: Context, { portId, channelId }: ChannelEndpo
     .set(utf8(keys.channelPath(portId, channelId)), Channel.encode(channel).finish());
 }
 
-/** Returns the number of the next packet to send, receive or acknowledge; undefined for an unknown channel. */
+/** Returns the number of the next packet to send, receive or acknowledge, or undefined for an unknown channel. */
 export function getSequence(
   context: Context,
   name: keys.SequenceName,
@@ -86,14 +86,14 @@ export function deleteCommitment(context: Context, end: ChannelEndpoint, sequenc
   context.store(keys.STORE_NAME).delete(utf8(keys.packetPath("commitments", end, sequence)));
 }
 
-/** Returns the channels of all ports whose name starts with `portPrefix`, in ascending path order. */
+/** Returns the channels of all ports whose names start with `portPrefix`, in ascending path order. */
 export function listChannels(context: Context, portPrefix?: string): readonly IdentifiedChannel[] {
   const prefix = portPrefix === undefined ? keys.CHANNELS_PREFIX : utf8(`channelEnds/ports/${portPrefix}`);
   const entries = context.store(keys.STORE_NAME).iterate(prefix, prefixEnd(prefix));
   return Array.from(entries, ([key, value]) => identifyChannel(latin1(key), value));
 }
 
-/** Decodes a channel and takes its ids from the path, whose leading parts may be missing. */
+/** Decodes a channel and reads its ids from the path, whose leading parts may be missing. */
 export function identifyChannel(path: string, value: Uint8Array): IdentifiedChannel {
   const match = /ports\/([^/]+)\/channels\/([^/]+)$/.exec(path);
   return { ...Channel.decode(value), portId: match?.[1] ?? "", channelId: match?.[2] ?? "" };
@@ -115,7 +115,7 @@ export function listPacketEntries(
   return found;
 }
 
-/** Returns all channels' next numbers, in ascending path order. */
+/** Returns the next sequence numbers of all channels, in ascending path order. */
 export function listSequences(
   context: Context,
   name: keys.SequenceName,
@@ -129,8 +129,8 @@ export function listSequences(
 }
 
 /**
- * Returns the prefix of a channel's entries of one kind. As in ibc-go, it excludes the slash before the sequence, so a page's
- * `next_key` starts with the slash.
+ * Returns the key prefix for a channel's entries of one kind. As in ibc-go, it excludes the slash before the sequence, so a
+ * page's `next_key` starts with the slash.
  */
 export function packetEntriesPrefix(
   name: keys.PacketEntryName,
@@ -139,12 +139,12 @@ export function packetEntriesPrefix(
   return utf8(keys.packetsPath(name, portId, channelId));
 }
 
-/** Returns a channel's connection id. Every channel has exactly one. */
+/** Returns the id of a channel's only connection. */
 export function hopOf({ connectionHops }: Pick<Channel, "connectionHops">): string {
   return connectionHops[0] ?? "";
 }
 
-/** Returns a channel's other end, whose channel id is empty until it is known. */
+/** Returns a channel's other end. Its channel id is empty until known. */
 export function counterpartyOf({ counterparty }: Pick<Channel, "counterparty">): Counterparty {
   return { portId: counterparty?.portId ?? "", channelId: counterparty?.channelId ?? "" };
 }
@@ -160,7 +160,7 @@ export function applicationOfPort(context: Context, router: PortRouter, portId: 
   return application;
 }
 
-/** Returns a channel's application. Its capability exists exactly as long as the channel. Throws capability/7. */
+/** Returns a channel's application. The channel's capability exists as long as the channel does. Throws capability/7. */
 export function applicationOfChannel(context: Context, router: PortRouter, end: ChannelEndpoint): IBCModule {
   const exists = getChannel(context.withGas(createGasMeter()), end) !== undefined;
   const application = exists ? router(context, end.portId) : undefined;

@@ -42,7 +42,7 @@ import * as checks from "./messages.ts";
 import type { packetMessages } from "./packet-handlers.ts";
 import type { ChannelEndpoint } from "../host/packet.ts";
 
-/** The functions for some of the service's messages. */
+/** Implementations of some of the service's messages. */
 type Messages = Partial<MessageFunctions<typeof wire.Msg>>;
 
 /** Message handlers for `ibc.core.channel.v1`. */
@@ -131,7 +131,7 @@ function updateParams({
   };
 }
 
-/** Messages for channel upgrades, and for pruning the entries that relayers may prune only after an upgrade. */
+/** Messages for channel upgrades, and for pruning entries, which relayers may do only after an upgrade. */
 const upgradeMessages = {
   ChannelUpgradeInit: unsupported("/ibc.core.channel.v1.MsgChannelUpgradeInit"),
   ChannelUpgradeTry: unsupported("/ibc.core.channel.v1.MsgChannelUpgradeTry"),
@@ -162,11 +162,11 @@ const EMPTY_CHANNEL: OpenRequest["channel"] = {
 
 // The steps of opening and closing a channel (ICS-4, ibc-go 04-channel). Each calls the application of the port.
 
-/** Message fields that the first two steps read. */
+/** Message fields used by the first two handshake steps. */
 interface OpenRequest {
   readonly portId: string;
   readonly channel: Channel;
-  /** The requested version, or the counterparty's. */
+  /** The requested version, or the counterparty's version. */
   readonly version: string;
 }
 
@@ -314,7 +314,7 @@ function newChannel(
   return { portId, channelId, ordering, connectionHops, counterparty: counterpartyOf(channel), version };
 }
 
-/** Reads a channel. As in ibc-go, some steps read it once more before writing it, which costs gas. */
+/** Reads a channel. As in ibc-go, some steps read it again before writing it, which consumes gas. */
 function requireChannel(context: Context, end: ChannelEndpoint): Channel {
   const channel = getChannel(context, end);
   if (channel === undefined)

@@ -17,11 +17,11 @@ export interface OpeningChannel extends ChannelEndpoint {
   readonly ordering: Order;
   readonly connectionHops: readonly string[];
   readonly counterparty: Counterparty;
-  /** The requested version in the first step, the counterparty's version in the second. */
+  /** In the first step, the requested version; in the second step, the counterparty's version. */
   readonly version: string;
 }
 
-/** The receiving application's reply. Without `success`, the application's writes are dropped. */
+/** The receiving application's reply. Unless `success` is true, the application's writes are dropped. */
 export interface Acknowledgement {
   readonly success: boolean;
   readonly bytes: Uint8Array;
@@ -35,7 +35,7 @@ export interface RelayedPacket extends Packet {
 
 /**
  * The application behind a port (ICS-26). Every method may throw `ModuleError` to fail the message. Middleware is an application
- * that wraps another one.
+ * that wraps another application.
  */
 export interface IBCModule {
   /** Name of the module that owns the ports and channels. */
@@ -48,7 +48,7 @@ export interface IBCModule {
   readonly onOpenConfirm: (context: Context, channel: ChannelEndpoint) => void;
   readonly onCloseInit: (context: Context, channel: ChannelEndpoint) => void;
   readonly onCloseConfirm: (context: Context, channel: ChannelEndpoint) => void;
-  /** Returns the acknowledgement; undefined if it follows in a later transaction. */
+  /** Returns the acknowledgement, or undefined if it follows in a later transaction. */
   readonly onReceive: (context: Context, packet: RelayedPacket) => Acknowledgement | undefined;
   readonly onAcknowledge: (context: Context, packet: RelayedPacket, acknowledgement: Uint8Array) => void;
   readonly onTimeout: (context: Context, packet: RelayedPacket) => void;
@@ -61,7 +61,7 @@ export interface OutgoingPacket {
   readonly data: Uint8Array;
 }
 
-/** The interface through which an application calls its channel. Middleware wraps this interface too. */
+/** The interface through which an application sends packets on its channel. Middleware wraps this interface too. */
 export interface ICS4Wrapper {
   /** Sends a packet and returns its number. Throws `ModuleError`. */
   readonly sendPacket: (context: Context, packet: OutgoingPacket) => bigint;
@@ -84,7 +84,7 @@ export function encodeReply(reply: Reply): Uint8Array {
   );
 }
 
-/** Decodes a reply in any spelling that Go accepts; undefined without result or error. Throws a plain error for other bytes. */
+/** Decodes a reply in any spelling that Go accepts; undefined if it has no result or error. Other bytes throw a plain error. */
 export function decodeReply(bytes: Uint8Array): Reply | undefined {
   const json: unknown = JSON.parse(fromLossyUtf8(firstGoJson(bytes)));
   if (json !== null && !isRecord(json)) throw new Error("not an object");
@@ -100,7 +100,7 @@ export function decodeReply(bytes: Uint8Array): Reply | undefined {
     : { kind: "error", error: response.value };
 }
 
-/** Throws channel/16 if a reply is not spelled as in ibc-go. Acknowledgements may have other formats. */
+/** Throws channel/16 if a reply is not encoded as in ibc-go. Acknowledgements may have other formats. */
 export function requireCanonicalReply(bytes: Uint8Array): void {
   let reply: Reply | undefined;
   try {

@@ -45,7 +45,7 @@ import {
 /** Value of a packet's receipt on an unordered channel. */
 const RECEIPT = Uint8Array.of(1);
 
-/** Verifies a packet and records its receipt. If already received, returns false and changes nothing. Throws `ModuleError`. */
+/** Verifies a packet and records its receipt. If already received, returns false without changes. Throws `ModuleError`. */
 export function receivePacket(context: Context, packet: Packet, proof: MessageProof): boolean {
   const channel = destinationOf(context, packet);
   chargeRead(context.gas, upgradePath(packet.destination).length, 0);
@@ -71,7 +71,7 @@ export function receivePacket(context: Context, packet: Packet, proof: MessagePr
   return true;
 }
 
-/** Records a packet whose proof was verified before; used when a pending transaction is rechecked. Throws `ModuleError`. */
+/** Records a packet whose proof has already been verified, when a pending transaction is rechecked. Throws `ModuleError`. */
 export function receiveVerified(context: Context, packet: Packet): boolean {
   const channel = getChannel(context, packet.destination);
   if (channel === undefined) throw ibcErrors.ErrChannelNotFound(packet.destination.channelId);
@@ -102,7 +102,7 @@ function destinationOf(context: Context, { destination }: Packet): Channel {
   );
 }
 
-/** Throws channel/13 if the end that a packet names is not the channel's. */
+/** Throws channel/13 if the end named in a packet does not match the channel's. */
 function requireCounterparty(name: "source" | "destination", end: ChannelEndpoint, channel: Channel): void {
   const { portId, channelId } = counterpartyOf(channel);
   if (end.portId !== portId) {
@@ -117,7 +117,7 @@ function requireCounterparty(name: "source" | "destination", end: ChannelEndpoin
   }
 }
 
-/** An unordered channel stores a receipt for each packet, an ordered channel the next packet's number. */
+/** An unordered channel stores a receipt for each packet; an ordered channel stores the next packet's number. */
 function markReceived(context: Context, { destination: end, sequence }: Packet, ordering: Order): boolean {
   chargeRead(context.gas, startPath(end).length, 0);
   if (ordering === Order.ORDER_UNORDERED) {
@@ -167,7 +167,7 @@ export function sendPacket(context: Context, outgoing: OutgoingPacket): bigint {
   return sequence;
 }
 
-/** Throws if the client is not active, or if it knows that the timeout has passed. */
+/** Throws if the client is not active, or if its latest state shows that the timeout has passed. */
 function requireTimeLeft(context: Context, { timeout }: Packet, clientId: string): void {
   const store = openClientStore(context, clientId);
   const client = store.clientState();
@@ -183,20 +183,20 @@ function requireTimeLeft(context: Context, { timeout }: Packet, clientId: string
     throw timeoutElapsedError(timeout, latest, timestamp).wrap("invalid packet timeout");
 }
 
-/** The proof that a packet was not received. */
+/** Proof that a packet was not received. */
 export interface Unreceived {
   readonly proof: MessageProof;
-  /** Number of the next packet on the counterparty's channel, if it is ordered. */
+  /** Number of the next packet on the counterparty's channel end, if the channel is ordered. */
   readonly nextSequenceRecv: bigint;
 }
 
-/** The proof that the counterparty has closed its end of the channel. */
+/** Proof that the counterparty has closed its end of the channel. */
 export interface ClosedProof {
   readonly proof: MessageProof;
   readonly upgradeSequence: bigint;
 }
 
-/** Verifies that a packet can no longer arrive. Without a commitment, returns false and changes nothing. Throws `ModuleError`. */
+/** Verifies that a packet can no longer arrive. Without a commitment, returns false without changes. Throws `ModuleError`. */
 export function timeOutPacket(context: Context, packet: Packet, unreceived: Unreceived): boolean {
   const channel = sourceOf(context, packet);
   requireCounterparty("destination", packet.destination, channel);
@@ -215,7 +215,7 @@ export function timeOutPacket(context: Context, packet: Packet, unreceived: Unre
   return true;
 }
 
-/** Like {@link timeOutPacket}, but for a channel that the counterparty has closed: the timeout need not have passed. */
+/** Like {@link timeOutPacket}, but for a channel that the counterparty has closed, so the timeout need not have passed. */
 export function timeOutOnClose(
   context: Context,
   packet: Packet,
@@ -245,7 +245,7 @@ function sourceOf(context: Context, { source }: Packet): Channel {
   return channel;
 }
 
-/** Deletes the commitment of a packet that timed out. A timeout closes an ordered channel. */
+/** Deletes the commitment of a packet that timed out. A timeout also closes an ordered channel. */
 export function executeTimeout(context: Context, packet: Packet): void {
   const channel = sourceOf(context, packet);
   chargeAuthentication(context, STORE_NAME, channelCapability(packet.source));
@@ -269,7 +269,7 @@ function isCommitted(context: Context, packet: Packet): boolean {
   );
 }
 
-/** An unordered channel has no receipt for the packet. An ordered channel still expects it or an earlier one. */
+/** On an unordered channel, the packet must have no receipt. An ordered channel must still expect it or an earlier packet. */
 function verifyUnreceived(
   context: Context,
   { connection, ordering }: { readonly connection: ConnectionEnd; readonly ordering: Order },
@@ -336,7 +336,7 @@ export function verifyCounterparty(
 
 /**
  * Verifies the acknowledgement of a sent packet and deletes its commitment. If the packet has no commitment, because it was
- * acknowledged or timed out before, returns false and changes nothing. Throws `ModuleError`.
+ * already acknowledged or timed out, returns false without changes. Throws `ModuleError`.
  */
 export function acknowledgePacket(
   context: Context,

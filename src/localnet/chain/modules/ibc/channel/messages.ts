@@ -100,13 +100,13 @@ export function validateAcknowledgement(message: wire.MsgAcknowledgement, bech32
   validatePacket(packetOf(message));
 }
 
-/** A channel upgrade's timeout is a time after its start, never a height. */
+/** Checks MsgUpdateParams. A channel upgrade's timeout is a time after its start, never a height. */
 export function validateUpdateParams(message: wire.MsgUpdateParams, bech32Prefix: string): void {
   requireSigner(bech32Prefix, { signer: message.authority });
   channelParams.validate(paramsIn(message));
 }
 
-/** Returns a message's params. Absent parts are zero, as in Go. */
+/** Returns a message's params. As in Go, absent parts are zero. */
 export function paramsIn({ params }: wire.MsgUpdateParams): Params {
   return { upgradeTimeout: { height: ZERO_HEIGHT, timestamp: 0n, ...params?.upgradeTimeout } };
 }

@@ -40,7 +40,7 @@ import { packetOf } from "../host/packet.ts";
 // The messages with which relayers carry packets. A packet that was relayed before changes nothing and is a success: several
 // relayers carry the same packets, and one that comes late must not lose its other messages.
 
-/** The handlers' options and dependencies. */
+/** Options and dependencies of the handlers. */
 export interface RelayDeps {
   readonly router: PortRouter;
   /** Parses a bech32 address that the stateless checks have accepted. */
@@ -129,7 +129,7 @@ function verified(words: string, work: () => boolean): boolean {
   return wrapErrors((error) => error.wrap(`${words} verification failed`), work);
 }
 
-/** Ends an application's branch after it has refused a packet. */
+/** Thrown to end an application's branch after the application has refused a packet. */
 class Refused extends Error {
   readonly acknowledgement: Acknowledgement;
 
@@ -139,7 +139,7 @@ class Refused extends Error {
   }
 }
 
-/** Calls the application. If it refuses the packet, its writes are dropped, but its events are kept, with a prefix. */
+/** Calls the application. If it refuses the packet, its writes are dropped, but its events are kept with a prefix. */
 function callReceiver(
   context: Context,
   application: IBCModule,
@@ -191,13 +191,13 @@ export function packetMessages({ bech32Prefix }: IbcOptions, router: PortRouter)
   } satisfies Partial<MessageFunctions<typeof Msg>>;
 }
 
-/** Kind of a message in CheckTx. "other" is not a relayer's message. */
+/** Kind of message in CheckTx. "other" means that it is not a relayer's message. */
 type Relayed = "update" | "new" | "redundant" | "other";
 
 /**
  * Creates the ante step for relayers' transactions (ibc-go `RedundantRelayDecorator`). A transaction that consists only of client
- * updates and packets runs in CheckTx, where a failure costs nothing, and is refused with channel/22 if all its packets were
- * relayed before. Any other message ends the checks; it and the messages after it run only in the block.
+ * updates and packets runs in CheckTx, where a failure costs nothing. It is refused with channel/22 if all its packets have
+ * already been relayed. Any other message ends the checks; that message and all later ones run only in the block.
  */
 export function createRelayCheck(deps: RelayDeps): AnteStep {
   return (context, tx) => {
@@ -232,7 +232,7 @@ function checkMessage(context: Context, { typeUrl, value }: TxMessage, deps: Rel
   }
 }
 
-/** Verifies a packet without its application. A recheck skips the verification. */
+/** Verifies a packet without calling its application. A recheck skips the verification. */
 function checkReceive(context: Context, message: MsgRecvPacket, { router }: RelayDeps): Relayed {
   const packet = packetOf(message);
   if (context.mode === "recheck") return receiveVerified(context, packet) ? "new" : "redundant";

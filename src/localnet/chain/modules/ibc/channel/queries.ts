@@ -29,7 +29,7 @@ import {
 import type { ChannelEndpoint } from "../host/packet.ts";
 import { type ModuleError, QueryError, GrpcCode } from "../../../runtime/errors.ts";
 
-/** The functions for some of the service's methods. */
+/** Implementations of some of the service's methods. */
 type Queries = Partial<QueryFunctions<typeof wire.Query>>;
 
 const endQueries = {
@@ -65,7 +65,7 @@ function channelOf(context: Context, end: ChannelEndpoint): Channel {
   return requireFound(getChannel(context, end), () => ibcErrors.ErrChannelNotFound(endText(end)));
 }
 
-/** Names a channel as ibc-go's queries do. */
+/** Formats a channel's name as ibc-go's queries do. */
 function endText({ portId, channelId }: ChannelEndpoint): string {
   return `port-id: ${portId}, channel-id ${channelId}`;
 }
@@ -87,7 +87,7 @@ function queryChannels(
   return { channels, pagination: page, height: selfHeight(context) };
 }
 
-/** As in ibc-go, the filter ignores its page flag, so a page requested by offset also includes the entries around it. */
+/** As in ibc-go, the filter ignores its page flag, so a page requested by offset also includes adjacent entries. */
 function queryConnectionChannels(
   context: Context,
   { connection, pagination }: wire.QueryConnectionChannelsRequest,
@@ -189,7 +189,7 @@ function checkPacket(request: PacketRequest): void {
   if (request.sequence === 0n) throw new QueryError(GrpcCode.InvalidArgument, "packet sequence cannot be 0");
 }
 
-/** The text gives the sequence's index, as in ibc-go. */
+/** Checks the sequences. As in ibc-go, the error text contains the index of the invalid one. */
 function checkSequences(sequences: readonly bigint[]): void {
   const index = sequences.indexOf(0n);
   if (index >= 0) throw new QueryError(GrpcCode.InvalidArgument, `packet sequence ${index} cannot be 0`);
@@ -220,7 +220,7 @@ function stateOf({ portId, channelId }: ChannelEndpoint, sequence: bigint, data:
   return { portId, channelId, sequence, data };
 }
 
-/** Returns a page. If packets are requested, returns those that have an acknowledgement, without paging. */
+/** Returns a page of acknowledgements. If packets are requested, returns those with an acknowledgement, without paging. */
 function queryAcknowledgements(
   context: Context,
   request: wire.QueryPacketAcknowledgementsRequest,
@@ -253,7 +253,7 @@ function unreceivedPackets(context: Context, request: wire.QueryUnreceivedPacket
   return sequences.filter((each) => each >= next);
 }
 
-/** An unordered channel receives in any order, so its next sequence is 0. */
+/** An unordered channel receives packets in any order, so its next sequence is 0. */
 function queryNextReceive(
   context: Context,
   request: wire.QueryNextSequenceReceiveRequest,

@@ -30,12 +30,12 @@ import { compareHeights, formatHeight, goHeight, ZERO_HEIGHT } from "../host/hei
 import { validateClientId } from "../host/identifiers.ts";
 import { type ClientStore, type ConsensusState, durationNs, isSameState } from "./client-store.ts";
 
-/** Content of a client update: a header, or two headers that contradict each other. */
+/** Content of a client update: a header, or two contradictory headers. */
 export type ClientMessage =
   | { readonly kind: "header"; readonly header: Header }
   | { readonly kind: "misbehaviour"; readonly misbehaviour: Misbehaviour };
 
-/** Decodes a client message from its Any. Throws `ModuleError` if it is absent, has another type, or cannot be decoded. */
+/** Decodes a client message from its Any. Throws `ModuleError` if it is absent, has an unsupported type, or cannot be decoded. */
 export function unpackClientMessage(any: Any | undefined): ClientMessage {
   if (any === undefined) throw ibcErrors.ErrUnpackAny("protobuf Any message cannot be nil");
   switch (any.typeUrl) {
@@ -53,16 +53,14 @@ export function unpackClientMessage(any: Any | undefined): ClientMessage {
   }
 }
 
-/** Facts about the block in which a header is checked. */
+/** Information about the block in which a header is checked. */
 export interface VerifyingBlock {
   readonly timeNs: bigint;
-  /** Charges for a signature that only the slow verifier can decide, before the signature is verified. */
+  /** Charges gas for a signature that only the slow verifier can decide, before that verifier runs. */
   readonly beforeSlowSignature: () => void;
 }
 
-/**
- * Returns the consensus state at a header's trusted height. Throws ErrConsensusStateNotFound, whose text includes `name`.
- */
+/** Returns the consensus state at a header's trusted height. Throws ErrConsensusStateNotFound with `name` in the text. */
 function trustedStateOf(header: Header, store: ClientStore, name = "Header"): ConsensusState {
   const trusted = trustedHeightOf(header);
   const state = store.consensusState(trusted);
@@ -74,7 +72,7 @@ function trustedStateOf(header: Header, store: ClientStore, name = "Header"): Co
 
 /**
  * Returns a header's trusted validators. The client stores only their hash, so each header must include them. Throws
- * ErrInvalidValidatorSet if their hash differs from the hash in the trusted consensus state.
+ * ErrInvalidValidatorSet if their hash differs from the one in the trusted consensus state.
  */
 function trustedValidatorsOf(header: Header, trusted: ConsensusState): ValidatorSet {
   const set = ibcErrors.asModuleError("trusted validator set in not tendermint validator set type", () =>
@@ -88,8 +86,8 @@ function trustedValidatorsOf(header: Header, trusted: ConsensusState): Validator
 }
 
 /**
- * Verifies a header against the client's consensus state at the header's trusted height (ibc-go `verifyHeader`): trusted
- * validators, revision, heights, and then the checks of CometBFT's light client. Throws `ModuleError`.
+ * Verifies a header against the client's consensus state at the header's trusted height (ibc-go `verifyHeader`): first the
+ * trusted validators, revision and heights, and then the checks of CometBFT's light client. Throws `ModuleError`.
  */
 export function verifyUpdateHeader(
   client: ClientState,
@@ -128,7 +126,7 @@ export function verifyUpdateHeader(
   );
 }
 
-/** Returns a client's trust options for the light client. Absent fields are zero, as in Go. */
+/** Returns a client's trust options for the light client. As in Go, absent fields are zero. */
 function trustOptions(client: ClientState): {
   readonly trustingPeriodNs: bigint;
   readonly maxClockDriftNs: bigint;
@@ -142,7 +140,7 @@ function trustOptions(client: ClientState): {
 }
 
 /**
- * Returns a header's height, with the revision from its chain id; zero if the inner header is absent. Go converts the int64
+ * Returns a header's height, with the revision from its chain id, or zero if the inner header is absent. Go converts the int64
  * height to uint64, so a negative height becomes a huge one.
  */
 export function heightOfHeader(header: Header): Height {
@@ -183,7 +181,7 @@ function readHeader(header: Header): {
   return { signed, validators };
 }
 
-/** Stateless checks of a header (07-tendermint `Header.ValidateBasic`), in ibc-go's order. Throws `ModuleError`. */
+/** Performs the stateless checks of a header (07-tendermint `Header.ValidateBasic`), in ibc-go's order. Throws `ModuleError`. */
 export function validateUpdateHeader(header: Header): void {
   if (header.signedHeader === undefined) {
     throw ibcErrors.ErrInvalidClientHeader("tendermint signed header cannot be nil");
@@ -207,7 +205,7 @@ export function validateUpdateHeader(header: Header): void {
 }
 
 /**
- * Checks the header's own validator set against `validators_hash`. The trusted set is checked later, against the client's state.
+ * Checks the header's own validator set against `validators_hash`. The trusted set is checked later, using the client's state.
  */
 function checkOwnValidators(header: Header, signed: SignedHeader): void {
   if (header.validatorSet === undefined) throw ibcErrors.ErrInvalidClientHeader("validator set is nil");
@@ -247,8 +245,8 @@ export function validateMisbehaviour(misbehaviour: Misbehaviour, block: Verifyin
 }
 
 /**
- * Checks that enough trusted validators signed each header (ibc-go `verifyMisbehaviour`). As in ibc-go, the clock drift
- * is not checked. Throws `ModuleError`.
+ * Checks that enough trusted validators signed each header (ibc-go `verifyMisbehaviour`). As in ibc-go, the clock drift is not
+ * checked. Throws `ModuleError`.
  */
 export function verifyMisbehaviour(
   client: ClientState,
@@ -274,8 +272,8 @@ export function isContradiction(misbehaviour: Misbehaviour): boolean {
 }
 
 /**
- * Returns whether a verified header contradicts the stored consensus states: a different state at its height, or a time that is
- * not between the times at the neighbouring heights (ibc-go `CheckForMisbehaviour`).
+ * Returns whether a verified header contradicts the stored consensus states: a different state at its height, or a time not
+ * between those at the neighbouring heights (ibc-go `CheckForMisbehaviour`).
  */
 export function contradictsHistory(header: Header, store: ClientStore): boolean {
   const height = heightOfHeader(header);
@@ -345,7 +343,7 @@ function requireValid(header: Header, words: string): void {
   );
 }
 
-/** Checks that more than two thirds of the header's own validator set signed it. */
+/** Checks that more than two thirds of the header's own validators signed it, by voting power. */
 function requireCommitted(header: Header, block: VerifyingBlock): void {
   const { signed, validators } = readHeader(header);
   const { commit } = signed;

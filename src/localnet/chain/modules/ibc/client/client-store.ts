@@ -31,7 +31,7 @@ import { LOCALHOST, LOCALHOST_URL, TENDERMINT_TYPE } from "../host/identifiers.t
 import * as keys from "../host/keys.ts";
 import { isAllowedClient } from "../host/params.ts";
 
-/** A client state and its client's type. */
+/** A client state, with the client's type. */
 export type StoredClient =
   | { readonly type: typeof TENDERMINT_TYPE; readonly state: TendermintState }
   | { readonly type: typeof LOCALHOST; readonly state: LocalhostState };
@@ -64,19 +64,19 @@ export function packClientState(client: StoredClient): Any {
   return { typeUrl: TYPE_URL.tendermintClientState, value: TendermintState.encode(client.state).finish() };
 }
 
-/** Returns the bytes of {@link packClientState}. */
+/** Returns the encoded bytes of {@link packClientState}. */
 export function encodeClientState(client: StoredClient): Uint8Array {
   return Any.encode(packClientState(client)).finish();
 }
 
-/** Returns a client's latest height; zero if absent. */
+/** Returns a client's latest height, or zero if absent. */
 export function latestHeightOf(client: StoredClient): Height {
   return client.state.latestHeight ?? ZERO_HEIGHT;
 }
 
 /**
- * Replaces absent messages with empty ones. Go declares these fields non-nullable and always encodes them, even if they are
- * empty. Without this, the stored bytes would differ from a real chain's.
+ * Replaces absent messages with empty ones. Go declares these fields non-nullable and encodes them even if they are empty.
+ * Otherwise, the stored bytes would differ from a real chain's.
  */
 function withNonNullableFields(state: TendermintState): TendermintState {
   return {
@@ -94,12 +94,12 @@ function withNonNullableFields(state: TendermintState): TendermintState {
 export interface ConsensusState {
   /** The header's time, in nanoseconds since the Unix epoch. */
   readonly timeNs: bigint;
-  /** The header's app hash, which is the root for proofs. */
+  /** The header's app hash, which is the root that proofs are verified against. */
   readonly root: Uint8Array;
   readonly nextValidatorsHash: Uint8Array;
 }
 
-/** Decodes a Tendermint consensus state from its Any. Throws `ModuleError` if it is absent, of another type or undecodable. */
+/** Decodes a Tendermint consensus state from its Any. Throws `ModuleError` if it is absent, undecodable or of another type. */
 export function unpackConsensusState(any: Any | undefined): ConsensusState {
   if (any === undefined) throw ErrUnpackAny("protobuf Any message cannot be nil");
   if (any.typeUrl !== TYPE_URL.tendermintConsensusState) {
@@ -127,12 +127,12 @@ export function packConsensusState(state: ConsensusState): Any {
   return { typeUrl: TYPE_URL.tendermintConsensusState, value };
 }
 
-/** Returns the bytes of {@link packConsensusState}. */
+/** Returns the encoded bytes of {@link packConsensusState}. */
 export function encodeConsensusState(state: ConsensusState): Uint8Array {
   return Any.encode(packConsensusState(state)).finish();
 }
 
-/** Returns whether two consensus states are equal. Different states at the same height are misbehaviour. */
+/** Returns whether two consensus states are equal. Unequal states at the same height are misbehaviour. */
 export function isSameState(a: ConsensusState, b: ConsensusState): boolean {
   return (
     a.timeNs === b.timeNs &&
@@ -141,14 +141,14 @@ export function isSameState(a: ConsensusState, b: ConsensusState): boolean {
   );
 }
 
-/** This chain's block time and height when a consensus state was stored. */
+/** The block time and height on this chain when a consensus state was stored. */
 interface Processed {
   readonly timeNs: bigint;
   readonly height: Height;
 }
 
 /**
- * One client's entries in the IBC store. Each consensus state has three metadata entries (processed time, processed height,
+ * One client's entries in the IBC store. Each consensus state has three metadata entries (processed time, processed height and
  * iteration key), which are written and deleted together with it.
  */
 export interface ClientStore {
@@ -159,9 +159,9 @@ export interface ClientStore {
   readonly setConsensusState: (height: Height, state: ConsensusState, processed?: Processed) => void;
   readonly processed: (height: Height) => Processed | undefined;
   readonly deleteConsensusState: (height: Height) => void;
-  /** Returns the lowest height that has a consensus state. */
+  /** Returns the lowest height with a consensus state. */
   readonly earliestHeight: () => Height | undefined;
-  /** Returns the consensus state at the greatest stored height below this one. */
+  /** Returns the consensus state at the highest stored height below this one. */
   readonly previousConsensusState: (height: Height) => ConsensusState | undefined;
   /** Returns the consensus state at the lowest stored height above this one. */
   readonly nextConsensusState: (height: Height) => ConsensusState | undefined;
@@ -257,7 +257,7 @@ export function statusOf(context: Context, client: StoredClient, store: ClientSt
   return isExpired(latest, durationNs(client.state.trustingPeriod), context.timeNs) ? "Expired" : "Active";
 }
 
-/** Returns whether a consensus state is expired at `nowNs`: its age has reached the trusting period. */
+/** Returns whether a consensus state has expired at `nowNs`, i.e. whether its age has reached the trusting period. */
 export function isExpired(state: ConsensusState, trustingPeriodNs: bigint, nowNs: bigint): boolean {
   return state.timeNs + trustingPeriodNs <= nowNs;
 }
@@ -268,7 +268,7 @@ export function durationNs(duration: Duration | undefined): bigint {
   return duration.seconds * NS_PER_SECOND + BigInt(duration.nanos);
 }
 
-/** Returns the counterparty's time at a height that the client stores, in nanoseconds. Throws client/7. */
+/** Returns the counterparty's time, in nanoseconds, at a height that the client stores. Throws client/7. */
 export function timestampAt(context: Context, clientId: string, height: Height): bigint {
   const store = openClientStore(context, clientId);
   const client = store.clientState();

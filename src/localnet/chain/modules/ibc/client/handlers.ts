@@ -112,8 +112,8 @@ function validateCreateClient(message: wire.MsgCreateClient, bech32Prefix: strin
 }
 
 /**
- * Stateless checks of MsgUpdateClient (`ValidateBasic`): as in ibc-go, the client id is checked last. Without a block, the
- * signatures in misbehaviour are not checked, because the sender must pay before they are verified. Throws `ModuleError`.
+ * Stateless checks of MsgUpdateClient (`ValidateBasic`). As in ibc-go, the client id is checked last. Without a block, signatures
+ * in misbehaviour are not checked, because the sender must pay before they are verified. Throws `ModuleError`.
  */
 function validateUpdateClient(
   message: wire.MsgUpdateClient,
@@ -145,7 +145,7 @@ function validateRecoverClient(message: wire.MsgRecoverClient, bech32Prefix: str
     throw ibcErrors.ErrInvalidSubstitute("subject and substitute clients must be different");
 }
 
-/** Stateless checks of MsgUpgradeClient (`ValidateBasic`): as in ibc-go, the signer is checked late. Throws `ModuleError`. */
+/** Stateless checks of MsgUpgradeClient (`ValidateBasic`). As in ibc-go, the signer is checked late. Throws `ModuleError`. */
 function validateUpgradeClient(message: wire.MsgUpgradeClient, bech32Prefix: string): void {
   const { type } = unpackClientState(message.clientState);
   unpackConsensusState(message.consensusState);
@@ -167,7 +167,7 @@ function validateUpdateParams(message: wire.MsgUpdateParams, bech32Prefix: strin
   clientParams.validate(paramsIn(message));
 }
 
-/** Returns a message's params. Absent params are empty, as in Go. */
+/** Returns a message's params. As in Go, absent params are empty. */
 function paramsIn({ params }: wire.MsgUpdateParams): Params {
   return params ?? { allowedClients: [] };
 }
@@ -177,7 +177,7 @@ function validateClientMessage(message: ClientMessage, block: VerifyingBlock | u
   else if (block !== undefined) validateMisbehaviour(message.misbehaviour, block);
 }
 
-/** Go's greatest duration (int64 nanoseconds), about 292 years. */
+/** Go's longest duration (int64 nanoseconds), about 292 years. */
 const MAX_DURATION_NS = 2n ** 63n - 1n;
 
 /**

@@ -37,7 +37,7 @@ import {
 } from "./client-store.ts";
 import { isAllowedClient } from "../host/params.ts";
 
-/** Number of the next client, counted from 0. */
+/** Number of the next client, starting at 0. */
 export const nextClientSequence = createItem(STORE_NAME, NEXT_CLIENT_SEQUENCE, uint64Codec);
 
 /** Creates a client from a client state and the consensus state at its latest height. Returns its id. Throws `ModuleError`. */
@@ -67,12 +67,12 @@ export function createClient(
   return clientId;
 }
 
-/** The frozen height of every frozen client. ibc-go writes this constant, whatever the height of the misbehaviour. */
+/** The frozen height stored for every frozen client. ibc-go writes this constant regardless of the height of the misbehaviour. */
 const FROZEN_HEIGHT: Height = { revisionNumber: 0n, revisionHeight: 1n };
 
 /**
  * Updates an active client with a header or misbehaviour (ibc-go `UpdateClient`). A verified contradiction freezes the client and
- * succeeds, since an error would revert the freeze. A header at a stored height changes nothing. Any other header adds a
+ * succeeds, since an error would revert the freeze. A header at a height already stored changes nothing. Any other header adds a
  * consensus state, even below the latest height. Throws `ModuleError`.
  */
 export function updateClient(context: Context, clientId: string, packed: Any | undefined): void {
@@ -100,19 +100,19 @@ export function updateClient(context: Context, clientId: string, packed: Any | u
 }
 
 /**
- * Gas for a signature that OpenSSL rejects and the ZIP-215 verifier must decide, which takes 1 to 2 ms. Honest validators never
- * make such signatures, but an attacker can fill a header with them. CometBFT verifies them as fast as any other and charges
- * nothing.
+ * Gas for a signature that OpenSSL rejects, so that the ZIP-215 verifier must decide, which takes 1 to 2 ms. Honest validators
+ * never produce such signatures, but an attacker can fill a header with them. CometBFT verifies them as fast as any other
+ * signature and charges nothing.
  */
 const SLOW_SIGNATURE_GAS = 50_000n;
 
 /**
- * Maximum gas used by a transaction that pays for such a signature outside a block. In CheckTx and simulations, nobody pays in
- * the end, and with a whole block's gas, one check would take many seconds. This is enough for about 180 signatures.
+ * Maximum total gas of a transaction that pays for such a signature outside a block, enough for about 180 signatures. CheckTx and
+ * simulations charge nobody in the end, and with the gas of a whole block, one check would take many seconds.
  */
 const SLOW_SIGNATURE_GAS_OUTSIDE_BLOCK = 10_000_000n;
 
-/** Returns a context's block facts, which header checks use. */
+/** Returns the block information that header checks use. */
 export function verifyingBlock({ timeNs, gas, mode }: Context): VerifyingBlock {
   const location = "ZIP-215 signature";
   return {
@@ -144,7 +144,7 @@ function isMisbehaviour(message: ClientMessage, store: ClientStore): boolean {
 
 /**
  * Updates a client in CheckTx (ibc-go `updateClientCheckTx`), so that packets in the same transaction can be verified. Does not
- * look for contradictions. A recheck skips the verification. Throws `ModuleError`.
+ * check for contradictions. A recheck skips the verification. Throws `ModuleError`.
  */
 export function updateClientInCheck(context: Context, clientId: string, packed: Any | undefined): void {
   const message = unpackClientMessage(packed);
@@ -160,7 +160,7 @@ export function updateClientInCheck(context: Context, clientId: string, packed: 
   if (message.kind === "header") storeHeader(context, client.state, message.header, store);
 }
 
-/** Stores a verified header's consensus state (ibc-go `UpdateState`). Returns its height. */
+/** Stores a verified header's consensus state (ibc-go `UpdateState`) and returns its height. */
 function storeHeader(context: Context, client: ClientState, header: Header, store: ClientStore): Height {
   pruneOldest(context, client, store);
   const height = heightOfHeader(header);
@@ -172,9 +172,7 @@ function storeHeader(context: Context, client: ClientState, header: Header, stor
   return height;
 }
 
-/**
- * Deletes the oldest consensus state if it has expired. As in ibc-go, each update deletes at most one, which bounds its gas.
- */
+/** Deletes the oldest consensus state if it has expired. As in ibc-go, each update deletes at most one, which limits its gas. */
 function pruneOldest(context: Context, client: ClientState, store: ClientStore): void {
   const height = store.earliestHeight();
   const oldest = height === undefined ? undefined : store.consensusState(height);
@@ -190,8 +188,8 @@ interface OpenClient {
 }
 
 /**
- * Recovers a frozen or expired client (ibc-go `RecoverClient`) by copying the latest consensus state of an active substitute with
- * the same settings. Throws `ModuleError`.
+ * Recovers a frozen or expired client (ibc-go `RecoverClient`) by copying the latest consensus state from an active substitute
+ * with the same settings. Throws `ModuleError`.
  */
 export function recoverClient(context: Context, subjectId: string, substituteId: string): void {
   const subject = open(context, subjectId, "subject");
@@ -256,7 +254,7 @@ function copySubstitute(subject: OpenClient, substitute: OpenClient): void {
   });
 }
 
-/** Returns whether two clients differ only in heights, chain id, trusting period and the deprecated flags. */
+/** Returns whether two clients differ only in their heights, chain ids, trusting periods and deprecated flags. */
 function isMatching(a: ClientState, b: ClientState): boolean {
   return equalBytes(settingsOf(a), settingsOf(b));
 }
@@ -273,7 +271,7 @@ function settingsOf(state: ClientState): Uint8Array {
   }).finish();
 }
 
-/** Creates the localhost client, with which a chain tracks itself. */
+/** Creates the localhost client, through which a chain tracks itself. */
 export function createLocalhostClient(context: Context): void {
   openClientStore(context, LOCALHOST).setClientState({
     type: LOCALHOST,

@@ -75,7 +75,7 @@ function clientOf(
 
 /**
  * Returns a page of client states. ibc-go ignores the filter's page flag, so a page requested by offset also contains the entries
- * read before and after it: with offset 0, one entry more than the limit.
+ * read before and after it: with offset 0, one entry above the limit.
  */
 function queryClientStates(
   context: Context,
@@ -93,7 +93,7 @@ function queryClientStates(
   return { clientStates, pagination: page };
 }
 
-/** Returns the client id from "/{id}/clientState"; undefined for any other key. Latin-1 leaves binary keys unchanged. */
+/** Returns the client id from "/{id}/clientState", or undefined for any other key. Latin-1 leaves binary keys unchanged. */
 function clientIdOfStateKey(key: Uint8Array): string | undefined {
   const match = /^\/([^/]+)\/clientState$/.exec(Buffer.from(key).toString("latin1"));
   return match?.[1];
@@ -142,7 +142,7 @@ function queryHeights(
 
 /**
  * Visits a page of a client's consensus states in key order. Keys sort as text: 2-1000 precedes 2-33. As in ibc-go, a page
- * requested by offset visits one entry more than its limit.
+ * requested by offset visits one entry above its limit.
  */
 function pageStates(
   { context, clientId }: { readonly context: Context; readonly clientId: string },
@@ -162,12 +162,12 @@ function pageStates(
 }
 
 const SOLO_MACHINE = "06-solomachine";
-/** Querying a proof costs as much as reading it three times, at 3 gas per byte. */
+/** A proof query costs as much as reading the proof three times, at 3 gas per byte. */
 const GAS_PER_PROOF_BYTE = 9n;
 
 /**
  * Returns whether a proof shows that a client's counterparty stores a value. An invalid proof is not an error. Throws
- * `QueryError` if the request lacks a client or another part, in ibc-go's order and with its texts.
+ * `QueryError` if the request lacks a client or another part, in ibc-go's order and with the same texts.
  */
 export function verifyMembership(
   context: Context,
@@ -192,7 +192,7 @@ export function verifyMembership(
   return { success: isVerified(() => verifyStored(context, claim, value)) };
 }
 
-/** Throws for an id that ibc-go would not assign, and for client types that prove nothing about another chain. */
+/** Throws for an id that ibc-go would not assign and for client types that cannot prove anything about another chain. */
 function requireProvingClient(clientId: string): void {
   const type = clientId === LOCALHOST ? clientId : /^(\w+(?:[\w-]*\w)?)-[0-9]{1,20}$/.exec(clientId)?.[1];
   if (type === undefined)

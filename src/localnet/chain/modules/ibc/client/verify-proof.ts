@@ -20,7 +20,7 @@ import {
   type StoredClient,
 } from "./client-store.ts";
 
-/** A proof about a path in the counterparty's store. */
+/** A proof for a path in the counterparty's store. */
 interface PathProof {
   readonly clientId: string;
   readonly proofHeight: Height;
@@ -33,15 +33,15 @@ interface PathProof {
   readonly delay?: { readonly timeNs: bigint; readonly blocks: bigint };
 }
 
-/** Proof for the localhost client, which reads the chain's own store. */
+/** Proof accepted by the localhost client, which reads the chain's own store. */
 const SENTINEL_PROOF = Uint8Array.of(1);
 
 // The cache of the verifier is a pure function of the proofs; it cannot change a result.
 const proofs = createProofVerifier();
 
 /**
- * Verifies that the counterparty stores `value` at the path (ibc-go `VerifyMembership`). Throws `ModuleError`: commitment/2 or
- * commitment/4 if the proof itself fails.
+ * Verifies that the counterparty stores `value` at the path (ibc-go `VerifyMembership`). Throws `ModuleError`, with commitment/2
+ * or commitment/4 if the proof itself is invalid.
  */
 export function verifyStored(context: Context, request: PathProof, value: Uint8Array): void {
   const { client, store } = activeClient(context, request);
@@ -74,7 +74,7 @@ function activeClient(context: Context, { clientId, prefix }: PathProof): OpenCl
   return { client, store };
 }
 
-/** Checks in 07-tendermint's order: height, delay, proof encoding, consensus state. */
+/** Performs 07-tendermint's checks in order: height, delay, proof encoding, consensus state. */
 function claimOf(context: Context, request: PathProof, { client, store }: OpenClient): Claim {
   const { proofHeight } = request;
   const latest = latestHeightOf(client);
@@ -149,12 +149,12 @@ function requireSentinel(proof: Uint8Array): void {
     throw ibcErrors.ErrInvalidProof(`expected ${latin1(SENTINEL_PROOF)}, got ${latin1(proof)}`);
 }
 
-/** Prints a path the way Go prints the structure. */
+/** Prints a path as Go prints the struct. */
 function goPath(prefix: Uint8Array, path: string): string {
   return `{[${latin1(prefix)} ${path}]}`;
 }
 
-/** Converts a proof's error, whose text ends with the description from ibc-go's error. */
+/** Converts an error from a proof. The text ends with the description from ibc-go's error. */
 function commitmentError({ text }: ProofFailure): errors.ModuleError {
   for (const kind of [ibcErrors.ErrInvalidProof, ibcErrors.ErrInvalidMerkleProof]) {
     const ending = `: ${kind().message}`;
@@ -167,7 +167,7 @@ function commitmentError({ text }: ProofFailure): errors.ModuleError {
 export interface MessageProof {
   /** Encoded `MerkleProof`. */
   readonly proof: Uint8Array;
-  /** Height of the consensus state that the proof leads to. */
+  /** Height of the consensus state against which the proof is verified. */
   readonly height: Height;
 }
 
@@ -181,7 +181,7 @@ interface ProvenPath {
 /** Prefix of this chain's store in its counterparties' connection ends. */
 export const OWN_PREFIX: { readonly keyPrefix: Uint8Array } = { keyPrefix: utf8(STORE_NAME) };
 
-/** Returns a message's proof. An absent height is zero, as in Go. */
+/** Returns a message's proof. As in Go, an absent height is zero. */
 export function proofOf(proof: Uint8Array, height: Height | undefined): MessageProof {
   return { proof, height: height ?? ZERO_HEIGHT };
 }
@@ -226,7 +226,7 @@ function requestOf(
   return isPacket ? { ...request, delay: delayOf(context, connection) } : request;
 }
 
-/** Returns the packet delay: the connection's time, and the number of blocks that a chain makes in that time. */
+/** Returns the packet delay: the connection's delay period, and the number of blocks expected in that period. */
 function delayOf(context: Context, { delayPeriod }: ConnectionEnd): NonNullable<PathProof["delay"]> {
   const perBlock = connectionParams.get(context).maxExpectedTimePerBlock;
   const blocks = perBlock === 0n ? 0n : (delayPeriod + perBlock - 1n) / perBlock;

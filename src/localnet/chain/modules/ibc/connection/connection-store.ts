@@ -23,7 +23,7 @@ import {
 /** Id of a chain's connection to itself. */
 const LOCALHOST_CONNECTION = "connection-localhost";
 
-/** Number of the next connection, counted from 0. */
+/** Number of the next connection, starting at 0. */
 export const nextConnectionSequence = createItem(STORE_NAME, NEXT_CONNECTION_SEQUENCE, uint64Codec);
 
 export function getConnection(context: Context, id: string): ConnectionEnd | undefined {
@@ -35,7 +35,7 @@ export function setConnection(context: Context, { id, ...end }: IdentifiedConnec
   context.store(STORE_NAME).set(connectionKey(id), ConnectionEnd.encode(end).finish());
 }
 
-/** Returns the ids of a client's connections; undefined before its first connection. */
+/** Returns the ids of a client's connections, or undefined if it has never had one. */
 export function getClientConnections(context: Context, clientId: string): readonly string[] | undefined {
   const bytes = context.store(STORE_NAME).get(clientConnectionsKey(clientId));
   return bytes === undefined ? undefined : ClientPaths.decode(bytes).paths;
@@ -62,7 +62,7 @@ export function createLocalhostConnection(context: Context): void {
   });
 }
 
-/** Returns all connections, in ascending order of their ids as text. */
+/** Returns all connections, sorted by their ids as text. */
 export function listConnections(context: Context): readonly IdentifiedConnection[] {
   const entries = context.store(STORE_NAME).iterate(CONNECTIONS_PREFIX, prefixEnd(CONNECTIONS_PREFIX));
   return Array.from(entries, ([key, value]) => ({
@@ -83,7 +83,7 @@ export function requireOpenConnection(context: Context, connectionId: string): C
   return requireOpen(requireConnection(context, connectionId));
 }
 
-/** Returns an open connection. Throws connection/6. */
+/** Returns the connection if it is open. Throws connection/6. */
 export function requireOpen(connection: ConnectionEnd): ConnectionEnd {
   if (connection.state === State.STATE_OPEN) return connection;
   throw ibcErrors.ErrInvalidConnectionState(
@@ -91,7 +91,7 @@ export function requireOpen(connection: ConnectionEnd): ConnectionEnd {
   );
 }
 
-/** Throws client/4 for an unknown client, client/29 for a client that is not active. */
+/** Throws client/4 for an unknown client, and client/29 for a client that is not active. */
 export function requireActiveClient(context: Context, clientId: string): void {
   const store = openClientStore(context, clientId);
   const client = store.clientState();
@@ -100,7 +100,7 @@ export function requireActiveClient(context: Context, clientId: string): void {
   if (status !== "Active") throw ibcErrors.ErrClientNotActive(`client (${clientId}) status is ${status}`);
 }
 
-/** The connection versions that this chain supports: the only one that IBC has. */
+/** The connection versions that this chain supports: the only version that IBC defines. */
 export const SUPPORTED_VERSIONS: readonly Version[] = [
   { identifier: "1", features: ["ORDER_ORDERED", "ORDER_UNORDERED"] },
 ];
@@ -114,7 +114,7 @@ export function validateVersion(version: Version | undefined): void {
   if (blank >= 0) throw ibcErrors.ErrInvalidConnectionVersion(`feature cannot be blank, index ${blank}`);
 }
 
-/** Returns whether a supported version has this identifier and all of these features; there must be at least one feature. */
+/** Returns whether a supported version has this identifier and all these features, of which there must be at least one. */
 export function isSupportedVersion(supported: readonly Version[], version: Version): boolean {
   const known = supported.find(({ identifier }) => identifier === version.identifier);
   return (
@@ -124,7 +124,7 @@ export function isSupportedVersion(supported: readonly Version[], version: Versi
   );
 }
 
-/** Chooses the first of this chain's versions that the counterparty shares, with their common features. Throws connection/10. */
+/** Picks the first of this chain's versions that the counterparty supports, with their common features. Throws connection/10. */
 export function pickVersion(counterparty: readonly Version[]): Version {
   for (const { identifier, features } of SUPPORTED_VERSIONS) {
     const other = counterparty.find((version) => version.identifier === identifier);

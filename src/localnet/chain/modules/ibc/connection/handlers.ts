@@ -66,12 +66,12 @@ export function connectionHandlers({ bech32Prefix, authority }: IbcOptions): rea
   });
 }
 
-/** Returns a message's params. Absent params are zero, as in Go. */
+/** Returns a message's params. As in Go, absent params are zero. */
 function paramsIn({ params }: wire.MsgUpdateParams): Params {
   return params ?? { maxExpectedTimePerBlock: 0n };
 }
 
-/** Adds the name of the handshake step to its errors. */
+/** Adds the name of the handshake step to the errors thrown by it. */
 function step<T>(name: string, handle: (context: Context, message: T) => void) {
   return (context: Context, message: T): void =>
     wrapErrors(
@@ -98,7 +98,7 @@ function openInit(context: Context, message: wire.MsgConnectionOpenInit): void {
     context.emit(event);
 }
 
-/** Accepts a connection that the counterparty has started. Each success creates a new connection. Throws `ModuleError`. */
+/** Accepts a connection that the counterparty has started. Each success creates another connection. Throws `ModuleError`. */
 function openTry(context: Context, message: wire.MsgConnectionOpenTry): void {
   const { clientId, counterpartyVersions, delayPeriod } = message;
   const counterparty = counterpartyOf(message);
@@ -211,7 +211,7 @@ function verifyCounterparty(
   verifyRemoteValue(context, connection, proven, ConnectionEnd.encode(expected).finish());
 }
 
-/** Returns the counterparty with its prefix, which Go encodes even if it is empty. */
+/** Returns the counterparty with its prefix, which Go encodes even if empty. */
 function counterpartyOf({ counterparty }: { readonly counterparty: Counterparty | undefined }): Counterparty {
   const { clientId = "", connectionId = "", prefix } = counterparty ?? {};
   return { clientId, connectionId, prefix: prefix ?? { keyPrefix: new Uint8Array(0) } };
@@ -234,7 +234,7 @@ function validateOpenInit(message: wire.MsgConnectionOpenInit, bech32Prefix: str
   validateCounterparty(message.counterparty);
 }
 
-/** Stateless checks of MsgConnectionOpenTry. Ignores client states and their proofs, like ibc-go 8.7. Throws `ModuleError`. */
+/** Stateless checks of MsgConnectionOpenTry. Like ibc-go 8.7, ignores client states and their proofs. Throws `ModuleError`. */
 function validateOpenTry(message: wire.MsgConnectionOpenTry, bech32Prefix: string): void {
   requireNotLocalhost(message.clientId);
   if (message.previousConnectionId !== "") {
@@ -252,7 +252,7 @@ function validateOpenTry(message: wire.MsgConnectionOpenTry, bech32Prefix: strin
   validateCounterparty(message.counterparty);
 }
 
-/** Stateless checks of MsgConnectionOpenAck, without the ignored fields. Throws `ModuleError`. */
+/** Stateless checks of MsgConnectionOpenAck, except for the ignored fields. Throws `ModuleError`. */
 function validateOpenAck(message: wire.MsgConnectionOpenAck, bech32Prefix: string): void {
   requireNumberedId(message.connectionId);
   named("invalid counterparty connection ID", () => validateConnectionId(message.counterpartyConnectionId));

@@ -6,21 +6,21 @@ import type { ChannelEndpoint } from "./packet.ts";
 // capability, and the application, which claimed it. Its owners are in a store, and its names in memory, whose accesses cost gas,
 // too. Here the owners follow from the ports and channels, so that only the gas of the accesses is left.
 
-/** Text length of a Go pointer in a key: "0x" and 14 digits. */
+/** Length of a Go pointer printed in a key: "0x" and 14 digits. */
 const POINTER_BYTES = 16;
 /** Length of a capability's number. */
 const INDEX_BYTES = 8;
-/** Length of the key for the next number, "index". */
+/** Length of the key under which the next number is stored, "index". */
 const NEXT_INDEX_KEY = 5;
-/** Length of the key for the owners: "capability_index" and the number. */
+/** Length of the key under which the owners are stored: "capability_index" and the number. */
 const OWNERS_KEY = 16 + INDEX_BYTES;
 
-/** Returns a port's capability name. */
+/** Returns the capability name for a port. */
 export function portCapability(portId: string): string {
   return `ports/${portId}`;
 }
 
-/** Returns a channel's capability name. */
+/** Returns the capability name for a channel. */
 export function channelCapability({ portId, channelId }: ChannelEndpoint): string {
   return `capabilities/ports/${portId}/channels/${channelId}`;
 }
@@ -30,7 +30,7 @@ export function chargeCapability(context: Context, owner: string, name: string, 
   chargeRead(context.gas, `${owner}/rev/${name}`.length, isFound ? INDEX_BYTES : 0);
 }
 
-/** Charges for finding the application that owns a capability. `owner` is that application; undefined if there is none. */
+/** Charges gas for finding the application that owns a capability. `owner` is that application, or undefined if there is none. */
 export function chargeLookup(context: Context, name: string, owner: string | undefined): void {
   chargeCapability(context, STORE_NAME, name, owner !== undefined);
   if (owner === undefined) return;
@@ -69,7 +69,7 @@ export function chargePort(context: Context, owner: string, portId: string): voi
   chargeClaim(context, owner, name);
 }
 
-/** The entries in memory: name by pointer and number by name. */
+/** Charges for the in-memory entries: the name by pointer and the number by name. */
 function chargeNames(context: Context, owner: string, name: string): void {
   chargeWrite(context.gas, forwardKeyBytes(owner), name.length);
   chargeWrite(context.gas, `${owner}/rev/${name}`.length, INDEX_BYTES);
@@ -79,7 +79,7 @@ function forwardKeyBytes(owner: string): number {
   return `${owner}/fwd/`.length + POINTER_BYTES;
 }
 
-/** Length of `CapabilityOwners` in protobuf. */
+/** Returns the length of `CapabilityOwners` in protobuf. */
 function ownersBytes(owners: readonly string[], name: string): number {
   return owners.reduce(
     (sum, owner) => sum + fieldBytes(fieldBytes(owner.length) + fieldBytes(name.length)),
@@ -87,7 +87,7 @@ function ownersBytes(owners: readonly string[], name: string): number {
   );
 }
 
-/** Length of a field whose content has this length: tag, length, content. */
+/** Returns the total length of a field whose content has this length: tag, length, content. */
 function fieldBytes(length: number): number {
   return (length < 0x80 ? 2 : 3) + length;
 }

@@ -90,8 +90,8 @@ export const ErrUnpackAny = registerError(IBC, 14, "failed unpacking protobuf me
 export const ErrInvalidID = registerError("host", 2, "invalid identifier");
 
 /**
- * Runs a CometBFT check. Its error becomes an unregistered error wrapped with `words`: CometBFT has no codes, and the SDK reports
- * plain Go errors as code 1 of codespace "undefined".
+ * Runs a CometBFT check. An error becomes an unregistered error wrapped with `words`: CometBFT has no codes, and the SDK reports
+ * plain Go errors as code 1 in the codespace "undefined".
  */
 export function asModuleError<T>(words: string, check: () => T): T {
   try {
@@ -102,7 +102,7 @@ export function asModuleError<T>(words: string, check: () => T): T {
   }
 }
 
-/** Decodes untrusted bytes. Every error becomes an unregistered error with Go's decoder prefix, "proto: ". */
+/** Decodes untrusted bytes. Any error becomes an unregistered error with Go's decoder prefix, "proto: ". */
 export function decodeUntrusted<T>(decode: () => T): T {
   try {
     return decode();
@@ -142,5 +142,5 @@ export const ErrInvalidUpgradeTimeout = registerError(CHANNEL, 35, "upgrade time
 export const ErrTimeoutNotReached = registerError(CHANNEL, 39, "timeout not reached");
 export const ErrTimeoutElapsed = registerError(CHANNEL, 40, "timeout elapsed");
 
-/** A port without an application, or an unknown channel (ibc-go's `capability` module). */
+/** The port has no application, or the channel is unknown (ibc-go's `capability` module). */
 export const ErrCapabilityNotFound = registerError("capability", 7, "capability not found");

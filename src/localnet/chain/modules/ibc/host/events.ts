@@ -8,7 +8,7 @@ import { type ChainEvent, event } from "../../../runtime/events.ts";
 import { formatHeight } from "./height.ts";
 import type { ChannelEndpoint, Packet } from "./packet.ts";
 
-/** An event's client attributes. */
+/** Client attributes of an event. */
 export interface EventClient {
   readonly clientId: string;
   readonly clientType: string;
@@ -26,7 +26,7 @@ export function clientCreated(client: EventClient, consensusHeight: Height): rea
 }
 
 /**
- * Builds the events for an update. `message` is the client message as Any; the attribute `header` contains its bytes in hex.
+ * Builds the events for an update. `message` is the client message as an Any, whose bytes the attribute `header` contains in hex.
  */
 export function clientUpdated(client: EventClient, height: Height, message: Any): readonly ChainEvent[] {
   return [
@@ -41,7 +41,7 @@ export function clientUpdated(client: EventClient, height: Height, message: Any)
   ];
 }
 
-/** Builds the events for a client that has been frozen. */
+/** Builds the events for a frozen client. */
 export function misbehaviourFound(client: EventClient): readonly ChainEvent[] {
   return [event("client_misbehaviour", clientAttributes(client)), moduleEvent("ibc_client")];
 }
@@ -82,14 +82,14 @@ function clientAttributes(client: EventClient): readonly (readonly [string, stri
   ];
 }
 
-/** The event that names a part of IBC. */
+/** Builds the event that names an IBC submodule. */
 function moduleEvent(module: "ibc_client" | "ibc_connection" | "ibc_channel"): ChainEvent {
   return event("message", [["module", module]]);
 }
 
 type Attribute = readonly [key: string, value: string];
 
-/** Builds the events for a step of the opening or closing handshake. Only the first two steps name the version. */
+/** Builds the events for a step of the opening or closing handshake. Only the first two steps include the version. */
 export function channelStep(
   type: string,
   { portId, channelId }: ChannelEndpoint,
@@ -110,7 +110,7 @@ export function channelStep(
   ];
 }
 
-/** Builds the events for an ordered channel that a timeout closes. */
+/** Builds the events for an ordered channel that is closed by a timeout. */
 export function channelClosed(
   { portId, channelId }: ChannelEndpoint,
   channel: Channel,
@@ -190,7 +190,7 @@ function idsOf({ timeout, sequence, source, destination }: Packet): readonly Att
   ];
 }
 
-/** The connection has two attributes, because ibc-go still emits the one with the earlier name. */
+/** Returns two attributes for the connection, because ibc-go still emits the one with the old name. */
 function bothConnections(channel: Channel): readonly Attribute[] {
   const connection = connectionOf(channel);
   return [orderingOf(channel), ["packet_connection", connection], ["connection_id", connection]];

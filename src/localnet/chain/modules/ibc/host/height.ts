@@ -6,7 +6,7 @@ import type { Context } from "../../../runtime/context.ts";
 const HEIGHT = /^(\d{1,20})-(\d{1,20})$/;
 const MAX_UINT64 = 2n ** 64n - 1n;
 
-/** Height 0 of revision 0: Go's zero value, which stands for "none". */
+/** Height 0 in revision 0: Go's zero value, which means "none". */
 export const ZERO_HEIGHT: Height = { revisionNumber: 0n, revisionHeight: 0n };
 
 /** Prints "revision-height". */
@@ -14,12 +14,12 @@ export function formatHeight(height: Height): string {
   return `${height.revisionNumber}-${height.revisionHeight}`;
 }
 
-/** Prints "{revision height}", as Go's `%d` formats the struct. */
+/** Prints "{revision height}", the way Go's `%d` formats the struct. */
 export function goHeight({ revisionNumber, revisionHeight }: Height): string {
   return `{${revisionNumber} ${revisionHeight}}`;
 }
 
-/** Parses "revision-height". Returns undefined for any other text and for numbers beyond uint64. */
+/** Parses "revision-height". Returns undefined for any other text or for numbers that exceed uint64. */
 export function parseHeight(text: string): Height | undefined {
   const match = HEIGHT.exec(text);
   if (match === null) return undefined;
@@ -30,7 +30,7 @@ export function parseHeight(text: string): Height | undefined {
   return height.revisionNumber > MAX_UINT64 || height.revisionHeight > MAX_UINT64 ? undefined : height;
 }
 
-/** Compares by revision, then by height. Returns a number below, at or above zero. */
+/** Compares two heights by revision, then by height. Returns a negative number, zero, or a positive number. */
 export function compareHeights(a: Height, b: Height): number {
   if (a.revisionNumber !== b.revisionNumber) return a.revisionNumber < b.revisionNumber ? -1 : 1;
   if (a.revisionHeight === b.revisionHeight) return 0;
@@ -46,7 +46,7 @@ export function selfHeight(context: Pick<Context, "chainId" | "height">): Height
   return { revisionNumber: revisionOfChainId(context.chainId), revisionHeight: context.height };
 }
 
-/** Prints a height as Go's `encoding/json` does: numbers, omitting zeros. */
+/** Prints a height as Go's `encoding/json` does, with its members as numbers and zeros omitted. */
 export function printGoHeight({ revisionNumber, revisionHeight }: Height): string {
   const members = [
     ["revision_number", revisionNumber],

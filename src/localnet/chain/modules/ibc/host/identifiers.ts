@@ -5,7 +5,7 @@ import { ErrInvalidID } from "./errors.ts";
 /** Client type for CometBFT chains. */
 export const TENDERMINT_TYPE = "07-tendermint";
 
-/** Id and type of the client with which a chain tracks itself. */
+/** Id and type of the client through which a chain tracks itself. */
 export const LOCALHOST = "09-localhost";
 
 /** Type URL of the localhost client's state. */
@@ -43,7 +43,7 @@ export function validatePortId(id: string): void {
   if (error !== undefined) throw error;
 }
 
-/** Returns whether a chain can assign the id: the prefix and a 64-bit number. */
+/** Returns whether a chain can assign this id, which consists of the prefix and a 64-bit number. */
 export function isNumberedId(id: string, prefix: "connection-" | "channel-"): boolean {
   const digits = id.startsWith(prefix) ? id.slice(prefix.length) : "";
   return /^[0-9]{1,20}$/.test(digits) && BigInt(digits) < 2n ** 64n;
@@ -54,7 +54,7 @@ export function connectionIdError(id: string): ModuleError | undefined {
   return idError(id, MIN_CONNECTION_ID_LENGTH);
 }
 
-/** Checks in ibc-go's order. The length counts UTF-8 bytes, as Go's `len` does. */
+/** Checks an id in ibc-go's order. As with Go's `len`, the length is counted in UTF-8 bytes. */
 function idError(id: string, minLength: number, maxLength = MAX_LENGTH): ModuleError | undefined {
   if (trimGoSpace(id) === "") return ErrInvalidID("identifier cannot be blank");
   if (id.includes("/")) return ErrInvalidID(`identifier ${id} cannot contain separator '/'`);

@@ -3,7 +3,7 @@ import { concat, readUint64BigEndian, uint64BigEndian, utf8 } from "../../../../
 import type { Height } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
 import { formatHeight } from "./height.ts";
 
-/** Name of the module and of its store. Counterparty chains prove entries of this store, so all paths follow ICS-24. */
+/** Name of the module and its store. Counterparty chains prove entries in this store, so all paths follow ICS-24. */
 export const STORE_NAME = "ibc";
 
 /** Prefix of all client entries. */
@@ -12,19 +12,19 @@ export const CLIENTS_PREFIX = utf8("clients");
 /** Prefix of connection ends, followed by "/" and the id. */
 export const CONNECTIONS_PREFIX = utf8("connections");
 
-/** Number of the next client, counted from 0; 8 bytes big-endian. */
+/** Number of the next client, starting at 0; 8 bytes big-endian. */
 export const NEXT_CLIENT_SEQUENCE = utf8("nextClientSequence");
 
-/** Number of the next connection, counted from 0; 8 bytes big-endian. */
+/** Number of the next connection, starting at 0; 8 bytes big-endian. */
 export const NEXT_CONNECTION_SEQUENCE = utf8("nextConnectionSequence");
 
 /** Prefix of channel ends, followed by "/ports/{port}/channels/{channel}". */
 export const CHANNELS_PREFIX = utf8("channelEnds");
 
-/** Number of the next channel, counted from 0; 8 bytes big-endian. */
+/** Number of the next channel, starting at 0; 8 bytes big-endian. */
 export const NEXT_CHANNEL_SEQUENCE = utf8("nextChannelSequence");
 
-/** Client state as Any, within the client's store. */
+/** Key of the client state, stored as an Any within the client's store. */
 export const CLIENT_STATE = utf8("clientState");
 
 const ITERATION_PREFIX = utf8("iterateConsensusStates");
@@ -34,12 +34,12 @@ export function clientPrefix(clientId: string): Uint8Array {
   return utf8(`clients/${clientId}/`);
 }
 
-/** Returns a client state's path from the store's root. */
+/** Returns the path of a client state from the store's root. */
 export function clientStateKey(clientId: string): Uint8Array {
   return concat(clientPrefix(clientId), CLIENT_STATE);
 }
 
-/** Returns a consensus state's key within the client's store. The value is an Any. */
+/** Returns the key for a consensus state within the client's store. The value is an Any. */
 export function consensusStateKey(height: Height): Uint8Array {
   return utf8(`consensusStates/${formatHeight(height)}`);
 }
@@ -55,14 +55,14 @@ export function processedHeightKey(height: Height): Uint8Array {
 }
 
 /**
- * Returns an iteration entry's key. Its value is the {@link consensusStateKey}. Iteration keys sort by height; consensus state
- * keys sort as text, so 1000 precedes 33.
+ * Returns the key for an iteration entry. The value is the {@link consensusStateKey}. Iteration keys sort by height, whereas
+ * consensus state keys sort as text, so 1000 precedes 33.
  */
 export function iterationKey(height: Height): Uint8Array {
   return concat(ITERATION_PREFIX, heightBytes(height));
 }
 
-/** Returns the range of all iteration keys, or only of those at and above `from` or below `below`. The end is exclusive. */
+/** Returns the range of all iteration keys, optionally starting at `from` or ending before `below`. The end is exclusive. */
 export function iterationRange(bounds: { readonly from?: Height; readonly below?: Height } = {}): {
   readonly start: Uint8Array;
   readonly end: Uint8Array;
@@ -92,15 +92,15 @@ export function clientConnectionsKey(clientId: string): Uint8Array {
   return utf8(`clients/${clientId}/connections`);
 }
 
-/** Returns a connection end's key. */
+/** Returns the key for a connection end. */
 export function connectionKey(connectionId: string): Uint8Array {
   return utf8(`connections/${connectionId}`);
 }
 
-/** Names of a channel's sequence entries: the next packets' numbers, 8 bytes big-endian. */
+/** Names of a channel's sequence entries. Each contains the next packet's number, 8 bytes big-endian. */
 export type SequenceName = "nextSequenceSend" | "nextSequenceRecv" | "nextSequenceAck";
 
-/** Names of a channel's entries for each packet. */
+/** Names of the entries that a channel has for each packet. */
 export type PacketEntryName = "commitments" | "receipts" | "acks";
 
 /** Returns a channel end's path (`Channel`). */
@@ -113,12 +113,12 @@ export function sequencePath(name: SequenceName, portId: string, channelId: stri
   return `${name}/${channelSuffix(portId, channelId)}`;
 }
 
-/** Returns the path of the counterparty's channel upgrade. No channel here has one. */
+/** Returns the path of the counterparty's channel upgrade. No channel on this chain has one. */
 export function upgradePath({ portId, channelId }: ChannelEndpoint): string {
   return `channelUpgrades/counterpartyUpgrade/${channelSuffix(portId, channelId)}`;
 }
 
-/** Returns the path of the number of the first packet since a channel's upgrade. No channel here has one. */
+/** Returns the path for the first packet's number since a channel's upgrade. No channel on this chain has one. */
 export function startPath({ portId, channelId }: ChannelEndpoint): string {
   return `recvStartSequence/${channelSuffix(portId, channelId)}`;
 }
@@ -132,7 +132,7 @@ export function packetPath(
   return `${packetsPath(name, portId, channelId)}/${sequence}`;
 }
 
-/** Returns the path of a channel's commitments, receipts or acknowledgements, to which "/" and the sequence are appended. */
+/** Returns the path to which "/" and the sequence are appended for a channel's commitments, receipts or acknowledgements. */
 export function packetsPath(name: PacketEntryName, portId: string, channelId: string): string {
   return `${name}/${channelSuffix(portId, channelId)}/sequences`;
 }

@@ -12,7 +12,7 @@ export interface ChannelEndpoint {
   readonly channelId: string;
 }
 
-/** When a packet may no longer be received, on the receiving chain's clock. Zero means never. */
+/** When a packet can no longer be received, according to the receiving chain. Zero means never. */
 export interface Timeout {
   readonly height: Height;
   /** Nanoseconds since the Unix epoch. */
@@ -27,7 +27,7 @@ export interface Packet {
   readonly timeout: Timeout;
 }
 
-/** Returns a message's packet. An absent packet has zero fields, as in Go. */
+/** Returns a message's packet. As in Go, the fields of an absent packet are zero. */
 export function packetOf({ packet }: { readonly packet: WirePacket | undefined }): Packet {
   return {
     sequence: packet?.sequence ?? 0n,
@@ -54,7 +54,7 @@ export function validatePacket({ source, destination, sequence, timeout, data }:
   if (data.length === 0) throw ErrInvalidPacket("packet data bytes cannot be empty");
 }
 
-/** The packet hash that the sending chain stores: 32 bytes over the timeout and the data's hash (ICS-4). */
+/** Returns the hash that the sending chain stores for a packet: 32 bytes over the timeout and the data's hash (ICS-4). */
 export function packetCommitment({ timeout, data }: Packet): Uint8Array {
   const { revisionNumber, revisionHeight } = timeout.height;
   return sha256(
@@ -81,7 +81,7 @@ export function timeoutElapsedError(timeout: Timeout, height: Height, timestamp:
   );
 }
 
-/** Creates the error for a timeout that has not passed. */
+/** Creates the error for a timeout that has not passed yet. */
 export function timeoutNotReachedError(timeout: Timeout, height: Height, timestamp: bigint): ModuleError {
   return ErrTimeoutNotReached(
     !isZeroHeight(timeout.height) && !heightElapsed(timeout, height)

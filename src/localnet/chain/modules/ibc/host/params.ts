@@ -10,7 +10,7 @@ import { ErrInvalidUpgradeTimeout } from "./errors.ts";
 import { formatHeight, isZeroHeight, ZERO_HEIGHT } from "./height.ts";
 import { STORE_NAME } from "./keys.ts";
 
-/** Entry in `allowed_clients` that allows all client types. */
+/** Entry in `allowed_clients` that allows every client type. */
 const ALLOW_ALL_CLIENTS = "*";
 
 /** Client parameters. By default, all client types are allowed. */
@@ -38,7 +38,7 @@ export function isAllowedClient(context: Context, clientType: string): boolean {
   return allowedClients.some((allowed) => allowed === ALLOW_ALL_CLIENTS || allowed === clientType);
 }
 
-/** Connection parameters. By default, the counterparty needs at most 30 s per block; the unit is nanoseconds. */
+/** Connection parameters. By default, the counterparty is expected to take at most 30 s per block. The unit is nanoseconds. */
 export const connectionParams: ModuleParams<ConnectionParams> = defineParams({
   store: STORE_NAME,
   key: utf8("connectionParams"),

@@ -9,12 +9,12 @@ import { selfHeight } from "./height.ts";
 import { LOCALHOST_URL } from "./identifiers.ts";
 import { ErrNotSupported, ErrTxDecode, ModuleError, QueryError, GrpcCode } from "../../../runtime/errors.ts";
 
-/** Every IBC message has one signer. */
+/** An IBC message, which always has one signer. */
 export interface SignedMessage {
   readonly signer: string;
 }
 
-/** The signer of a message with packed parts. As in Go, the types of the parts are checked while a transaction is decoded. */
+/** Returns the signer of a message with packed parts. As in Go, the parts' types are checked when a transaction is decoded. */
 export function packedSigner<T extends SignedMessage>(
   packed: (message: T) => readonly PackedPart[],
 ): (message: T) => readonly string[] {
@@ -24,7 +24,7 @@ export function packedSigner<T extends SignedMessage>(
   };
 }
 
-/** Fails with sdk/37 a message that ibc-go supports but this chain does not. */
+/** Rejects, with sdk/37, a message that ibc-go supports but this chain does not. */
 export function unsupported(typeUrl: string): () => never {
   return () => {
     throw ErrNotSupported(`${typeUrl} is not implemented`);
@@ -40,24 +40,24 @@ export function requireSigner(bech32Prefix: string, { signer }: SignedMessage): 
   }
 }
 
-/** Throws ibc/2 if anyone other than the authority signed. */
+/** Throws ibc/2 if the signer is not the authority. */
 export function requireAuthority(authority: string, { signer }: SignedMessage): void {
   if (signer !== authority) throw ErrIbcUnauthorized(`expected ${authority}, got ${signer}`);
 }
 
-/** The Go interfaces of packed message parts, and the types on this chain that implement them. */
+/** The Go interfaces for packed message parts, and the types that implement them on this chain. */
 const IMPLEMENTATIONS = {
   ClientState: [TYPE_URL.tendermintClientState, LOCALHOST_URL],
   ConsensusState: [TYPE_URL.tendermintConsensusState],
   ClientMessage: [TYPE_URL.tendermintHeader, TYPE_URL.tendermintMisbehaviour],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
-/** A packed part of a message, and the interface that its type must implement. */
+/** A packed part of a message, and the interface its type must implement. */
 type PackedPart = readonly [interfaceName: keyof typeof IMPLEMENTATIONS, packed: Any | undefined];
 
 /**
- * Rejects a packed part of any other type with sdk/2. Go unpacks the parts while decoding a transaction, so a wrong type fails
- * before any check of the message. An absent part passes.
+ * Rejects a packed part of another type with sdk/2. Go unpacks the parts while decoding a transaction, so a wrong type fails
+ * before the message is checked. An absent part is accepted.
  */
 function requirePackedType([interfaceName, packed]: PackedPart): void {
   const types: readonly string[] = IMPLEMENTATIONS[interfaceName];
@@ -67,7 +67,7 @@ function requirePackedType([interfaceName, packed]: PackedPart): void {
   );
 }
 
-/** Checks a request. A `ModuleError` becomes gRPC status InvalidArgument with the same text. */
+/** Checks a request. A `ModuleError` is converted to gRPC status InvalidArgument with the same text. */
 export function checkArgument(check: () => void): void {
   try {
     check();
