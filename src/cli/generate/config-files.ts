@@ -33,7 +33,7 @@ export function configFiles(): ReadonlyMap<string, string> {
 /** `KeySchema` keywords that JSON Schema does not define. */
 const OWN_KEYWORDS: ReadonlySet<string> = new Set(["commentedOut", "hasKey", "reload"]);
 
-/** Returns a file for `config/schema`, for editors and other programs that validate a configuration. */
+/** Returns a file for `config/schema` that editors and other programs can use to validate a configuration. */
 function jsonSchemaFile(schema: z.ZodType, title: string): string {
   const { $schema, ...rest } = { $schema: "", ...keySchema(schema) };
   return `${JSON.stringify({ $schema, title, ...rest }, (key, value: unknown) => (OWN_KEYWORDS.has(key) ? undefined : value), 2)}\n`;

@@ -31,7 +31,7 @@ export interface EndpointHealth {
   readonly batchSize?: number;
 }
 
-/** One endpoint in a pool, with a check of its chain id and a rest period after each failure. */
+/** One endpoint in a pool. Its chain id is checked, and it rests for a while after each failure. */
 export interface PooledEndpoint {
   readonly name: string;
   /** Calls a method and decodes the result. Verifies the endpoint first, unless it has been verified since its last failure. */

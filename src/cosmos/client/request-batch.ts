@@ -104,7 +104,7 @@ export async function sendBatch(
 /** Created only once: every request ends with it, and capturing a stack trace costs more than the rest of the request's code. */
 const ALL_SETTLED = new Error("all calls of the request are settled");
 
-/** Aborts the request when its last call settles, for instance because its caller aborts. This frees the connection. */
+/** Aborts the request once all calls waiting for it have settled, for example by aborting. This frees the connection. */
 function abortWhenSettled(batch: readonly PendingCall[], stop: AbortController): void {
   let unsettled = batch.length;
   for (const call of batch)

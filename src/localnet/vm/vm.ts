@@ -47,8 +47,8 @@ interface Call {
   /** Traces the call, which then takes longer but otherwise behaves in the same way. */
   readonly trace?: StartTrace | undefined;
   /**
-   * Called repeatedly while the call runs, about every millisecond. An exception that it throws ends the call and, like a bug,
-   * passes through the VM. Undefined: only gas ends the call, as in a block.
+   * Called repeatedly while the call runs, about every millisecond. Any exception that it throws ends the call and, like a bug,
+   * propagates through the VM. Undefined: only gas ends the call, as in a block.
    */
   readonly interrupt?: (() => void) | undefined;
 }

@@ -93,7 +93,7 @@ export interface Urgency {
   readonly markUsedUp: (name: string, nowMs: number) => void;
 }
 
-/** Creates the urgency from these rules. `maxPrice`: `gas.max_price`. */
+/** Determines the urgency from these rules. `maxPrice`: `gas.max_price`. */
 export function createUrgency(rules: readonly UrgencyRule[], maxPrice: Dec18): Urgency {
   const sorted = rules.toSorted((a, b) => b.priority - a.priority);
   const byId = new Map<bigint, UrgencyRule[]>();

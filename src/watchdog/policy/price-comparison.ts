@@ -171,7 +171,7 @@ export function compareWithSidecars(input: ComparisonInput): ComparedPrices {
 
 type ComparedPair = Pick<ChainPrice, "pair" | "decimals">;
 
-/** Compares one pair. `known` is its decimals on the chain. */
+/** Compares one pair. `known` is the number of decimals recorded on the chain. */
 function compareWithMedian(
   own: SidecarPrices,
   { pair, decimals: known }: ComparedPair,

@@ -107,7 +107,7 @@ function locationOf(header: string | string[] | undefined, from: URL): URL | und
 }
 
 /**
- * Returns a reader that adds the endpoint's headers to each request. If a redirect concerns a path below an endpoint, only the
+ * Returns a reader that adds the endpoint's headers to each request. If a redirect is for a path below an endpoint, only the
  * host is shown, since the path may contain a key.
  */
 export function readerOf(endpoints: readonly Endpoint[], read: PageReader): PageReader {

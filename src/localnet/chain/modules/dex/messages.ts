@@ -87,7 +87,7 @@ function checkDepositEntry({ amountA, amountB, tick, fee, options }: DepositEntr
   if (options.slopToleranceBps > MAX_SLOP_BPS) throw errors.ErrInvalidSlopTolerance();
 }
 
-/** One withdrawal position, in the order of the message's tokens. */
+/** One withdrawal position; positions follow the order of the message's tokens. */
 export interface WithdrawalEntry {
   readonly shares: bigint;
   readonly tick: bigint;

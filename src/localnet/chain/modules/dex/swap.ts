@@ -142,7 +142,7 @@ export function bestRecord(context: Context, tradePairId: TradePairId): TickLiqu
   return undefined;
 }
 
-/** Returns the price of the first record with liquidity that a taker meets, or undefined if there is none. */
+/** Returns the price of the first record with liquidity that a taker would reach, or undefined if there is none. */
 export function bestPrice(context: Context, tradePairId: TradePairId): PrecDec | undefined {
   const best = bestRecord(context, tradePairId);
   if (best === undefined) return undefined;
