@@ -74,7 +74,8 @@ describe("with a second endpoint, the relayer goes on while the first one", () =
           ? JSON.parse(JSON.stringify(result).replace(/"num_txs":"\d+"/g, '"num_txs":"7"'))
           : result,
     });
-    for (let transfers = 0; transfers < 2; transfers++) {
+    // Which of its endpoints the relayer asks for the numbers is not determined.
+    for (let transfers = 0; transfers < 2 || (proxy.hits() === 0 && transfers < 12); transfers++) {
       await net.transfer();
       await net.expectNothingLost();
     }
