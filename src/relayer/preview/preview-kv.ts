@@ -94,7 +94,7 @@ export async function previewKv(
     if (!simulation.ok) return { ...common, outcome: refusalOf(failureText(simulation)) };
     const values = valuesOf(result.message);
     const callbackGas = config.queries.allow_kv_callbacks
-      ? await simulateCallback(simulate, result.message)
+      ? await simulateCallback(simulate, result.message, simulation.gasUsed)
       : undefined;
     const outcome = {
       kind: "accepted",
@@ -111,22 +111,22 @@ export async function previewKv(
 const CALLBACK_TRIES = 3;
 
 /**
- * Simulates a result with and without its callback, and resolves with the difference in gas. Resolves with undefined if it cannot
- * be simulated, or if the chain changes during every try: a client update sent by somebody else in between makes the next
- * simulation cheaper, and that difference is not the callback's gas.
+ * Simulates a result without its callback and then with it again, and resolves with the difference in gas. `called` is the gas of
+ * its first simulation with the callback. Resolves with undefined if a simulation is refused, or if the chain changes during every
+ * try: a client update that somebody else sends makes the next simulation cheaper, and that difference is not the callback's gas.
  */
 export async function simulateCallback(
   simulate: (value: Uint8Array) => Promise<SimulationOutcome>,
   message: Uint8Array,
+  called: bigint,
 ): Promise<bigint | undefined> {
-  const quiet = withoutCallback(message);
-  let before = await simulate(quiet);
+  let before = called;
   for (let tries = 1; tries <= CALLBACK_TRIES; tries++) {
-    const called = await simulate(message);
-    const after = await simulate(quiet);
-    if (!before.ok || !called.ok || !after.ok) return undefined;
-    if (before.gasUsed === after.gasUsed) return maxInt(called.gasUsed - after.gasUsed, 0n);
-    before = after;
+    const quiet = await simulate(withoutCallback(message));
+    const after = await simulate(message);
+    if (!quiet.ok || !after.ok) return undefined;
+    if (before === after.gasUsed) return maxInt(after.gasUsed - quiet.gasUsed, 0n);
+    before = after.gasUsed;
   }
   return undefined;
 }
