@@ -78,7 +78,7 @@ describe("a lease", () => {
     const [one, two] = [process("one", { ttlMs: 200 }), process("two")];
     expect(await epochOf(one.lease)).toBe(1n);
     expect(await one.isFenced()).toBe(false);
-    await expect.poll(() => epochOf(two.lease), { timeout: 5_000, interval: 20 }).toBe(2n);
+    await expect.poll(() => epochOf(two.lease), { interval: 20 }).toBe(2n);
     expect(await one.isFenced()).toBe(true);
     expect(await two.isFenced()).toBe(false);
     expect(await epochOf(one.lease)).toBeUndefined();
@@ -87,7 +87,7 @@ describe("a lease", () => {
   it("fences its holder after its expiry, also when nobody took it", async () => {
     const one = process("one", { ttlMs: 100 });
     await one.lease.acquire();
-    await expect.poll(one.isFenced, { timeout: 5_000, interval: 20 }).toBe(true);
+    await expect.poll(one.isFenced, { interval: 20 }).toBe(true);
     expect(await epochOf(one.lease)).toBe(1n);
     expect(await one.isFenced()).toBe(false);
   });
@@ -143,7 +143,7 @@ describe("a store behind a lease", () => {
     await one.lease.acquire();
     store.journal.recordSearched(3n, 7n);
     await store.queue.flushed(SIGNAL);
-    await expect.poll(() => epochOf(two.lease), { timeout: 5_000, interval: 20 }).toBe(2n);
+    await expect.poll(() => epochOf(two.lease), { interval: 20 }).toBe(2n);
     store.journal.recordSearched(3n, 8n);
     await expect(store.queue.flushed(SIGNAL)).rejects.toThrow("two has the lease a");
     await store.journal.reload();

@@ -56,7 +56,7 @@ describe("the metrics endpoint", () => {
       metrics: { host: "127.0.0.1", port: 0, portOption: "--metrics-port" },
     });
     node.view.broadcast(utf8("a=1"));
-    await expect.poll(() => node.view.status().latestHeight, { timeout: 5000 }).toBeGreaterThan(2n);
+    await expect.poll(() => node.view.status().latestHeight).toBeGreaterThan(2n);
     const response = await fetch(`http://127.0.0.1:${node.ports.get("metrics")}/any/path`);
     expect(response.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
     const page = await response.text();

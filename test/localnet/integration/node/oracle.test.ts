@@ -133,7 +133,7 @@ describe("a node with a sidecar", () => {
     node.control.setAbsent([other ?? expect.unreachable("no second validator")]);
     const readPage = async (): Promise<string> => {
       const from = node.view.status().latestHeight;
-      await expect.poll(() => node.view.status().latestHeight, { timeout: 5000 }).toBeGreaterThan(from + 5n);
+      await expect.poll(() => node.view.status().latestHeight).toBeGreaterThan(from + 5n);
       node.control.halt();
       const text = await metricsOf(node.ports.get("metrics"));
       node.control.resume();
@@ -158,7 +158,7 @@ describe("a node with a sidecar", () => {
 
   it("makes blocks without its sidecar and counts Failure", async () => {
     const node = await start("http://127.0.0.1:1", 50);
-    await expect.poll(() => node.view.status().latestHeight, { timeout: 5000 }).toBeGreaterThan(2n);
+    await expect.poll(() => node.view.status().latestHeight).toBeGreaterThan(2n);
     const page = await metricsOf(node.ports.get("metrics"));
     expect(page).toMatch(/^app_oracle_responses\{chain_id="kv-1",status="Failure"\} [1-9]/m);
     expect(page).toMatch(

@@ -305,7 +305,7 @@ describe("the WebSocket", () => {
     first.socket.send("x".repeat(2000));
     await expect.poll(first.isClosed).toBe(true);
     const second = await connect(small.rpcUrl);
-    await expect.poll(second.isClosed, { timeout: 5000 }).toBe(true);
+    await expect.poll(second.isClosed).toBe(true);
     await small.stop();
   });
 });

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { silentLogger } from "../../../../src/platform/base/logger.ts";
+import { errorText } from "../../../../src/platform/base/errors.ts";
 import { createDeferred } from "../../../../src/platform/process/deferred.ts";
 import {
   type HttpReply,
@@ -63,11 +64,9 @@ async function open(port: number, paused = false): Promise<RawSocket> {
 const get = (target: string): string => `GET ${target} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Milliseconds until a new client has its reply. */
-async function replyMs(url: string): Promise<number> {
-  const started = performance.now();
+/** Resolves when a new client has its reply. */
+async function serveNewClient(url: string): Promise<void> {
   expect(await (await fetch(`${url}/small?new`)).text()).toBe("?new");
-  return performance.now() - started;
 }
 
 describe("a connection with pipelined requests", () => {
@@ -86,7 +85,7 @@ describe("a connection with pipelined requests", () => {
     const { socket } = await open(port, true);
     socket.write(get("/big").repeat(4_000));
     await expect.poll(() => calls.big).toBeGreaterThan(0);
-    expect(await replyMs(url)).toBeLessThan(1_000);
+    await serveNewClient(url);
     await wait(200);
     expect(calls.big).toBe(1);
   });
@@ -104,11 +103,10 @@ describe("a connection with pipelined requests", () => {
       },
     );
     const { socket } = await open(port);
-    const started = performance.now();
     socket.write(get("/slow").repeat(500));
     await expect.poll(() => calls.small).toBeGreaterThan(0);
-    await replyMs(url);
-    expect(performance.now() - started).toBeLessThan(2_000);
+    await serveNewClient(url);
+    expect(calls.small).toBeLessThan(250);
   });
 
   it("is cut when it does not read for the time of the limit", async () => {
@@ -168,10 +166,12 @@ describe("clients that do not read", () => {
       const { socket } = await open(port, true);
       socket.write(get("/big").repeat(15));
     }
+    const started = performance.now();
     await expect.poll(() => calls.big).toBeGreaterThan(3);
+    await serveNewClient(url);
     // Every half second the oldest unread replies make room for the next ones.
-    expect(await replyMs(url)).toBeLessThan(1_000);
-    expect(calls.big).toBeLessThanOrEqual(12);
+    const turns = Math.ceil((performance.now() - started) / 500);
+    expect(calls.big).toBeLessThanOrEqual(4 * (turns + 1));
   });
 });
 
@@ -183,10 +183,15 @@ describe("a server at its limit of connections", () => {
     ["half a head", "GET / HTTP/1.1\r\nHost: loc"],
     ["idle after a request", get("/")],
   ])("serves a new client while others hold connections: %s", async (_name, bytes) => {
-    const { port, url } = await start(limits);
+    // No timeout of the server ends within this test.
+    const { port, url } = await start({
+      ...limits,
+      headersTimeoutMs: 600_000,
+      requestTimeoutMs: 600_000,
+    });
     for (let index = 0; index < 40; index++) (await open(port)).socket.write(bytes);
     await wait(50);
-    expect(await replyMs(url)).toBeLessThan(500);
+    await serveNewClient(url);
   });
 
   it("lets a request that is incomplete make room, the longest first, and no other", async () => {
@@ -266,8 +271,6 @@ describe("a server at its limit of connections", () => {
       const { socket } = await open(port);
       socket.write(bytes);
     }
-    await expect
-      .poll(() => replyMs(url).catch(() => Number.POSITIVE_INFINITY), { timeout: 5_000 })
-      .toBeLessThan(500);
+    await expect.poll(() => serveNewClient(url).then(() => "served", errorText)).toBe("served");
   });
 });
