@@ -1,7 +1,7 @@
 import type { CallTrace } from "./call-trace.ts";
 import { fromHostError, VmError, vmError, type WasmFrame } from "./errors.ts";
 import { type GasCosts, regionCost } from "./gas.ts";
-import type { Host } from "./host.ts";
+import type { Host, Metered } from "./host.ts";
 import type { Instance, StartState, WasmExports } from "./start-state.ts";
 import { readRegion, regionAt, writeRegion } from "./regions.ts";
 import { EXPORTS } from "./rewrite.ts";
@@ -37,6 +37,9 @@ export interface ResolvedExports {
 /** VM gas between two interrupt calls. An endless loop uses it in a tenth of a millisecond, host functions in a few. */
 const SLICE = 100_000_000n;
 
+/** Thrown by a call whose code V8 has not optimized yet, so that it is run again from its beginning. */
+export class ColdCode extends Error {}
+
 /** The pointer that a call's first allocation returned, and the VM gas that it used. */
 type Allocation = Pick<StartState, "pointer" | "gas">;
 
@@ -53,7 +56,9 @@ export class Execution {
   private readonly exports: WasmExports;
   private readonly module: ResolvedExports;
   private readonly interrupt: (() => void) | undefined;
-  /** VM gas that is moved to the module's counter later. Without an interrupt, the counter starts with all of it. */
+  /** Most VM gas that the module's counter holds. */
+  private readonly slice: bigint;
+  /** VM gas that is moved to the module's counter later. */
   private reserve: bigint;
   private callDepth = 0;
   private hasCalledHost = false;
@@ -68,6 +73,8 @@ export class Execution {
       /** VM gas. */
       readonly limit: bigint;
       readonly interrupt: (() => void) | undefined;
+      /** VM gas after which operators throw `ColdCode`. Undefined: they never do. */
+      readonly coldGas: bigint | undefined;
     },
   ) {
     this.instance = instance;
@@ -77,9 +84,10 @@ export class Execution {
     this.costs = options.costs;
     this.isReadOnly = options.isReadOnly;
     this.interrupt = options.interrupt;
-    const slice = this.interrupt === undefined || options.limit < SLICE ? options.limit : SLICE;
-    this.exports.gas.value = slice;
-    this.reserve = options.limit - slice;
+    this.slice = this.interrupt === undefined ? (options.coldGas ?? options.limit) : SLICE;
+    this.reserve = options.limit;
+    this.exports.gas.value = 0n;
+    this.moveReserve();
   }
 
   /**
@@ -124,12 +132,16 @@ export class Execution {
 
   /** Called when the module's counter is below zero. Moves gas to it from the reserve, or ends the call. */
   refill(): void {
+    if (this.exports.gas.value + this.reserve < 0n) throw vmError("gas");
+    this.moveReserve();
+    this.interrupt?.();
+  }
+
+  private moveReserve(): void {
     const { gas } = this.exports;
     const left = gas.value + this.reserve;
-    if (left < 0n) throw vmError("gas");
-    gas.value = left < SLICE ? left : SLICE;
+    gas.value = left < this.slice ? left : this.slice;
     this.reserve = left - gas.value;
-    this.interrupt?.();
   }
 
   stackLeft(): number {
@@ -166,8 +178,8 @@ export class Execution {
   }
 
   /** Asks the host and charges the gas that it used. */
-  ask<T>(question: (host: Host) => { readonly value: T; readonly gas: bigint }): T {
-    let reply: { readonly value: T; readonly gas: bigint };
+  ask<T>(question: (host: Host) => Metered<T>): T {
+    let reply: Metered<T>;
     try {
       reply = question(this.host);
     } catch (thrown) {
@@ -247,8 +259,9 @@ export class Execution {
   }
 
   /** Maps an exception from a contract call to the VM's error. */
-  private trapOf(thrown: unknown): VmError {
-    if (this.exports.gas.value < 0n) return vmError("gas");
+  private trapOf(thrown: unknown): Error {
+    const { gas } = this.exports;
+    if (gas.value < 0n) return gas.value + this.reserve < 0n ? vmError("gas") : new ColdCode();
     if (thrown instanceof VmError) return runtimeError(thrown.message, thrown.facts.stack);
     if (!(thrown instanceof Error)) throw thrown;
     const text = this.trapText(thrown);

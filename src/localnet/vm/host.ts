@@ -56,3 +56,36 @@ export interface Host {
   canonicalizeAddress(text: string): Result<Uint8Array, string>;
   humanizeAddress(canonical: Uint8Array): Result<string, string>;
 }
+
+/**
+ * Returns a host that records its replies. After `rewind`, it repeats them in order before it asks again, so a call that runs a
+ * second time accesses the chain only once.
+ */
+export function recordHost(host: Host): { readonly host: Host; readonly rewind: () => void } {
+  const rewinds: (() => void)[] = [];
+  const record = <A extends readonly unknown[], T>(method: (...args: A) => T): ((...args: A) => T) => {
+    const replies: T[] = [];
+    let at = 0;
+    rewinds.push(() => (at = 0));
+    return (...args) => {
+      const known = replies[at++];
+      if (known !== undefined) return known;
+      const reply = method(...args);
+      replies.push(reply);
+      return reply;
+    };
+  };
+  const recorded: Host = {
+    get: record((key) => host.get(key)),
+    set: record((key, value) => host.set(key, value)),
+    remove: record((key) => host.remove(key)),
+    scan: record((start, end, isDescending) => host.scan(start, end, isDescending)),
+    next: record((iterator) => host.next(iterator)),
+    query: record((request, limits) => host.query(request, limits)),
+    // These depend only on their arguments.
+    validateAddress: (text) => host.validateAddress(text),
+    canonicalizeAddress: (text) => host.canonicalizeAddress(text),
+    humanizeAddress: (canonical) => host.humanizeAddress(canonical),
+  };
+  return { host: recorded, rewind: () => rewinds.forEach((rewind) => rewind()) };
+}

@@ -2,9 +2,9 @@ import type { StartTrace } from "./call-trace.ts";
 import { type CompiledModule, compileModule, createModuleCache } from "./compile.ts";
 import { decodeModule } from "./decode-module.ts";
 import { VmError, vmError } from "./errors.ts";
-import { Execution } from "./execution.ts";
+import { ColdCode, Execution } from "./execution.ts";
 import { GAS_COSTS, type GasCosts } from "./gas.ts";
-import type { EntryPoint, Host } from "./host.ts";
+import { type EntryPoint, type Host, recordHost } from "./host.ts";
 import { createImports } from "./host-functions.ts";
 import { Instances } from "./instances.ts";
 import { createHooks, type Variant } from "./hooks.ts";
@@ -27,6 +27,12 @@ const CACHE_BYTES = 256 * 1024 * 1024;
 /** Limits on the caches of modules that are compiled again for interruptible calls and for traces. */
 const INTERRUPTIBLE_BYTES = 128 * 1024 * 1024;
 const TRACED_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Default VM gas after which the first long call of a module starts again. V8 optimizes a function while it runs, but uses the faster
+ * code only from the function's next call on, so an endless loop would stay four times as slow. It uses this gas in 75 ms.
+ */
+const COLD_GAS = 100_000_000_000n;
 
 /** Default limit on the memories and start states kept from finished calls, so that their instances can be reused. */
 const INSTANCE_BYTES = 64 * 1024 * 1024;
@@ -79,6 +85,8 @@ export interface VmOptions {
   readonly cacheBytes?: number;
   /** If 0, each call gets a new instance. */
   readonly instanceBytes?: number;
+  /** VM gas after which the first long call of a module starts again, for tests. */
+  readonly coldGas?: bigint;
   /** Gas costs that replace the deployed ones, for tests. */
   readonly costs?: GasCosts;
 }
@@ -86,6 +94,7 @@ export interface VmOptions {
 /** Creates a virtual machine for contracts: synchronous, deterministic, and stateless except for module and instance caches. */
 export function createVm(options: VmOptions = {}): Vm {
   const { cacheBytes = CACHE_BYTES, instanceBytes = INSTANCE_BYTES, costs = GAS_COSTS } = options;
+  const { coldGas = COLD_GAS } = options;
   const running: Execution[] = [];
   const current = (): Execution => {
     const execution = running[running.length - 1];
@@ -93,6 +102,7 @@ export function createVm(options: VmOptions = {}): Vm {
     return execution;
   };
   const instances = new Instances({ env: createImports(current) }, createHooks(current), instanceBytes);
+  const optimized = new WeakSet<CompiledModule>();
   const remove = (module: CompiledModule): void => instances.remove(module);
   const caches = {
     plain: createModuleCache(cacheBytes, remove),
@@ -115,7 +125,7 @@ export function createVm(options: VmOptions = {}): Vm {
       const { checksum, code } = call;
       const variant = variantFor(call);
       const module = caches[variant].get(checksum) ?? compile(checksum, decodeModule(code()), variant);
-      return runCall(call, module, { instances, running, costs });
+      return runCall(call, module, { instances, running, costs, coldGas, optimized });
     },
     instantiationProblem: (checksum) => caches.plain.get(checksum)?.instantiationProblem,
     cachedBytes: () => caches.plain.bytes(),
@@ -132,22 +142,44 @@ interface Machine {
   readonly instances: Instances;
   readonly running: Execution[];
   readonly costs: GasCosts;
+  readonly coldGas: bigint;
+  /** Modules that have had a long call. */
+  readonly optimized: WeakSet<CompiledModule>;
 }
 
-function runCall(call: Call, module: CompiledModule, { instances, running, costs }: Machine): CallOutcome {
+function runCall(call: Call, module: CompiledModule, machine: Machine): CallOutcome {
   if (module.instantiationProblem !== undefined)
     return {
       result: vmError("instantiation", module.instantiationProblem),
       gasUsed: 0n,
       gasUsedExternally: 0n,
     };
+  if (variantFor(call) !== "plain" || machine.optimized.has(module)) return runOnce(call, module, machine);
+  const { host, rewind } = recordHost(call.host);
+  try {
+    return runOnce({ ...call, host }, module, machine, machine.coldGas);
+  } catch (thrown) {
+    if (!(thrown instanceof ColdCode)) throw thrown;
+    machine.optimized.add(module);
+    rewind();
+    return runOnce({ ...call, host }, module, machine);
+  }
+}
+
+/** Runs a call in an instance of its own. Throws `ColdCode` if the call uses more than `coldGas`. */
+function runOnce(
+  call: Call,
+  module: CompiledModule,
+  { instances, running, costs }: Machine,
+  coldGas?: bigint,
+): CallOutcome {
   const limit = call.gasLimit > MAX_GAS ? MAX_GAS : call.gasLimit;
   const request = { length: call.args[0]?.length ?? 0, stackLimit: call.stackLimit ?? STACK_BYTES };
   const instance = instances.take(module, request);
   instance.exports.stack.value = request.stackLimit;
   const { host, interrupt, entryPoint } = call;
   const isReadOnly = entryPoint === "query";
-  const execution = new Execution(instance, module, { host, costs, isReadOnly, limit, interrupt });
+  const execution = new Execution(instance, module, { host, costs, isReadOnly, limit, interrupt, coldGas });
   if (call.trace !== undefined) {
     const { functionName } = module;
     execution.trace = call.trace({ gas: execution, limit, functionName });

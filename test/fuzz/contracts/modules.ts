@@ -7,7 +7,7 @@ import { F32, F64, newOperator, OP, readOperator, SIGNATURE_OF } from "../../../
 import { readRegion, regionAt } from "../../../src/localnet/vm/regions.ts";
 import { validateFunction } from "../../../src/localnet/vm/validate-function.ts";
 import { type CallOutcome, createVm } from "../../../src/localnet/vm/vm.ts";
-import { runContract } from "../../support/vm/memory-host.ts";
+import { runContract, type RunOptions } from "../../support/vm/memory-host.ts";
 import { type CampaignBudget, type CampaignReport, cpuMs, inputNumbers } from "../campaign.ts";
 import { createRandom, type Random } from "../random.ts";
 import { generateModule } from "./generate-module.ts";
@@ -76,22 +76,25 @@ export function operatorsOf(code: Uint8Array): number[] {
   });
 }
 
-/** Runs a valid contract on plain V8 and twice in the VM. */
+/** Runs a valid contract on plain V8, and in the VM: twice, with interrupts, and with a start again in its middle. */
 function compareWithV8(code: Uint8Array): string | undefined {
   const plain = runPlain(code);
   const vm = createVm();
-  const outcomes = ["first", "second", "interruptible"].map((time) => ({
+  const run = (time: string, options: RunOptions) => ({
     time,
-    ...runContract(code, {
-      vm,
-      gasLimit: VALID_GAS,
-      ...(time === "interruptible" && { interrupt: () => undefined }),
-    }),
-  }));
+    ...runContract(code, { gasLimit: VALID_GAS, ...options }),
+  });
+  const first = run("first", { vm });
+  const outcomes = [
+    first,
+    run("second", { vm }),
+    run("interruptible", { vm, interrupt: () => undefined }),
+    run("restarted", { coldGas: first.gasUsed / 2n }),
+  ];
   for (const { time, result, gasUsed } of outcomes) {
     const difference = differenceOf(result, plain);
     if (difference !== undefined) return `${time} call: ${difference}`;
-    if (gasUsed !== outcomes[0]?.gasUsed) return `${time} call: ${gasUsed} VM gas`;
+    if (gasUsed !== first.gasUsed) return `${time} call: ${gasUsed} VM gas`;
   }
   return undefined;
 }
