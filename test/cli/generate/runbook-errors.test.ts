@@ -90,7 +90,7 @@ describe("the check of a runbook", () => {
     ],
     [
       "steps that are not counted",
-      replaced(/^2\. If it exits/m, "3. If it exits"),
+      replaced(/^2\. If the sidecar exits/m, "3. If the sidecar exits"),
       `${lineOf("## Mitigation")}: the steps of Mitigation are numbered 1, 3, 3, not from 1 on`,
     ],
     [
