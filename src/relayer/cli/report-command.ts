@@ -60,13 +60,12 @@ async function printSpending(options: ReportOptions, by: CostGroup, context: Cli
   printReport(spendingReport(parseSpending(response)), options, context);
 }
 
-/** Options that select a relayer. */
 interface RelayerPlace {
   readonly config?: string;
   readonly portOffset: number;
 }
 
-/** Reads a relayer's data for a time range. Throws `CliError`, with exit code 3 if the relayer does not respond. */
+/** Reads a relayer's data for a time range. Throws `CliError`; the exit code is 3 if the relayer does not respond. */
 async function readRelayer(
   place: RelayerPlace,
   range: { readonly fromMs: number; readonly toMs: number },
@@ -94,7 +93,7 @@ async function readRelayer(
   );
 }
 
-/** Reads the fee denom and its unit. An older relayer provides neither; its report then shows plain numbers. */
+/** Reads the fee denom and its display unit. An older relayer provides neither, so its report shows plain numbers. */
 async function readUnit(
   ask: (path: string) => Promise<unknown>,
 ): Promise<Pick<RelayerData, "denom" | "unit">> {
