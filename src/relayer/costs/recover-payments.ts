@@ -38,7 +38,7 @@ export interface RecoverDeps {
   readonly queries: () => readonly RegisteredQuery[];
   readonly connectionIds: readonly string[];
   readonly clientOfConnection: (connectionId: string, signal: AbortSignal) => Promise<string>;
-  /** Expected gas of a query's result, or of a client update if `query` is undefined. */
+  /** Expected gas of a query's result. `query` is undefined if it is not registered. */
   readonly gasOf: (query: RegisteredQuery | undefined) => bigint;
   readonly gasOfUpdate: bigint;
   /** Called after each page with a human-readable text. */

@@ -3,7 +3,7 @@ import { maxInt, minInt } from "../../platform/base/integers.ts";
 
 /** Lowest and highest price over five minutes. */
 export interface PricePoint {
-  /** Wall-clock time at which the five minutes start, ms. */
+  /** Wall-clock start of the five minutes, ms. */
   readonly startMs: number;
   readonly low: Dec18;
   readonly high: Dec18;
