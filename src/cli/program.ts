@@ -141,7 +141,7 @@ export function withSettings(command: Command): Command {
   return command;
 }
 
-/** The program's name, with which all its errors begin. */
+/** Returns the program's name, with which all its errors begin. */
 function nameOf(command: Command): string {
   return command.parent === null ? command.name() : nameOf(command.parent);
 }

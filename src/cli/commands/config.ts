@@ -88,7 +88,7 @@ function printFile(file: string, errors: readonly ConfigIssue[], context: CliCon
 
 function errorsOf(file: string, kind: DaemonName | undefined): readonly ConfigIssue[] {
   try {
-    // Read once: a pipe has its text only once.
+    // Read the file once, because a pipe provides its text only once.
     readBest(readConfigText(file), kind);
     return [];
   } catch (error) {

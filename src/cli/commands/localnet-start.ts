@@ -140,7 +140,7 @@ async function startLocalnet(
   const isWhole = WHOLE.every((part) => parts.includes(part));
   const ownHome = isWhole ? undefined : localnetChainsHome(options.portOffset);
   const hasControl = parts.includes("local") || parts.includes("sidecar");
-  // The chains take half a second to load, which `--help` does not need.
+  // The chains take half a second to load. `--help` does not need them.
   const { runLocalnet } = await import("../../../daemons/localnet/main.ts");
   await runLocalnet(
     {

@@ -97,7 +97,7 @@ const COMMANDS: readonly LazyCommand[] = [
   },
 ];
 
-/** Modules that can occur in any chain's state. */
+/** Modules that any chain's state may contain. */
 async function modules(): Promise<ModuleSet> {
   return (await import("../../workbench/modules/workbench-modules.ts")).WORKBENCH_MODULES;
 }

@@ -14,7 +14,7 @@ export function manCommand(context: CliContext, createProgram: CreateProgram): C
     .argument("[command...]", "a command; without it, the program")
     .option("--dir <folder>", "write the pages of all commands into this folder")
     .action(async (path: readonly string[], { dir }: { readonly dir?: string }) => {
-      // Every command is loaded, not only those of this command line.
+      // Load every command, not only those on this command line.
       const words = Object.assign([...context.words], { includes: () => true });
       const program = await createProgram({ ...context, words });
       if (dir === undefined) return context.print(manPage(commandAt(program, path), path));
@@ -97,7 +97,6 @@ function list(title: string, entries: readonly (readonly [string, string])[]): r
   return [`.SH ${title}`, ...entries.flatMap(([term, text]) => [".TP", `.B ${roff(term)}`, roff(text)])];
 }
 
-/** Escapes a single line of text. */
 function roff(text: string): string {
   const line = text
     .replaceAll("\\", "\\e")

@@ -58,7 +58,7 @@ export async function runSending(state: SubmitterState, signal: AbortSignal): Pr
       const seen = versions(state);
       await step(state, rhythm, signal);
       tries.failures = 0;
-      // A step without anything to send proves nothing. The node has accepted a transaction once no reason to stop is left.
+      // A step without anything to send proves nothing. Without a reason to stop, the node has accepted a transaction.
       if (lastError !== undefined && state.pace.stopped === undefined) {
         deps.logger.info("transactions can be sent again");
         lastError = undefined;

@@ -286,7 +286,7 @@ interface PruningWorker {
 
 /**
  * Returns the part of a planned range that the endpoints still have, or undefined if all of it is pruned. Skips the pruned part, or
- * throws the query's failure if `skipPruned` is false.
+ * returns the query's failure if `skipPruned` is false.
  */
 export async function skipPruned(
   { connectionId, remote, logger, metrics }: PruningWorker,

@@ -105,7 +105,7 @@ function indexed({ from, to }: BlockRange): BlockRange {
 
 type TxCounts = Map<bigint, number>;
 
-/** Number of blocks per `blockchain` call. Also the number of concurrent calls. */
+/** Maximum number of blocks in a response to `blockchain`. */
 const BLOCKS_PER_COUNT = 20n;
 const COUNTS_AT_ONCE = 10;
 /** Number of remembered heights: two searches of maximum length. */
