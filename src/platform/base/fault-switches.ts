@@ -8,7 +8,7 @@ export interface FaultState {
   readonly on: boolean;
   /** Time at which the fault switches itself off, ms since the Unix epoch; undefined if it stays on. */
   readonly untilMs: number | undefined;
-  /** The visible effect while the fault is on. */
+  /** The visible effect of the fault. */
   readonly effect: string;
 }
 
@@ -18,11 +18,9 @@ export class UnknownFaultError extends CodedError<{
   readonly name: string;
 }> {}
 
-/** Fault switches for one component. */
 export interface FaultSwitches<Name extends string> {
-  /** Returns whether the fault is currently on. */
   readonly has: (name: Name) => boolean;
-  /** Switches a fault on or off. With `forMs`, it is switched off again after that time. A second call replaces the first. */
+  /** Switches a fault on or off. With `forMs`, the fault switches off again after that time. A second call replaces the first. */
   readonly set: (name: Name, on: boolean, forMs?: number) => void;
   /** All faults, in table order. */
   readonly list: () => readonly FaultState[];
