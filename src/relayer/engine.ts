@@ -52,7 +52,7 @@ export interface EngineDeps {
   readonly gate: SubmitGate;
   readonly funds: FundsWatch;
   readonly upkeep?: Upkeep;
-  /** Whether this process submits. If it does not, the workers pause and everything else continues. */
+  /** Returns true if this process submits. If it does not, the workers pause and everything else continues. */
   readonly leads: () => boolean;
   readonly clock: Clock;
   readonly random: () => number;

@@ -18,7 +18,7 @@ const MAX_KV_CYCLES = 2;
 
 export interface WorkerLoopDeps {
   readonly height: HeightSignal;
-  /** Whether this process submits. */
+  /** Returns true if this process submits. */
   readonly leads: () => boolean;
   readonly tx: TxDeps;
   /** The type of this worker's queries. KV and TX queries have separate workers, because a slow search must not delay values. */

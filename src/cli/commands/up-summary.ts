@@ -16,7 +16,7 @@ export interface UpParts {
   readonly watchdog: Watchdog | undefined;
 }
 
-/** Whether the chain has a proven result and the watchdog has a success rate. */
+/** Returns true if the chain has a proven result and the watchdog has a success rate. */
 export function hasFirstResults(parts: UpParts): boolean {
   return resultCount(parts) > 0 && parts.watchdog?.status().current.rate !== undefined;
 }

@@ -227,7 +227,7 @@ export async function readValidator(
   return { consensus, operator: own?.operator_address };
 }
 
-/** Whether the chain has a revenue module that the watchdog can read. */
+/** Returns true if the chain has a revenue module that the watchdog can read. */
 export async function hasRevenue(rest: string, signal: AbortSignal): Promise<boolean> {
   const reply = await readJson(urlBelow(rest, "neutron/revenue/params"), "--rest", signal, true);
   try {
@@ -238,7 +238,7 @@ export async function hasRevenue(rest: string, signal: AbortSignal): Promise<boo
   }
 }
 
-/** Whether the page responds with HTTP 200. */
+/** Returns true if the page responds with HTTP 200. */
 export async function hasPage(url: string, signal: AbortSignal): Promise<boolean> {
   try {
     return await withDeadline("a page", DEADLINE_MS, signal, async (inner) => {

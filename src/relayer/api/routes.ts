@@ -265,7 +265,7 @@ function spendingReply(costs: () => CostsView, query: URLSearchParams): HttpRepl
 interface GoRouteDeps {
   readonly journal: Pick<Journal, "deadLetters" | "acknowledgeDeadLetter">;
   readonly resubmissions: Pick<Resubmissions, "resubmit">;
-  /** Whether `POST /resubmit-txs` needs no token. */
+  /** True if `POST /resubmit-txs` needs no token. */
   readonly openResubmit: boolean;
 }
 

@@ -90,7 +90,7 @@ function requireSameChain(deps: ViewDeps, client: LightClientState, found: strin
 const MAX_APART = 5n;
 
 /**
- * Whether a block is slightly below the client's latest height. This happens when another node behind the same address has newer
+ * Returns true if a block is slightly below the client's latest height. This happens when another node behind the same address has newer
  * blocks.
  *
  * Throws if the block is far below it: the endpoint lags, or its chain was reset. A reset chain's header contradicts the client's

@@ -244,7 +244,7 @@ function isStepVerifiable(
 }
 
 /**
- * Whether validators with more than the fraction `level` of the trusted power signed the block. The chain verifies the signatures;
+ * Returns true if validators with more than the fraction `level` of the trusted power signed the block. The chain verifies the signatures;
  * this check only predicts which headers the chain accepts.
  */
 export function isTrusted(

@@ -149,7 +149,7 @@ interface FoundPage {
   readonly transactions: readonly FoundTransaction[];
   /** The total over all pages. */
   readonly totalCount: number;
-  /** Whether the search stopped before the last page. */
+  /** True if the search stopped before the last page. */
   readonly isCut: boolean;
 }
 

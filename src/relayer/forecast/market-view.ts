@@ -13,13 +13,13 @@ export interface MarketStatus extends Omit<MarketReading, "readAtMs"> {
 /** Age at which a fee market reading is out of date, ms. */
 const FRESH_MS = 60_000;
 
-/** Whether the reading is recent enough to describe the current market. */
+/** Returns true if the reading is recent enough to describe the current market. */
 export function isFresh({ sinceReadMs }: MarketStatus): boolean {
   return sinceReadMs <= FRESH_MS;
 }
 
 /**
- * Whether timely results would need more gas than the market can sustain at its current price (the state "demand-above-market").
+ * Returns true if timely results would need more gas than the market can sustain at its current price (the state "demand-above-market").
  * Blocks still include the results, but late.
  */
 export function isDemandAboveMarket({ forecast: { demandGas, sustainableGas } }: MarketStatus): boolean {

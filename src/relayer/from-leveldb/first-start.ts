@@ -8,7 +8,7 @@ export function isLevelDb(directory: string): boolean {
 }
 
 /**
- * Whether `state_dir` contains the Go relayer's storage but no store of this relayer. If so, this is the first start after the Go
+ * Returns true if `state_dir` contains the Go relayer's storage but no store of this relayer. If so, this is the first start after the Go
  * relayer. This file is separate because `go-storage.ts` loads a native library.
  */
 export function isFirstAfterGo({ state_dir: stateDir }: RelayerConfig): boolean {

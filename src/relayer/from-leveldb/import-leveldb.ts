@@ -56,7 +56,7 @@ export interface ImportedQuery {
   /** Number of transactions in flight. The relayer sends them again unless the local chain has them. */
   readonly sending: number;
   readonly deadLetters: number;
-  /** Whether the journal already knew the query. If so, nothing was imported for it. */
+  /** True if the journal already knew the query. If so, nothing was imported for it. */
   readonly isKnown: boolean;
 }
 

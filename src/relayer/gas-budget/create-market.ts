@@ -53,7 +53,7 @@ export interface Market {
   readonly recordComplete: (height: bigint) => void;
   /** Plans the budget for the block after `height`. Call it again after reading a state. */
   readonly plan: (height: bigint, backlog: Backlog) => void;
-  /** Whether the state after block `height` is known, because this state or a slightly earlier one was read. */
+  /** Returns true if the state after block `height` is known, because this state or a slightly earlier one was read. */
   readonly isKnown: (height: bigint) => boolean;
   /** The last plan; undefined without a fee market, or if only `batch.block_share` limits a block. */
   readonly budget: () => MarketBudget | undefined;

@@ -102,7 +102,7 @@ export function createGate(deps: GateDeps): RelayerGate {
 interface Decision {
   readonly admission: Admission;
   /**
-   * Whether the cause of a refusal persists. If absent, only the next request reveals it, and no request occurs while nothing is
+   * Returns true if the cause of a refusal persists. If absent, only the next request reveals it, and no request occurs while nothing is
    * due.
    */
   readonly lasts?: () => boolean;

@@ -33,7 +33,7 @@ export interface Lateness {
   /** A query is overdue if `blocks` exceeds this. */
   readonly limit: bigint;
   /**
-   * Whether the query is more than `limit` blocks late although a result was possible for that long, or because the remote chain
+   * True if the query is more than `limit` blocks late although a result was possible for that long, or because the remote chain
    * has stopped. A query with its own failure is not overdue: a contract must not be able to make the relayer unready.
    */
   readonly isOverdue: boolean;
@@ -48,9 +48,9 @@ export interface Present {
   readonly localFrom: (height: bigint) => HeightMark | undefined;
   /** The local chain's block time, ms; undefined before its third block. */
   readonly localBlockMs: number | undefined;
-  /** Whether the remote chain has produced no block for so long that this is a problem. */
+  /** True if the remote chain has produced no block for so long that this is a problem. */
   readonly hasRemoteHalted: boolean;
-  /** Whether the remote block time is known. Until then, no lateness is excused. */
+  /** True if the remote block time is known. Until then, no lateness is excused. */
   readonly isRemotePaceKnown: boolean;
   /** When this process first saw a height of the query's remote chain, or a higher one. */
   readonly remoteFrom: (height: bigint) => HeightMark | undefined;

@@ -91,7 +91,7 @@ export interface HealthFacts {
   readonly endpoints?: readonly EndpointFacts[];
 }
 
-/** Whether this process may send, and why not. */
+/** True if this process may send, and why not. */
 export interface GateFacts {
   readonly role: LeadershipStatus["role"];
   /** The last lease error or startup error; undefined if there is none. */
@@ -131,7 +131,7 @@ const MIN_NO_BLOCK_MS = 15_000;
 const MAX_NO_BLOCK_MS = 60_000;
 
 /**
- * Whether a chain has had no block for the configured time. By default, this is ten block times, but at least 15 s and at most 60
+ * Returns true if a chain has had no block for the configured time. By default, this is ten block times, but at least 15 s and at most 60
  * s.
  */
 export function hasNoNewBlock(

@@ -34,9 +34,9 @@ export interface RelayerStatus {
   /** Wall-clock time, ms. */
   readonly nowMs: number;
   readonly localHeight: bigint;
-  /** Whether the WebSocket to the local chain is connected. */
+  /** True if the WebSocket to the local chain is connected. */
   readonly connected: boolean;
-  /** Whether the query list has been read. */
+  /** True if the query list has been read. */
   readonly loaded: boolean;
   /** Reasons why the relayer is not ready; empty if it is ready. */
   readonly problems: readonly Problem[];
@@ -102,7 +102,7 @@ export interface QueryView {
   readonly results: number;
   /** Undefined while nothing has been spent since the relayer's start. */
   readonly cost: QueryCost | undefined;
-  /** Whether an operator requested an immediate cycle that has not ended yet. */
+  /** True if an operator requested an immediate cycle that has not ended yet. */
   readonly isRequested: boolean;
   /** Failures since the last result. */
   readonly failures: number;
@@ -122,7 +122,7 @@ export interface QueryCost {
 interface ResultAge {
   readonly blocks: bigint;
   readonly ms: number;
-  /** Whether the result is older than the first block that this process saw; `ms` then counts from that block. */
+  /** True if the result is older than the first block that this process saw; `ms` then counts from that block. */
   readonly isAtLeast: boolean;
 }
 

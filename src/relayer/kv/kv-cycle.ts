@@ -137,7 +137,7 @@ async function readLastHeights(
 }
 
 /**
- * Whether a result is skipped, because the chain already has its values and `queries.skip_unchanged` allows it. The next read is
+ * Returns true if a result is skipped, because the chain already has its values and `queries.skip_unchanged` allows it. The next read is
  * then due as if the query had been answered. Otherwise, remembers the values for the next comparison.
  */
 function isSkipped(worker: ConnectionWorker, { view, started }: KvCycle, proof: ProvenState): boolean {

@@ -34,7 +34,7 @@ interface QueriesView {
   readonly search: string;
   readonly state: StateFilter | undefined;
   readonly sort: Sort;
-  /** Whether the default order is reversed. */
+  /** True if the default order is reversed. */
   readonly isReversed: boolean;
   /** From 1. */
   readonly page: number;

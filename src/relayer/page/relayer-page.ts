@@ -151,7 +151,7 @@ interface PageDeps extends Pick<RelayerPageInput, "registry" | "timeline"> {
   readonly activity: Activity;
   readonly costs: () => CostsView;
   readonly store: { readonly journal: Pick<Journal, "deadLetters"> } & Pick<RelayerPageInput, "attempts">;
-  /** Whether `POST /resubmit-txs` needs no token. */
+  /** True if `POST /resubmit-txs` needs no token. */
   readonly openResubmit: boolean;
 }
 

@@ -34,7 +34,7 @@ export interface KvPreview {
   /** Remote height of the values. */
   readonly at: RemoteHeight;
   /**
-   * Whether the proofs verify and the local chain accepts the result. "answered": the proofs verify, but another relayer has
+   * True if the proofs verify and the local chain accepts the result. "answered": the proofs verify, but another relayer has
    * delivered a result for this height or a newer one.
    */
   readonly outcome:

@@ -38,7 +38,7 @@ export interface TxPreview {
     readonly gas: bigint | undefined;
     /** Why the relayer cannot send it; undefined if it can. */
     readonly reason: string | undefined;
-    /** Whether the chain has received it from any relayer; undefined if that cannot be read. */
+    /** True if the chain has received it from any relayer; undefined if that cannot be read. */
     readonly received: boolean | undefined;
   }[];
   readonly other: TxComparison;

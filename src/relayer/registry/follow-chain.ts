@@ -58,7 +58,7 @@ export async function followChain(deps: FollowDeps, signal: AbortSignal): Promis
   let reloadAtMs = clock.monotonicMs();
   const tries = { failures: 0 };
   let lastError: string | undefined;
-  // Whether the chain has blocks that no notice announced. Query events may then be missing too.
+  // True if the chain has blocks that no notice announced. Query events may then be missing too.
   let isStreamBehind = false;
   const list: ListState = { height: 0n, streamHeight: undefined, hasGoneBack: false, waiting: [] };
   const follow = async (): Promise<void> => {
@@ -117,7 +117,7 @@ interface ListState {
   height: bigint;
   /** The last block that the stream announced since its connection. */
   streamHeight: bigint | undefined;
-  /** Whether the stream's node announced a known or lower block again, because its chain went back. True until the next read. */
+  /** True if the stream's node announced a known or lower block again, because its chain went back. True until the next read. */
   hasGoneBack: boolean;
   /** Notices that arrived during a read of the list, in order. */
   readonly waiting: ChainNotice[];
@@ -208,7 +208,7 @@ async function applyNotice(
 }
 
 /**
- * Whether the list must be read before a block of the stream is used. Either the chain went back, or blocks are missing between the
+ * Returns true if the list must be read before a block of the stream is used. Either the chain went back, or blocks are missing between the
  * list and a new stream's first block.
  */
 function isAfterGap(list: ListState, height: bigint): boolean {

@@ -68,7 +68,7 @@ export interface QueryState {
   readonly error: QueryFailure | undefined;
   /** Results included since the relayer started. */
   readonly results: number;
-  /** Whether an operator requested an immediate cycle, even if the query is not due. */
+  /** True if an operator requested an immediate cycle, even if the query is not due. */
   readonly isRequested: boolean;
   /** KV results without an outcome, newer than the last included result. Empty unless unchanged values are skipped. */
   readonly sent: readonly SentResult[];
@@ -107,7 +107,7 @@ export function refreshed(
   return { ...known, query: { ...query, lastLocalHeight, lastRemoteHeight } };
 }
 
-/** Whether the chain rejected the last result. The submitter then sends the next result in a separate transaction. */
+/** Returns true if the chain rejected the last result. The submitter then sends the next result in a separate transaction. */
 export function wasRejected({ error }: QueryState): boolean {
   return error?.code === "rejected" || error?.code === "not-included";
 }
@@ -259,7 +259,7 @@ export function outrun(state: QueryState): QueryState {
 const SUCCEEDED = { failures: 0, notBeforeMs: 0, error: undefined, isRequested: false } as const;
 
 /**
- * Whether a query must be read. Its backoff must be over, and one of these must apply: it has no result, `updatePeriod` local
+ * Returns true if a query must be read. Its backoff must be over, and one of these must apply: it has no result, `updatePeriod` local
  * blocks have passed since the last result or unchanged read, or an operator wants a result. `nowMs` is monotonic.
  */
 export function isDue(state: QueryState, localHeight: bigint, nowMs: number): boolean {
@@ -271,7 +271,7 @@ export function isDue(state: QueryState, localHeight: bigint, nowMs: number): bo
   return state.isRequested || lastLocalHeight === 0n || atHeight >= dueHeightOf(state);
 }
 
-/** Whether connection, type, keys, filter and period are equal. */
+/** Returns true if connection, type, keys, filter and period are equal. */
 export function sameQuestion(a: RegisteredQuery, b: RegisteredQuery): boolean {
   return (
     a === b ||

@@ -26,7 +26,7 @@ export interface RelayerData {
   readonly summary: AttemptSummary;
   /** The attempts from which the report computes costs, newest first. */
   readonly attempts: readonly Attempt[];
-  /** Whether the range contains older attempts that were omitted. */
+  /** True if the range contains older attempts that were omitted. */
   readonly isCut: boolean;
   /** Costs by day and owner, for every day that the range touches. */
   readonly costs: readonly DailyCost[];

@@ -11,7 +11,7 @@ export interface TextColumn<Row> {
   readonly text: (row: Row) => string;
   /** More detail, which only the page shows. */
   readonly detail?: (row: Row) => string;
-  /** Whether somebody must act soon. */
+  /** Returns true if somebody must act soon. */
   readonly isUrgent?: (row: Row) => boolean;
 }
 

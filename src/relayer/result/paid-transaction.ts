@@ -9,7 +9,7 @@ export interface PaidTransaction {
   /** Whole fee, in the fee denom's base unit. */
   readonly fee: bigint;
   readonly gasUsed: bigint;
-  /** Whether it failed in its block and thus delivered none of its results. */
+  /** True if it failed in its block and thus delivered none of its results. */
   readonly isFailed: boolean;
   readonly results: readonly PaidResult[];
   readonly updates: readonly PaidUpdate[];
@@ -29,7 +29,7 @@ export interface PaidUpdate {
   readonly gas: bigint;
 }
 
-/** Whether a transaction paid its fee in a block. */
+/** Returns true if a transaction paid its fee in a block. */
 export function isPaid(
   confirmation: FinalTx["confirmation"],
 ): confirmation is Extract<FinalTx["confirmation"], { readonly kind: "included" | "failed" }> {

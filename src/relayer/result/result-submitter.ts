@@ -50,7 +50,7 @@ export interface PipelineView {
    */
   readonly lookAhead: (own: bigint) => bigint;
   /**
-   * Whether another result of the query may be read. A KV query may have two results before their broadcast: the relayer reads one
+   * Returns true if another result of the query may be read. A KV query may have two results before their broadcast: the relayer reads one
    * while the other waits for its block. No result may be read while the query's last result is unknown.
    */
   readonly mayRead: (query: Pick<RegisteredQuery, "id" | "type">) => boolean;
@@ -61,7 +61,7 @@ export interface PipelineView {
    * other connections have queued. `lookAhead` is the number of blocks by which results are read early.
    */
   readonly capacity: (lookAhead: bigint) => bigint;
-  /** Whether a result is read even without capacity, because the operator pays more for it. */
+  /** Returns true if a result is read even without capacity, because the operator pays more for it. */
   readonly isUrgent: (query: RegisteredQuery) => boolean;
 }
 

@@ -41,7 +41,7 @@ export interface FundsWatch {
   readonly recordUnpaid: (reason: string) => void;
 }
 
-/** Whether a node refused a transaction because the account or its fee grant lacks funds. */
+/** Returns true if a node refused a transaction because the account or its fee grant lacks funds. */
 export function isLackOfFunds(log: string): boolean {
   return /insufficient funds|fee limit exceeded|fee allowance expired|not allow to pay fees/i.test(log);
 }

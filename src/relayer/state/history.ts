@@ -15,7 +15,7 @@ export interface HistoryDeps {
 }
 
 /**
- * Whether a chain still has the journal's newest known block. Stores the block at `latestHeight`. Makes at most two reads.
+ * Returns true if a chain still has the journal's newest known block. Stores the block at `latestHeight`. Makes at most two reads.
  *
  * Returns false for a reset chain: its height is lower, or it has a different block at the known height. Returns true if an
  * endpoint that lags or has pruned the block leaves this unknown.

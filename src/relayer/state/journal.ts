@@ -22,7 +22,7 @@ export interface Journal {
   /** Remote height up to which all of the query's transactions have been handled; undefined for an unknown query. */
   readonly searchedTo: (queryId: bigint) => bigint | undefined;
   readonly recordSearched: (queryId: bigint, height: bigint) => void;
-  /** Whether this transaction was relayed for this query or is a dead letter. Reliable only above `searchedTo`. */
+  /** Returns true if this transaction was relayed for this query or is a dead letter. Reliable only above `searchedTo`. */
   readonly isHandled: (queryId: bigint, hash: string) => boolean;
   /**
    * Stores a transaction in flight that a block above `localHeight` may include. After a crash between broadcast and

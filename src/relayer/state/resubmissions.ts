@@ -9,7 +9,7 @@ export interface ResubmissionDeps {
   readonly journal: Pick<Journal, "deadLetters">;
   readonly registry: Pick<Registry, "request">;
   readonly wake: () => void;
-  /** Whether this process submits. */
+  /** Returns true if this process submits. */
   readonly leads: () => boolean;
   readonly clock: Clock;
   readonly random: () => number;
@@ -36,7 +36,7 @@ export interface Resubmissions {
 }
 
 /**
- * Whether a dead letter's reason may go away, because no endpoint had the data that the transaction needs. A refusal
+ * Returns true if a dead letter's reason may go away, because no endpoint had the data that the transaction needs. A refusal
  * "codespace/code: …" comes from the chain itself. A result that is too large remains too large.
  */
 function isTransient({ reason }: Pick<DeadLetter, "reason">): boolean {

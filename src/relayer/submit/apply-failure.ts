@@ -308,7 +308,7 @@ const ACCOUNT_ERROR =
   /account sequence mismatch|signature verification failed|unable to verify single signer/i;
 
 /**
- * Whether the chain already has a result for this remote height or a newer one, because another relayer was faster. The module
+ * Returns true if the chain already has a result for this remote height or a newer one, because another relayer was faster. The module
  * checks this before the proofs. The error code alone is not enough, because an out-of-gas error contains it in its text.
  */
 export function isRedundant(reason: string): boolean {

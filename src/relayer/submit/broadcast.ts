@@ -82,7 +82,7 @@ async function broadcast(
   for (const [index, one] of admitted.entries()) recordBroadcast(state, one, results[index]);
 }
 
-/** Whether the node can be reached: it accepted the transaction or refused it for its own reason. */
+/** Returns true if the node can be reached: it accepted the transaction or refused it for its own reason. */
 function hasReached(result: BroadcastResult): boolean {
   if (result.kind === "in-flight") return result.isUncertain !== true;
   return result.kind === "refused" && (result.cause === undefined || answerOf(result.cause) === "final");
@@ -131,7 +131,7 @@ function highestPrice(state: SubmitterState, chosen: readonly Prepared[]): Dec18
     .reduce((least, rule) => minInt(least, rule === undefined ? ceiling : (rule.max_price ?? cap)), cap);
 }
 
-/** Whether the known price is from this height or the previous one. */
+/** Returns true if the known price is from this height or the previous one. */
 export function isPriceGood({ pace: { price } }: SubmitterState, height: bigint): boolean {
   return price !== undefined && price.height + 1n >= height && price.height <= height;
 }
@@ -233,7 +233,7 @@ function decide(
   return { go, stay: undefined };
 }
 
-/** Whether a transaction above the block budget may be sent if nothing else is in flight. */
+/** Returns true if a transaction above the block budget may be sent if nothing else is in flight. */
 function fitsAlone({ block }: SubmitterState, ready: readonly Entry[], gas: bigint): boolean {
   return !block.hasMarketBudget() || (ready.length === 1 && gas <= block.singleGas());
 }

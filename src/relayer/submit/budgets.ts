@@ -14,7 +14,7 @@ export interface BlockBudget {
   readonly leastGas: () => bigint;
   /** Gas by which a block may exceed `gas`. */
   readonly toleranceGas: () => bigint;
-  /** Whether the gas price limits a block further than the configured share. */
+  /** Returns true if the gas price limits a block further than the configured share. */
   readonly hasMarketBudget: () => boolean;
   /** Gas that a single result may use if nothing else is in flight; unlimited without a market budget. */
   readonly singleGas: () => bigint;

@@ -32,12 +32,12 @@ export function evaluateResult(state: SubmitterState, entry: Entry): Evaluation 
     : { kind: "dropped", reason: "superseded" };
 }
 
-/** Whether the price exceeds the ceiling. Only urgent results may then be sent. */
+/** Returns true if the price exceeds the ceiling. Only urgent results may then be sent. */
 export function isAboveCeiling({ market }: Pick<SubmitterState, "market">): boolean {
   return market.budget()?.phase === "above-ceiling";
 }
 
-/** Whether the query needs a result. Ignores its backoff, because a proven result is sent. */
+/** Returns true if the query needs a result. Ignores its backoff, because a proven result is sent. */
 function dueAt(current: QueryState, height: bigint): boolean {
   return isDue({ ...current, notBeforeMs: 0 }, height, 0);
 }
@@ -48,7 +48,7 @@ export const TOO_OLD: ResultOutcome = {
   error: undefined,
 };
 
-/** Whether a result has waited too long. `nowMs` is monotonic. */
+/** Returns true if a result has waited too long. `nowMs` is monotonic. */
 export function isTooOld({ sinceMs }: Entry, nowMs: number): boolean {
   return nowMs - sinceMs > MAX_AGE_MS;
 }

@@ -249,12 +249,12 @@ function placeOf({ kind }: Stage): Place | undefined {
   return kind === "broadcasting" || kind === "in-flight" ? "sent" : kind;
 }
 
-/** Whether another result of its TX query must be sent first. Ids are in chain order, even for requeued results. */
+/** Returns true if another result of its TX query must be sent first. Ids are in chain order, even for requeued results. */
 function isBehind({ id }: Entry, { planned, queued }: QueryEntries): boolean {
   return [...planned, ...queued].some((other) => other.id < id);
 }
 
-/** Whether the result has been proven and is not only expected. */
+/** Returns true if the result has been proven and is not only expected. */
 export function isProven(entry: ExpectedEntry | Entry): entry is Entry {
   return "sinceMs" in entry;
 }

@@ -135,7 +135,7 @@ function expectedSoon({ pipeline, deps }: SubmitterState, ready: readonly Entry[
 }
 
 /**
- * Whether planning waits for more results: planned and in-flight results nearly fill a block, and few results are ready compared
+ * Returns true if planning waits for more results: planned and in-flight results nearly fill a block, and few results are ready compared
  * with those being read or waiting behind another result. Planning the few now would not send them earlier, but it would delay the
  * others by a simulation and a broadcast, a round trip each.
  */

@@ -84,7 +84,7 @@ export interface Prepared {
   readonly gas: bigint;
   /** Simulated gas, including the client updates. */
   readonly simulated: bigint;
-  /** Whether it contains all the simulated entries. If not, its gas is an estimate. */
+  /** True if it contains all the simulated entries. If not, its gas is an estimate. */
   readonly isWhole: boolean;
 }
 
@@ -95,11 +95,11 @@ export interface SentTransaction {
   readonly gas: bigint;
   /** Local height of its broadcast. */
   readonly sentAt: bigint;
-  /** Whether it contains all the simulated results. */
+  /** True if it contains all the simulated results. */
   readonly isWhole: boolean;
   /** Keys of the client updates in earlier transactions on which this transaction relies. */
   readonly reliesOn: ReadonlySet<string>;
-  /** Whether one of its results may make it fail. */
+  /** True if one of its results may make it fail. */
   readonly isIsolated: boolean;
   /** Tells the gate that the transaction costs nothing. */
   readonly release: () => void;
@@ -146,7 +146,7 @@ interface QueryMarks {
 /** When transactions may be sent, and how long sending takes. */
 interface Pace {
   marketReads: number;
-  /** Whether the fee market has been unreadable for so long that its state is unknown. */
+  /** True if the fee market has been unreadable for so long that its state is unknown. */
   isMarketLost: boolean;
   /** The first block that was seen. */
   firstBlock: { readonly height: bigint; readonly atMs: number } | undefined;

@@ -232,7 +232,7 @@ async function proveBlock(
 }
 
 /**
- * Whether a block's transactions can never be proven. The block is below all trusted heights, an error is final, or no endpoint has
+ * Returns true if a block's transactions can never be proven. The block is below all trusted heights, an error is final, or no endpoint has
  * had the required data for `giveUpAfterMs`. A request limit, an outage or a wrong response is never a reason.
  */
 function isUnprovable(cycle: TxCycle, error: unknown, state: QueryState, height: bigint): boolean {

@@ -99,7 +99,7 @@ export interface FilteredTx {
 }
 
 /**
- * Whether each condition matches some attribute of some event.
+ * Returns true if each condition matches some attribute of some event.
  *
  * Some nodes require a single event to match all conditions. This rule is never stricter than a node's, so it never drops a
  * transaction that a node found for the complete filter.

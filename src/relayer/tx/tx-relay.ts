@@ -64,7 +64,7 @@ interface Relaying {
   /** Number of results without an outcome. */
   pending: number;
   included: number;
-  /** Whether every transaction with an outcome was included or became a dead letter. */
+  /** True if every transaction with an outcome was included or became a dead letter. */
   isDone: boolean;
   /** The error of the first transaction that must be sent again. */
   error: QueryFailure | undefined;

@@ -16,7 +16,7 @@ const MAX_PAGES = 2_000;
 export interface TxSearch {
   readonly conditions: readonly TxCondition[];
   readonly range: BlockRange;
-  /** Whether the transaction with this hash (lower-case hex) was relayed or has become a dead letter. */
+  /** Returns true if the transaction with this hash (lower-case hex) was relayed or has become a dead letter. */
   readonly isHandled: (hash: string) => boolean;
 }
 

@@ -24,7 +24,7 @@ export interface HeadView {
   readonly sinceReadMs: number;
   /** Time since the last read ended, successful or not, or since the start. */
   readonly sinceTryMs: number;
-  /** Whether the node reports that it is catching up. */
+  /** True if the node reports that it is catching up. */
   readonly catchingUp: boolean;
   /** Error of the last read; undefined if it succeeded. */
   readonly error: string | undefined;
