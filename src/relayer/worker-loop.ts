@@ -275,7 +275,6 @@ export function createLookAhead(clock: Pick<Clock, "monotonicMs">): LookAhead {
 /** A worker's cycles that read and prove concurrently. */
 export interface RunningCycles {
   readonly count: () => number;
-  /** Total number of queries in these cycles. */
   readonly queries: () => number;
   /** Starts a cycle over this number of queries. Its `turn` resolves once all earlier cycles have ended. */
   readonly start: (queries: number, run: (turn: Promise<void>) => Promise<void>) => void;

@@ -243,7 +243,6 @@ function profileReply(hash: string, name: string, profile: ContractPageInput["pr
   };
 }
 
-/** A transaction that called contracts. */
 export interface ContractCall {
   /** Upper-case hex. */
   readonly hash: string;

@@ -21,7 +21,6 @@ export type ChosenLocalnet = Pick<
   "chains" | "roles" | "ports" | "validators" | "blockTimeMs" | "profile"
 >;
 
-/** `--chain-config FILE` and `--chain-dir DIR`. */
 export function chainConfigOptions(): readonly Option[] {
   return [
     new Option(

@@ -30,7 +30,6 @@ end
 complete -c relaywatch -a '(__relaywatch_complete)'`,
 };
 
-/** `relaywatch completion SHELL`. */
 export function completionCommand(context: CliContext): Command {
   return new Command()
     .addArgument(new Argument("<shell>", "the shell").choices(Object.keys(SCRIPTS)))

@@ -25,7 +25,6 @@ export function readAs(kind: DaemonName, source?: ConfigText): () => EffectiveCo
   return () => effectiveConfig(watchdogConfigKind, parsed);
 }
 
-/** `--kind DAEMON`. */
 export function kindOption(): Option {
   return new Option(
     "--kind <daemon>",

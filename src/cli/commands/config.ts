@@ -38,7 +38,6 @@ const COMMANDS: readonly LazyCommand[] = [
   },
 ];
 
-/** `relaywatch config`. */
 export function configCommand(context: CliContext): Promise<Command> {
   return addLazyCommands(new Command(), COMMANDS, context);
 }

@@ -7,7 +7,6 @@ import { EXIT, errorMessage } from "../../platform/base/errors.ts";
 import type { JsonValue } from "../../platform/base/json.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
 
-/** A `--contract` option and the options that follow it. */
 export interface ContractOption {
   readonly file: string;
   init: JsonValue;

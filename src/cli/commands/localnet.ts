@@ -102,7 +102,6 @@ async function modules(): Promise<ModuleSet> {
   return (await import("../../workbench/modules/workbench-modules.ts")).WORKBENCH_MODULES;
 }
 
-/** `relaywatch localnet`. */
 export function localnetCommand(context: CliContext): Promise<Command> {
   return addLazyCommands(new Command(), COMMANDS, context);
 }

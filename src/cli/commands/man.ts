@@ -8,7 +8,6 @@ import { examplesOf, shellText } from "../examples.ts";
 
 type CreateProgram = (context: CliContext) => Promise<Command>;
 
-/** `relaywatch man [COMMAND…]`. */
 export function manCommand(context: CliContext, createProgram: CreateProgram): Command {
   return new Command()
     .argument("[command...]", "a command; without it, the program")

@@ -26,7 +26,6 @@ interface Options extends RelayerConfigOptions, ChainClockOptions {
   readonly logLevel?: LogLevel;
 }
 
-/** `relaywatch relayer start`. */
 export function startCommand(context: CliContext): Command {
   return addRelayerConfigOptions(new Command())
     .addOption(chainClockOption())

@@ -60,7 +60,6 @@ interface Options extends AccessOptions {
 const FIRST_RESULT_MS = 60_000;
 const FIRST_RESULT_POLL_MS = 50;
 
-/** `relaywatch up`. */
 export function upCommand(context: CliContext): Command {
   const contracts: ContractOption[] = [];
   const command = new Command()

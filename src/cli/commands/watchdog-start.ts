@@ -37,7 +37,6 @@ interface Options extends ChainClockOptions {
   readonly logLevel?: LogLevel;
 }
 
-/** `relaywatch watchdog start`. */
 export function watchdogCommand(context: CliContext): Command {
   const start = new Command("start")
     .description("run the oracle watchdog until asked to stop")

@@ -21,7 +21,6 @@ import { ASKED, type InitDeps, type InitOptions } from "./init-options.ts";
 import { planRelayer } from "./init-relayer.ts";
 import { ASKED_WATCHDOG, planWatchdog } from "./init-watchdog.ts";
 
-/** `relaywatch config init relayer|watchdog`. */
 export function initCommand(context: CliContext): Command {
   return new Command()
     .addArgument(new Argument("<daemon>", "the daemon").choices(["relayer", "watchdog"]))

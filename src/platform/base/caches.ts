@@ -49,7 +49,6 @@ export function memoize<Q, T>(load: (request: Q) => Promise<T>, keyOf: (request:
   };
 }
 
-/** A value stored on an object. */
 interface ObjectSlot<K extends object, T> {
   readonly get: (object: K) => T | undefined;
   readonly set: (object: K, value: T) => void;

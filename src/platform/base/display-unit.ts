@@ -68,7 +68,6 @@ export function formatUnits(
   return `${sign}${whole}${exponent === 0 || fraction === "" ? "" : `.${fraction}`} ${name}`;
 }
 
-/** Significant digits of {@link formatShort}. */
 const SHORT_DIGITS = 6;
 
 /**

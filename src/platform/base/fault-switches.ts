@@ -12,7 +12,6 @@ export interface FaultState {
   readonly effect: string;
 }
 
-/** Thrown for an unknown fault name. */
 export class UnknownFaultError extends CodedError<{
   readonly code: "unknown-fault";
   readonly name: string;
@@ -51,7 +50,6 @@ export function createFaultSwitches<Name extends string>(
   };
 }
 
-/** Returns the error for a name that is not in `names`. */
 export function unknownFault(name: string, names: readonly string[]): UnknownFaultError {
   const text = `there is no fault ${JSON.stringify(name.slice(0, 60))}${didYouMean(name, names) || "; relaywatch localnet fault lists them"}`;
   return new UnknownFaultError({ code: "unknown-fault", name }, text);

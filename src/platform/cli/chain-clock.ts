@@ -14,7 +14,6 @@ export interface ChainClockOptions {
   readonly portOffset: number;
 }
 
-/** `--chain-clock [URL]`. */
 export function chainClockOption(): Option {
   return new Option(
     "--chain-clock [url]",

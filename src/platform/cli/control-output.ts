@@ -33,7 +33,6 @@ export function reloadText(reply: unknown): string {
   return waiting.length === 0 ? first : `${first}\nneeds a restart of the process: ${waiting.join(", ")}`;
 }
 
-/** Help for commands that reload a daemon's configuration. */
 export const RELOAD_HELP = `
 Waits until the daemon has run once with the new settings. Prints the changed keys that are applied, and those that need a restart
 of the process. Exits 1 when the configuration cannot be used: the settings are then unchanged.`;

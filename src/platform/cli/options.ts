@@ -4,7 +4,6 @@ import { LOG_LEVELS, type LogLevel } from "../base/logger.ts";
 import { isHostName, isPlainHttpUrl, parseDurationMs } from "../config/setting-texts.ts";
 import { type HttpAccess, isOriginPattern } from "../http/http-access.ts";
 
-/** `--port-offset N`. */
 export function portOffsetOption(): Option {
   return new Option("--port-offset <n>", "add this to every port").default(0).argParser(parsePortOffset);
 }
@@ -29,7 +28,6 @@ export function corsOptions(): readonly Option[] {
   ];
 }
 
-/** `--allow-host NAME…`. */
 export function allowHostOption(): Option {
   return new Option(
     "--allow-host <name...>",
@@ -151,7 +149,6 @@ function parsePowers(text: string): readonly bigint[] {
   return powers;
 }
 
-/** The argument `<query-id>`. */
 export function queryIdArgument(): Argument {
   return new Argument("<query-id>", "a registered query's id").argParser(parseQueryId);
 }

@@ -6,7 +6,6 @@ import { jsonOption } from "./output-options.ts";
 import { CheckExit } from "./cli-error.ts";
 import type { CliContext } from "./cli-context.ts";
 
-/** Options of every command that prints a report. */
 export interface ReportFormatOptions {
   readonly format: ReportFormat;
   readonly json?: true;

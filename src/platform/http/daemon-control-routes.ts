@@ -36,7 +36,6 @@ export const CONTROL_API = {
   }),
 };
 
-/** Creates the {@link CONTROL_API} routes that a daemon supports. */
 export function controlRoutes({ reloader, logLevel }: ControlDeps): readonly ApiRoute[] {
   return [
     ...(reloader === undefined

@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { isIP } from "node:net";
 
-/** The host names and web pages that may use an HTTP server. */
 export interface HttpAccess {
   /**
    * Host names, besides the loopback names, that clients may use. "*" allows every name. Without `hosts`, a server on a loopback

@@ -8,7 +8,6 @@ interface ReplyAbout {
   readonly schema?: z.ZodType;
 }
 
-/** A route's description for clients. */
 export interface RouteAbout {
   /** The reply's contents or the request's effect: Markdown, without a full stop. */
   readonly summary: string;

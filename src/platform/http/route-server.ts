@@ -178,7 +178,6 @@ function decodeSegment(segment: string): string | undefined {
   }
 }
 
-/** A supervised route server. */
 export interface HttpService extends Service {
   /** Resolves with the bound address. Rejects if the server cannot bind it. */
   readonly ready: Promise<ListenAddress>;

@@ -1,7 +1,6 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { MetricDefinition } from "./metrics.ts";
 
-/** One value of a metric. */
 export interface Series {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;

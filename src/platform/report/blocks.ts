@@ -27,7 +27,6 @@ export function sparks(lines: readonly Spark[]): readonly ReportBlock[] {
   return [{ kind: "sparks", lines }];
 }
 
-/** Returns a column of numbers. */
 export function right(title: string): ReportColumn {
   return { title, align: "right" };
 }

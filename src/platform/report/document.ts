@@ -2,11 +2,9 @@ import type { JsonObject } from "../base/json.ts";
 
 export interface ReportColumn {
   readonly title: string;
-  /** Numbers are right-aligned. */
   readonly align?: "right";
 }
 
-/** Bars with a label and a note. */
 export interface Spark {
   readonly label: string;
   readonly bars: string;

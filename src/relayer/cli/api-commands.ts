@@ -33,7 +33,6 @@ interface QueriesOptions extends RelayerApiOptions {
   readonly overdue?: true;
 }
 
-/** `relaywatch relayer queries`. */
 export function queriesCommand(context: CliContext): Command {
   return addRelayerApiOptions(new Command())
     .addOption(new Option("--state <state>", "only queries in this state").choices(QUERY_STATUSES))
@@ -87,7 +86,6 @@ interface ResubmitOptions extends RelayerApiOptions {
   readonly tokenFile?: string;
 }
 
-/** `relaywatch relayer reload`. */
 export function reloadCommand(context: CliContext): Command {
   return addRelayerControlOptions(new Command())
     .addOption(forceOption())
@@ -98,7 +96,6 @@ export function reloadCommand(context: CliContext): Command {
     });
 }
 
-/** `relaywatch relayer log-level [LEVEL]`. */
 export function logLevelCommand(context: CliContext): Command {
   return addRelayerControlOptions(new Command())
     .addArgument(levelArgument())
@@ -109,7 +106,6 @@ export function logLevelCommand(context: CliContext): Command {
     });
 }
 
-/** `relaywatch relayer dead-letters`. */
 export function deadLettersCommand(context: CliContext): Command {
   const list = addRelayerApiOptions(new Command("list"))
     .description("list them, newest first")

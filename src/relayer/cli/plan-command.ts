@@ -116,7 +116,6 @@ or measured with --url.`,
     .action((options: PlanOptions) => plan(options, context));
 }
 
-/** A plan and the sources of its data. */
 interface Plan {
   readonly source: "chain" | "deployed-chain-defaults";
   readonly queries: number;

@@ -29,7 +29,6 @@ interface DryRunOptions extends RelayerConfigOptions {
   readonly json?: true;
 }
 
-/** `relaywatch relayer dry-run`. */
 export function dryRunCommand(context: CliContext): Command {
   return addRelayerConfigOptions(new Command())
     .addOption(queryIdsOption())
@@ -103,7 +102,6 @@ interface InspectOptions extends Omit<RelayerApiOptions, "portOffset">, RelayerC
   readonly verbose?: true;
 }
 
-/** `relaywatch relayer inspect ID`. */
 export function inspectCommand(context: CliContext): Command {
   return addRelayerConfigOptions(new Command())
     .addOption(urlOption("--url <url>"))
@@ -284,7 +282,6 @@ interface DoctorOptions extends RelayerConfigOptions {
   readonly json?: true;
 }
 
-/** `relaywatch relayer doctor`. */
 export function doctorCommand(context: CliContext): Command {
   return addRelayerConfigOptions(new Command())
     .addOption(jsonOption())

@@ -21,7 +21,6 @@ export interface RelayerApiOptions {
   readonly json?: true;
 }
 
-/** Adds the options of {@link RelayerApiOptions} to a command. */
 export function addRelayerApiOptions(command: Command): Command {
   return command.addOption(urlOption("--url <url>")).addOption(portOffsetOption()).addOption(jsonOption());
 }
@@ -46,7 +45,6 @@ export interface RelayerControlOptions extends RelayerApiOptions {
   readonly tokenFile?: string;
 }
 
-/** Adds the options of {@link RelayerControlOptions} to a command. */
 export function addRelayerControlOptions(command: Command): Command {
   return addRelayerApiOptions(command)
     .option("--config <file>", "the relayer's configuration, for its address and the location of its token")

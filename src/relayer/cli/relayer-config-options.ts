@@ -39,7 +39,6 @@ export interface RelayerConfigOptions {
   readonly withToken?: true;
 }
 
-/** Adds the options of {@link RelayerConfigOptions} to a command. */
 export function addRelayerConfigOptions(command: Command): Command {
   return command
     .addOption(

@@ -29,7 +29,6 @@ interface Options extends RelayerConfigOptions {
   readonly json?: true;
 }
 
-/** `relaywatch relayer once`. */
 export function onceCommand(context: CliContext): Command {
   return addRelayerConfigOptions(new Command())
     .addOption(queryIdsOption())

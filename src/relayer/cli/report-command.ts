@@ -31,7 +31,6 @@ interface ReportOptions extends ReportFormatOptions {
   readonly by?: CostGroup;
 }
 
-/** `relaywatch report relayer`. */
 export function relayerReportCommand(context: CliContext): Command {
   const command = new Command("relayer")
     .description("the relayer's results, their lateness, cost by owner, dead letters")

@@ -21,7 +21,6 @@ export function connectionSchema(secrets: SecretSource) {
   });
 }
 
-/** The section `rpc`. */
 export function requestsSchema() {
   return z
     .strictObject({

@@ -24,7 +24,6 @@ const STORED_MS: readonly (readonly [span: number, ms: number])[] = [
 /** A query's cost over a time range. */
 export interface QuerySum extends CostPart {}
 
-/** The cost of all queries in one span. */
 interface SpanSum {
   readonly startMs: number;
   readonly fee: bigint;
@@ -63,7 +62,6 @@ export interface CostLedgerDeps {
   readonly store: Pick<RelayerStore, "queue" | "session">;
   /** Returns the queries that share a connection's light client. */
   readonly sharing: (connectionId: string) => readonly SharingQuery[];
-  /** Wall-clock time, ms. */
   readonly nowMs: () => number;
   /**
    * Local chain time, in wall-clock ms. It prevents a fast clock on this machine from deleting spans early. Default: the wall

@@ -134,7 +134,6 @@ async function searchedFrom({
   return maxInt(newest - OVERLAP_BLOCKS, since ?? 0n);
 }
 
-/** Returns the connection of each light client. */
 async function clientsOf(
   { connectionIds, clientOfConnection }: RecoverDeps,
   signal: AbortSignal,

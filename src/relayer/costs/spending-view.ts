@@ -124,7 +124,6 @@ export function unitOf({ denom, display }: Pick<SpendingView, "denom" | "display
 /** Maximum number of rows in one window, most expensive first. A final row combines the rest, so the sum stays exact. */
 const MAX_ROWS = 1_000;
 
-/** Groups the costs into rows. */
 export function spendingView(costs: CostsView, by: CostGroup): SpendingView {
   const { denom, unit, payer, budget, forecast } = costs;
   const { grant, balance = null, ...accounts } = payer;

@@ -14,7 +14,6 @@ import { openClient } from "../chain-access.ts";
 import type { RelayerConfig } from "../config/relayer-config.ts";
 import { type Finding, good, problem } from "./finding.ts";
 
-/** The capabilities that `doctor` checks for each endpoint. */
 const CAPABILITIES = [
   "chain id",
   "version",
@@ -59,7 +58,6 @@ const MAX_AHEAD_MS = 10_000;
 const SOCKET_LIMITS = { connectTimeoutMs: 3_000, maxFrameBytes: 1_000_000 };
 
 const UNKNOWN: Cell = { text: "?" };
-/** The cells of an unresponsive endpoint. */
 const BLANK: EndpointRow["cells"] = {
   "chain id": UNKNOWN,
   version: UNKNOWN,

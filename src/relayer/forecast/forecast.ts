@@ -60,7 +60,6 @@ export interface Regime {
   readonly queries: readonly MeasuredQuery[];
 }
 
-/** Prices used in a spending forecast. */
 export const FORECAST_PRICES = ["now", "cap"] as const;
 export type ForecastPrice = (typeof FORECAST_PRICES)[number];
 
@@ -181,7 +180,6 @@ function feesByOwner(queries: readonly MeasuredQuery[]): ReadonlyMap<string, big
   return fees;
 }
 
-/** Gas per day in a regime, by owner. */
 function gasByOwner(input: SpendingInput, regime: Regime): ReadonlyMap<string, Dec18> {
   const measured = new Map(regime.queries.map((one) => [one.queryId, one]));
   const meanOf = gasOfResult(regime.queries);

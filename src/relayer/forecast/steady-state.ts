@@ -22,7 +22,6 @@ export const FEE_FACTOR = parseDec18("1.05");
 /** The facts besides the queries that determine the cost of results. */
 export interface MarketFacts {
   readonly params: MarketParams;
-  /** Others' gas per block. */
   readonly othersGas: bigint;
   /** Maximum price at which a burst may send a backlog. */
   readonly ceiling: Dec18;
@@ -59,7 +58,6 @@ export interface SteadyState {
   readonly costPerResult: Dec18;
 }
 
-/** Queries with the same period. */
 interface Group {
   readonly queries: number;
   readonly updatePeriod: bigint;

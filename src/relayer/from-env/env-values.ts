@@ -5,7 +5,6 @@ import { issueText } from "../../platform/config/config-fields.ts";
 /** Environment variables by name. As in the Go relayer, an empty value means absent. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Reads variables and collects their problems. */
 export interface EnvValues {
   /** Lines "NAME: what is wrong (what was expected)", in the order in which the variables were read. Never contains a value. */
   readonly problems: string[];

@@ -7,7 +7,6 @@ const REMOTE = "RELAYER_TARGET_CHAIN";
 /** A configuration with the structure of the YAML file. An absent key has its default value. */
 type ConfigTree = Readonly<Record<string, unknown>>;
 
-/** A configuration read from the Go relayer's variables. */
 export interface EnvConfig {
   /** The configuration without the chain ids that no variable sets. */
   readonly tree: ConfigTree;

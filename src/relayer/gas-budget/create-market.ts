@@ -110,7 +110,6 @@ interface MarketBlock {
   readonly height: bigint;
   /** Price that the block's transactions paid. */
   readonly price: Dec18;
-  /** Gas used by this relayer's transactions. */
   readonly ownGas: bigint;
   /** Fees of the relayer's transactions, in the fee denom's base unit. */
   readonly ownFee: bigint;

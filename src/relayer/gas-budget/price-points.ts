@@ -12,7 +12,6 @@ export interface PricePoint {
 const PRICE_POINT_MS = 300_000;
 const PRICE_POINTS = 288;
 
-/** Adds a price to the last day's points and drops older points. */
 export function addPrice(day: PricePoint[], price: Dec18, nowMs: number): void {
   const startMs = nowMs - (nowMs % PRICE_POINT_MS);
   const last = day.at(-1);

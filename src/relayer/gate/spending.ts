@@ -71,7 +71,6 @@ export interface SpendingDeps {
   readonly clock: Pick<Clock, "monotonicMs">;
 }
 
-/** Number of days for which the rows are stored. */
 const STORED_DAYS = 8;
 /** Owner of the row with the total fees. */
 const ALL_OWNERS = "";

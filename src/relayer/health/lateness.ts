@@ -42,7 +42,6 @@ export interface Lateness {
 /** The current heights and times for {@link latenessOf}. */
 export interface Present {
   readonly localHeight: bigint;
-  /** Monotonic time, ms. */
   readonly nowMs: number;
   /** When this process first saw a local height, or a higher one. */
   readonly localFrom: (height: bigint) => HeightMark | undefined;

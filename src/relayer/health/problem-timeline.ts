@@ -59,7 +59,6 @@ export interface TimelineDeps {
   /** Bech32 address of the relayer's account. Relayers with other accounts have their own time lines. */
   readonly account: string;
   readonly store: Pick<RelayerStore, "queue" | "session">;
-  /** Wall-clock time, ms. */
   readonly nowMs: () => number;
   /**
    * Local chain time, in wall-clock ms. It prevents a fast clock on this machine from deleting spans early. Default: the wall

@@ -78,7 +78,6 @@ export interface HealthFacts {
   readonly list: ListView;
   readonly local: HeadView;
   readonly account: AccountView & {
-    /** Expected fee for one transaction. */
     readonly transactionFee: bigint;
   };
   readonly connections: readonly ConnectionFacts[];
@@ -106,7 +105,6 @@ export interface GateFacts {
   readonly refusal: string | undefined;
 }
 
-/** A connection in {@link HealthFacts}. */
 interface ConnectionFacts {
   readonly id: string;
   readonly chainId: string;

@@ -52,7 +52,6 @@ export interface RelayerStatus {
   readonly market: MarketStatus | undefined;
   /** Part of the balance that the relayer never spends, in the fee denom's base unit. */
   readonly reserve: bigint;
-  /** Number of stored dead letters. */
   readonly deadLetters: number;
   /** Undefined if the configuration cannot be reloaded. */
   readonly config?: ReloadStatus | undefined;

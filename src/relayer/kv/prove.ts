@@ -31,7 +31,6 @@ export interface ProvenValues {
   readonly values: readonly StorageValue[];
 }
 
-/** A query with its proven values or its failure. */
 export interface ProofOutcome {
   readonly state: QueryState;
   readonly result: Result<ProvenValues, QueryFailure>;

@@ -50,7 +50,6 @@ const CONNECTION_TABLE: PanelSpec = table(
   },
 );
 
-/** Is it active? Is it current? */
 export const ACTIVE_ROWS: readonly RowSpec[] = [
   {
     title: "Is it active?",

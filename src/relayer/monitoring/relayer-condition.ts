@@ -33,7 +33,6 @@ export const BY_CONNECTION = `by (${CONNECTION_SCOPE.join(", ")})`;
 /** A process without the lease reads the leading process's results only occasionally, so it is not late. */
 export const NO_STANDBY = 'unless on (job, instance) relaywatch_relayer_role{role=~"standby|unknown"} == 1';
 
-/** The consequence of late results. */
 export const STALE = "Contracts read older values until this is repaired.";
 
 /** Alerts that follow when results cannot be produced or sent. */

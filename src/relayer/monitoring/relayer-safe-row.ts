@@ -35,7 +35,6 @@ const PART_STATES: readonly StateSpec[] = [
 
 const ENDPOINT = "by (chain_id, endpoint)";
 
-/** Is it safe? */
 export const SAFE_ROW: RowSpec = {
   title: "Is it safe?",
   panels: [

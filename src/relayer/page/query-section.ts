@@ -287,7 +287,6 @@ export async function queryPage({ status, view, query, attempts }: QueryPageInpu
   };
 }
 
-/** The page for a query that this relayer does not serve. */
 export function noSuchQuery(id: string, nowMs: number): PageContent {
   const headline = "There is no such query here";
   const more = html`<p>This relayer does not serve a query ${id}. It may have been removed, or belong to another connection. <a href="/">All queries</a>.</p>`;

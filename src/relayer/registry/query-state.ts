@@ -42,7 +42,6 @@ interface UnchangedRead {
 
 /** A KV result that this process sent. */
 export interface SentResult {
-  /** Remote height. */
   readonly at: RemoteHeight;
   /** Hash of the keys and values. Equal for equal keys with equal values. */
   readonly hash: string;

@@ -6,7 +6,6 @@ import type { Report, ReportBlock } from "../../platform/report/document.ts";
 import { PROBLEM_CODES, type ProblemCode } from "../health/problems.ts";
 import { RELAYER_CONDITIONS } from "../monitoring/relayer-alerts.ts";
 
-/** The first action for each problem. */
 const ACTIONS: Readonly<Record<ProblemCode, string>> = {
   starting:
     "Wait for the first readings. If none arrive, check the endpoints with relaywatch relayer doctor.",

@@ -30,7 +30,6 @@ export interface AttemptLimits {
 export interface AttemptLogDeps {
   readonly database: SqlDatabase;
   readonly queue: Pick<WriteQueue, "offer">;
-  /** Wall-clock time, ms. */
   readonly nowMs: () => number;
   /**
    * Local chain time, in wall-clock ms. It prevents a fast clock on this machine from deleting attempts early. Default: the wall

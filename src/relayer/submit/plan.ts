@@ -2,12 +2,10 @@ import { GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "../result/gas-guess.
 import { type Entry, type ExpectedEntry, isProven } from "./pipeline.ts";
 import { ascending } from "../../platform/base/order.ts";
 
-/** Limits on one transaction. */
 export interface BatchLimits {
   readonly gas: bigint;
   /** Total encoded size of its messages, in bytes. */
   readonly bytes: number;
-  /** Number of results. */
   readonly results: number;
 }
 
@@ -15,7 +13,6 @@ export interface PlanOptions {
   readonly limits: BatchLimits;
   /** The gas and bytes that all planned transactions may use together. */
   readonly capacity: { readonly gas: bigint; readonly bytes: number };
-  /** Expected gas of a result. */
   readonly gasOf: (entry: Entry | ExpectedEntry) => bigint;
   /** Entries in different groups are sent in different transactions. */
   readonly groupOf: (entry: Entry) => string;

@@ -42,7 +42,6 @@ export interface SubmitterOptions {
   readonly submitTypeUrl: string;
   /** Gas limit = expected gas × this / 1000. */
   readonly gasAdjustmentPermille: bigint;
-  /** Limits on one transaction. */
   readonly limits: BatchLimits;
   /** Share of a block that all transactions in flight may use together, per mille. */
   readonly blockSharePermille: bigint;
@@ -296,7 +295,6 @@ export function resolve(state: SubmitterState, entry: Entry, outcome: ResultOutc
   recordOutcome(state, entry, outcome, paid);
 }
 
-/** Records and reports the outcome of a result. */
 export function recordOutcome(
   { deps, report }: SubmitterState,
   { result, simulations }: Pick<Entry, "result" | "simulations">,

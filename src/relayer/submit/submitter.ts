@@ -109,7 +109,6 @@ function add(state: SubmitterState, result: ProvenResult, id: number | undefined
 }
 
 interface Capacity {
-  /** Gas available for the connection's further results. */
   readonly gas: bigint;
   /** Gas that will be sent before the results read now are due. */
   readonly leaving: bigint;

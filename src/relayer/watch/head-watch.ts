@@ -33,7 +33,6 @@ export interface HeadView {
 /** A block that a status or a WebSocket notice reported. */
 type SeenBlock = Pick<NodeStatus, "latestHeight" | "latestTimeNs"> & Partial<Pick<NodeStatus, "catchingUp">>;
 
-/** Watches the newest block of one chain. */
 export interface HeadWatch {
   /** Records a node's newest block. `latestTimeNs` 0 means unknown. */
   readonly record: (block: SeenBlock) => void;
@@ -149,7 +148,6 @@ export function createListWatch(clock: Pick<Clock, "monotonicMs">): ListWatch {
 /** A height on a chain, and when this process first saw it. */
 export interface HeightMark {
   readonly height: bigint;
-  /** Monotonic time, ms. */
   readonly atMs: number;
   /** Latest local height at that time. */
   readonly localHeight: bigint;

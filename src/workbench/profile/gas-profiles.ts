@@ -7,7 +7,6 @@ import { makeProfile, type ProfileDeps, queryProfile } from "./profile-tx.ts";
 import { createProfiler } from "./profiler.ts";
 
 export interface GasProfiles {
-  /** Tracer for the chain's application. */
   readonly tracer: GasTracer;
   /** Queries for the chain's node. */
   readonly queries: NonNullable<NodeDeps["queries"]>;

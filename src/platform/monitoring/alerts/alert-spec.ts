@@ -52,9 +52,7 @@ export interface AlertSpec {
   readonly expr: (times: Times) => string;
   /** How long the expression must be true, for example "5m". */
   readonly for: string;
-  /** The panel that shows the cause. */
   readonly cause: PanelLink;
-  /** Names of the alerts that this one causes. */
   readonly inhibits: readonly string[];
   /** Labels that an alert shares with the alerts that it causes. */
   readonly scope: readonly string[];

@@ -14,7 +14,6 @@ export const SHORT_TIMES: Times = (duration) => {
   return durationText(Math.min(12_000, Math.max(6000, Math.round(toMs(duration) / 60))));
 };
 
-/** Converts a duration to minutes. */
 export function toMinutes(duration: string): number {
   return toMs(duration) / MINUTE_MS;
 }

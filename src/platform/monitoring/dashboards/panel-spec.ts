@@ -37,7 +37,6 @@ export type StateSpec = readonly [value: number, text: string, color: string];
 export interface ColumnSpec {
   readonly label: string;
   readonly title: string;
-  /** Colours for the column's texts. */
   readonly colors?: Readonly<Record<string, string>>;
   /** Words for the column's texts. A link still gets the original text. */
   readonly words?: Readonly<Record<string, string>>;
@@ -111,7 +110,6 @@ export interface VariableSpec {
   readonly from: string;
   /** One value only. */
   readonly single?: true;
-  /** The values are numbers. */
   readonly numeric?: true;
 }
 
@@ -175,7 +173,6 @@ export function stateCode({
   return `max by (${by}) (${states.map(one).join(" or ")})`;
 }
 
-/** Red from 1 upward. */
 export const BAD_ABOVE_ZERO: ColorSteps = [
   ["green", undefined],
   ["red", 1],

@@ -41,7 +41,6 @@ export const moduleParams: ModuleParams<Params> = defineParams({
 
 export interface CronOptions {
   readonly chainName: string;
-  /** Bech32 prefix of account addresses. */
   readonly bech32Prefix: string;
   /** Bech32 address of the account that may change schedules and params. */
   readonly authority: string;
@@ -52,7 +51,6 @@ export interface CronDeps {
   readonly findQuery: (path: string) => QueryHandler | undefined;
 }
 
-/** The options, and the modules that this module calls. */
 export interface Keepers extends CronOptions, CronDeps {}
 
 /** Adds a schedule that first runs after one period. Throws `ModuleError` if the name exists. */

@@ -37,7 +37,6 @@ export function defaultParams(denom: string): Params {
 
 export interface FeeRefunderOptions {
   readonly chainName: string;
-  /** Bech32 prefix of account addresses. */
   readonly bech32Prefix: string;
   /** Denomination of the default fees. */
   readonly denom: string;

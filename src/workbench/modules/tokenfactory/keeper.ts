@@ -19,7 +19,6 @@ import {
 import { moduleParams } from "./params.ts";
 
 export interface TokenFactoryOptions {
-  /** Bech32 prefix of account addresses. */
   readonly bech32Prefix: string;
   /** Bech32 address of the account that may change the params. */
   readonly authority: string;
