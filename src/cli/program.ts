@@ -118,7 +118,7 @@ const COMMANDS: readonly LazyCommand[] = [
   },
 ];
 
-/** Creates the command line. Its parse functions throw a `CommanderError` instead of exiting the process. */
+/** Creates the command line. The command line's parse functions throw a `CommanderError` instead of exiting the process. */
 export async function createProgram(context: CliContext): Promise<Command> {
   const program = new Command("relaywatch")
     .description("Operations toolkit for Neutron-family chains: relayer, oracle watchdog, local chains")

@@ -50,7 +50,7 @@ import { createResubmissions } from "./state/resubmissions.ts";
 
 export interface Relayer {
   readonly services: readonly Service[];
-  /** The HTTP server. It is also in `services`. */
+  /** The HTTP server. The server is also in `services`. */
   readonly http: HttpService;
   readonly status: () => RelayerStatus;
   /** Makes queries due immediately. */

@@ -32,7 +32,7 @@ interface HistoryDeps {
 interface RelayerHistory {
   readonly ledger: CostLedger;
   readonly timeline: ProblemTimeline;
-  /** Receives this process's payments. They are queued until earlier processes' payments have been read. */
+  /** Receives this process's payments. The payments are queued until earlier processes' payments have been read. */
   readonly payments: PaymentSink;
   /** Reads what other processes stored. Rejects only on abort. */
   readonly load: (latestHeight: bigint) => Promise<void>;

@@ -175,8 +175,8 @@ function statesOf({ worker, deps }: Loop): readonly QueryState[] {
 }
 
 /**
- * Returns the states that need a result this many blocks ahead. It assumes that the block after the broadcast includes a KV result,
- * so that the next result is proven in the meantime.
+ * Returns the states that need a result this many blocks ahead. The function assumes that the block after the broadcast includes a
+ * KV result, so that the next result is proven in the meantime.
  */
 function dueStates(loop: Loop, view: PipelineView, lookAhead: bigint): readonly QueryState[] {
   const at = { height: loop.deps.height.now() + lookAhead, nowMs: loop.worker.clock.monotonicMs() };

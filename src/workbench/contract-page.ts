@@ -250,7 +250,7 @@ export interface ContractCall {
   readonly index: number;
   /** Bech32 addresses of the called contracts; empty if the first call did not find its contract. */
   readonly contracts: readonly string[];
-  /** What each message does: `execute {"a":1}` or, for another module, the message name, for example `MsgUpdateClient`. */
+  /** One text per message: `execute {"a":1}` or, for another module, the message name, for example `MsgUpdateClient`. */
   readonly messages: readonly string[];
   /** True if a user called the contract, false if a module did. */
   readonly isDirect: boolean;
@@ -340,7 +340,7 @@ function messagesOf(tx: Uint8Array): readonly { readonly typeUrl: string; readon
   try {
     return TxBody.decode(TxRaw.decode(tx).bodyBytes).messages;
   } catch {
-    // A block may contain a transaction that cannot be decoded. Its result is an error.
+    // A block may contain a transaction that cannot be decoded. Its result is then an error.
     return [];
   }
 }

@@ -57,8 +57,8 @@ class WatchError extends CodedError<{ readonly code: "watch-refused" }> {}
 
 /**
  * Creates the watch. When a file changes, it checks and uploads the code and migrates the contract. If a step fails, it reports the
- * error and continues; the contract keeps its code. It polls the files instead of waiting for events, because polling also works
- * for replaced files and on all file systems.
+ * error and continues; the contract keeps its code. The watch polls the files instead of waiting for events, because polling also
+ * works for replaced files and on all file systems.
  */
 export function createContractWatch(options: ContractWatchOptions, deps: ContractWatchDeps): Service {
   const followed = options.contracts.map((contract) => createFollower(contract, options, deps));

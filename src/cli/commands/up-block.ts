@@ -15,7 +15,7 @@ export interface BlockContext extends Freshness {
   readonly pages: { readonly relayer: string | undefined; readonly watchdog: string | undefined };
 }
 
-/** Maximum number of open conditions and problems that the block lists. It only counts the others. */
+/** Maximum number of open conditions and problems that the block lists. The block only counts the others. */
 const SHOWN = 4;
 /** Maximum length, in characters, of the reason shown for the IBC relayer. */
 const MAX_REASON = 100;

@@ -61,7 +61,7 @@ export interface TestLocalnet {
   readonly now: () => number;
   /** Advances the chains' time without making a block. */
   readonly advance: (ms: number) => void;
-  /** Sends coins in the native denomination to an address on the local chain. They arrive in the next block. */
+  /** Sends coins in the native denomination to an address on the local chain. The coins arrive in the next block. */
   readonly faucet: (address: string, amount: bigint) => Promise<void>;
   /** Number of results that the relayer has submitted for this interchain query. */
   readonly results: (queryId: bigint) => number;

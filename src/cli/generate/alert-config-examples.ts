@@ -13,7 +13,7 @@ export function inhibitRules(): readonly InhibitRule[] {
   const targets = new Map(ALERTS.map((one) => [one.name, one]));
   const causes = new Map(ALERTS.filter(({ inhibits }) => inhibits.length > 0).map((one) => [one.alert, one]));
   return [
-    // The rules on raw metrics can be loaded together with the watchdog's rules. They notify while the watchdog does not.
+    // The rules on raw metrics can be loaded together with the watchdog's rules. The raw rules notify while the watchdog does not.
     {
       source_matchers: ['component = "oracle-watchdog"'],
       target_matchers: ['component = "oracle-raw"'],
@@ -109,7 +109,7 @@ export function alertmanagerExample(): string {
   );
 }
 
-/** Returns an Alertmanager configuration for a localnet. Its page shows the alerts, but it notifies nobody. */
+/** Returns an Alertmanager configuration for a localnet. Alertmanager's page shows the alerts, but nobody is notified. */
 export function alertmanagerLocalnet(): string {
   return (
     GENERATED +

@@ -51,7 +51,7 @@ const OPTIONS = {
   links: { watchdog: "https://watchdog.example/", grafana: "https://grafana.example/" },
 };
 
-/** Simulates one alert for a validator. It begins, lasts 40 minutes longer than it takes to fire, and ends. */
+/** Simulates one alert for a validator. The alert begins, lasts 40 minutes longer than it takes to fire, and ends. */
 function eventsOf(rule: AlertRule, { firing, resolved }: ExampleReasons): readonly AlertEvent[] {
   const { name } = rule.condition;
   const endMs = SINCE_MS + rule.forMs + OUTAGE_MS;

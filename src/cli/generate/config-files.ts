@@ -43,7 +43,7 @@ export function relayerKeyTable(): string {
   return keyTable(RELAYER_KIND);
 }
 
-/** Returns the table of a chain file's keys. It lists a remote chain's keys only if they differ from the local chain's. */
+/** Returns the table of a chain file's keys. The table lists a remote chain's keys only if they differ from the local chain's. */
 export function chainKeyTable(): string {
   const rows = tableRows(keySchema(chainConfigKind.schema), "");
   const local = new Set(rows.filter(({ path }) => path.startsWith("local.")).map(rowText));
@@ -52,8 +52,8 @@ export function chainKeyTable(): string {
 }
 
 /**
- * Returns the table of the watchdog's keys. It omits alerts and channels, which have their own tables. It also omits a validator's
- * keys that can be set at the top level for a single validator.
+ * Returns the table of the watchdog's keys. The table omits alerts and channels, which have their own tables. It also omits a
+ * validator's keys that can be set at the top level for a single validator.
  */
 export function watchdogKeyTable(): string {
   const paths = new Set(tableRows(keySchema(watchdogConfigKind.schema), "").map((row) => row.path));
@@ -131,7 +131,7 @@ function channelExamples(): readonly unknown[] {
 type MoreExamples = Readonly<Record<string, unknown>>;
 
 /**
- * Returns an example file with every key. Each key's description becomes a comment. Its value is the key's example, or else its
+ * Returns an example file with every key. Each key's description becomes a comment. The value is the key's example, or else its
  * default.
  * @throws if a key has neither.
  */

@@ -14,7 +14,7 @@ import { createWatchdogMetrics } from "../../watchdog/polling/metrics.ts";
 import { dashboardFiles } from "./dashboard-files.ts";
 import { RULE_FILES } from "./rules.ts";
 
-/** Returns a registry with all relayer metrics. It cannot be scraped. */
+/** Returns a registry with all relayer metrics. This registry cannot be scraped. */
 function relayerRegistry(): Registry {
   const relayer = new Registry();
   createRelayerMetrics(relayer, []);
@@ -120,8 +120,8 @@ function registered(registry: Registry): readonly (readonly [string, readonly st
 }
 
 /**
- * Returns the names of all metrics that a runbook may use: the daemons' metrics, a sidecar's, those from recording rules, and every
- * foreign metric that a rule or a dashboard uses.
+ * Returns the names of all metrics that a runbook may use. These are the daemons' metrics, a sidecar's metrics, recorded metrics,
+ * and every foreign metric that a rule or a dashboard uses.
  */
 export function usableMetrics(): ReadonlySet<string> {
   const groups = [...RULE_FILES.values()].flat();

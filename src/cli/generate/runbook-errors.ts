@@ -51,7 +51,7 @@ export async function runbookErrors(root: string): Promise<readonly string[]> {
   return [...missing, ...errors.flat()];
 }
 
-/** Creates the check for one runbook in the repository `root`. It parses each command only once. */
+/** Creates the check for one runbook in the repository `root`. The check parses each command only once. */
 export function createRunbookCheck(root: string): RunbookCheck {
   const metrics = usableMetrics();
   const commands = new Map<string, Promise<string | undefined>>();

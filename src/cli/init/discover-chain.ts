@@ -32,7 +32,7 @@ export function knownChain(chainId: string): KnownChain | undefined {
 }
 
 const DEADLINE_MS = 10_000;
-/** Maximum response size. It suffices for all light clients of a chain with a thousand connections. */
+/** Maximum response size. All light clients of a chain with a thousand connections fit. */
 const MAX_BYTES = 32 * 1024 * 1024;
 
 /** Reads JSON. Throws a `CliError` that names the endpoint's option. With `mayLack`, returns undefined if the module is missing. */
@@ -142,7 +142,7 @@ const bech32Reply = z.object({ bech32_prefix: prefixText });
 const marketReply = z.object({ params: z.object({ fee_denom: denomText, min_base_gas_price: decimalText }) });
 const stakingReply = z.object({ params: z.object({ bond_denom: denomText }) });
 
-/** Reads the prefix and the fee market, or the staking denom if the chain has no fee market. Throws `CliError`. */
+/** Reads the address prefix and the fee market. Without a fee market, reads the staking denom. Throws `CliError`. */
 export async function readChain(rest: string, signal: AbortSignal): Promise<ChainFacts> {
   const bech32 = await readJson(urlBelow(rest, "cosmos/auth/v1beta1/bech32"), "--rest", signal);
   const { bech32_prefix: prefix } = parseReply(bech32Reply, bech32, "the address prefix of --rest");

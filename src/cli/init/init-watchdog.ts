@@ -213,7 +213,10 @@ async function notifyLines(options: InitOptions, deps: InitDeps): Promise<readon
   ];
 }
 
-/** Returns a channel as written in the file. Its example lists the possible settings. The schema determines the required ones. */
+/**
+ * Returns a channel as written in the file. The channel's example lists the possible settings. The schema determines the required
+ * settings.
+ */
 async function channelText(kind: string, options: InitOptions, deps: InitDeps): Promise<string> {
   const definition = CHANNEL_KINDS.find((one) => one.kind === kind);
   if (definition === undefined)

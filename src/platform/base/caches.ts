@@ -36,7 +36,7 @@ export function createRecentCache<K, T>(capacity: number): RecentCache<K, T> {
 }
 
 /**
- * Returns a function that calls `load` once per key and later returns the same promise. It also stores a rejected promise, so that
+ * Returns a function that calls `load` once per key and later returns the same promise. A rejected promise is stored too, so that
  * one cycle does not repeat a failed request. Create a new function for each cycle.
  */
 export function memoize<Q, T>(load: (request: Q) => Promise<T>, keyOf: (request: Q) => bigint) {
@@ -55,9 +55,9 @@ interface ObjectSlot<K extends object, T> {
 }
 
 /**
- * Creates a slot: a hidden property that stores a derived value on its source object, for example the value decoded from bytes.
- * Both have the same lifetime. A WeakMap works too, but adding an entry takes about a microsecond, ten times as long. Use a slot if
- * every message adds entries.
+ * Creates a slot: a hidden property that stores a derived value on its source object, for example the value decoded from bytes. The
+ * slot lives as long as its object. A WeakMap works too, but adding an entry takes about a microsecond, ten times as long. Use a
+ * slot if every message adds entries.
  */
 export function createObjectSlot<K extends object, T>(name: string): ObjectSlot<K, T> {
   const slot = Symbol(name);

@@ -83,8 +83,8 @@ export function mulPrec(a: PrecDec, b: PrecDec): PrecDec {
 export function quoPrec(a: PrecDec, b: PrecDec): PrecDec {
   if (a < 0n) return -quoPrec(-a, b);
   if (b < 0n) return -quoPrec(a, -b);
-  // The fraction that decides the rounding is floor(rest * 10^27 / b). The comparison needs no division: the fraction is at least
-  // one half if 2 * rest >= b, and more than one half if (2 * rest - b) * 10^27 >= 2 * b.
+  // The fraction that decides the rounding is floor(rest * 10^27 / b). The comparison needs no division. The fraction is at least
+  // one half if 2 * rest >= b. It exceeds one half if (2 * rest - b) * 10^27 >= 2 * b.
   const scaled = a * PREC_ONE;
   const whole = scaled / b;
   const excess = 2n * (scaled - whole * b) - b;

@@ -113,7 +113,7 @@ export function parseAmount(
   return BigInt(`${whole}${fraction.padEnd(unit.exponent, "0")}`);
 }
 
-/** A denomination's metadata, as the chain's bank module returns it. Its strings are not trusted. */
+/** A denomination's metadata, as the chain's bank module returns it. The chain's strings are not trusted. */
 interface DenomMetadata {
   readonly base: string;
   readonly display: string;
@@ -122,7 +122,7 @@ interface DenomMetadata {
 }
 
 /**
- * Returns the display unit from the chain's metadata. Its name is the metadata's symbol, if that is a valid name.
+ * Returns the display unit from the chain's metadata. The unit's name is the metadata's symbol, if the symbol is a valid name.
  *
  * Returns undefined instead of guessing if the metadata describes another denomination, contradicts itself, or names no unit
  * besides the base.

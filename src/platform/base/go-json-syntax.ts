@@ -11,8 +11,8 @@ type Parents = Parent[];
 type Step = (byte: number, parents: Parents) => Step | string;
 
 /**
- * Checks JSON syntax as Go's `encoding/json` does. Returns undefined for one valid JSON value, or Go's error message, for example
- * "unexpected end of JSON input" or "invalid character 'o' in literal null (expecting 'u')". Linear and not recursive.
+ * Checks JSON syntax as Go's `encoding/json` does. Returns undefined for one valid JSON value. Otherwise returns Go's error
+ * message, for example "unexpected end of JSON input". Linear and not recursive.
  */
 export function goJsonSyntaxError(bytes: Uint8Array): string | undefined {
   return firstError(bytes)?.text;

@@ -56,7 +56,7 @@ function takeToken(match: RegExpExecArray, open: (OpenArray | OpenObject)[]): Go
   return undefined;
 }
 
-/** Takes a string token. It is a member name if the innermost object has no pending name. */
+/** Takes a string token. The string is a member name if the innermost object has no pending name. */
 function takeString(value: string, parent: OpenArray | OpenObject | undefined): GoJson | undefined {
   if (parent?.kind !== "object" || parent.name !== undefined) return { kind: "string", value };
   parent.name = value;

@@ -10,7 +10,7 @@ export class OverflowError extends CodedError<{ readonly code: "overflow"; reado
 const MAX_INT_BITS = 256;
 const INT_BOUND = 1n << BigInt(MAX_INT_BITS);
 
-/** Returns the integer if its magnitude has at most 256 bits, like the SDK's `math.Int`. Otherwise throws `OverflowError`. */
+/** Returns the integer. Throws `OverflowError` if its magnitude exceeds 256 bits, like the SDK's `math.Int`. */
 export function checkInt(value: bigint): bigint {
   if (value >= INT_BOUND || value <= -INT_BOUND) throw new OverflowError(MAX_INT_BITS);
   return value;

@@ -41,7 +41,7 @@ const INT64_MAX = 0x7fff_ffff_ffff_ffffn;
 const UINT64_MAX = 0xffff_ffff_ffff_ffffn;
 
 /**
- * An unchecked value in a JSON document, with its path. The methods check it and throw the error that `error` creates. That error
+ * An unchecked value in a JSON document, with its path. The methods check it and throw the error that `error` creates. The error
  * should name the path and never the value.
  */
 export class JsonField {

@@ -16,7 +16,7 @@ export interface Logger {
   readonly child: (fields: LogFields) => Logger;
 }
 
-/** A process's minimum log level. It can change at runtime. */
+/** A process's minimum log level. The level can change at runtime. */
 export interface LogLevelControl {
   readonly current: () => LogLevel;
   readonly set: (level: LogLevel) => void;

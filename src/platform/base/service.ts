@@ -1,7 +1,7 @@
 import { abortReason, isAbort } from "./abort.ts";
 import type { Logger } from "./logger.ts";
 
-/** A long-running part of a process. It runs until its signal aborts. An earlier return is an error. */
+/** A long-running part of a process. A service runs until its signal aborts. An earlier return is an error. */
 export interface Service {
   readonly name: string;
   /** Runs until the signal aborts. Before it resolves, it closes everything that it opened. */

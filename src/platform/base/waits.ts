@@ -1,7 +1,7 @@
 import { abortReason, onAbort, raceAbort, waitAtMost, type WaitSignal } from "./abort.ts";
 import type { Clock } from "./clock.ts";
 
-/** Wakes all callers that wait for an event. It carries no value and stores no state. */
+/** Wakes all callers that wait for an event. The signal carries no value and stores no state. */
 export interface WakeSignal {
   /** Resolves on the next `wake`. Rejects with the reason if `signal` aborts first. Any number of callers may wait. */
   readonly next: (signal: WaitSignal) => Promise<void>;

@@ -13,7 +13,7 @@ export function levelText(reply: unknown): string {
 
 const reloadReply = z.object({ applied: z.array(z.string()), need_restart: z.array(z.string()) });
 
-/** Creates the request for a reload. It takes as long as stopping and starting the services, plus their first cycle. */
+/** Creates the request for a reload. A reload takes as long as stopping and starting the services, plus their first cycle. */
 export function reloadRequest({ force }: { readonly force?: true }) {
   return { path: `/-/reload${force ? "?force=1" : ""}`, method: "POST", deadlineMs: 60_000 } as const;
 }

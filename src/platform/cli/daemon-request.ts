@@ -32,8 +32,8 @@ const DEADLINE_MS = 10_000;
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
 /**
- * Sends a request and returns the JSON of a response with a status below 400. Throws `CliError` with one of these exit codes: 3 if
- * the daemon does not respond, 2 for a name that the daemon does not know, 1 for any other status.
+ * Sends a request and returns the JSON of a response with a status below 400. Throws `CliError`. Its exit code is 3 if the daemon
+ * does not respond, 2 for a name that the daemon does not know, and 1 for any other status.
  */
 export async function askDaemon(asked: DaemonRequest, signal: AbortSignal): Promise<unknown> {
   const { daemon, url, hint } = asked;

@@ -2,7 +2,7 @@
 export interface LiveScreen {
   /** Replaces the shown lines. Lines may be coloured. A line is cut to the terminal's width. */
   readonly show: (lines: readonly string[]) => void;
-  /** Runs a function that writes complete lines to the terminal. They stay above the live lines. */
+  /** Runs a function that writes complete lines to the terminal. These lines stay above the live lines. */
   readonly above: (write: () => void) => void;
   /** Leaves the shown lines in place and restores the cursor. You may call it more than once. */
   readonly close: () => void;

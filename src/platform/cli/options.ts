@@ -96,7 +96,7 @@ export function parseGas(text: string, least: bigint): bigint {
   );
 }
 
-/** Parses a duration such as "2m" or "1h30m" to ms. It must exceed zero. */
+/** Parses a duration such as "2m" or "1h30m" to ms. The duration must exceed zero. */
 export function parseDuration(text: string): number {
   const durationMs = parseDurationMs(text);
   if (durationMs !== undefined && durationMs > 0) return durationMs;

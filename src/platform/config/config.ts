@@ -62,7 +62,7 @@ export function parseConfig<Schema extends z.ZodType>(source: ConfigText, schema
   return readConfig(source, schema).config;
 }
 
-/** A key's value from an environment variable. It takes precedence over the file. */
+/** A key's value from an environment variable. The variable takes precedence over the file. */
 export interface ConfigVariable {
   readonly name: string;
   readonly path: readonly string[];
@@ -117,7 +117,7 @@ function misplacedIssues(plain: unknown, { name, path }: ConfigVariable): readon
   return [];
 }
 
-/** Returns a copy with a different value at the path. It modifies no section, because aliases can share sections of the file. */
+/** Returns a copy with a different value at the path. No section is modified, because aliases can share sections of the file. */
 export function withValue(plain: unknown, [key, ...rest]: readonly string[], value: unknown): unknown {
   if (key === undefined) return value;
   const section: Readonly<Record<string, unknown>> = isRecord(plain) ? plain : {};

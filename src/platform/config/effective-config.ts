@@ -187,8 +187,8 @@ function withSecrets(
 }
 
 /**
- * Returns a string per key that changes whenever the key's value changes. It includes secrets as hashes, so that a secret file with
- * new content is a change.
+ * Returns a string per key that changes whenever the key's value changes. Secrets are included as hashes, so that new content in a
+ * secret file counts as a change.
  */
 export function keyFingerprints<Config>(
   kind: ConfigKind<Config>,

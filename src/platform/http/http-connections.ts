@@ -198,7 +198,7 @@ class HttpConnection {
 
 /** Limits the total bytes that a server's clients have not read yet, across all connections. */
 export interface SendBudget {
-  /** Returns undefined if another reply fits now. Otherwise resolves once it fits, within about a second. */
+  /** Returns undefined if another reply fits now. Otherwise resolves once another reply fits, within about a second. */
   readonly untilCapacity: () => Promise<void> | undefined;
   /**
    * Counts unsent bytes until the returned function is called. The budget calls `cut` if the bytes are still unsent after half a

@@ -108,7 +108,7 @@ export async function openHttpServer(
       headersTimeout: limits.headersTimeoutMs,
       requestTimeout: limits.requestTimeoutMs,
       keepAliveTimeout: limits.keepAliveMs,
-      // Node checks both timeouts at this interval. Its default, 30 s, exceeds the timeouts themselves.
+      // Node checks both timeouts at this interval. Node's default interval, 30 s, exceeds the timeouts themselves.
       connectionsCheckingInterval: 1000,
     },
     (_incoming, outgoing) => connections.take(outgoing),

@@ -8,7 +8,7 @@ import type { Secret } from "../base/secret.ts";
 /** A server's address on any machine, as an operator gives it. */
 export interface Endpoint {
   /**
-   * `http://…` or `https://…`, optionally with a path and `user:password@`. It may contain a secret, so it never appears in
+   * `http://…` or `https://…`, optionally with a path and `user:password@`. The URL may contain a secret, so it never appears in
    * messages.
    */
   readonly url: string;
@@ -96,8 +96,8 @@ export function createRemoteConnections(
 }
 
 /**
- * Returns a URL's proxy from the environment by Go's rules. This machine and NO_PROXY hosts have no proxy. Throws unless it is an
- * HTTP proxy.
+ * Returns a URL's proxy from the environment by Go's rules. This machine and NO_PROXY hosts use no proxy. Throws for a proxy other
+ * than HTTP.
  */
 export function proxyOf(
   { protocol, hostname, port }: URL,

@@ -26,8 +26,8 @@ const PROCESS_FILE = "lock.pid";
 /**
  * Creates the folder (mode 0700) if necessary. Locks it until `release` or the end of the process, including `kill -9`.
  *
- * The lock is an open exclusive transaction on an empty SQLite database, so the operating system releases it. It does not use the
- * state's own database, because the driver may keep a closed file open until its statements are collected.
+ * The lock is an open exclusive transaction on an empty SQLite database, so the operating system releases it. The lock does not use
+ * the state's own database, because the driver may keep a closed file open until its statements are collected.
  *
  * @throws {FolderInUseError} while another process holds the lock.
  */

@@ -20,8 +20,8 @@ export const METRIC_QUESTIONS = [
 ] as const;
 
 /**
- * A metric's definition. Create the metric with `{ ...definition, registers }`. prom-client stores all fields in the metric, from
- * which the generator for `docs/metrics.md` reads the question and the help.
+ * A metric's definition. Create the metric with `{ ...definition, registers }`. prom-client stores all fields in the metric. The
+ * generator for `docs/metrics.md` reads the question and the help from it.
  */
 export interface MetricDefinition<Label extends string = string> {
   readonly name: string;

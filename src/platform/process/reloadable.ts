@@ -192,7 +192,7 @@ function createReloader<Config>(
   let isWaitingForced = false;
   return {
     status: () => status,
-    // At most one reload waits. It reads the file after all requests until then.
+    // At most one reload waits. The waiting reload reads the file after all requests until then.
     reload: (by, isForced = false) => {
       isWaitingForced ||= isForced;
       waiting ??= last.then(() => {

@@ -7,7 +7,7 @@ import type { Logger } from "../base/logger.ts";
 
 /** A daemon's state, for the service manager. */
 export interface ServiceState {
-  /** True once startup is complete. It stays true if a chain or a node goes down later. */
+  /** True once startup is complete. The value stays true if a chain or a node goes down later. */
   readonly isStarted: boolean;
   /** Like `GET /livez`. */
   readonly isAlive: boolean;

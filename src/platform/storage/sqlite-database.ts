@@ -113,7 +113,7 @@ function rowsOf(statement: Database.Statement, values: readonly SqlValue[]): rea
 /** Write statements, by database and SQL. */
 const writers = new WeakMap<Database.Database, Map<string, Database.Statement>>();
 
-/** Returns a write statement. It is prepared once per database, because preparing takes as long as running it. */
+/** Returns a write statement. A statement is prepared once per database, because preparing takes as long as running it. */
 export function prepared(database: Database.Database, sql: string): Database.Statement {
   const ofFile = writers.get(database) ?? new Map<string, Database.Statement>();
   writers.set(database, ofFile);

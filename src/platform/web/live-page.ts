@@ -34,7 +34,7 @@ export interface LivePageOptions {
 const EVERY_MS = 2_000;
 /** Subscribers with equal views share content younger than this. */
 const SHARED_MS = 1_000;
-/** Maximum number of open pages. Each costs one connection and one rendering per view. */
+/** Maximum number of open pages. Each page costs one connection and one rendering per view. */
 const MAX_SUBSCRIBERS = 32;
 
 export function pageDefinition({ path, about }: LivePlace): RouteDefinition {

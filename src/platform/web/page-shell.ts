@@ -16,7 +16,7 @@ export interface PageSection {
 }
 
 export interface PageContent {
-  /** Title for the browser tab. It starts with the problem, if any. */
+  /** Title for the browser tab. The title starts with the problem, if any. */
   readonly title: string;
   /** HTTP status. Default: 200. 404 for a page about something that does not exist. */
   readonly status?: 404;

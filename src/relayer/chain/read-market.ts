@@ -41,8 +41,8 @@ export async function readMarketParams(
 }
 
 /**
- * Reads the fee market's state after block `height` (default: the latest). Its price applies to the next block. Rejects with
- * `ClientError`. The code "bad-answer" means that a value is impossible for a fee market.
+ * Reads the fee market's state after block `height` (default: the latest). The state's price applies to the next block. Rejects
+ * with `ClientError`. The code "bad-answer" means that a value is impossible for a fee market.
  */
 export async function readMarketState(
   client: Pick<ChainClient, "grpcQuery">,

@@ -14,7 +14,7 @@ export interface RegisteredQuery {
   readonly owner: string;
   readonly type: "kv" | "tx";
   readonly connectionId: string;
-  /** A KV query's keys. Its results keep this order. */
+  /** A KV query's keys. The query's results keep this order. */
   readonly keys: readonly QueryKey[];
   /** A TX query's filter as JSON; "" for a KV query. */
   readonly transactionsFilter: string;

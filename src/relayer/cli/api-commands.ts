@@ -148,7 +148,7 @@ interface TxName {
   readonly hash: string;
 }
 
-/** Maximum wait for one transaction. It exceeds the relayer's own limit. */
+/** Maximum wait for one transaction. The wait exceeds the relayer's own limit. */
 const DEADLINE_MS = 180_000;
 
 const MAX_REPLY_BYTES = 1_048_576;

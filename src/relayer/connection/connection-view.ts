@@ -4,7 +4,7 @@ import type { LocalQueries } from "../chain/local-queries.ts";
 import type { LightClientState } from "../../cosmos/light-client/client-queries.ts";
 import { RelayError } from "../chain/relay-error.ts";
 
-/** A connection's client id. It never changes on a chain, so the relayer reads it once. */
+/** A connection's client id. The id never changes on a chain, so the relayer reads it once. */
 export interface ClientOfConnection {
   readonly id: (signal: AbortSignal) => Promise<string>;
   /** Forces a new read. Call it after an error: a reset local chain may have different clients. */
@@ -90,8 +90,8 @@ function requireSameChain(deps: ViewDeps, client: LightClientState, found: strin
 const MAX_APART = 5n;
 
 /**
- * Returns true if a block is slightly below the client's latest height. This happens when another node behind the same address has newer
- * blocks.
+ * Returns true if a block is slightly below the client's latest height. Another node behind the same address has newer blocks in
+ * this case.
  *
  * Throws if the block is far below it: the endpoint lags, or its chain was reset. A reset chain's header contradicts the client's
  * consensus states. ibc-go treats that as misbehaviour and freezes the client.

@@ -244,8 +244,8 @@ function isStepVerifiable(
 }
 
 /**
- * Returns true if validators with more than the fraction `level` of the trusted power signed the block. The chain verifies the signatures;
- * this check only predicts which headers the chain accepts.
+ * Returns true if validators with more than the fraction `level` of the trusted power signed the block. The chain verifies the
+ * signatures; this check only predicts which headers the chain accepts.
  */
 export function isTrusted(
   trusted: Powers,

@@ -24,7 +24,7 @@ import type { ClientRefresh } from "./client-refresh.ts";
 import type { ClientOfConnection, ViewDeps } from "./connection-view.ts";
 
 /**
- * A worker of one connection, with everything that its cycles use. Each connection has a worker for KV queries and one for TX
+ * A worker of one connection, with everything that its cycles use. Each connection has a worker for KV queries and a worker for TX
  * queries.
  */
 export interface ConnectionWorker {

@@ -31,8 +31,8 @@ interface SpanSum {
 }
 
 /**
- * Durable record of the relayer's payments by query and time span. It adds each transaction exactly once, because the same database
- * transaction stores the hash. It holds at most 14 + 72 + 62 rows per query.
+ * Durable record of the relayer's payments by query and time span. The ledger adds each transaction exactly once, because the same
+ * database transaction stores the hash. It contains at most 14 + 72 + 62 rows per query.
  */
 export interface CostLedger extends PaymentSink {
   /** Like `record`, for a transaction in an older block. `atMs` is in wall-clock ms. */
@@ -64,8 +64,8 @@ export interface CostLedgerDeps {
   readonly sharing: (connectionId: string) => readonly SharingQuery[];
   readonly nowMs: () => number;
   /**
-   * Local chain time, in wall-clock ms. It prevents a fast clock on this machine from deleting spans early. Default: the wall
-   * clock.
+   * Local chain time, in wall-clock ms. Chain time prevents a fast clock on this machine from deleting spans early. Default: the
+   * wall clock.
    */
   readonly localTimeMs?: () => number;
 }

@@ -96,7 +96,7 @@ function ownerSeries({ windows }: CostsView): readonly Series[] {
   ];
 }
 
-/** Registers the cost gauges. They are absent before the first read and after {@link FRESH_MS} without a read. */
+/** Registers the cost gauges. The gauges are absent before the first read and after {@link FRESH_MS} without a read. */
 export function registerCostGauges(registry: Registry, view: () => CostsView, nowMs: () => number): void {
   registerStatusMetrics(registry, COST_GAUGES, () => {
     const costs = view();

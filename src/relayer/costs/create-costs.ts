@@ -30,7 +30,7 @@ import { type FeeAllowance, readAllowance } from "./fee-allowance.ts";
 interface PayerView {
   /** Bech32 address of the account that pays the fees. */
   readonly address: string;
-  /** Bech32 address of the account that signs. It differs from `address` with a fee grant. */
+  /** Bech32 address of the account that signs. With a fee grant, it differs from `address`. */
   readonly signer: string;
   /** Undefined before the first read. */
   readonly balance: bigint | undefined;

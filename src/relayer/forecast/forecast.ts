@@ -70,7 +70,7 @@ export interface SpendingInput {
   /** Blocks by which the fee market delays each result; see {@link SteadyState.lateBlocks}. */
   readonly lateBlocks: number;
   readonly regimes: readonly Regime[];
-  /** Fees of each of the last whole hours. They determine the width of the estimate. */
+  /** Fees of each of the last whole hours. These fees determine the width of the estimate. */
   readonly hours: readonly { readonly fee: bigint }[];
   /** Price paid per unit of gas used: now, and with the gas price at `gas.max_price`. */
   readonly price: Record<ForecastPrice, Dec18>;

@@ -138,7 +138,7 @@ const MARKET_GAUGES = answering<MarketStatus>("What does it cost?", [
   },
 ]);
 
-/** Registers the fee market gauges. They are absent without a fee market, or if the newest reading is over a minute old. */
+/** Registers the fee market gauges. The gauges are absent without a fee market, or if the newest reading is over a minute old. */
 export function registerMarketGauges(registry: Registry, market: () => MarketStatus | undefined): void {
   registerStatusMetrics(registry, MARKET_GAUGES, () => {
     const present = market();

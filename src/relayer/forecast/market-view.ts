@@ -19,8 +19,8 @@ export function isFresh({ sinceReadMs }: MarketStatus): boolean {
 }
 
 /**
- * Returns true if timely results would need more gas than the market can sustain at its current price (the state "demand-above-market").
- * Blocks still include the results, but late.
+ * Returns true if timely results would need more gas than the market can sustain at its current price (the state
+ * "demand-above-market"). Blocks still include the results, but late.
  */
 export function isDemandAboveMarket({ forecast: { demandGas, sustainableGas } }: MarketStatus): boolean {
   return demandGas > sustainableGas;

@@ -14,8 +14,8 @@ export interface QueryLoad {
 }
 
 /**
- * Estimate of fees paid relative to gas used × block price. Gas limit and offered price both include a margin. It applies until the
- * relayer has measured the factor.
+ * Estimate of fees paid relative to gas used × block price. Gas limit and offered price both include a margin. The estimate applies
+ * until the relayer has measured the factor.
  */
 export const FEE_FACTOR = parseDec18("1.05");
 

@@ -103,7 +103,7 @@ interface Burst {
 const START: Memory = { armed: "old", burst: undefined, gas: 0n, calmBlocks: 0, creep: DEC18_ONE };
 
 /**
- * Creates a controller. It plans the next block's price and derives the gas from the price with the chain's own arithmetic.
+ * Creates a controller, which plans the next block's price. It derives the gas from that price with the chain's own arithmetic.
  *
  * - Steady state: the price stays one percent above the minimum. There, a price change reveals exactly how much gas others used; at
  *   the minimum it would not.

@@ -373,8 +373,8 @@ function* divideBlocks(readings: Readings, params: Params): Generator<DividedBlo
 }
 
 /**
- * Updates the exponential averages. They decay after a block that reveals only an upper bound, as a block at the minimum price
- * does.
+ * Updates the exponential averages. The averages decay after a block that reveals only an upper bound, for example a block at the
+ * minimum price.
  */
 function updated({ mean, deviation }: OthersGas, { block, bound }: DividedBlock): OthersGas {
   const { othersGas } = block;

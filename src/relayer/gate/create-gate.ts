@@ -65,16 +65,16 @@ export interface GateDeps {
   readonly clock: Clock;
 }
 
-/** Maximum time that an admission waits for the store. It is shorter than a lease's lifetime. */
+/** Maximum time that an admission waits for the store. This wait is shorter than a lease's lifetime. */
 const FLUSH_MS = 1_500;
 
 /**
- * Creates the gate. It admits a transaction if this process leads, the spending limits allow it, and all earlier writes to the
- * store are durable.
+ * Creates the gate. The gate admits a transaction if this process leads, the spending limits allow it, and all earlier writes to
+ * the store are durable.
  *
- * With PostgreSQL, each write's database transaction checks that this process still has the lease. This fences every broadcast. If
- * another process acquires the lease while an admitted transaction is in flight, a block includes at most one of them: both
- * processes use the same account sequence.
+ * With PostgreSQL, each write's database transaction checks that this process still has the lease. This check fences every
+ * broadcast. Another process may acquire the lease while an admitted transaction is in flight. Blocks then include only one
+ * transaction, because both processes use the same account sequence.
  */
 export function createGate(deps: GateDeps): RelayerGate {
   let refusal: { readonly reason: string; readonly lasts: () => boolean } | undefined;
@@ -102,8 +102,8 @@ export function createGate(deps: GateDeps): RelayerGate {
 interface Decision {
   readonly admission: Admission;
   /**
-   * Returns true if the cause of a refusal persists. If absent, only the next request reveals it, and no request occurs while nothing is
-   * due.
+   * Returns true if the cause of a refusal persists. If absent, only the next request reveals it, and no request occurs while
+   * nothing is due.
    */
   readonly lasts?: () => boolean;
 }

@@ -171,8 +171,8 @@ const UNFIT_LIFETIMES = 2;
 /** A process is unfit after at least this many block times without a block, since chains occasionally pause. */
 const UNFIT_BLOCKS = 3;
 /**
- * A process whose broadcasts reached no node leaves the lease to others for this many lease lifetimes. It then tries again if no
- * other process has taken the lease, because only a broadcast can show that a node is reachable.
+ * A process whose broadcasts reached no node leaves the lease to others for this many lease lifetimes. The process then tries again
+ * if no other process has taken the lease, because only a broadcast can show that a node is reachable.
  */
 const MUTE_LIFETIMES = 6;
 

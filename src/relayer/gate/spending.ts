@@ -54,7 +54,10 @@ export interface Spending {
 /** Fees that this process admitted in the last 24 hours, or since its start. */
 export interface RecentFees {
   readonly fee: bigint;
-  /** Length of that period, ms. It is at least ten minutes, so that the first fees are not extrapolated from seconds to a day. */
+  /**
+   * Length of that period, ms. The length is at least ten minutes, so that the first fees are not extrapolated from seconds to a
+   * day.
+   */
   readonly ms: number;
 }
 
@@ -89,7 +92,7 @@ interface Day {
   readonly feeByRule: Map<string, bigint>;
 }
 
-/** Creates one payer's spending. It is 0 until `load`. */
+/** Creates one payer's spending, which is 0 until `load`. */
 export function createSpending(limits: SpendingLimits, deps: SpendingDeps): Spending {
   // Several days are stored, so that a day's fees are known again if the time moves back over midnight.
   let days = new Map<number, Day>();

@@ -72,7 +72,10 @@ const OWN_FAILURES: ReadonlySet<QueryFailure["code"]> = new Set([
   "bad-filter",
 ] as const);
 
-/** Computes how late a query is. It uses only heights, so it works even if no cycle runs. O(log n) in the remembered heights. */
+/**
+ * Computes how late a query is. The computation uses only heights, so it works even if no cycle runs. O(log n) in the remembered
+ * heights.
+ */
 export function latenessOf(state: QueryState, present: Present): Lateness {
   const dueHeight = maxInt(dueFrom(state, present), state.sinceHeight);
   const blocks = positive(present.localHeight - dueHeight);

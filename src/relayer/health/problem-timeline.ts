@@ -61,13 +61,13 @@ export interface TimelineDeps {
   readonly store: Pick<RelayerStore, "queue" | "session">;
   readonly nowMs: () => number;
   /**
-   * Local chain time, in wall-clock ms. It prevents a fast clock on this machine from deleting spans early. Default: the wall
-   * clock.
+   * Local chain time, in wall-clock ms. Chain time prevents a fast clock on this machine from deleting spans early. Default: the
+   * wall clock.
    */
   readonly localTimeMs?: () => number;
 }
 
-/** Creates one relayer's time line. It is empty until `load`. */
+/** Creates one relayer's time line, which is empty until `load`. */
 export function createProblemTimeline(deps: TimelineDeps): ProblemTimeline {
   const { store, nowMs, localTimeMs = nowMs } = deps;
   const key = [deps.chainId, deps.account] as const;

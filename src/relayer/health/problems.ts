@@ -90,7 +90,7 @@ export interface HealthFacts {
   readonly endpoints?: readonly EndpointFacts[];
 }
 
-/** True if this process may send, and why not. */
+/** This process's permission to send, or the reason for its absence. */
 export interface GateFacts {
   readonly role: LeadershipStatus["role"];
   /** The last lease error or startup error; undefined if there is none. */
@@ -129,8 +129,8 @@ const MIN_NO_BLOCK_MS = 15_000;
 const MAX_NO_BLOCK_MS = 60_000;
 
 /**
- * Returns true if a chain has had no block for the configured time. By default, this is ten block times, but at least 15 s and at most 60
- * s.
+ * Returns true if a chain has had no block for the configured time. By default, this is ten block times, but at least 15 s and at
+ * most 60 s.
  */
 export function hasNoNewBlock(
   { sinceBlockMs, blockMs }: Pick<HeadView, "sinceBlockMs" | "blockMs">,
@@ -144,7 +144,7 @@ export function hasNoNewBlock(
 
 /** A chain that has not been read for this long is unreachable or not followed. */
 const UNREAD_HEAD_MS = 15_000;
-/** The same limit after an error. It exceeds the time of a reconnection. */
+/** The same limit after an error. This limit exceeds the time of a reconnection. */
 const FAILED_HEAD_MS = 4_000;
 /** A client or balance that has not been read for this long is unknown. */
 const UNREAD_STATE_MS = 180_000;
@@ -199,7 +199,7 @@ function accountProblems({ account }: HealthFacts): readonly Problem[] {
   return [general("account-unknown", `the balance of ${address} is unknown: ${unread(account)}`)];
 }
 
-/** A standby sends nothing. This is a problem only if it could not lead either. */
+/** A standby sends nothing. Silence is a problem only if the standby could not lead either. */
 function gateProblems({ gate }: HealthFacts): readonly Problem[] {
   const { role, holder, roleError, progress, storeError, refusal } = gate;
   if (role === "standby" && (roleError === undefined || holder !== undefined)) return [];

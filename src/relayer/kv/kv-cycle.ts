@@ -69,7 +69,7 @@ export interface KvDemand {
  *
  * A cycle reads all queries at one remote height, so that they share a header and at most one client update. The header belongs to
  * the newest block H. The state belongs to H−1, because a header contains the previous block's app hash. An older header would save
- * no calls and provide older values. It could also be below the client's latest height.
+ * no calls and provide older values. An older header could also be below the client's latest height.
  */
 export async function planKvCycle(
   worker: ConnectionWorker,
@@ -137,8 +137,8 @@ async function readLastHeights(
 }
 
 /**
- * Returns true if a result is skipped, because the chain already has its values and `queries.skip_unchanged` allows it. The next read is
- * then due as if the query had been answered. Otherwise, remembers the values for the next comparison.
+ * Returns true if a result is skipped, because the chain already has its values and `queries.skip_unchanged` allows it. The next
+ * read is then due as if the query had been answered. Otherwise, remembers the values for the next comparison.
  */
 function isSkipped(worker: ConnectionWorker, { view, started }: KvCycle, proof: ProvenState): boolean {
   const { settings, registry, submitter, urgency, connectionId, metrics } = worker;

@@ -92,7 +92,7 @@ function proveKey(
   if (!read.ok) return read;
   const answer = read.value;
   if (answer.code !== 0) return bad(readFailure(answer, key));
-  // A proof from another height fits only another root. This reason is clearer than "wrong root".
+  // A proof from another height fits only another root. A reason with both heights is clearer than "wrong root".
   if (answer.height !== point.at.height) {
     const reason = `${keyName(key)} was read at height ${answer.height} instead of ${point.at.height}`;
     return bad({ code: "read-failed", reason });

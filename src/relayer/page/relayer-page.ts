@@ -45,8 +45,8 @@ export interface RelayerPageInput {
 /**
  * Creates the relayer's pages from current data. Escapes texts from chains.
  *
- * The first page fits on one screen for up to ten queries. It shows whether everything is current, why not, four numbers, the
- * queries and the connections. Every other subject has its own page.
+ * The first page fits on one screen for up to ten queries. The first page shows whether everything is current, why not, four
+ * numbers, the queries and the connections. Every other subject has its own page.
  */
 export function relayerPages(read: () => RelayerPageInput): readonly LivePage[] {
   const page = (

@@ -26,7 +26,7 @@ export interface Preview {
   readonly connections: readonly PreviewConnection[];
   /** Time of the local chain's newest block, wall-clock ms. */
   readonly localTimeMs: (signal: AbortSignal) => Promise<number>;
-  /** The relayer's account. It can only simulate. */
+  /** The relayer's account, which can only simulate. */
   readonly account: Pick<TxSender, "address" | "simulate">;
   readonly close: () => void;
 }

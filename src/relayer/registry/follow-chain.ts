@@ -208,8 +208,8 @@ async function applyNotice(
 }
 
 /**
- * Returns true if the list must be read before a block of the stream is used. Either the chain went back, or blocks are missing between the
- * list and a new stream's first block.
+ * Returns true if the list must be read before a block of the stream is used. Either the chain went back, or blocks are missing
+ * between the list and a new stream's first block.
  */
 function isAfterGap(list: ListState, height: bigint): boolean {
   const last = list.streamHeight;

@@ -55,8 +55,9 @@ export interface SentResult {
 export interface QueryState {
   readonly query: RegisteredQuery;
   /**
-   * Local height from which this relayer must serve the query. It is the height of the query's last change or, for a TX query, of
-   * the first read. 0 for a KV query that has not changed since the first read, because the chain then knows when it became due.
+   * Local height from which this relayer must serve the query. This is the height of the query's last change or, for a TX query, of
+   * the first read. It is 0 for a KV query that has not changed since the first read. The chain then knows when the query became
+   * due.
    */
   readonly sinceHeight: bigint;
   /** Failures since the last result. */
@@ -170,7 +171,8 @@ export function notIncluded(state: QueryState, remote: RemoteHeight): QueryState
 }
 
 /**
- * Returns the state after a read whose values need no result, or undefined if they must be sent. They must be sent in these cases:
+ * Returns the state after a read whose values need no result, or undefined if they must be sent. The values must be sent in these
+ * cases:
  *
  * - the values differ from the last result's values;
  * - the last result is unknown;
@@ -258,8 +260,12 @@ export function outrun(state: QueryState): QueryState {
 const SUCCEEDED = { failures: 0, notBeforeMs: 0, error: undefined, isRequested: false } as const;
 
 /**
- * Returns true if a query must be read. Its backoff must be over, and one of these must apply: it has no result, `updatePeriod` local
- * blocks have passed since the last result or unchanged read, or an operator wants a result. `nowMs` is monotonic.
+ * Returns true if a query must be read. Its backoff must be over, and one of these cases must apply:
+ * - the query has no result;
+ * - `updatePeriod` local blocks have passed since the last result or unchanged read;
+ * - an operator wants a result.
+ *
+ * `nowMs` is monotonic.
  */
 export function isDue(state: QueryState, localHeight: bigint, nowMs: number): boolean {
   if (nowMs < state.notBeforeMs) return false;

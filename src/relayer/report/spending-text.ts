@@ -279,7 +279,7 @@ function forecastColumns(
 
 /** An account that will be empty sooner needs attention now. Otherwise somebody may notice too late. */
 const SOON_MS = 3 * DAY_MS;
-/** Text for longer times. They mean nothing, because prices and queries will have changed. */
+/** Text for longer times. Longer times mean nothing, because prices and queries will have changed. */
 const LONG = "more than a year";
 
 function emptyText(left: NonNullable<SpendingView["forecast"]>["empty"]["now"]): string {

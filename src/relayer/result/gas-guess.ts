@@ -9,7 +9,7 @@ export const GAS_PER_KEY = 30_000n;
 /** A contract that stores its result uses 77,000 gas, measured on a localnet. */
 const GAS_PER_CALLBACK = 90_000n;
 
-/** Returns a cautious estimate of a query's gas per result. It applies until the relayer has learned the query's gas. */
+/** Returns a cautious estimate of a query's gas per result. The estimate applies until the relayer has learned the query's gas. */
 export function gasGuess({ keys }: RegisteredQuery, allowKvCallbacks: boolean): bigint {
   return GAS_PER_KEY * BigInt(keys.length) + (allowKvCallbacks ? GAS_PER_CALLBACK : 0n);
 }

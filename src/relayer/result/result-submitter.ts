@@ -8,7 +8,7 @@ export interface ResultSubmitter {
   readonly address: string;
   /** Sets the listener for one worker's outcomes. */
   readonly subscribe: (worker: WorkerKey, listener: OutcomeListener) => void;
-  /** Data for planning a worker's next cycle. It is valid until the next await. */
+  /** Data for planning a worker's next cycle. The data is valid until the next await. */
   readonly view: (connectionId: string) => PipelineView;
   /**
    * Selects results for a connection's next cycle, longest due first, as many as can be sent soon. Any further result would only
@@ -45,13 +45,13 @@ export interface PipelineView {
   /** Duration of simulation and broadcast, ms. */
   readonly sendMs: number;
   /**
-   * Returns how many blocks early the connection reads. This is `own`, which its durations require, or one block if blocks are full
-   * and another connection reads early. In that case, results read only when due would find every block full.
+   * Returns how many blocks early the connection reads. Normally this is `own`, which the connection's durations require. If blocks
+   * are full and another connection reads early, it is one block: results read only when due would find every block full.
    */
   readonly lookAhead: (own: bigint) => bigint;
   /**
-   * Returns true if another result of the query may be read. A KV query may have two results before their broadcast: the relayer reads one
-   * while the other waits for its block. No result may be read while the query's last result is unknown.
+   * Returns true if another result of the query may be read. A KV query may have two results before their broadcast: the relayer
+   * reads one while the other waits for its block. No result may be read while the query's last result is unknown.
    */
   readonly mayRead: (query: Pick<RegisteredQuery, "id" | "type">) => boolean;
   /** The query's newest result that is expected, queued or in flight. */

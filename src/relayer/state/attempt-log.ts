@@ -32,8 +32,8 @@ export interface AttemptLogDeps {
   readonly queue: Pick<WriteQueue, "offer">;
   readonly nowMs: () => number;
   /**
-   * Local chain time, in wall-clock ms. It prevents a fast clock on this machine from deleting attempts early. Default: the wall
-   * clock.
+   * Local chain time, in wall-clock ms. Chain time prevents a fast clock on this machine from deleting attempts early. Default: the
+   * wall clock.
    */
   readonly localTimeMs?: () => number;
 }
@@ -59,7 +59,7 @@ export function createAttemptLog(chain: string, limits: AttemptLimits, deps: Att
   const { database, queue, nowMs, localTimeMs = nowMs } = deps;
   // The first write also deletes old rows. With many restarts and few attempts each, the count would never be reached.
   let sincePrune = PRUNE_EVERY;
-  /** Attempts whose write has not started. They arrive one by one, and a separate write for each would take too long. */
+  /** Attempts whose write has not started. Attempts arrive one by one, and a separate write for each would take too long. */
   let open: Attempt[] | undefined;
   const enqueue = (attempts: readonly Attempt[]): void => {
     if (open !== undefined && open.length < MAX_BATCH) {

@@ -27,7 +27,7 @@ export const ATTEMPT_OUTCOMES = [
 
 export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
 
-/** Outcomes of results that were no longer needed. They are not failures. */
+/** Outcomes of results that were no longer needed. These outcomes are not failures. */
 export const NOT_NEEDED: ReadonlySet<AttemptOutcome> = new Set([
   "superseded",
   "redundant",

@@ -29,8 +29,8 @@ interface FailedTransaction {
  * Applies a transaction's failure to its results. It refuses the result that caused the failure, and the other results are tried
  * again immediately.
  *
- * If the cause is unknown, the transaction is tried again in two halves until one result is left, which is refused. This finds one
- * bad result in log2 steps.
+ * If the cause is unknown, the transaction is tried again in two halves until one result is left, which is refused. Halving finds
+ * one bad result in log2 steps.
  */
 export function applyFailure(
   state: SubmitterState,
@@ -145,8 +145,8 @@ function isolate({ queries }: SubmitterState, entries: readonly Entry[]): void {
 }
 
 /**
- * Entries in different groups are sent in different transactions. "" is the group of entries that are not isolated: the chain
- * accepted their queries' last result, and no transaction with them has failed without naming a message.
+ * Entries in different groups are sent in different transactions. "" is the group of entries that are not isolated. The chain
+ * accepted their queries' last result. No transaction with them has failed without naming a message.
  */
 export function groupOf({ queries, deps }: SubmitterState, { result }: Entry): string {
   const { id } = result.query;
@@ -267,7 +267,7 @@ export interface TxFailure {
   readonly log: string;
 }
 
-/** What a failed transaction reveals about its parts. */
+/** The part of a failed transaction that caused its error. */
 type ErrorAttribution =
   /** the block has no capacity left: other transactions used it, or its limit is lower than assumed */
   | { readonly kind: "block-full" }
@@ -308,8 +308,8 @@ const ACCOUNT_ERROR =
   /account sequence mismatch|signature verification failed|unable to verify single signer/i;
 
 /**
- * Returns true if the chain already has a result for this remote height or a newer one, because another relayer was faster. The module
- * checks this before the proofs. The error code alone is not enough, because an out-of-gas error contains it in its text.
+ * Returns true if the chain already has a result for this remote height or a newer one, because another relayer was faster. The
+ * module checks this before the proofs. The error code alone is not enough, because an out-of-gas error contains it in its text.
  */
 export function isRedundant(reason: string): boolean {
   return reason.includes("is less than or equal to last result's remote height");

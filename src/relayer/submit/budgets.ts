@@ -36,8 +36,8 @@ export interface BlockBudgetOptions {
 }
 
 /**
- * The target of the deployed chain's fee market. It applies until the limits have been read, because more gas could raise the
- * price.
+ * The target of the deployed chain's fee market. The default applies until the limits have been read, because more gas could raise
+ * the price.
  */
 const DEFAULT_LIMITS: BlockLimits = {
   utilization: 15_000_000n,
@@ -100,11 +100,11 @@ export interface BlockBudgetStatus {
   readonly bytes: number;
   /** Gas that the chain allows in a block. */
   readonly chainGas: bigint;
-  /** Usable share of `chainGas`, per mille. It shrinks when blocks reject transactions, then grows back. */
+  /** Usable share of `chainGas`, per mille. The share shrinks when blocks reject transactions, then grows back. */
   readonly sharePermille: number;
 }
 
-/** Limits on a connection's transactions. They shrink while transactions of the configured size fail. */
+/** Limits on a connection's transactions. The limits shrink while transactions of the configured size fail. */
 export interface BatchBudget {
   readonly limits: () => BatchLimits;
   /** Halves the limits. Call it when a transaction failed, possibly because of its size. */
@@ -132,8 +132,8 @@ export function createBatchBudget(max: BatchLimits): BatchBudget {
 
 /**
  * A share of a limit that others also use. The available share cannot be read, so it is found by trial (additive increase,
- * multiplicative decrease). It shrinks quickly, because a failed transaction costs its fee, and grows slowly. It starts at the
- * whole limit.
+ * multiplicative decrease). The share shrinks quickly, because a failed transaction costs its fee, and grows slowly. It starts at
+ * the whole limit.
  */
 interface AdaptiveShare {
   /** Returns the share of `whole`, rounded down. */

@@ -95,7 +95,7 @@ export interface Pipeline {
   readonly giveUp: (ids: readonly number[]) => void;
   /**
    * Queues a proven result behind its query's other results. `id` is its id as an expected result. Returns the new entry and the
-   * entry that must be resolved: an older result of the same KV query, or the new entry itself if it is not newer.
+   * entry that must be resolved. The latter is an older result of the same KV query, or the new entry itself if it is not newer.
    */
   readonly queue: (
     result: ProvenResult,

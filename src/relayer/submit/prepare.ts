@@ -69,8 +69,8 @@ function plan(state: SubmitterState): readonly (readonly Entry[])[] {
 }
 
 /**
- * Returns the gas and bytes of prepared results that are sent before these. It omits prepared results that come after these and do
- * not fit in the same block. These results are then planned too, and the broadcast takes the longest-due results first.
+ * Returns the gas and bytes of prepared results that are sent before these. The sum omits prepared results that come after these
+ * and do not fit in the same block. These results are then planned too, and the broadcast takes the longest-due results first.
  *
  * Otherwise, a fast connection's prepared results would be sent before results that have been due longer but were proven a moment
  * later.
@@ -135,9 +135,9 @@ function expectedSoon({ pipeline, deps }: SubmitterState, ready: readonly Entry[
 }
 
 /**
- * Returns true if planning waits for more results: planned and in-flight results nearly fill a block, and few results are ready compared
- * with those being read or waiting behind another result. Planning the few now would not send them earlier, but it would delay the
- * others by a simulation and a broadcast, a round trip each.
+ * Returns true if planning waits for more results. It waits if planned and in-flight results nearly fill a block, and if most other
+ * results are still being read or wait behind another result. Planning the few ready results now would not send them earlier. It
+ * would delay the others by a simulation and a broadcast, a round trip each.
  */
 function waitForMore(state: SubmitterState, ready: readonly Entry[]): boolean {
   const { pipeline, block } = state;

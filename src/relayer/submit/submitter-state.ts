@@ -119,7 +119,7 @@ export interface SubmitterState {
   readonly margin: GasMargin;
   readonly market: Market;
   readonly block: BlockBudget;
-  /** Limits on one transaction. They shrink while the node refuses transactions as too large. */
+  /** Limits on one transaction. The limits shrink while the node refuses transactions as too large. */
   readonly batch: BatchBudget;
   /** Simulated transactions, in the order of their plans. */
   prepared: readonly Prepared[];
@@ -132,7 +132,7 @@ export interface SubmitterState {
   readonly work: ChangeSignal;
 }
 
-/** What the submitter remembers about queries while they have no result in the pipeline. */
+/** The submitter's marks on queries without a result in the pipeline. */
 interface QueryMarks {
   /** Queries from failed transactions whose error named no message. Members of a group are tried separately from all others. */
   readonly isolated: Map<bigint, string>;

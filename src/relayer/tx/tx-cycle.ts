@@ -113,7 +113,10 @@ export function planSearch(done: bigint | undefined, tip: bigint, lookback: bigi
   return { from, to: last < tip ? last : tip };
 }
 
-/** Reads and proves dead letters again and sends them. Each is either included or becomes a dead letter with a new reason. */
+/**
+ * Reads and proves dead letters again and sends them. Each transaction is either included or becomes a dead letter with a new
+ * reason.
+ */
 async function sendAgain(
   cycle: TxCycle,
   state: QueryState,
@@ -232,8 +235,8 @@ async function proveBlock(
 }
 
 /**
- * Returns true if a block's transactions can never be proven. The block is below all trusted heights, an error is final, or no endpoint has
- * had the required data for `giveUpAfterMs`. A request limit, an outage or a wrong response is never a reason.
+ * Returns true if a block's transactions can never be proven. The block is below all trusted heights, an error is final, or no
+ * endpoint has had the required data for `giveUpAfterMs`. A request limit, an outage or a wrong response is never a reason.
  */
 function isUnprovable(cycle: TxCycle, error: unknown, state: QueryState, height: bigint): boolean {
   const { code } = error instanceof LightClientError ? error.facts : { code: undefined };

@@ -60,8 +60,8 @@ function toCondition(item: unknown): TxCondition | undefined {
 }
 
 /**
- * Returns a CometBFT query with the height range and as many conditions as fit in 512 characters. It omits conditions that the
- * query language cannot express, so the search may find too much. Filter the results with {@link matches}.
+ * Returns a CometBFT query with the height range and as many conditions as fit in 512 characters. The query omits conditions that
+ * the query language cannot express, so the search may find too much. Filter the results with {@link matches}.
  */
 export function searchText(conditions: readonly TxCondition[], range: BlockRange): string {
   let text = `tx.height>=${range.from} AND tx.height<=${range.to}`;

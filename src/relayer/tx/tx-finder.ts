@@ -180,7 +180,7 @@ async function requireWholeIndex(
 
 const finders = new WeakMap<BlockReader, TxFinder>();
 
-/** Returns this chain's finder. It remembers across cycles whether the node has an index. */
+/** Returns this chain's finder. The finder remembers across cycles whether the node has an index. */
 export function txFinderOf(chain: SearchedChain, deps: TxFinderDeps): TxFinder {
   const finder = finders.get(chain.comet) ?? createTxFinder(chain, deps);
   finders.set(chain.comet, finder);
@@ -242,7 +242,7 @@ async function scanBlock(
     code === 0 && matches(conditions, { height: at, hash: "", events });
   if (counts.get(at) === results.length && !results.some(isCandidate)) return [];
   const { block, endpoint } = await raceAbort(comet.block(height), signal);
-  // The header proves the block's transactions. It does not prove the numbers and results from the endpoints.
+  // The header proves the block's transactions. The header does not prove the endpoints' numbers and results.
   counts.set(at, block.txs.length);
   // The search would never return to a transaction whose result is missing here.
   if (block.txs.length !== results.length) {

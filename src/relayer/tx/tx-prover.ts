@@ -20,7 +20,9 @@ interface ProvenTxResult {
   readonly result: ReturnType<typeof txQueryResult>;
 }
 
-/** Builds results with verified proofs. It reads each header and each block's results once, so create one prover per cycle. */
+/**
+ * Builds results with verified proofs. A prover reads each header and each block's results once, so create one prover per cycle.
+ */
 export interface TxProver {
   /**
    * Returns results for transactions in block `height`, and proves that the block includes and executed each. Throws `RelayError`

@@ -24,9 +24,9 @@ export interface TxDeps {
   readonly journal: Journal;
   /** Number of blocks before the tip at which the search for an unknown query starts. */
   readonly lookbackBlocks: bigint;
-  /** Whether to skip blocks that every endpoint has pruned; absent: true. */
+  /** Skips blocks that every endpoint has pruned. Default: true. */
   readonly skipPruned?: boolean;
-  /** How long to wait for data that no endpoint has before its transactions become dead letters; absent: a day. */
+  /** Wait for data that no endpoint has. After it, the data's transactions become dead letters. Default: a day. */
   readonly giveUpAfterMs?: number;
   /** Dead letters that an operator wants to resubmit; absent: none. */
   readonly resubmissions?: Pick<Resubmissions, "take">;

@@ -66,8 +66,8 @@ function inChainOrder(found: readonly FoundTx[]): readonly FoundTx[] {
 }
 
 /**
- * Returns what is wrong with a page; undefined if nothing is. The page is wrong if the node found a transaction for the whole
- * filter that {@link matches} refuses, because its events are then in an unknown format.
+ * Returns what is wrong with a page; undefined if nothing is. A page is wrong if the node found a transaction for the whole filter
+ * that {@link matches} refuses. The transaction's events are then in an unknown format.
  */
 export function whyRefused({ conditions, range }: TxSearch, page: SearchPage): string | undefined {
   if (!isWholeText(conditions, range)) return undefined;

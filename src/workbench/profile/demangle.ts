@@ -98,7 +98,7 @@ class V0Reader {
   private readonly text: string;
   private at = 0;
   private depth = 0;
-  /** Number of characters read, including through back references. It bounds the work. */
+  /** Number of characters read, including through back references. This number bounds the work. */
   private read = 0;
 
   constructor(text: string) {

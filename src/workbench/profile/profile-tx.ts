@@ -44,7 +44,8 @@ export interface ProfileDeps {
 }
 
 /**
- * Profiling takes longer than the work itself. It gets only twice a query's time, because the chain makes no blocks until it ends.
+ * Profiling takes longer than the work itself. Profiling gets only twice a query's time, because the chain makes no blocks until it
+ * ends.
  */
 const PROFILE_TIME = 2;
 

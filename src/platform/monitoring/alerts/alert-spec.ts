@@ -45,7 +45,7 @@ export interface AlertSpec {
   readonly severity: Severity | "none";
   /** One sentence, equal for all alerts with this name. */
   readonly summary: string;
-  /** Full sentences. They may contain Prometheus templates. */
+  /** Full sentences. The sentences may contain Prometheus templates. */
   readonly description: string;
   /** The problem's consequences and cost, in full sentences. */
   readonly impact: string;

@@ -8,7 +8,7 @@ const RUNBOOKS_URL = "https://runbooks.example/";
 /** Grafana's root URL. Each installation replaces it, as `alerts/README.md` shows. */
 const GRAFANA_URL = "https://grafana.example/";
 
-/** Dashboard uids. They appear in links, so they do not change. */
+/** Dashboard uids. Uids appear in links, so they do not change. */
 export const DASHBOARDS = {
   overview: "relaywatch-overview",
   paid: "relaywatch-am-i-paid",

@@ -179,8 +179,8 @@ export const BAD_ABOVE_ZERO: ColorSteps = [
 ];
 
 /**
- * Returns these jobs' restart annotation. Its time is the metric's value, so it marks a restart that took up to a day. The kernel's
- * clock provides the start time, which varies by a second without a restart.
+ * Returns these jobs' restart annotation. The annotation's time is the metric's value, so it marks a restart that took up to a day.
+ * The kernel's clock provides the start time, which varies by a second without a restart.
  */
 export function restartsOf(selector: string): string {
   const start = `process_start_time_seconds{${selector}}`;

@@ -115,7 +115,7 @@ function submissionOf(message: Readonly<Record<string, unknown>>): txsTx.MsgSubm
   };
 }
 
-/** Creates the module for transactions on other chains through interchain accounts. This chain has none. */
+/** Creates the module for transactions on other chains through interchain accounts. This chain has no interchain accounts. */
 function createInterchainTxs(options: ParamsOnlyOptions): ChainModule {
   const { chainName, bech32Prefix, authority, denom } = options;
   const schema: genesis.GenesisSchema<InterchainTxsGenesis> = {

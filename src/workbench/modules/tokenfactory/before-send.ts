@@ -31,7 +31,7 @@ export function createBankHooks(keepers: Keepers): BankHooks {
           keepers,
         );
       } catch (error) {
-        // A contract that only tracks must not stop a payment. Its writes before its failure stay.
+        // A contract that only tracks must not stop a payment. The contract's writes before its failure stay.
         if (!(error instanceof ModuleError)) throw error;
       }
     },
