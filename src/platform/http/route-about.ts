@@ -88,7 +88,6 @@ export function errorOf(description: string): ReplyAbout {
   return jsonOf(ERROR_SCHEMA, description);
 }
 
-
 /** A whole number as text: ids, heights, amounts, gas. */
 export const digits = z.string().regex(/^-?\d+$/);
 /** ISO 8601, UTC. */
