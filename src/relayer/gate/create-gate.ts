@@ -73,8 +73,8 @@ const FLUSH_MS = 1_500;
  * the store are durable.
  *
  * With PostgreSQL, each write's database transaction checks that this process still has the lease. This check fences every
- * broadcast. Another process may acquire the lease while an admitted transaction is in flight. Blocks then include only one
- * transaction, because both processes use the same account sequence.
+ * broadcast. Another process may acquire the lease while an admitted transaction is in flight. Both processes use the same account,
+ * so blocks include at most one of two transactions with the same sequence.
  */
 export function createGate(deps: GateDeps): RelayerGate {
   let refusal: { readonly reason: string; readonly lasts: () => boolean } | undefined;

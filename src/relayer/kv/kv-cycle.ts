@@ -69,7 +69,7 @@ export interface KvDemand {
  *
  * A cycle reads all queries at one remote height, so that they share a header and at most one client update. The header belongs to
  * the newest block H. The state belongs to H−1, because a header contains the previous block's app hash. An older header would save
- * no calls and provide older values. An older header could also be below the client's latest height.
+ * no calls and provide older values, and it could be below the client's latest height.
  */
 export async function planKvCycle(
   worker: ConnectionWorker,

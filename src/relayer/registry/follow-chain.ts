@@ -104,7 +104,7 @@ async function nextNotice(
   return notice;
 }
 
-/** Reads the height. Returns whether the chain has more new blocks than the one whose notice may still arrive. */
+/** Reads the height. Returns true if the chain has more new blocks than the one whose notice may still arrive. */
 async function poll(deps: FollowDeps, signal: AbortSignal): Promise<boolean> {
   const before = deps.height.now();
   const { latestHeight, latestTimeNs } = await deps.local.status(signal);

@@ -135,7 +135,7 @@ function expectedSoon({ pipeline, deps }: SubmitterState, ready: readonly Entry[
 }
 
 /**
- * Returns true if planning waits for more results. It waits if planned and in-flight results nearly fill a block, and if most other
+ * Returns true if planning waits for more results. It waits if planned and in-flight results nearly fill a block, and if far more
  * results are still being read or wait behind another result. Planning the few ready results now would not send them earlier. It
  * would delay the others by a simulation and a broadcast, a round trip each.
  */

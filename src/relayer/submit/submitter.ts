@@ -117,9 +117,9 @@ interface Capacity {
 }
 
 /**
- * Returns the capacity for reads: one block behind the block that is in flight or sent next, and another block for a look-ahead of
- * 2. The capacity is 0 while most of the connection's share of the following block is taken. Otherwise, small groups of queries
- *    would follow each other, each with its own cycle's round trips.
+ * Returns the capacity for reads: one block behind the block that is in flight or sent next. A look-ahead of 2 adds another block.
+ * The capacity is 0 while most of the connection's share of the following block is taken. Otherwise, small groups of queries would
+ * follow each other, each with its own cycle's round trips.
  */
 function capacityOf(state: SubmitterState, connectionId: string, lookAhead: bigint): Capacity {
   const { deps, pipeline, block, options, pace } = state;

@@ -235,8 +235,8 @@ async function proveBlock(
 }
 
 /**
- * Returns true if a block's transactions can never be proven. The block is below all trusted heights, an error is final, or no
- * endpoint has had the required data for `giveUpAfterMs`. A request limit, an outage or a wrong response is never a reason.
+ * Returns true if a block's transactions can never be proven. The reason is a block below all trusted heights, a final error, or
+ * data that no endpoint has had for `giveUpAfterMs`. A request limit, an outage or a wrong response is never a reason.
  */
 function isUnprovable(cycle: TxCycle, error: unknown, state: QueryState, height: bigint): boolean {
   const { code } = error instanceof LightClientError ? error.facts : { code: undefined };

@@ -73,7 +73,7 @@ export function searchText(conditions: readonly TxCondition[], range: BlockRange
   return text;
 }
 
-/** Returns whether {@link searchText} expresses every condition. */
+/** Returns true if {@link searchText} expresses every condition. */
 export function isWholeText(conditions: readonly TxCondition[], range: BlockRange): boolean {
   const parts = conditions.map(conditionText);
   const size = parts.reduce((sum, part) => sum + 5 + (part ?? "").length, searchText([], range).length);

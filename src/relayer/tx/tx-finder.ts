@@ -145,7 +145,7 @@ async function countTxs(
 
 /**
  * Compares the number of transactions in the blocks with the number in the index. An index may lack transactions, for example those
- * of the last block before a crash. Returns whether all the asked endpoints have a complete index. Throws `RelayError`
+ * of the last block before a crash. Returns true if all the asked endpoints have a complete index. Throws `RelayError`
  * "index-incomplete" if every index lacks transactions.
  */
 async function requireWholeIndex(
