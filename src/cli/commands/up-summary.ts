@@ -31,7 +31,6 @@ export function whatIsMissing(parts: UpParts): string {
   return missing.join("; ");
 }
 
-/** Formats the status of all parts in one line. */
 export function summaryLine(parts: UpParts, colours: boolean): string {
   const paint = pc.createColors(colours);
   return [summaryChainText(parts), relayerText(parts, paint), watchdogText(parts, paint)].join("  |  ");

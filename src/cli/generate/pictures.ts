@@ -5,7 +5,6 @@ import { join } from "node:path";
 
 interface PictureSet {
   readonly folder: string;
-  /** The test that takes the pictures. */
   readonly test: string;
   /** Picture files, each with the name that the test gives it. */
   readonly pictures: Readonly<Record<string, string>>;
@@ -49,7 +48,6 @@ const SETS: readonly PictureSet[] = [
 
 /** File with the hash of the sources from which the pictures were taken. */
 const HASH_FILE = "sources.sha256";
-/** Time limit for all of a set's pictures. */
 const LONGEST_MS = 1_200_000;
 
 /** Returns a hash of a set's sources, in hex. */

@@ -90,7 +90,6 @@ const statusReply = z.object({
   }),
 });
 
-/** Facts from a node's RPC server. */
 export interface NodeFacts {
   readonly chainId: string;
   /** Consensus address and public key (base64) of the node's validator; undefined if it has no voting power. */
@@ -129,7 +128,6 @@ export async function requireSameChain(
     throw new CliError(EXIT.badConfig, `${option} is a node of ${found}, not of ${chainId}`);
 }
 
-/** Facts from a chain's REST API. */
 export interface ChainFacts {
   readonly prefix: string;
   /** Denom of the fees. */

@@ -72,7 +72,6 @@ export function urlOf<Text extends string | undefined>(url: Text, asked: Asked):
   throw usage(asked, `; ${JSON.stringify(url)} is not such a URL`);
 }
 
-/** Returns an error that explains an option and gives an example. */
 export function usage({ option, meaning, example }: Asked, problem = ""): CliError {
   return new CliError(EXIT.usage, `${option}: ${meaning}, e.g. ${example}${problem}`);
 }

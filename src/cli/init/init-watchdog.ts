@@ -259,7 +259,6 @@ async function neededSetting(
   );
 }
 
-/** Parses "key=value". */
 function settingsOf(words: readonly string[]): ReadonlyMap<string, string> {
   return new Map(
     words.map((word) => {

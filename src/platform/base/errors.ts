@@ -1,4 +1,3 @@
-/** Machine-readable part of an error: a code and its facts. */
 export interface ErrorFacts {
   readonly code: string;
 }

@@ -8,7 +8,6 @@ export interface FaultState {
   readonly on: boolean;
   /** Time at which the fault switches itself off, ms since the Unix epoch; undefined if it stays on. */
   readonly untilMs: number | undefined;
-  /** The visible effect of the fault. */
   readonly effect: string;
 }
 

@@ -12,7 +12,6 @@ export interface Logger {
   readonly info: (message: string, fields?: LogFields) => void;
   readonly warn: (message: string, fields?: LogFields) => void;
   readonly error: (message: string, fields?: LogFields) => void;
-  /** Creates a logger that adds these fields to every line. */
   readonly child: (fields: LogFields) => Logger;
 }
 

@@ -48,7 +48,6 @@ export async function supervise(
   return errors;
 }
 
-/** Throws the first error of {@link supervise}, if any. */
 export function throwFirst(errors: readonly ServiceError[]): void {
   const [first] = errors;
   if (first !== undefined) throw first.error;

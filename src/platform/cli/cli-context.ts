@@ -3,7 +3,6 @@ import type { LiveScreen } from "./live-screen.ts";
 import type { LogConfig } from "../config/config-fields.ts";
 import type { PromptStreams } from "./prompt.ts";
 
-/** A command's view of its process. */
 export interface CliContext {
   /** Process arguments that follow the program's name. */
   readonly words: readonly string[];

@@ -6,7 +6,6 @@ import { readTextBody } from "../base/read-text.ts";
 import type { Secret } from "../base/secret.ts";
 import { CliError } from "./cli-error.ts";
 
-/** A request to a daemon's HTTP API. */
 export interface DaemonRequest {
   /** Name for messages, for example "oracle-watchdog". */
   readonly daemon: string;

@@ -45,7 +45,6 @@ function collect(
   };
 }
 
-/** Values of {@link corsOptions} and {@link allowHostOption}. */
 export interface AccessOptions {
   readonly cors?: readonly string[] | boolean;
   readonly allowHost?: readonly string[];

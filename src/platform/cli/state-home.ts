@@ -18,7 +18,6 @@ export function localnetChainsHome(portOffset: number): string {
   return join(localnetStateDir(portOffset), "chains");
 }
 
-/** File with the control API's bearer token. */
 export function controlTokenFile(portOffset: number): string {
   return tokenFileIn(localnetStateDir(portOffset));
 }

@@ -70,7 +70,6 @@ interface Pool {
   readonly all: Map<Socket, HttpConnection>;
   /** Connections with no request in progress, longest idle first. */
   readonly idle: Set<HttpConnection>;
-  /** Number of queued requests across all connections. */
   queued: number;
   /** Number of state changes so far across all connections. */
   changes: number;

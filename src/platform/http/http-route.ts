@@ -96,14 +96,12 @@ export function errorReply(status: number, code: string, message: string): HttpR
 interface RequestContext {
   readonly maxBodyBytes: number;
   readonly largeBodies: LargeBodies;
-  /** Aborts when the server starts to close. */
   readonly closing: AbortSignal;
 }
 
 /** Bodies above 64 KiB, across all unanswered requests. */
 export interface LargeBodies {
   readonly maxBytes: number;
-  /** Received bytes. */
   bytes: number;
 }
 

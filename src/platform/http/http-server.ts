@@ -34,9 +34,7 @@ export interface HttpLimits {
    * is closed.
    */
   readonly maxConnections: number;
-  /** Time allowed for a request's head to arrive. */
   readonly headersTimeoutMs: number;
-  /** Time allowed for the complete request to arrive. */
   readonly requestTimeoutMs: number;
   /** Idle time after which a keep-alive connection is closed. */
   readonly keepAliveMs: number;
@@ -128,7 +126,6 @@ interface ServerContext {
   readonly connections: HttpConnections;
   readonly budget: SendBudget;
   readonly checkAccess: ReturnType<typeof createAccessCheck>;
-  /** Aborts when the server starts to close. */
   readonly closing: AbortSignal;
   readonly maxBodyBytes: number;
   readonly largeBodies: LargeBodies;

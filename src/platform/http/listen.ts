@@ -20,7 +20,6 @@ export interface ListenOptions {
   readonly name: string;
   /** Port 0 picks a free port. */
   readonly listen: ListenAddress;
-  /** The option or configuration key that changes the port. */
   readonly portOption: string;
 }
 

@@ -13,7 +13,6 @@ export interface RouteAbout {
   readonly summary: string;
   /** Descriptions of query parameters by name, in Markdown. */
   readonly query?: Readonly<Record<string, string>>;
-  /** Schema for the JSON in the request's body. */
   readonly body?: z.ZodType;
   /** Replies by status. The server's own errors are the same for all routes. */
   readonly replies: Readonly<Record<number, ReplyAbout>>;

@@ -3,7 +3,6 @@ import type { Logger, LogLevelControl } from "../base/logger.ts";
 import type { BuildInfo } from "./build-info.ts";
 import type { ServiceManager } from "./service-manager.ts";
 
-/** Dependencies that the process passes to a daemon. */
 export interface DaemonContext {
   /** Aborts when the process receives SIGINT or SIGTERM. */
   readonly signal: AbortSignal;
@@ -24,7 +23,6 @@ export interface DaemonContext {
   readonly nameSettings?: (text: string) => string;
 }
 
-/** Configuration key for the address of a daemon's HTTP server. */
 export const LISTEN_KEY = "http.listen";
 
 export interface DaemonEndpoint {

@@ -15,7 +15,6 @@ export class FolderInUseError extends CodedError<{
   readonly holder: string;
 }> {}
 
-/** Exclusive use of a folder by this process. */
 export interface FolderLock {
   readonly release: () => void;
 }

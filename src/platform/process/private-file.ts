@@ -33,7 +33,6 @@ export function createPrivateFile(path: string): void {
 /** Name of the file in a daemon's state directory with the token for requests that change something. */
 const TOKEN_FILE = "control-token";
 
-/** Path of the token file in a daemon's state directory. */
 export function tokenFileIn(stateDir: string): string {
   return join(stateDir, TOKEN_FILE);
 }

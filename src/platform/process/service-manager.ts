@@ -5,7 +5,6 @@ import type { Clock } from "../base/clock.ts";
 import { errorMessage } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
 
-/** A daemon's state, for the service manager. */
 export interface ServiceState {
   /** True once startup is complete. The value stays true if a chain or a node goes down later. */
   readonly isStarted: boolean;

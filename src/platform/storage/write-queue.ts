@@ -58,7 +58,6 @@ interface PendingWrite {
 }
 
 interface BatchTries extends Tries {
-  /** Maximum number of writes in the next transaction. */
   size: number;
 }
 

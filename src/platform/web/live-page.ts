@@ -7,7 +7,6 @@ import { isoTime } from "../base/time.ts";
 export interface PageView {
   /** Values of the `:name` segments in the page's path. */
   readonly params: Readonly<Record<string, string>>;
-  /** Query parameters of the page's address. */
   readonly query: URLSearchParams;
 }
 

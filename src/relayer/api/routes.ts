@@ -211,7 +211,6 @@ function attemptJson(attempt: Attempt): JsonObject {
   };
 }
 
-/** Maximum number of parts in a summary. */
 const MAX_PARTS = 1_000;
 
 /**

@@ -38,7 +38,6 @@ export interface LocalQueries extends LightClientQueries {
     height?: QueryHeight,
   ) => Promise<RegisteredQuery | undefined>;
   readonly blockLimits: (signal: AbortSignal) => Promise<BlockLimits>;
-  /** Returns the fee market's state after block `height`. */
   readonly marketState: (height: bigint, signal: AbortSignal) => Promise<MarketState>;
   /** Returns the account's balance in one denom; 0 if the account does not exist. */
   readonly balance: (address: string, denom: string, signal: AbortSignal) => Promise<bigint>;

@@ -24,7 +24,6 @@ export interface RegisteredQuery {
   readonly registeredAtHeight: bigint;
   /** Local height of the last result; 0 before the first result. */
   readonly lastLocalHeight: bigint;
-  /** Remote height of the last KV result. */
   readonly lastRemoteHeight: RemoteHeight | undefined;
 }
 

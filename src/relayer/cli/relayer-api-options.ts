@@ -13,7 +13,6 @@ import { tokenFileIn } from "../../platform/process/private-file.ts";
 import { relayerConfigKind } from "../config/relayer-config.ts";
 import { jsonOption } from "../../platform/cli/output-options.ts";
 
-/** Options that select a running relayer's HTTP API. */
 export interface RelayerApiOptions {
   readonly url?: string;
   /** Port offset of this machine's relayer, for use without a URL. Default: 0. */

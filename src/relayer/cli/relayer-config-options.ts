@@ -26,7 +26,6 @@ import type { Environment } from "../from-env/env-values.ts";
 import { readEnv } from "../from-env/read-env.ts";
 import { nameVariables } from "../from-env/variables.ts";
 
-/** Options that select a relayer's configuration. */
 export interface RelayerConfigOptions {
   readonly config?: string;
   /** True: read only the process environment. A path: also read the variables in that file. */
@@ -160,7 +159,6 @@ export function queryIdsOption(): Option {
 
 const TOKEN_VARIABLE = "LOCALNET_CONTROL_TOKEN";
 
-/** The localnet's data that its relayer needs. */
 interface LocalnetOfRelayer {
   readonly chainIds: Readonly<Record<"local" | "remote", string>>;
   /** A public test mnemonic: anybody can sign with it. */

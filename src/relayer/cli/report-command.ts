@@ -105,7 +105,6 @@ async function readUnit(
   return spending === undefined ? {} : { denom: spending.denom, unit: unitOf(spending) };
 }
 
-/** Returns a function that reads a path of the relayer's API. */
 function asker(place: RelayerPlace, context: CliContext): (path: string) => Promise<unknown> {
   const url = urlOf(place);
   const hint =

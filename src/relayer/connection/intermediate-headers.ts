@@ -74,7 +74,6 @@ function isVerifiable(block: LightBlockBytes, trust: Trust, { trustLevel }: Ligh
   return isTrusted(powersOf(trust.validatorSet), signedBlock(block), trustLevel);
 }
 
-/** The path from a trusted height to a block. */
 interface Way {
   readonly block: LightBlockBytes;
   readonly from: Trust;

@@ -26,7 +26,6 @@ import { type CostLedger, SPANS } from "./cost-ledger.ts";
 import { byOwner, type CostWindow, readWindows } from "./cost-windows.ts";
 import { type FeeAllowance, readAllowance } from "./fee-allowance.ts";
 
-/** The paying account and its remaining funds. */
 interface PayerView {
   /** Bech32 address of the account that pays the fees. */
   readonly address: string;

@@ -46,7 +46,6 @@ interface CheckedChain {
   readonly chainId: string;
   readonly client: PooledChainClient;
   readonly role: "local" | "remote";
-  /** Wall-clock time, ms. */
   readonly nowMs: () => number;
 }
 

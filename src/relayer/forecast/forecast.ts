@@ -242,7 +242,6 @@ function gasOfResult(queries: readonly MeasuredQuery[]): (load: RegisteredLoad) 
   return ({ owner, gas }) => meanGas(owners.get(owner)) ?? all ?? gas * DEC18_ONE;
 }
 
-/** Mean gas per result; undefined without results. */
 function meanGas(sum: Pick<MeasuredQuery, "gas" | "results"> | undefined): Dec18 | undefined {
   return sum === undefined || sum.results === 0 ? undefined : (sum.gas * DEC18_ONE) / BigInt(sum.results);
 }

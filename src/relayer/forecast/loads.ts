@@ -44,7 +44,6 @@ export function adviseOnPrices(
   return undefined;
 }
 
-/** Settings that determine a transaction's cost. */
 type FeeConfig = Pick<RelayerConfig, "gas" | "batch" | "connections">;
 
 /** Returns the part of a forecast's input that the configuration determines. */

@@ -25,7 +25,6 @@ export interface MarketFacts {
   readonly othersGas: bigint;
   /** Maximum price at which a burst may send a backlog. */
   readonly ceiling: Dec18;
-  /** Local block time, ms. */
   readonly blockMs: number;
   /** Price paid per unit of gas used, divided by the block's price. Fees are paid for gas limits, which include a margin. */
   readonly feeFactor: Dec18;

@@ -83,9 +83,7 @@ interface Memory {
    */
   readonly armed: "any" | "old" | "none";
   readonly burst: Burst | undefined;
-  /** Gas in the last budget. */
   readonly gas: bigint;
-  /** Number of consecutive blocks without a backlog. */
   readonly calmBlocks: number;
   /** Factor applied to the steady price while others leave no gas at that price. */
   readonly creep: Dec18;

@@ -41,7 +41,6 @@ export interface Market {
   readonly setParams: (params: Params | undefined) => void;
   /** The parameters; undefined without a fee market. Do not read the market's state without them. */
   readonly params: () => Params | undefined;
-  /** Records the state after a block. */
   readonly recordState: (height: bigint, state: State) => void;
   /** Records this height's price in the fee denom, for a market with a different denom. */
   readonly recordFeePrice: (height: bigint, price: Dec18) => void;

@@ -263,7 +263,6 @@ export interface Reserve {
 }
 
 interface ReserveDeps {
-  /** Reads the paying account's balance. */
   readonly readBalance: (signal: AbortSignal) => Promise<bigint>;
   readonly clock: Clock;
 }

@@ -39,7 +39,6 @@ export interface Lateness {
   readonly isOverdue: boolean;
 }
 
-/** The current heights and times for {@link latenessOf}. */
 export interface Present {
   readonly localHeight: bigint;
   readonly nowMs: number;

@@ -60,7 +60,6 @@ export interface Problem {
   readonly sinceMs?: number;
 }
 
-/** A query in {@link HealthFacts}. */
 interface QueryLateness {
   readonly id: bigint;
   readonly connectionId: string;

@@ -188,7 +188,6 @@ function isTooSoon(at: RemoteHeight, last: RemoteHeight | undefined, minBlocks: 
   return last?.revision === at.revision && at.height - last.height < minBlocks;
 }
 
-/** Everything that a cycle reads from the remote chain. */
 interface RemoteReads {
   readonly block: LightBlockBytes;
   readonly answers: KeyAnswers;
@@ -306,7 +305,6 @@ function updateOf(
   };
 }
 
-/** Stores a KV result's outcome in its query's state. */
 export function recordKvOutcome(
   worker: ConnectionWorker,
   { query, at: remote }: ProvenResult,

@@ -14,7 +14,6 @@ import { M, PLACE } from "./relayer-parts.ts";
 /** The label starts with the line's statistic, because Grafana cuts off the end of a long name. */
 const of = (text: string): string => `${text} {{connection_id}} {{instance}}`;
 
-/** One row per connection of each relayer. */
 const CONNECTION_TABLE: PanelSpec = table(
   "Connections",
   [

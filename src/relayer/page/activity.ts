@@ -6,7 +6,6 @@ export interface ActivitySample {
   readonly included: number;
   /** Failed attempts. A result that was no longer needed is not a failure. */
   readonly failed: number;
-  /** Local transactions with results. */
   readonly transactions: number;
   /** Client updates that those results needed. */
   readonly updates: number;

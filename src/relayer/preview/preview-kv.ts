@@ -31,7 +31,6 @@ import type { Preview, PreviewConnection } from "./open-preview.ts";
 /** The result that a relayer would submit now for one KV query, compared with the chain's last result. */
 export interface KvPreview {
   readonly query: RegisteredQuery;
-  /** Remote height of the values. */
   readonly at: RemoteHeight;
   /**
    * True if the proofs verify and the local chain accepts the result. "answered": the proofs verify, but another relayer has
@@ -144,7 +143,6 @@ interface ProvenQuery {
     | { readonly ok: false; readonly reason: string };
 }
 
-/** Reads and proves the queries at one height of the remote state. */
 async function proveAt(
   { account, config }: Preview,
   { remote }: PreviewConnection,

@@ -17,7 +17,6 @@ import { previewKv } from "./preview-kv.ts";
 /** The local chain's fee market and the measurements from its recent blocks. */
 export interface MarketPreview {
   readonly params: Params;
-  /** Price of the next block. */
   readonly price: Dec18;
   /** Mean time between two recent blocks, ms. */
   readonly blockMs: number;

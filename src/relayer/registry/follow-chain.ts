@@ -40,7 +40,6 @@ export interface FollowDeps {
   readonly metrics: { readonly queryListReloads: Pick<Counter, "inc"> };
   /** Interval between regular reloads of the query list. */
   readonly reloadMs: () => number;
-  /** Called after each complete read of the list. */
   readonly onLoaded: () => void;
   /** Called with each failed read's error. */
   readonly onLocalError: (error: unknown) => void;

@@ -6,7 +6,6 @@ import type { Remedy } from "../forecast/remedies.ts";
 /** The format of a forecast's amounts and times. */
 export interface ForecastStyle {
   readonly denom: string;
-  /** Local block time, ms. */
   readonly blockMs: number;
   /** Thousands separator. */
   readonly separator: string;

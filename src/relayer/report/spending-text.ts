@@ -29,7 +29,6 @@ export interface SpendingRow {
   readonly windows: ReadonlyMap<CostWindowName, Sum>;
 }
 
-/** The spending in words, for the page and the report. */
 export interface SpendingText {
   /** Name of the unit in the tables. */
   readonly unit: string;

@@ -37,7 +37,6 @@ export function isPaid(
   return kind === "included" || (kind === "failed" && confirmation.isUnpaid !== true);
 }
 
-/** Receives transactions that paid a fee. */
 export interface PaymentSink {
   readonly record: (transaction: PaidTransaction) => void;
 }

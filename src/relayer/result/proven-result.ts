@@ -75,7 +75,6 @@ const DROP_TEXTS = {
   removed: undefined,
 } as const;
 
-/** Converts the outcome to the fields of an attempt. */
 export function toAttempt(outcome: ResultOutcome): Pick<Attempt, "outcome" | "reason"> {
   switch (outcome.kind) {
     case "included":

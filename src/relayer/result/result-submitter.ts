@@ -69,6 +69,5 @@ export interface PipelineView {
 export interface DepartingResult {
   /** Local height of the broadcast, past or expected. */
   readonly sentAt: bigint;
-  /** Remote height of the result. */
   readonly at: RemoteHeight;
 }

@@ -42,7 +42,6 @@ export interface Attempt {
   /** Bech32 address of the contract that owns the query. */
   readonly owner: string;
   readonly type: RegisteredQuery["type"];
-  /** Wall-clock time at which the attempt started, ms. */
   readonly startedAtMs: number;
   /** Local height at which the query was due. */
   readonly dueHeight: bigint;
@@ -64,7 +63,6 @@ export interface Attempt {
 
 /** An attempt's start on both clocks. */
 export interface AttemptStart {
-  /** Wall-clock time, ms. */
   readonly wallMs: number;
   readonly monotonicMs: number;
 }
@@ -79,7 +77,6 @@ export interface EndedAttempt extends Attempt {
   readonly durationMs: number;
 }
 
-/** Receives attempts once they have ended. */
 export interface AttemptSink {
   readonly note: (attempts: readonly EndedAttempt[]) => void;
 }

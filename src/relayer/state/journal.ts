@@ -196,7 +196,6 @@ function handledOf({ handled }: JournalRows, queryId: bigint): Map<string, bigin
   return known;
 }
 
-/** Removes relayed transactions up to a height. */
 function dropUpTo(rows: JournalRows, queryId: bigint, height: bigint): void {
   const handled = rows.handled.get(queryId);
   if (handled === undefined) return;

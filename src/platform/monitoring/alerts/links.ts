@@ -56,7 +56,6 @@ export function panelPath({ dashboard, panel }: PanelLink): string {
 /** Time range of a dashboard around an alert. */
 export const AROUND_ALERT_MS = { before: 2 * HOUR_MS, after: HOUR_MS } as const;
 
-/** Dashboard variables by alert label. */
 const VARIABLES = new Map([
   ["job", "job"],
   ["instance", "instance"],

@@ -9,7 +9,6 @@ function onProcess(panel: string): PanelLink {
   return { dashboard: DASHBOARDS.process, panel };
 }
 
-/** Alerts about the daemons and their notifications. */
 const DAEMON_ALERTS: readonly SelfAlert[] = [
   {
     name: "relaywatch-target-down",

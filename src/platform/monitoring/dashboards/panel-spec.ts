@@ -125,7 +125,6 @@ export interface DashboardSpec {
   readonly restarts: string;
   readonly alerts: string;
   readonly rows: readonly RowSpec[];
-  /** Daemon pages to which the dashboard links. */
   readonly pages: readonly DaemonPage[];
 }
 
