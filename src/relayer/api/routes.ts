@@ -213,10 +213,7 @@ function attemptJson(attempt: Attempt): JsonObject {
 
 const MAX_PARTS = 1_000;
 
-/**
- * `GET /api/attempts/summary?since=TIME&until=TIME&parts=N`: counts attempts by outcome and by lateness, for each part of the
- * range.
- */
+/** `GET /api/attempts/summary?since=TIME&until=TIME&parts=N`: counts attempts by outcome and part, and by lateness. */
 async function summaryReply(
   attempts: Pick<AttemptLog, "summary">,
   query: URLSearchParams,

@@ -28,7 +28,7 @@ export interface LeadershipStatus {
   readonly progress: string | undefined;
 }
 
-/** True if this process sees and reaches the local chain. Durations are in ms. */
+/** How well this process sees and reaches the local chain. Durations are in ms. */
 export interface LeaderFitness {
   /** Time since the newest block; undefined before the first block. */
   readonly sinceBlockMs: () => number | undefined;

@@ -33,7 +33,7 @@ export interface ProblemTimeline {
 
 /** Age at which the time line deletes a span. */
 const STORED_MS = 8 * DAY_MS;
-/** Maximum number of stored spans, for runs and problems together. The oldest spans are deleted first. */
+/** Maximum number of stored runs, and of stored problems. Beyond it, old spans of both kinds are deleted up to a common time. */
 const MAX_SPANS = 2_000;
 /** A problem that recurs within this time continues, as in the log. */
 const CALM_MS = 15_000;

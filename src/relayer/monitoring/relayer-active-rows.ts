@@ -11,7 +11,7 @@ import {
 } from "../../platform/monitoring/dashboards/panel-spec.ts";
 import { M, PLACE } from "./relayer-parts.ts";
 
-/** The label starts with the line's statistic, because Grafana cuts off the end of a long name. */
+/** The label starts with the line's subject, because Grafana cuts off the end of a long name. */
 const of = (text: string): string => `${text} {{connection_id}} {{instance}}`;
 
 const CONNECTION_TABLE: PanelSpec = table(

@@ -33,7 +33,7 @@ export interface KvPreview {
   readonly query: RegisteredQuery;
   readonly at: RemoteHeight;
   /**
-   * True if the proofs verify and the local chain accepts the result. "answered": the proofs verify, but another relayer has
+   * "accepted": the proofs verify and the local chain accepts the result. "answered": the proofs verify, but another relayer has
    * delivered a result for this height or a newer one.
    */
   readonly outcome:

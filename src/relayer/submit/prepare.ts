@@ -154,7 +154,7 @@ function waitForMore(state: SubmitterState, ready: readonly Entry[]): boolean {
   const before = inFlight + gasIn(pipeline.planned());
   const own = gasIn(ready);
   const others = gasIn(pipeline.expected()) + gasIn(pipeline.queued()) - own;
-  // "Nearly" is nine tenths. "Few" is less than a tenth.
+  // "Nearly" is nine tenths. "Far more" is over ten times as many.
   return before * 10n > block.gas() * 9n && own * 10n < others;
 }
 
