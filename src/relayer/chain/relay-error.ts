@@ -43,8 +43,8 @@ export class RelayError extends CodedError<RelayErrorFacts> {}
 const ERROR_BACKOFF: BackoffOptions = { minMs: 250, baseMs: 500, maxMs: 15_000 };
 
 /**
- * Backoff while none of a chain's endpoints is usable. The backoff stays short during a long outage, so that the relayer then
- * resumes within seconds. One call every two seconds costs an endpoint little.
+ * Backoff while none of a chain's endpoints is usable. The backoff stays short during a long outage, so that the relayer resumes
+ * within seconds once an endpoint is back. One call every two seconds costs an endpoint little.
  */
 const ENDPOINT_BACKOFF: BackoffOptions = { minMs: 250, baseMs: 500, maxMs: 2_000 };
 

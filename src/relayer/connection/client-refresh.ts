@@ -244,7 +244,7 @@ export async function sendUpdates(
   return height;
 }
 
-/** Splits messages in order. A message above the limit travels alone. */
+/** Splits messages in order. A message above the limit gets its own transaction. */
 function splitByBytes(
   messages: readonly WireMessage[],
   maxBytes: number,
