@@ -24,11 +24,11 @@ export async function runIcqRelayer(
   reloads?: ConfigReloads<RelayerConfig>,
 ): Promise<void> {
   const { build, signal } = context;
-  // The process has observers, which exist once and would hold the metrics of ended services.
+  // The process's observers exist once and would retain the metrics of ended services, so the process has its own registry.
   const ofProcess = createMetricsRegistry({ build, program: "icq-relayer", processMetrics: true });
   const server = createLastingServer(context);
   const lasting = createLastingMetrics();
-  // Beside the end of the services, which can take as long.
+  // Close the server while the services end, because either can take long.
   const unwatch = onAbort(signal, () => void server.close());
   const store = createLastingStore();
   let current: Relayer | undefined;
@@ -61,7 +61,7 @@ export async function runIcqRelayer(
   }
 }
 
-/** Maximum wait for the first reads, which never finish if the endpoints do not respond. The relayer may keep running. */
+/** Maximum wait for the first reads, which never finish if the endpoints do not respond. The relayer keeps running. */
 const FIRST_WORK_MS = 20_000;
 
 /** Resolves once the relayer has read its chains for the first time, or after the maximum wait. */
@@ -77,7 +77,7 @@ async function firstWork(
 /** Maximum wait for the final writes of a relayer that stores its state in memory. */
 const FLUSH_MS = 5_000;
 
-/** In-memory state must survive a reload, just as state on disk does. */
+/** Creates a store that keeps in-memory state across a reload, as a disk does. */
 function createLastingStore(): { readonly open: typeof openStore; readonly close: () => Promise<void> } {
   let memory: RelayerStore | undefined;
   return {

@@ -67,7 +67,6 @@ import { createGasProfiles, type GasProfiles } from "../../src/workbench/profile
 
 /** A localnet whose servers are all listening. */
 export interface LocalnetReady {
-  /** The chains' time. */
   readonly clock: ChainClock;
   readonly chains: RunningLocalnet["chains"];
   /** Undefined if the IBC relayer does not run in this process. */
@@ -75,15 +74,14 @@ export interface LocalnetReady {
   readonly endpoints: readonly DaemonEndpoint[];
 }
 
-/** Options for a localnet, including workbench options. */
 export interface LocalnetRunOptions extends LocalnetDaemonOptions {
   /** Contract files to watch for the local chain, which must run in this process. */
   readonly watch?: ContractWatchOptions | undefined;
 }
 
 /**
- * By default, a real node sets `client_timeout` to 2 s, and its vote extension handler waits for at most 1 s. With its sidecar
- * down, a chain with one validator was measured to make a block every two seconds instead of every second.
+ * A real node's default `client_timeout` is 2 s, and its vote extension handler waits at most 1 s. A measured chain with one
+ * validator whose sidecar was down made a block every two seconds instead of every second.
  */
 const ORACLE_TIMEOUT_MS = 1_000;
 
@@ -165,7 +163,6 @@ function openTraffic(
   );
 }
 
-/** Dependencies of the parts meant for contract authors. */
 interface Bench {
   readonly up: Promise<RunningLocalnet | undefined>;
   readonly makeProfile: GasProfiles["make"];
@@ -223,7 +220,9 @@ function openSidecar(
   );
 }
 
-/** Serves the faults of a sidecar that runs in another process than the local chain, whose control API forwards to this one. */
+/**
+ * Serves the faults of a sidecar whose process does not run the local chain. The local chain's control API forwards to this one.
+ */
 function openSidecarControl(
   { parts, ports, access, controlToken }: LocalnetDaemonOptions,
   context: DaemonContext,
@@ -245,7 +244,7 @@ function openSidecarControl(
 
 /** The parts, other than the chains, that the control API serves. */
 interface ControlTargets {
-  /** Undefined if there is no control API. */
+  /** Undefined without a control API. */
   readonly page: ContractPage | undefined;
   readonly runningChains: OverviewDeps["chains"];
   /** Undefined if the sidecar runs in another process. */
@@ -331,7 +330,10 @@ function controlOptions(
   };
 }
 
-/** Creates the control API's `GET /metrics` route, which exports the IBC relayer's and the traffic's metrics if they run here. */
+/**
+ * Creates the control API's `GET /metrics` route. It exports the IBC relayer's and the traffic's metrics if they run in this
+ * process.
+ */
 function metricsRoutes(
   { ibcRelayer, traffic }: Pick<ControlTargets, "ibcRelayer" | "traffic">,
   { build, clock }: DaemonContext,
@@ -349,7 +351,6 @@ function metricsRoutes(
   ];
 }
 
-/** Each chain serves REST and gRPC. */
 function chainServers(
   { part, chainName }: ChainProfile,
   { ports, access }: LocalnetDaemonOptions,

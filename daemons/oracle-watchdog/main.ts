@@ -31,12 +31,12 @@ export async function runOracleWatchdog<Config extends WatchdogConfig>(
   reloads?: ConfigReloads<Config>,
 ): Promise<void> {
   const { build, signal } = context;
-  // The process has observers, which exist once and would hold the metrics of ended services.
+  // The process's observers exist once and would retain the metrics of ended services, so the process has its own registry.
   const ofProcess = createMetricsRegistry({ build, program: "oracle-watchdog", processMetrics: true });
   const server = createLastingServer(context);
   const lasting = createLastingMetrics();
   const unwatch = onAbort(signal, () => void server.close());
-  // State in memory must outlive a reload, as state on disk does.
+  // State in memory must survive a reload, as state on disk does.
   const memory = createMemoryState();
   let current: Watchdog | undefined;
   const state = (): ServiceState =>
@@ -85,7 +85,7 @@ export async function runOracleWatchdog<Config extends WatchdogConfig>(
   }
 }
 
-/** The notification channels are tested when the process starts, but not after a reload. */
+/** The process tests the notification channels at its start, but not after a reload. */
 function withoutTest(config: WatchdogConfig): WatchdogConfig {
   return { ...config, notify: { ...config.notify, testsAtStart: false } };
 }

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 
-/** The localnet's test accounts "alice" and "bob" and its first validator, so that the examples work unchanged on a localnet. */
+/** The localnet's test accounts "alice" and "bob" and its first validator. The examples therefore work unchanged on a localnet. */
 const ALICE = "neutron1996dm23zd6sgcvp2wacdzsr277al7ej0hxuumx";
 const BOB = "neutron1xek7j2nv3yshdf4ly3s87ddf0aysz3ckr3y3p7";
 /** An address without an account. */
@@ -169,7 +169,7 @@ const EXAMPLES: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "config from-env": [[".env"]],
 };
 
-/** Signers in transaction examples, by the command's first words. All other examples are signed by alice. */
+/** Signers in transaction examples, by the command's first words. Alice signs all other examples. */
 const SIGNERS: Readonly<Record<string, string>> = {
   "tx feerefunder update-params": "operator",
   "tx ibc-rate-limit": "operator",
@@ -180,7 +180,8 @@ const SIGNERS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns a command's examples, each as words without the program name. `path`: the names of the command's parents and its own.
+ * Returns a command's examples, each as words without the program name. `path` contains the names of the command's parents and its
+ * own name.
  */
 export function examplesOf(command: Command, path: readonly string[]): readonly (readonly string[])[] {
   const name = path.join(" ");
@@ -197,7 +198,6 @@ function signerOf(name: string): string {
   return Object.entries(SIGNERS).find(([prefix]) => name.startsWith(prefix))?.[1] ?? "alice";
 }
 
-/** Formats a command line for a shell. */
 export function shellText(program: string, words: readonly string[]): string {
   return [
     program,

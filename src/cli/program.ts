@@ -118,7 +118,7 @@ const COMMANDS: readonly LazyCommand[] = [
   },
 ];
 
-/** Creates the command line. Its parse functions throw a `CommanderError` instead of exiting the process. */
+/** Creates the command line. The command line's parse functions throw a `CommanderError` instead of exiting the process. */
 export async function createProgram(context: CliContext): Promise<Command> {
   const program = new Command("relaywatch")
     .description("Operations toolkit for Neutron-family chains: relayer, oracle watchdog, local chains")
@@ -141,7 +141,7 @@ export function withSettings(command: Command): Command {
   return command;
 }
 
-/** The program's name, with which all its errors begin. */
+/** Returns the program's name, with which all its errors begin. */
 function nameOf(command: Command): string {
   return command.parent === null ? command.name() : nameOf(command.parent);
 }

@@ -20,7 +20,7 @@ import type { RelayerConfig } from "./config/relayer-config.ts";
 import { queryChangeSubscriptions } from "./chain/query-events.ts";
 import { signingKey } from "./config/signer-config.ts";
 
-/** Creates a client for one chain that uses all its endpoints. Throws `ClientError` "bad-endpoint". */
+/** Creates a client that uses all the chain's endpoints. Throws `ClientError` "bad-endpoint". */
 export function openClient(
   chain: { readonly id: string; readonly rpc: readonly Endpoint[] },
   config: Pick<RelayerConfig, "deadlines" | "rpc" | "tls">,
@@ -88,30 +88,28 @@ export async function openWindow(
   );
 }
 
-/** Returns the configured gas price rules. */
 export function gasPricePolicy(gas: RelayerConfig["gas"]): GasPricePolicy {
   const { denom, price_multiplier: multiplier, max_price: cap, fallback_price: fallback } = gas;
   return { denom, multiplier, cap, fallback };
 }
 
-/** A chain with its endpoints. */
 interface CheckedChain {
   readonly chainId: string;
   readonly pool: Pick<EndpointPool, "check">;
 }
 
 /**
- * Creates a service that reads the chain id of every endpoint once at startup.
+ * Creates a service that reads every endpoint's chain id once at startup.
  *
- * If all endpoints of a chain serve another chain, the configuration is wrong and the service throws `ClientError` "wrong-chain".
- * An endpoint that does not respond is only logged, since it may come up later.
+ * If all of a chain's endpoints serve a different chain, the service throws `ClientError` "wrong-chain". If an endpoint does not
+ * respond, the service only logs that, since the endpoint may come up later.
  */
 export function createChainCheck(chains: readonly CheckedChain[], logger: Logger): Service {
   return {
     name: "chain id check",
     run: async (signal) => {
       await Promise.all(chains.map((chain) => checkChain(chain, logger, signal)));
-      // A service that returns has failed, so it stays until the daemon stops.
+      // The supervisor treats a service that returns as failed, so this service waits until the daemon stops.
       await untilAborted(signal);
     },
   };

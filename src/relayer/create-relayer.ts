@@ -48,10 +48,9 @@ import { placeOf } from "./state/store-config.ts";
 import { attemptLimitsOf, openStore } from "./state/store.ts";
 import { createResubmissions } from "./state/resubmissions.ts";
 
-/** A complete relayer. */
 export interface Relayer {
   readonly services: readonly Service[];
-  /** The HTTP server, which is one of `services`. */
+  /** The HTTP server. The server is also in `services`. */
   readonly http: HttpService;
   readonly status: () => RelayerStatus;
   /** Makes queries due immediately. */
@@ -60,9 +59,9 @@ export interface Relayer {
   readonly close: () => Promise<void>;
 }
 
-/** Parts that outlive a relayer whose settings change. */
+/** Parts that survive a change of the relayer's settings. */
 export interface LastingParts {
-  /** Default: its own server. */
+  /** Default: the relayer's own server. */
   readonly serve?: LastingServer["serve"];
   readonly openStore?: typeof openStore;
   readonly reloader?: Reloader | undefined;
@@ -318,7 +317,7 @@ export async function createRelayer(
   };
 }
 
-/** Returns the configuration with only this shard's connections. */
+/** Keeps only this shard's connections. */
 function ofShard(config: RelayerConfig): RelayerConfig {
   const { shards } = config;
   if (shards === undefined) return config;
@@ -346,7 +345,7 @@ function createHttp(
   });
 }
 
-/** Clients of the Go relayer send no token. If no token is configured, only programs on this machine may resubmit. */
+/** Clients of the Go relayer send no token. Without a configured token, only programs on this machine may resubmit. */
 function isResubmitOpen({ open_resubmit, listen, token }: RelayerConfig["http"]): boolean {
   return open_resubmit ?? (token === undefined && isLoopbackName(listen.host));
 }
@@ -368,7 +367,7 @@ interface OpenChain {
   readonly client: PooledChainClient;
 }
 
-/** Creates a client for the local chain and one for each connection. */
+/** Creates a client for the local chain and a client for each connection. */
 function openChains(
   config: RelayerConfig,
   toObserver: (part: ChainPart, chainId: string) => RpcObserver,

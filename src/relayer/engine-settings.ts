@@ -4,7 +4,6 @@ import type { RelayerConfig } from "./config/relayer-config.ts";
 import type { WorkerSettings } from "./connection/worker.ts";
 import type { EngineDeps } from "./engine.ts";
 
-/** The workers' settings, from the configuration. */
 export function workerSettings(config: RelayerConfig): WorkerSettings {
   return {
     allowKvCallbacks: config.queries.allow_kv_callbacks,
@@ -15,7 +14,6 @@ export function workerSettings(config: RelayerConfig): WorkerSettings {
   };
 }
 
-/** The submitter's settings, from the configuration. */
 export function submitterOptions({ chain, gas, batch }: RelayerConfig): EngineDeps["submission"] {
   return {
     submitTypeUrl: `/${chain.name}.interchainqueries.MsgSubmitQueryResult`,

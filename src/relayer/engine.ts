@@ -22,7 +22,7 @@ import { createSubmitter, type Submitter, type SubmitterStatus } from "./submit/
 import type { TxDeps } from "./tx/tx-relay.ts";
 import { runWorker } from "./worker-loop.ts";
 
-/** A worker without the parts that change during its cycles. The engine adds those. */
+/** A worker without the parts that change during its cycles. The engine adds those parts. */
 type WorkerParts = Omit<
   ConnectionWorker,
   "localHeight" | "client" | "submission" | "submitter" | "attempts" | "urgency"
@@ -36,7 +36,6 @@ export interface EngineDeps {
   readonly workers: readonly WorkerParts[];
   readonly height: HeightSignal;
   readonly tx: TxDeps;
-  /** The relayer's account. */
   readonly window: TxWindow;
   readonly submission: Omit<SubmitterOptions, "connections">;
   readonly readBlockLimits: LocalQueries["blockLimits"];
@@ -44,16 +43,16 @@ export interface EngineDeps {
   readonly market: Market;
   readonly urgency: Urgency;
   readonly attempts: AttemptSink;
-  /** Receives each transaction whose fee was paid. */
+  /** Receives each transaction that paid a fee. */
   readonly payments?: PaymentSink;
-  /** Interval at which the list of queries is regularly reloaded. */
+  /** Interval between regular reloads of the query list. */
   readonly reloadMs: () => number;
   /** Detects a reset of the local chain (`src/relayer/state/history.ts`). */
   readonly checkHistory: FollowDeps["checkHistory"];
   readonly gate: SubmitGate;
   readonly funds: FundsWatch;
   readonly upkeep?: Upkeep;
-  /** Whether this process submits. If not, the workers rest and everything else continues. */
+  /** Returns true if this process submits. If it does not, the workers pause and everything else continues. */
   readonly leads: () => boolean;
   readonly clock: Clock;
   readonly random: () => number;
@@ -61,24 +60,23 @@ export interface EngineDeps {
   readonly metrics: RelayerMetrics;
 }
 
-/** The relayer's loops, and their state for the API. */
 export interface Engine {
   readonly services: readonly Service[];
   readonly localHeight: () => bigint;
   readonly list: () => ListView;
-  /** The error from each connection's last cycle; undefined if it succeeded. */
+  /** The error of each connection's last cycle; undefined if the cycle succeeded. */
   readonly workerErrors: () => ReadonlyMap<string, string | undefined>;
   readonly submitter: () => SubmitterStatus;
   readonly beginTerm: Submitter["beginTerm"];
-  /** Learned gas per result of a query. */
+  /** A query's learned gas per result. */
   readonly gasOf: Submitter["gasOf"];
 }
 
 const TYPES = ["kv", "tx"] as const;
 
 /**
- * Creates the loops: one that follows the local chain, two workers per connection, one for KV and one for TX queries, and the
- * account's submitter. A slow remote chain delays only its own connection, and a slow search does not delay values.
+ * Creates the loops: one follows the local chain, two workers per connection serve KV and TX queries, and a submitter uses the
+ * account. A slow remote chain delays only its own connection. A slow search does not delay KV values.
  */
 export function createEngine(deps: EngineDeps): Engine {
   const errors = new Map<string, string | undefined>();
@@ -99,7 +97,7 @@ export function createEngine(deps: EngineDeps): Engine {
         name,
         run: (signal: AbortSignal) =>
           runWorker(
-            // Each worker has its own health and client id, so that the two share no state that changes.
+            // Each worker gets its own health and client id, so that two workers share no mutable state.
             toWorker(parts, submitter, deps),
             {
               height: deps.height,

@@ -28,23 +28,22 @@ interface HistoryDeps {
   readonly context: DaemonContext;
 }
 
-/** What the relayer remembers across restarts about its costs and problems. */
+/** The relayer's costs and problems, stored across restarts. */
 interface RelayerHistory {
   readonly ledger: CostLedger;
   readonly timeline: ProblemTimeline;
-  /** Receives this process's payments, which are queued until the payments of earlier processes have been read. */
+  /** Receives this process's payments. The payments are queued until earlier processes' payments have been read. */
   readonly payments: PaymentSink;
-  /** Reads what other processes have written. Rejects only on abort. */
+  /** Reads what other processes stored. Rejects only on abort. */
   readonly load: (latestHeight: bigint) => Promise<void>;
   /** Starts adding the payments that no process has seen. Nothing waits for it. */
   readonly recover: () => void;
   readonly service: Service;
 }
 
-/** Maximum number of payments that wait for earlier processes' payments. Any more are stored immediately. */
+/** Maximum number of queued payments. Any further payment is stored immediately. */
 const MAX_WAITING = 20_000;
 
-/** Opens the ledger and the time line in the store. */
 export async function createHistory(config: RelayerConfig, deps: HistoryDeps): Promise<RelayerHistory> {
   const { payer, signer, store, registry, local, client, localTimeMs, context } = deps;
   const { nowMs } = context.clock;
@@ -100,7 +99,7 @@ export async function createHistory(config: RelayerConfig, deps: HistoryDeps): P
       ledger.begin(latestHeight);
     },
     recover: () => {
-      // From now on: a process that is killed before the end finds the same gap again.
+      // Report this from now on: a process that is killed before the recovery ends finds the same gap again.
       waiting ??= [];
       deps.recordIncomplete("the payments of earlier processes have not been read yet");
       started.wake();

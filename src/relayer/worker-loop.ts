@@ -11,14 +11,14 @@ import type { PipelineView } from "./result/result-submitter.ts";
 import type { ConnectionWorker } from "./connection/worker.ts";
 import type { Clock } from "../platform/base/clock.ts";
 
-/** Maximum wait for a change on the local chain. A query's backoff may end without one. */
+/** Maximum wait for a change on the local chain. A query's backoff may end without a change. */
 const MAX_IDLE_MS = 3_000;
 /** Maximum number of concurrent KV cycles per connection. */
 const MAX_KV_CYCLES = 2;
 
 export interface WorkerLoopDeps {
   readonly height: HeightSignal;
-  /** Whether this process submits. */
+  /** Returns true if this process submits. */
   readonly leads: () => boolean;
   readonly tx: TxDeps;
   /** The type of this worker's queries. KV and TX queries have separate workers, because a slow search must not delay values. */
@@ -28,10 +28,10 @@ export interface WorkerLoopDeps {
 }
 
 /**
- * Runs a cycle whenever one of the connection's queries is due, until the signal aborts. Never rejects: after a connection error,
+ * Runs a cycle whenever one of the connection's queries is due, until the signal aborts. Never rejects. After a connection error,
  * it backs off and tries again.
  *
- * A KV cycle starts while the previous one is still reading: with a distant node, a cycle takes longer than a block.
+ * A KV cycle starts while the previous one is still reading, because a cycle with a distant node takes longer than a block.
  */
 export async function runWorker(
   worker: ConnectionWorker,
@@ -47,7 +47,7 @@ export async function runWorker(
     tries: { failures: 0 },
     lastError: undefined,
   };
-  // The pause ignores new blocks: they come every few seconds and would cancel the backoff.
+  // The pause ignores new blocks: they arrive every few seconds and would cancel the backoff.
   await retry(() => runCycles(loop, signal), {
     ...worker,
     backoff: errorBackoff,
@@ -60,7 +60,7 @@ export async function runWorker(
 
 async function runCycles(loop: Loop, signal: AbortSignal): Promise<void> {
   const { worker, deps, cycles, lookAhead } = loop;
-  // Their error is known, or followed from the same one: a cycle that started before the last pause may end after it.
+  // A cycle that started before the last pause may end after it. Its error is already known or has the same cause.
   cycles.forgetErrors();
   while (!signal.aborted) {
     // Read before the cycle, so that a block that arrives during it starts the next cycle immediately.
@@ -73,7 +73,7 @@ async function runCycles(loop: Loop, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** Receives the outcomes of this worker's results. Returns the relay for a TX worker's transactions. */
+/** Receives the outcomes of this worker's results. Returns the relay of a TX worker's transactions. */
 function subscribe(worker: ConnectionWorker, { type, tx }: WorkerLoopDeps): TxRelay {
   const { connectionId, submitter } = worker;
   const relay = createTxRelay(worker, tx);
@@ -102,12 +102,12 @@ type Ran =
   /** the remote chain has no block newer than the results */
   | "no-new-block";
 
-/** Starts a cycle over the due queries. A cycle for TX queries has ended when this resolves. */
+/** Starts a cycle over the due queries. A TX cycle has ended when this resolves. */
 async function runDue(loop: Loop, signal: AbortSignal): Promise<Ran> {
   const { worker, deps, lookAhead, cycles } = loop;
   const localHeight = deps.height.now();
   lookAhead.recordHeight(localHeight);
-  // Without queries or the lease no cycle runs that could clear the last error, and the daemon would never be ready again.
+  // Without queries or the lease, no cycle runs that could clear the last error, and the daemon would never be ready again.
   if (statesOf(loop).length === 0 || !deps.leads()) {
     worker.submission.succeeded();
     deps.onCycle(undefined);
@@ -125,10 +125,10 @@ async function runDue(loop: Loop, signal: AbortSignal): Promise<Ran> {
 
 async function startKv(loop: Loop, due: number, lookAhead: bigint, signal: AbortSignal): Promise<Ran> {
   const { worker, cycles } = loop;
-  // Without the round trips of a plan, when it is clear before.
+  // If this is already clear, avoid the plan's round trips.
   if (due * 10 < cycles.queries()) return "idle";
   const startedMs = worker.clock.monotonicMs();
-  // What becomes due during the round trip of a plan need not wait for the next one.
+  // Queries that become due during the plan's round trip need not wait for the next plan.
   const dueThen = (): readonly QueryState[] =>
     dueStates(loop, worker.submitter.view(worker.connectionId), lookAhead);
   const cycle = await planKvCycle(worker, { due: dueThen, lookAhead, running: cycles.queries }, signal);
@@ -157,17 +157,16 @@ function recordDone(loop: Loop, startedMs: number | undefined): void {
   const labels = { connectionId: worker.connectionId, type: deps.type };
   if (startedMs !== undefined) lookAhead.recordCycle(worker.clock.monotonicMs() - startedMs);
   worker.metrics.cycles.inc({ connection_id: worker.connectionId, outcome: "done" });
-  // What a cycle proves may still be refused. The connection works again when a result was included.
+  // The chain may still refuse what a cycle proved. The connection works again once a result is included.
   if (worker.submission.error() !== undefined) return;
   deps.onCycle(undefined);
-  // Only a cycle shows that the connection works. Without due queries the backoff keeps its length.
+  // Only a cycle shows that the connection works. Without due queries, the backoff keeps its length.
   if (startedMs === undefined) return;
   if (loop.lastError !== undefined)
     worker.logger.info("connection has recovered", { ...labels, ...loop.tries });
   [loop.tries.failures, loop.lastError] = [0, undefined];
 }
 
-/** This worker's queries. */
 function statesOf({ worker, deps }: Loop): readonly QueryState[] {
   const { registry, connectionId } = worker;
   return registry
@@ -176,13 +175,13 @@ function statesOf({ worker, deps }: Loop): readonly QueryState[] {
 }
 
 /**
- * Returns the states that need a result this many blocks ahead. A KV result is assumed to be included in the block after its
- * broadcast, so that the next one is proven in the meantime.
+ * Returns the states that need a result this many blocks ahead. The function assumes that the block after the broadcast includes a
+ * KV result, so that the next result is proven in the meantime.
  */
 function dueStates(loop: Loop, view: PipelineView, lookAhead: bigint): readonly QueryState[] {
   const at = { height: loop.deps.height.now() + lookAhead, nowMs: loop.worker.clock.monotonicMs() };
   const due: QueryState[] = [];
-  // Several times in each block, all queries are looked at, and few are due.
+  // This runs over all queries several times per block, and few of them are due.
   for (const state of statesOf(loop)) {
     const { id, updatePeriod } = state.query;
     if (at.nowMs < state.notBeforeMs || !view.mayRead(state.query)) continue;
@@ -221,13 +220,13 @@ function recordCycleError(loop: Loop, error: unknown): void {
 }
 
 /**
- * Decides how many blocks ahead a worker reads. A value read when its query is due is the most recent, but reading, proving,
- * simulating and sending it may take longer than a block. A query that is due in every block would then get a result only in
- * every second one.
+ * Decides how many blocks ahead a worker reads. Reading a value when its query is due gives the newest value. Reading, proving,
+ * simulating and sending may take longer than a block, though. A query that is due in every block would then get a result only in
+ * every second block.
  */
 export interface LookAhead {
   readonly recordHeight: (height: bigint) => void;
-  /** Records the duration of a cycle: reading and proving. */
+  /** Records a cycle's duration: reading and proving. */
   readonly recordCycle: (durationMs: number) => void;
   /** Returns how many blocks early results are read: 0 to 2. */
   readonly blocks: (sendMs: number) => bigint;
@@ -237,8 +236,8 @@ export interface LookAhead {
 
 /**
  * Shares of a block that a cycle and sending may take before results are read one block early, and two. The remainder allows for
- * block propagation and varying durations. Reading three blocks early would be useless, because at most two results of a query
- * may wait for their broadcast.
+ * block propagation and varying durations. Reading three blocks early is useless, because at most two results of a query may wait
+ * for their broadcast.
  */
 const MAX_SHARES = [0.6, 1.3] as const;
 /** Weight of the last measurement. */
@@ -276,19 +275,17 @@ export function createLookAhead(clock: Pick<Clock, "monotonicMs">): LookAhead {
 /** A worker's cycles that read and prove concurrently. */
 export interface RunningCycles {
   readonly count: () => number;
-  /** Total number of queries in these cycles. */
   readonly queries: () => number;
   /** Starts a cycle over this number of queries. Its `turn` resolves once all earlier cycles have ended. */
   readonly start: (queries: number, run: (turn: Promise<void>) => Promise<void>) => void;
-  /** Returns the error of a cycle that has ended, once. */
+  /** Returns an ended cycle's error, once. */
   readonly takeError: () => Error | undefined;
-  /** Forgets the errors of all cycles that have started, including those that have not ended. */
+  /** Forgets the errors of all started cycles, including those that have not ended. */
   readonly forgetErrors: () => void;
-  /** Resolves once all cycles have ended. */
   readonly ended: () => Promise<void>;
 }
 
-/** Creates a set without cycles. Calls `onEnd` after each cycle. */
+/** Calls `onEnd` after each cycle. */
 export function createRunningCycles(onEnd: () => void): RunningCycles {
   let count = 0;
   let queries = 0;
@@ -315,7 +312,7 @@ export function createRunningCycles(onEnd: () => void): RunningCycles {
       queries += own;
       const before = last;
       const end = toEnd(run(before), own);
-      // A cycle may fail before the one in front of it ends.
+      // A cycle may fail before the previous cycle ends.
       last = before.then(() => end);
     },
     takeError: () => {

@@ -21,7 +21,6 @@ import { PROFILE_FORMATS } from "../localnet/cli/gas-reports.ts";
 import { formatProfile } from "./profile/profile-formats.ts";
 import type { ProfileReport } from "./profile/profile-json.ts";
 
-/** Data that the page shows. */
 export interface ContractPageInput {
   readonly nowMs: number;
   readonly calls: readonly ContractCall[];
@@ -29,10 +28,12 @@ export interface ContractPageInput {
   readonly profile: (hash: string) => ProfileReport | string;
 }
 
-/** Maximum number of rows in the table of places. */
 const MAX_PLACES = 25;
 
-/** Creates the page's content: the most recent transactions that called contracts, and the profile of the one `view` selects. */
+/**
+ * Creates the page's content: the newest transactions that called contracts, and the profile of the transaction that `view`
+ * selects.
+ */
 export function contractPage(
   { nowMs, calls, profile }: ContractPageInput,
   view: URLSearchParams,
@@ -163,7 +164,6 @@ export interface ContractPage extends Service {
   readonly routes: readonly ApiRoute[];
 }
 
-/** Its place. */
 export const CONTRACT_PAGE = {
   path: "/contracts",
   name: "Contracts",
@@ -180,10 +180,10 @@ export const PROFILE_ROUTE = getText(
   "application/json",
 );
 
-/** Number of profiles to cache. The profile of an executed transaction never changes. */
+/** Number of cached profiles. An executed transaction's profile never changes. */
 const MAX_KEPT = 16;
 
-/** Creates the page, and the control API route `GET /profiles/HASH`. */
+/** Creates the page and the control API route `GET /profiles/HASH`. */
 export function createContractPage({ node, clock, makeProfile }: ContractPageDeps): ContractPage {
   const calls: ContractCalls = createContractCalls();
   let view: NodeView | undefined;
@@ -243,7 +243,6 @@ function profileReply(hash: string, name: string, profile: ContractPageInput["pr
   };
 }
 
-/** A transaction that called contracts. */
 export interface ContractCall {
   /** Upper-case hex. */
   readonly hash: string;
@@ -251,7 +250,7 @@ export interface ContractCall {
   readonly index: number;
   /** Bech32 addresses of the called contracts; empty if the first call did not find its contract. */
   readonly contracts: readonly string[];
-  /** What each message does: `execute {"a":1}` or, for another module, the message name, `MsgUpdateClient`. */
+  /** One text per message: `execute {"a":1}` or, for another module, the message name, for example `MsgUpdateClient`. */
   readonly messages: readonly string[];
   /** True if a user called the contract, false if a module did. */
   readonly isDirect: boolean;
@@ -261,17 +260,19 @@ export interface ContractCall {
   readonly log: string;
 }
 
-/** The most recent transactions that called contracts, newest first. */
+/** The newest transactions that called contracts, newest first. */
 interface ContractCalls {
   readonly list: () => readonly ContractCall[];
-  /** Reads the most recent blocks, then follows the chain until the returned function is called. */
+  /** Reads the newest blocks, then follows the chain until the returned function is called. */
   readonly follow: (view: NodeView) => () => void;
 }
 
-/** Number of calls listed. Calls by modules, such as results sent to contracts, have a separate list, because there are many. */
+/**
+ * Number of listed calls. Calls by modules, such as results sent to contracts, have their own list, because there are many of them.
+ */
 const MAX_DIRECT = 50;
 const MAX_OTHERS = 10;
-/** Number of blocks to read at the start. */
+/** Number of blocks that are read at the start. */
 const FIRST_BLOCKS = 200n;
 /** Maximum length of a message text. */
 const MAX_TEXT = 300;
@@ -339,7 +340,7 @@ function messagesOf(tx: Uint8Array): readonly { readonly typeUrl: string; readon
   try {
     return TxBody.decode(TxRaw.decode(tx).bodyBytes).messages;
   } catch {
-    // A block may have such a transaction; its result is an error.
+    // A block may contain a transaction that cannot be decoded. Its result is then an error.
     return [];
   }
 }

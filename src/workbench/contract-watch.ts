@@ -20,13 +20,13 @@ import {
   LocalAccountError,
 } from "../localnet/accounts/local-account.ts";
 
-/** A contract in the genesis whose code is kept in step with a file. */
+/** A contract in the genesis state whose code follows a file. */
 interface WatchedContract {
   readonly file: string;
   readonly label: string;
-  /** Name of the test account that may migrate the contract. The same account uploads the code. */
+  /** Name of the test account that uploads the code and may migrate the contract. */
   readonly admin: string;
-  /** JSON message with which the contract is migrated. */
+  /** JSON message of the migration. */
   readonly migrate: string;
 }
 
@@ -49,16 +49,16 @@ interface ContractWatchDeps {
 
 /** Time between file checks. A changed file is used only once two checks agree, so that a compiler can finish writing it. */
 const POLL_MS = 300;
-/** Deadline for a transaction to be included in a block. */
+/** Deadline for a block to include a transaction. */
 const TX_DEADLINE_MS = 60_000;
 
 /** Thrown when the chain rejects a transaction for new code. */
 class WatchError extends CodedError<{ readonly code: "watch-refused" }> {}
 
 /**
- * Creates the watch. When a file changes, its code is checked and uploaded, and the contract is migrated to it. If a step fails,
- * the watch reports the error and continues, and the contract keeps its code. The watch polls the files instead of waiting for
- * events, so that it works for replaced files and on all file systems.
+ * Creates the watch. When a file changes, it checks and uploads the code and migrates the contract. If a step fails, it reports the
+ * error and continues; the contract keeps its code. The watch polls the files instead of waiting for events, because polling also
+ * works for replaced files and on all file systems.
  */
 export function createContractWatch(options: ContractWatchOptions, deps: ContractWatchDeps): Service {
   const followed = options.contracts.map((contract) => createFollower(contract, options, deps));
@@ -101,7 +101,7 @@ function createFollower(
   };
 }
 
-/** These errors have human-readable texts; any other error is a bug. */
+/** These errors have human-readable texts. Any other error is a bug. */
 function reasonOf(error: unknown): string {
   const isKnown =
     error instanceof WatchError ||
@@ -112,7 +112,7 @@ function reasonOf(error: unknown): string {
   return errorText(error);
 }
 
-/** Returns a value that changes when a file is replaced or written, or undefined if there is no file. */
+/** Returns a value that changes when a file is replaced or written; undefined without a file. */
 function stateOf(file: string): string | undefined {
   const stat = statSync(file, { throwIfNoEntry: false });
   return stat && `${stat.ino} ${stat.size} ${stat.mtimeMs}`;
@@ -127,7 +127,10 @@ interface Migrating {
   readonly signal: AbortSignal;
 }
 
-/** Uploads code and migrates the contract to it. Returns what happened, or undefined if the contract already uses this code. */
+/**
+ * Uploads code and migrates the contract to it. Returns a text about the result, or undefined if the contract already uses this
+ * code.
+ */
 async function follow(
   { label, migrate }: WatchedContract,
   code: Uint8Array,
@@ -144,7 +147,7 @@ async function follow(
       wasmByteCode: packed,
       instantiatePermission: undefined,
     }).finish(),
-    // 3 for each byte of the code, 10 for each byte of the transaction, and what every transaction costs.
+    // 3 for each byte of the code, 10 for each byte of the transaction, and the fixed gas of a transaction.
     gasLimit: 3n * BigInt(code.length) + 11n * BigInt(packed.length) + 500_000n,
   });
   const next = wire.MsgStoreCodeResponse.decode(responseOf(stored)).codeId;
@@ -198,7 +201,7 @@ function codeOf(view: NodeView, codeId: bigint): { readonly dataHash: Uint8Array
   return codeInfo ?? { dataHash: new Uint8Array() };
 }
 
-/** Sends a message and waits for its inclusion in a block. Throws {@link WatchError} unless it succeeds. */
+/** Sends a message and waits until a block includes it. Throws {@link WatchError} unless it succeeds. */
 async function send(
   name: "MsgStoreCode" | "MsgMigrateContract",
   { view, chain, account, clock, makeProfile, signal }: Migrating,

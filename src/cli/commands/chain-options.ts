@@ -6,7 +6,6 @@ import { portsAt } from "../../platform/base/localnet-defaults.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
 import { DEFAULT_BLOCK_TIME_MS, DEFAULT_POWERS } from "../../platform/cli/options.ts";
 
-/** Options that select a localnet's chains. */
 export interface ChainOptions {
   readonly chainConfig?: string;
   readonly chainDir?: string;
@@ -22,7 +21,6 @@ export type ChosenLocalnet = Pick<
   "chains" | "roles" | "ports" | "validators" | "blockTimeMs" | "profile"
 >;
 
-/** `--chain-config FILE` and `--chain-dir DIR`. */
 export function chainConfigOptions(): readonly Option[] {
   return [
     new Option(
@@ -36,7 +34,7 @@ export function chainConfigOptions(): readonly Option[] {
   ];
 }
 
-/** Returns the chains that the options select. Throws `ConfigError` and `CliError`. */
+/** Throws `ConfigError` and `CliError`. */
 export async function chosenLocalnet(options: ChainOptions): Promise<ChosenLocalnet> {
   const { chainConfig, portOffset, blockTime, localValidators, remoteValidators, profile } = options;
   if (chainConfig === undefined) {
@@ -58,7 +56,7 @@ export async function chosenLocalnet(options: ChainOptions): Promise<ChosenLocal
       EXIT.usage,
       "--profile cannot be combined with --chain-config, which already defines the profile",
     );
-  // The schema takes longer to load than the options of a localnet without a file need.
+  // Loading the schema takes longer than the options of a localnet without a file need.
   const { loadChainConfig } = await import("../../localnet/cli/load-chain-config.ts");
   const { blockTimeMs, ...net } = await loadChainConfig({ ...options, chainConfig }, portOffset);
   return { ...net, blockTimeMs: blockTime ?? blockTimeMs };

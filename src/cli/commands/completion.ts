@@ -3,7 +3,7 @@ import type { CliContext } from "../../platform/cli/cli-context.ts";
 
 type CreateProgram = (context: CliContext) => Promise<Command>;
 
-/** Completion script for each shell. It asks the program which words may come next. */
+/** Completion script for each shell. The script asks the program for the possible next words. */
 const SCRIPTS: Readonly<Record<string, string>> = {
   bash: `# relaywatch completion bash > /etc/bash_completion.d/relaywatch
 _relaywatch() {
@@ -30,7 +30,6 @@ end
 complete -c relaywatch -a '(__relaywatch_complete)'`,
 };
 
-/** `relaywatch completion SHELL`. */
 export function completionCommand(context: CliContext): Command {
   return new Command()
     .addArgument(new Argument("<shell>", "the shell").choices(Object.keys(SCRIPTS)))
@@ -55,7 +54,7 @@ interface Candidate {
   readonly description: string;
 }
 
-/** Returns the candidates for the last word. Returns none where a file name or free text is expected. */
+/** Returns the candidates for the last word; none if a file name or free text is expected. */
 export function candidates(program: Command, words: readonly string[]): readonly Candidate[] {
   const typed = words.at(-1) ?? "";
   const { command, count, open } = walk(program, words.slice(0, -1));
@@ -65,7 +64,7 @@ export function candidates(program: Command, words: readonly string[]): readonly
 /** A position in a command line. */
 interface Place {
   readonly command: Command;
-  /** Arguments so far. */
+  /** Number of arguments so far. */
   readonly count: number;
   /** The option whose value comes next. */
   readonly open: Option | undefined;

@@ -6,11 +6,11 @@ import { type EffectiveConfig, effectiveConfig } from "../../platform/config/eff
 import { relayerConfigKind } from "../../relayer/config/relayer-config.ts";
 import { watchdogConfigKind } from "../../watchdog/config/config.ts";
 
-/** The daemons that have a configuration file; for `localnet`, this is the chain file. */
+/** The daemons with a configuration file. The file of `localnet` is the chain file. */
 export const DAEMONS = ["oracle-watchdog", "icq-relayer", "localnet"] as const;
 export type DaemonName = (typeof DAEMONS)[number];
 
-/** Reads a configuration as the daemon would, and returns a function that returns the effective values. Throws `ConfigError`. */
+/** Reads a configuration as the daemon does, and returns a function that returns the effective values. Throws `ConfigError`. */
 export function readAs(kind: DaemonName, source?: ConfigText): () => EffectiveConfig {
   if (kind === "icq-relayer") {
     const relayer = relayerConfigKind();
@@ -25,7 +25,6 @@ export function readAs(kind: DaemonName, source?: ConfigText): () => EffectiveCo
   return () => effectiveConfig(watchdogConfigKind, parsed);
 }
 
-/** `--kind DAEMON`. */
 export function kindOption(): Option {
   return new Option(
     "--kind <daemon>",

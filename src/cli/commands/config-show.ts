@@ -21,7 +21,6 @@ interface ShowOptions {
   readonly redacted: boolean;
 }
 
-/** `relaywatch config show FILE`. */
 export function showCommand(context: CliContext): Command {
   return addOutputOptions(new Command())
     .argument("[file]", "YAML file; default: environment variables only")

@@ -38,7 +38,6 @@ const COMMANDS: readonly LazyCommand[] = [
   },
 ];
 
-/** `relaywatch config`. */
 export function configCommand(context: CliContext): Promise<Command> {
   return addLazyCommands(new Command(), COMMANDS, context);
 }
@@ -88,7 +87,7 @@ function printFile(file: string, errors: readonly ConfigIssue[], context: CliCon
 
 function errorsOf(file: string, kind: DaemonName | undefined): readonly ConfigIssue[] {
   try {
-    // Read once: a pipe has its text only once.
+    // Read the file once, because a pipe provides its text only once.
     readBest(readConfigText(file), kind);
     return [];
   } catch (error) {

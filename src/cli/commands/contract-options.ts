@@ -7,7 +7,6 @@ import { EXIT, errorMessage } from "../../platform/base/errors.ts";
 import type { JsonValue } from "../../platform/base/json.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
 
-/** A `--contract` option and the options that follow it. */
 export interface ContractOption {
   readonly file: string;
   init: JsonValue;
@@ -17,8 +16,8 @@ export interface ContractOption {
 }
 
 /**
- * Adds `--watch` and a repeatable `--contract FILE`, each of which may be followed by `--init`, `--label`, `--admin` and
- * `--migrate`. Fills `contracts` in command-line order.
+ * Adds `--watch` and a repeatable `--contract FILE`. `--init`, `--label`, `--admin` and `--migrate` apply to the `--contract` that
+ * they follow. Fills `contracts` in command-line order.
  */
 export function addContractOptions(command: Command, contracts: ContractOption[]): void {
   const ofLast =
@@ -102,7 +101,10 @@ function labelOf(file: string): string {
   return basename(file).replace(/\.wasm(\.gz)?$/, "");
 }
 
-/** Returns what `--watch` watches, or undefined without it. `report` receives one line per event. Throws `CliError`. */
+/**
+ * Returns the options of the contract watch, or undefined without `--watch`. `report` receives one line per event. Throws
+ * `CliError`.
+ */
 export async function watchedContracts(
   contracts: readonly ContractOption[],
   watch: true | undefined,

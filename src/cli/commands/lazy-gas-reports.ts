@@ -1,6 +1,6 @@
 import type { GasReports } from "../../localnet/cli/gas-reports.ts";
 
-/** The workbench's gas reports. Their code is loaded on first use. */
+/** The workbench's gas reports, whose code is loaded on first use. */
 export const lazyGasReports: GasReports = {
   save: async (...request) => (await load()).save(...request),
   stacks: async (...request) => (await load()).stacks(...request),

@@ -8,7 +8,7 @@ import { packageFolder } from "../../platform/process/build-info.ts";
 
 const NAME = "neutron_query_relayer";
 
-/** `relaywatch link-go-name [FOLDER]`. The name is not installed by default, since it would shadow the Go program. */
+/** `relaywatch link-go-name [FOLDER]`. The name is not installed by default, because it would shadow the Go program. */
 export function linkGoNameCommand(context: CliContext): Command {
   return new Command()
     .argument("[folder]", "a folder in PATH; default: the folder of the relaywatch command")

@@ -50,7 +50,6 @@ interface StartRequest extends StartOptions {
   readonly contracts: readonly ContractOption[];
 }
 
-/** `relaywatch localnet start`. */
 export function startCommand(context: CliContext): Command {
   const contracts: ContractOption[] = [];
   const command = new Command()
@@ -106,7 +105,6 @@ The first time, start remote before local: local's genesis contains a light clie
 /** Smallest accepted traffic setting. A transaction that calls a contract uses 133,000 gas even if the contract does nothing. */
 const LEAST_TRAFFIC = 200_000n;
 
-/** `--traffic GAS`. */
 function trafficOption(): Option {
   return new Option(
     "--traffic <gas>",
@@ -140,7 +138,7 @@ async function startLocalnet(
   const isWhole = WHOLE.every((part) => parts.includes(part));
   const ownHome = isWhole ? undefined : localnetChainsHome(options.portOffset);
   const hasControl = parts.includes("local") || parts.includes("sidecar");
-  // The chains take half a second to load, which `--help` does not need.
+  // The chains take half a second to load. `--help` does not need them.
   const { runLocalnet } = await import("../../../daemons/localnet/main.ts");
   await runLocalnet(
     {

@@ -97,12 +97,11 @@ const COMMANDS: readonly LazyCommand[] = [
   },
 ];
 
-/** Modules that can occur in any chain's state. */
+/** Modules that any chain's state may contain. */
 async function modules(): Promise<ModuleSet> {
   return (await import("../../workbench/modules/workbench-modules.ts")).WORKBENCH_MODULES;
 }
 
-/** `relaywatch localnet`. */
 export function localnetCommand(context: CliContext): Promise<Command> {
   return addLazyCommands(new Command(), COMMANDS, context);
 }

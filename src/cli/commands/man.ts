@@ -8,13 +8,12 @@ import { examplesOf, shellText } from "../examples.ts";
 
 type CreateProgram = (context: CliContext) => Promise<Command>;
 
-/** `relaywatch man [COMMAND…]`. */
 export function manCommand(context: CliContext, createProgram: CreateProgram): Command {
   return new Command()
     .argument("[command...]", "a command; without it, the program")
     .option("--dir <folder>", "write the pages of all commands into this folder")
     .action(async (path: readonly string[], { dir }: { readonly dir?: string }) => {
-      // Every command is loaded, not only those of this command line.
+      // Load every command, not only those on this command line.
       const words = Object.assign([...context.words], { includes: () => true });
       const program = await createProgram({ ...context, words });
       if (dir === undefined) return context.print(manPage(commandAt(program, path), path));
@@ -97,7 +96,6 @@ function list(title: string, entries: readonly (readonly [string, string])[]): r
   return [`.SH ${title}`, ...entries.flatMap(([term, text]) => [".TP", `.B ${roff(term)}`, roff(text)])];
 }
 
-/** Escapes a single line of text. */
 function roff(text: string): string {
   const line = text
     .replaceAll("\\", "\\e")

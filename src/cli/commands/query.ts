@@ -106,7 +106,6 @@ const MODULES: readonly LazyCommand[] = [
   },
 ];
 
-/** `relaywatch query`. */
 export function queryCommand(context: CliContext): Promise<Command> {
   return addLazyCommands(new Command(), MODULES, withGasReports(context, lazyGasReports));
 }

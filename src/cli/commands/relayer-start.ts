@@ -26,7 +26,6 @@ interface Options extends RelayerConfigOptions, ChainClockOptions {
   readonly logLevel?: LogLevel;
 }
 
-/** `relaywatch relayer start`. */
 export function startCommand(context: CliContext): Command {
   return addRelayerConfigOptions(new Command())
     .addOption(chainClockOption())
@@ -43,7 +42,7 @@ export function startCommand(context: CliContext): Command {
 /** If the Go relayer ran before, the state directory contains its storage on the first start. */
 async function takeOver(config: RelayerConfig, daemon: DaemonContext): Promise<void> {
   if (!isFirstAfterGo(config)) return;
-  // The library is loaded only then.
+  // Load the library only for this import.
   const { importLevelDb } = await import("../../relayer/from-leveldb/import-leveldb.ts");
   const { queries, unknown } = await importLevelDb(config.state_dir ?? "", config, daemon, daemon.signal);
   daemon.logger.info("the Go relayer's storage was imported", {
@@ -53,7 +52,6 @@ async function takeOver(config: RelayerConfig, daemon: DaemonContext): Promise<v
   });
 }
 
-/** Runs the relayer until it is asked to stop. */
 export async function startRelayer(options: Options, context: CliContext): Promise<void> {
   const select = (): Promise<SelectedConfig> => selectRelayerConfig({ ...options, withToken: true }, context);
   const selected = await select();

@@ -61,7 +61,6 @@ const COMMANDS: readonly LazyCommand[] = [
   },
 ];
 
-/** `relaywatch relayer`. */
 export function relayerCommand(context: CliContext): Promise<Command> {
   return addLazyCommands(new Command(), COMMANDS, context);
 }

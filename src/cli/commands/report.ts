@@ -13,7 +13,6 @@ import { monthCloseReport, monthReport } from "../../watchdog/report/month-repor
 
 type Options = OracleOptions & ReportFormatOptions;
 
-/** `relaywatch report`. */
 export function reportCommand(context: CliContext): Command {
   return new Command()
     .addCommand(

@@ -79,7 +79,6 @@ const MODULES: readonly LazyCommand[] = [
   },
 ];
 
-/** `relaywatch tx`. */
 export function txCommand(context: CliContext): Promise<Command> {
   return addLazyCommands(new Command(), MODULES, withGasReports(context, lazyGasReports));
 }

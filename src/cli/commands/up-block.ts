@@ -8,14 +8,14 @@ import { payStatusOf } from "../../watchdog/page/pay-status.ts";
 import type { WatchdogStatus } from "../../watchdog/polling/watchdog-status.ts";
 import { rateText, resultCount, type UpParts } from "./up-summary.ts";
 
-/** Values that the block shows in addition to the state of the parts. */
+/** The values that the block shows besides the state of the parts. */
 export interface BlockContext extends Freshness {
   readonly startedAtMs: number;
   /** URLs of the status pages; undefined until the page's server is listening. */
   readonly pages: { readonly relayer: string | undefined; readonly watchdog: string | undefined };
 }
 
-/** Maximum number of open conditions and problems that the block lists; any others are only counted. */
+/** Maximum number of open conditions and problems that the block lists. The block only counts the others. */
 const SHOWN = 4;
 /** Maximum length, in characters, of the reason shown for the IBC relayer. */
 const MAX_REASON = 100;
@@ -118,7 +118,9 @@ function toned(tone: Tone, text: string, paint: Paint): string {
   return colour(`${TONE_SIGNS[tone]} ${text}`);
 }
 
-/** Returns lines that suggest three things to try after the first result. `command` starts the program: "relaywatch". */
+/**
+ * Returns lines that suggest three things to try after the first result. `command` starts the program, for example "relaywatch".
+ */
 export function tryNext(command: string, restPort: number, portOffset: number): readonly string[] {
   const offset = portOffset === 0 ? "" : ` --port-offset ${portOffset}`;
   return [

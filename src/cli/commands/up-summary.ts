@@ -16,12 +16,12 @@ export interface UpParts {
   readonly watchdog: Watchdog | undefined;
 }
 
-/** Returns true once the chain has a proven result and the watchdog has a success rate. */
+/** Returns true if the chain has a proven result and the watchdog has a success rate. */
 export function hasFirstResults(parts: UpParts): boolean {
   return resultCount(parts) > 0 && parts.watchdog?.status().current.rate !== undefined;
 }
 
-/** Returns which first results are missing, and why. */
+/** Explains which first results are missing, and why. */
 export function whatIsMissing(parts: UpParts): string {
   const missing: string[] = [];
   if (parts.chains.local === undefined) missing.push("the local chain is not up");
@@ -31,7 +31,6 @@ export function whatIsMissing(parts: UpParts): string {
   return missing.join("; ");
 }
 
-/** Status of all parts in one line. */
 export function summaryLine(parts: UpParts, colours: boolean): string {
   const paint = pc.createColors(colours);
   return [summaryChainText(parts), relayerText(parts, paint), watchdogText(parts, paint)].join("  |  ");
@@ -66,7 +65,7 @@ function watchdogText({ watchdog }: UpParts, paint: Paint): string {
   return `oracle: ${rateText(status)}${alerts}`;
 }
 
-/** The month's success rate, plus its tier once the month has enough blocks. */
+/** Formats the month's success rate. Adds its tier once the month has enough blocks. */
 export function rateText({
   current: { rate, tier, counts },
 }: {

@@ -60,7 +60,6 @@ interface Options extends AccessOptions {
 const FIRST_RESULT_MS = 60_000;
 const FIRST_RESULT_POLL_MS = 50;
 
-/** `relaywatch up`. */
 export function upCommand(context: CliContext): Command {
   const contracts: ContractOption[] = [];
   const command = new Command()
@@ -142,7 +141,7 @@ function createParts(
     const { clock } = await raceAbort(chainsUp.promise, signal);
     return { ...daemon, ...(options.chainClock ? { clock } : {}), signal };
   };
-  // All pages are here, so they link to each other without a setting.
+  // All pages run in this process, so they link to each other without a setting.
   const links: PublicLinks = {
     watchdog: addressOf(ports.watchdog),
     relayer: addressOf(ports.relayer),
@@ -234,7 +233,6 @@ async function firstResult(now: () => UpParts, signal: AbortSignal): Promise<voi
   }
 }
 
-/** Where `up` prints its state. */
 interface StateOutput {
   readonly net: Pick<ChosenLocalnet, "ports" | "chains">;
   readonly portOffset: number;
@@ -247,8 +245,8 @@ const LINE_EVERY_MS = 2_000;
 const BLOCK_EVERY_MS = 1_000;
 
 /**
- * Shows the state until the signal aborts: on a terminal as a block that is redrawn in place, otherwise as one line per change.
- * After the first result, it suggests next steps.
+ * Shows the state until the signal aborts. On a terminal, the state is a block that is redrawn in place; otherwise it is one line
+ * per change. Suggests next steps after the first result.
  */
 async function showState(now: () => UpParts, output: StateOutput, signal: AbortSignal): Promise<void> {
   const { context, portOffset, print } = output;

@@ -4,7 +4,6 @@ import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { readBuildInfo } from "../../platform/process/build-info.ts";
 import { jsonOption } from "../../platform/cli/output-options.ts";
 
-/** `relaywatch version`. */
 export function versionCommand(context: CliContext): Command {
   return new Command().addOption(jsonOption()).action((options: { readonly json?: true }) => {
     const { name, version, commit, nodeVersion } = readBuildInfo();

@@ -37,7 +37,6 @@ interface Options extends ChainClockOptions {
   readonly logLevel?: LogLevel;
 }
 
-/** `relaywatch watchdog start`. */
 export function watchdogCommand(context: CliContext): Command {
   const start = new Command("start")
     .description("run the oracle watchdog until asked to stop")
@@ -104,7 +103,7 @@ async function startWatchdog(options: Options, context: CliContext): Promise<voi
 }
 
 interface SelectedConfig extends ReadConfig<WatchdogDaemonConfig> {
-  /** With a configuration, a configuration key changes the port; without one, the option does. */
+  /** Names the setting that changes the port: the configuration key or, without a configuration, the option. */
   readonly names: Pick<DaemonContext, "portOption">;
 }
 

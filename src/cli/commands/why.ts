@@ -63,7 +63,7 @@ async function why(options: Options, context: CliContext): Promise<void> {
   const ports = portsAt(portOffset);
   const found = await Promise.all([
     whatSays("watchdog", ports.watchdog, ofWatchdog),
-    // A validator is the watchdog's.
+    // Only a watchdog has validators.
     ...(options.validator === undefined
       ? [whatSays("relayer", ports.relayer, () => ofRelayer(`http://127.0.0.1:${ports.relayer}`, HINT))]
       : []),
@@ -73,7 +73,7 @@ async function why(options: Options, context: CliContext): Promise<void> {
 
 const HINT = "start relaywatch up or relaywatch relayer start, or name another one with --url or --config";
 
-/** Returns a configured relayer's address. Returns undefined for a watchdog's file, whose errors its own reader reports. */
+/** Returns a configured relayer's address. Returns undefined for a watchdog's file, whose own reader reports its errors. */
 async function relayerUrlIn(file: string): Promise<string | undefined> {
   // Loading the schemas takes longer than the rest of a command.
   const { kindOf } = await import("./config-kind.ts");
@@ -83,7 +83,7 @@ async function relayerUrlIn(file: string): Promise<string | undefined> {
   return configuredUrl(file);
 }
 
-/** The report from a daemon at its default address, or an error if there is no response. */
+/** The report from a daemon at its default address, or an error if the daemon does not respond. */
 interface Said {
   readonly kind: DaemonKind;
   readonly host: string;
@@ -99,7 +99,7 @@ async function whatSays(kind: DaemonKind, port: number, read: () => Promise<Repo
 }
 
 /**
- * The joined report has a problem if any report has one. A daemon that does not respond only counts as unknown, since a machine
+ * Joins reports. The result has a problem if any report has one. A daemon that does not respond is only unknown, since a machine
  * need not run it.
  */
 function joined(all: readonly Said[]): Report {

@@ -22,13 +22,13 @@ import { watchedLocalnet } from "../commands/watched-localnet.ts";
 
 /** Options for a test localnet. */
 export interface TestLocalnetOptions {
-  /** The interchain-query relayer. Default: true. */
+  /** Runs the interchain-query relayer. Default: true. */
   readonly relayer?: boolean;
-  /** The price sidecar and the oracle watchdog. Default: true. */
+  /** Runs the price sidecar and the oracle watchdog. Default: true. */
   readonly watchdog?: boolean;
-  /** The IBC relayer. Default: false. */
+  /** Runs the IBC relayer. Default: false. */
   readonly ibcRelayer?: boolean;
-  /** Voting powers of the validators. Default: one validator. */
+  /** Validators' voting powers. Default: one validator. */
   readonly validators?: { readonly local?: readonly bigint[]; readonly remote?: readonly bigint[] };
   /** With `deployed`, the chains behave like the deployed chain wherever it deviates from the specification. */
   readonly profile?: "specification" | "deployed";
@@ -53,7 +53,7 @@ export interface TestLocalnet {
   readonly account: (name: string) => { readonly address: string; readonly mnemonic: string };
   /** Current heights of both chains. */
   readonly heights: () => { readonly local: bigint; readonly remote: bigint };
-  /** Makes blocks on both chains, advancing the time by `intervalMs` (default: 1000) before each. */
+  /** Makes blocks on both chains. Advances the time by `intervalMs` (default: 1000) before each block. */
   readonly mine: (count?: number, intervalMs?: number) => Promise<void>;
   /** Makes blocks until `isDone` returns true. Rejects after `deadlineMs` (default: 60,000), measured on this machine's clock. */
   readonly mineUntil: (isDone: () => boolean | Promise<boolean>, deadlineMs?: number) => Promise<void>;
@@ -61,22 +61,22 @@ export interface TestLocalnet {
   readonly now: () => number;
   /** Advances the chains' time without making a block. */
   readonly advance: (ms: number) => void;
-  /** Sends coins in the native denomination to an address on the local chain. They arrive with the next block. */
+  /** Sends coins in the native denomination to an address on the local chain. The coins arrive in the next block. */
   readonly faucet: (address: string, amount: bigint) => Promise<void>;
   /** Number of results that the relayer has submitted for this interchain query. */
   readonly results: (queryId: bigint) => number;
   /** Takes a snapshot of both chains' current state and returns its number. */
   readonly snapshot: () => number;
   readonly revert: (snapshot: number) => void;
-  /** Stops all parts. Rejects with the error of any part that failed. */
+  /** Stops all parts. Rejects with the error of a failed part. */
   readonly stop: () => Promise<void>;
 }
 
-/** The longest delay a timer accepts, so that no block is ever made on a timer. */
+/** A timer's longest delay. No timer therefore ever makes a block. */
 const NEVER_MS = 2 ** 31 - 1;
 const START_MS = 120_000;
 const BLOCK_MS = 1_000;
-/** Real time between blocks in `mineUntil`, during which the daemons can work. */
+/** Real time between blocks in `mineUntil`, in which the daemons can work. */
 const PAUSE_MS = 10;
 
 /** Starts a localnet on free loopback ports, with its state in memory. */

@@ -2,19 +2,18 @@ import type { AlertSpec } from "../../platform/monitoring/alerts/alert-spec.ts";
 import { GENERATED, yamlText } from "../../platform/monitoring/alerts/rule-files.ts";
 import { ALERTS, RULE_FILES } from "./rules.ts";
 
-/** An Alertmanager inhibition rule. */
 export interface InhibitRule {
   readonly source_matchers: readonly string[];
   readonly target_matchers: readonly string[];
   readonly equal: readonly string[];
 }
 
-/** Returns the inhibition rules: while an alert is firing, the alerts that it causes send no notifications. */
+/** Returns the inhibition rules. While an alert fires, the alerts that it causes send no notifications. */
 export function inhibitRules(): readonly InhibitRule[] {
   const targets = new Map(ALERTS.map((one) => [one.name, one]));
   const causes = new Map(ALERTS.filter(({ inhibits }) => inhibits.length > 0).map((one) => [one.alert, one]));
   return [
-    // The rules on raw metrics can be loaded besides those of the watchdog. They notify while the watchdog does not.
+    // The rules on raw metrics can be loaded together with the watchdog's rules. The raw rules notify while the watchdog does not.
     {
       source_matchers: ['component = "oracle-watchdog"'],
       target_matchers: ['component = "oracle-raw"'],
@@ -48,14 +47,14 @@ export function inhibitRules(): readonly InhibitRule[] {
 
 const DEAD_MAN = 'alertname = "RelaywatchDeadMan"';
 
-/** An Alertmanager configuration with receivers for pages, tickets, a chat, and a monitor for the monitoring itself. */
+/** Returns an Alertmanager configuration with receivers for pages, tickets, a chat, and a monitor of the monitoring itself. */
 export function alertmanagerExample(): string {
   return (
     GENERATED +
     yamlText({
       route: {
         receiver: "chat",
-        // One notification for what fails together.
+        // Send one notification for alerts that fire together.
         group_by: ["component", "chain_id", "validator", "instance"],
         group_wait: "15s",
         group_interval: "1m",
@@ -110,14 +109,14 @@ export function alertmanagerExample(): string {
   );
 }
 
-/** An Alertmanager configuration for a localnet: its page shows the alerts, but nobody is notified. */
+/** Returns an Alertmanager configuration for a localnet. Alertmanager's page shows the alerts, but nobody is notified. */
 export function alertmanagerLocalnet(): string {
   return (
     GENERATED +
     yamlText({
       route: {
         receiver: "page",
-        // A critical alert must not wait for the next message of a group of warnings.
+        // A critical alert must not wait for the next message about a group of warnings.
         group_by: ["component", "severity", "instance", "validator"],
         group_wait: "5s",
         group_interval: "10s",
@@ -129,12 +128,14 @@ export function alertmanagerLocalnet(): string {
   );
 }
 
-/** A Prometheus configuration for one validator, one relayer, and Prometheus and Alertmanager themselves. */
+/** Returns a Prometheus configuration for one validator, one relayer, and Prometheus and Alertmanager themselves. */
 export function prometheusExample(): string {
   return prometheusConfig({ chainId: "neutron-1", interval: "15s", own: "127.0.0.1:9090", more: [] });
 }
 
-/** The Prometheus configuration for a localnet and its IBC relayer. The localnet's gRPC server uses Prometheus's usual port. */
+/**
+ * Returns the Prometheus configuration for a localnet and its IBC relayer. The localnet's gRPC server uses Prometheus's usual port.
+ */
 export function prometheusLocalnet(): string {
   const more = [job("localnet", "127.0.0.1:9997")];
   return prometheusConfig({ chainId: "local-1", interval: "5s", own: "127.0.0.1:9091", more });
@@ -143,9 +144,8 @@ export function prometheusLocalnet(): string {
 interface PrometheusPlace {
   readonly chainId: string;
   readonly interval: string;
-  /** Prometheus' own address. */
+  /** Prometheus's own address. */
   readonly own: string;
-  /** More jobs. */
   readonly more: readonly ReturnType<typeof job>[];
 }
 

@@ -18,15 +18,15 @@ import { alertMessage, messageText } from "../../watchdog/notify/channels/messag
 import type { Cost } from "../../watchdog/policy/cost-text.ts";
 import { ALERTS_BY_RUNBOOK, runbookPathOf } from "./runbook-files.ts";
 
-/** The measurement in an alert's example when it fires, as stated in the alert's runbook, and when it ends. */
+/** The measurements in an alert's example: when it fires, as its runbook states, and when it ends. */
 export interface ExampleReasons {
   readonly firing: string;
   readonly resolved: string;
 }
 
 /**
- * Returns the reasons in an alert's example. The first comes from the alert's runbook, in the repository `root`; "…" means that
- * it is yet to be written. The last comes from the condition.
+ * Returns the reasons in an alert's example. The first comes from the alert's runbook in the repository `root`; "…" if the runbook
+ * is yet to be written. The last comes from the condition.
  */
 export function exampleReasons({ name, end }: Condition, root: string): ExampleReasons {
   const path = join(root, runbookPathOf(name));
@@ -51,7 +51,7 @@ const OPTIONS = {
   links: { watchdog: "https://watchdog.example/", grafana: "https://grafana.example/" },
 };
 
-/** Simulates one alert for a validator: it begins, lasts 40 minutes longer than it takes to fire, and ends. */
+/** Simulates one alert for a validator. The alert begins, lasts 40 minutes longer than it takes to fire, and ends. */
 function eventsOf(rule: AlertRule, { firing, resolved }: ExampleReasons): readonly AlertEvent[] {
   const { name } = rule.condition;
   const endMs = SINCE_MS + rule.forMs + OUTAGE_MS;
@@ -86,7 +86,7 @@ function exampleCost(alert: string, nowMs: number): Cost | undefined {
   return { ...month, sinceMs, blocks: BigInt(Math.floor((nowMs - sinceMs) / 1_000)) };
 }
 
-/** Returns the page that shows every alert's messages and the beginning of its runbook. `root`: the repository. */
+/** Returns the page with every alert's messages and the beginning of its runbook. `root` is the repository. */
 export function alertMessagesPage(root: string): string {
   const entries = RULES.map((rule) => {
     const { condition, severity } = rule;

@@ -22,7 +22,9 @@ const SAMPLINGS: readonly Sampling[] = [
 ];
 const LONG_MINUTES = 120;
 
-/** Returns promtool test files for a rule file's alerts, by name. Each alert is tested before, during and after its situation. */
+/**
+ * Returns promtool test files for a rule file's alerts, by name. Each file tests its alert before, during and after its situation.
+ */
 export function caseFiles(file: string): ReadonlyMap<string, string> {
   const cases = (RULE_FILES.get(file) ?? [])
     .flatMap((group) => group.alerts)
@@ -44,7 +46,6 @@ export function caseFiles(file: string): ReadonlyMap<string, string> {
 
 type Testable = AlertSpec & { readonly example: AlertCase };
 
-/** The minutes at which the alert fires and at which it is resolved. */
 interface Minutes {
   readonly fires: number;
   readonly end: number;
@@ -116,7 +117,7 @@ interface Phase {
   readonly samples: number;
 }
 
-/** Formats samples in promtool's notation, e.g. "0+5x9" for ten samples. Time begins at 0. */
+/** Formats samples in promtool's notation, for example "0+5x9" for ten samples. Time begins at 0. */
 function ramp(
   { from = 0, step = 0, jump = 0, ends, clock }: SeriesCase,
   { atMinute, count, samples }: Phase,
@@ -131,7 +132,7 @@ function ramp(
     : `${part(start, samples)} ${part(start + jump + growth * samples, count - samples)}`;
 }
 
-/** Replaces `$` with the alert target's labels. Labels in the series itself take precedence. */
+/** Replaces `$` with the labels of the alert's target. Labels in the series itself take precedence. */
 function withLabels(series: string, { component, name }: AlertSpec, place = name): string {
   const labels = Object.entries(placeLabels(component, place))
     .filter(([label]) => !series.includes(`,${label}="`))

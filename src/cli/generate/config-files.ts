@@ -18,7 +18,7 @@ import {
 const RELAYER_KIND = relayerConfigKind({ environment: () => undefined, file: () => "" });
 const RELAYER = RELAYER_KIND.schema;
 
-/** Returns the generated files in `config`, keyed by their path in the repository. */
+/** Returns the generated files in `config` by their path in the repository. */
 export function configFiles(): ReadonlyMap<string, string> {
   return new Map([
     ["config/schema/icq-relayer.schema.json", jsonSchemaFile(RELAYER, "icq-relayer")],
@@ -33,18 +33,17 @@ export function configFiles(): ReadonlyMap<string, string> {
 /** `KeySchema` keywords that JSON Schema does not define. */
 const OWN_KEYWORDS: ReadonlySet<string> = new Set(["commentedOut", "hasKey", "reload"]);
 
-/** Returns a file for `config/schema` that editors and other programs can use to validate a configuration. */
+/** Returns a file for `config/schema`, with which editors and other programs can validate a configuration. */
 function jsonSchemaFile(schema: z.ZodType, title: string): string {
   const { $schema, ...rest } = { $schema: "", ...keySchema(schema) };
   return `${JSON.stringify({ $schema, title, ...rest }, (key, value: unknown) => (OWN_KEYWORDS.has(key) ? undefined : value), 2)}\n`;
 }
 
-/** Returns the table of the relayer's configuration keys. */
 export function relayerKeyTable(): string {
   return keyTable(RELAYER_KIND);
 }
 
-/** Returns the table of a chain file's keys. It lists a remote chain's keys only where they differ from the local chain's. */
+/** Returns the table of a chain file's keys. The table lists a remote chain's keys only if they differ from the local chain's. */
 export function chainKeyTable(): string {
   const rows = tableRows(keySchema(chainConfigKind.schema), "");
   const local = new Set(rows.filter(({ path }) => path.startsWith("local.")).map(rowText));
@@ -53,8 +52,8 @@ export function chainKeyTable(): string {
 }
 
 /**
- * Returns the table of the watchdog's keys. It omits alerts and channels, which have their own tables, and a validator's keys
- * that can also be set at the top level for a single validator.
+ * Returns the table of the watchdog's keys. The table omits alerts and channels, which have their own tables. It also omits a
+ * validator's keys that can be set at the top level for a single validator.
  */
 export function watchdogKeyTable(): string {
   const paths = new Set(tableRows(keySchema(watchdogConfigKind.schema), "").map((row) => row.path));
@@ -81,7 +80,7 @@ function exampleOfKind(
   return [path, exampleFile(schema, exampleHead(kind, { whose, path, secrets }), more)];
 }
 
-/** Names of the variables from which a file reads its secrets. Comments are ignored. */
+/** Returns the variables from which a file reads its secrets. Ignores comments. */
 function secretVariables(text: string): readonly string[] {
   return [...new Set([...text.matchAll(/^[^#\n]*\{env: (\w+)\}/gm)].map(([, name = ""]) => name))];
 }
@@ -116,7 +115,7 @@ function exampleHead(
   ];
 }
 
-/** Returns one example per channel kind. It uses the kind's own example values, or else the defaults. */
+/** Returns one example per channel kind, with the kind's example values or else the defaults. */
 function channelExamples(): readonly unknown[] {
   return CHANNEL_KINDS.map(({ kind, schema, example }) =>
     Object.fromEntries(
@@ -128,13 +127,13 @@ function channelExamples(): readonly unknown[] {
   );
 }
 
-/** Values for the example file that the schema does not define, by path: `notify.channels`. */
+/** By path: values for the example file that the schema does not define, such as `notify.channels`. */
 type MoreExamples = Readonly<Record<string, unknown>>;
 
 /**
- * Returns an example file with every key. Each key's description becomes a comment, and its value is the key's example or else
- * its default.
- * @throws when a key has neither.
+ * Returns an example file with every key. Each key's description becomes a comment. The value is the key's example, or else its
+ * default.
+ * @throws if a key has neither.
  */
 export function exampleFile(schema: KeySchema, head: readonly string[], more: MoreExamples = {}): string {
   const shown = new Set<string>();
@@ -144,14 +143,13 @@ export function exampleFile(schema: KeySchema, head: readonly string[], more: Mo
   return `${head.map((line) => `# ${line}`.trimEnd()).join("\n")}\n\n${sections.join("\n\n")}\n`;
 }
 
-/** One key in the example file. */
 interface ExampleKey {
   readonly key: string;
   readonly schema: KeySchema;
   readonly isRequired: boolean;
   readonly path: string;
   readonly more: MoreExamples;
-  /** Comments already written to the file. A key shared by several sections is described only once. */
+  /** Comments already written to the file. A key that several sections share is described only once. */
   readonly shown: Set<string>;
 }
 
@@ -255,7 +253,6 @@ function indented(lines: readonly string[]): readonly string[] {
   return lines.map((line) => `  ${line}`);
 }
 
-/** Wraps a text into lines of at most 110 characters. */
 function wrapped(text: string): readonly string[] {
   const lines: string[] = [];
   for (const word of text.split(" ")) {
@@ -267,8 +264,8 @@ function wrapped(text: string): readonly string[] {
 }
 
 /**
- * Returns a Markdown table with one row for each key whose path `has` accepts, including how a reload applies the key. An empty
- * cell means that the services restart.
+ * Returns a Markdown table with one row for each key whose path `has` accepts. A column shows how a reload applies the key; an
+ * empty cell means that the services restart.
  */
 export function keyTable(
   { schema }: Pick<ConfigKind<unknown>, "schema">,
@@ -287,7 +284,7 @@ function reloadText(reload: string | undefined): string {
   return reload === undefined || reload === "services" ? "" : reload;
 }
 
-/** A row's text without its section's name, so that rows from two sections can be compared. */
+/** Returns a row's text without its section's name, so that rows from two sections can be compared. */
 function rowText({ path, ...rest }: TableRow): string {
   return JSON.stringify([path.replace(/^\w+/, ""), rest]);
 }
@@ -296,7 +293,7 @@ function rowCells({ path, type, initial, text }: TableRow): readonly string[] {
   return [`\`${path}\``, type, initial, text];
 }
 
-/** Formats a Markdown table. Equal rows are merged. */
+/** Formats a Markdown table. Merges equal rows. */
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = rows.map((cells) => `| ${cells.join(" | ")} |`);
   return [`| ${head.join(" | ")} |`, `|${"---|".repeat(head.length)}`, ...new Set(lines), ""].join("\n");

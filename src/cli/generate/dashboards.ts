@@ -10,7 +10,6 @@ import { PAID_RAW } from "../../watchdog/monitoring/raw-dashboard.ts";
 import { QUERY } from "../../relayer/monitoring/query-dashboard.ts";
 import { RELAYER } from "../../relayer/monitoring/relayer-dashboard.ts";
 
-/** All dashboards. */
 export const DASHBOARD_SPECS: readonly DashboardSpec[] = [
   OVERVIEW,
   PAID,

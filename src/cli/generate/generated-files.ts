@@ -29,7 +29,7 @@ import { metricsPage } from "./metrics-page.ts";
 import { RULE_FILES } from "./rules.ts";
 import { runbookFiles, runbookIndex } from "./runbook-files.ts";
 
-/** Folders that contain only generated files, so that the file of a removed alert is stale. */
+/** Folders that contain only generated files. A removed alert's file there is stale. */
 const FOLDERS = [
   "alerts/alertmanager",
   "alerts/prometheus",
@@ -39,7 +39,7 @@ const FOLDERS = [
   "dashboards/provisioning",
 ];
 
-/** Returns the contents of all generated files, keyed by their path in the repository `root`. */
+/** Returns the contents of all generated files by their path in the repository `root`. */
 export async function generatedFiles(root: string): Promise<ReadonlyMap<string, string>> {
   return new Map([
     ...alertFiles(),
@@ -52,7 +52,7 @@ export async function generatedFiles(root: string): Promise<ReadonlyMap<string, 
   ]);
 }
 
-/** Returns the handwritten files that contain generated sections between markers, by path. */
+/** By path: the handwritten files that contain generated sections between markers. */
 async function sections(root: string): Promise<readonly (readonly [string, string])[]> {
   const texts: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "alerts/README.md": { runbooks: runbookIndex() },
@@ -75,7 +75,7 @@ async function sections(root: string): Promise<readonly (readonly [string, strin
   ]);
 }
 
-/** Returns the sorted paths of generated files that are missing, are stale or no longer have a source. */
+/** Returns the sorted paths of generated files that are missing, stale or without a source. */
 export async function staleFiles(root: string): Promise<readonly string[]> {
   return differing(root, await generatedFiles(root));
 }
@@ -85,7 +85,7 @@ function differing(root: string, files: ReadonlyMap<string, string>): readonly s
   return [...changed.map(([path]) => path), ...withoutSource(root, files)].toSorted();
 }
 
-/** Writes stale files, and deletes files that no longer have a source. Returns their paths. */
+/** Writes stale files and deletes files without a source. Returns their paths. */
 export async function writeGeneratedFiles(root: string): Promise<readonly string[]> {
   const files = await generatedFiles(root);
   const stale = differing(root, files);
@@ -112,7 +112,7 @@ function textOf(file: string): string | undefined {
   return existsSync(file) ? readFileSync(file, "utf8") : undefined;
 }
 
-/** Returns the generated Prometheus and Alertmanager files in `alerts`, keyed by their path in the repository. */
+/** Returns the generated Prometheus and Alertmanager files in `alerts` by their path in the repository. */
 export function alertFiles(): ReadonlyMap<string, string> {
   return new Map<string, string>([
     ...[...RULE_FILES].map(
@@ -141,7 +141,7 @@ const keySchema = z.object({
 
 type Key = z.output<typeof keySchema>["properties"][string] & { readonly key: string };
 
-/** Returns a Markdown table of the differences in one area between the specification and the deployed chain. */
+/** Returns a Markdown table of one area's differences between the specification and the deployed chain. */
 function differenceTable(area: string): string {
   const rows = listDeviations()
     .filter((row) => row.area === area)
@@ -153,7 +153,6 @@ function differenceTable(area: string): string {
   return [head, "|---|---|---|---|---|", ...rows, ""].join("\n");
 }
 
-/** Returns a Markdown table of the channel kinds. */
 function channelTable(): string {
   const rows = CHANNEL_KINDS.map((kind) => {
     const own = keysOf(kind.schema).filter(({ key }) => !isCommon(key));
@@ -177,10 +176,10 @@ function isCommon(key: string): boolean {
   return key in COMMON_FIELDS;
 }
 
-/** Returns one Markdown table per top-level group, listing all its commands, and one for the commands outside any group. */
+/** Returns one Markdown table of commands per top-level group, and one for the commands outside any group. */
 async function commandTables(): Promise<string> {
   const context: CliContext = {
-    // Every command is loaded.
+    // Load every command.
     words: Object.assign([], { includes: () => true }),
     print: () => {},
     signal: new AbortController().signal,

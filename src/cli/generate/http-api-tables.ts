@@ -50,7 +50,7 @@ export const SERVER_ROUTES: Readonly<
   ],
 };
 
-/** Returns the tables in docs/http-api.md, by section. */
+/** Returns the tables in docs/http-api.md by section. */
 export function httpApiTables(): Readonly<Record<string, string>> {
   return Object.fromEntries(
     Object.entries(SERVER_ROUTES).map(([server, routes]) => [`${server} routes`, routeTable(routes)]),
@@ -61,18 +61,18 @@ function pages(shown: readonly LivePlace[]): readonly RouteDefinition[] {
   return shown.map(pageDefinition);
 }
 
-/** The pages are listed, but not rendered. */
+/** The tables list the pages but do not render them. */
 function unread(): never {
   return unreachable("a page is only listed");
 }
 
-/** Returns a Markdown table of routes. The pages' update streams are omitted. */
+/** Returns a Markdown table of routes without the pages' update streams. */
 function routeTable(routes: readonly RouteDefinition[]): string {
   const rows = routes
     .filter(({ about }) => about.replies[200]?.mediaType !== "text/event-stream")
     .map(({ method, path, guarded, about: { summary, query = {}, body } }) => {
       const parameters = Object.entries(query).map(([name, text]) => `\`${name}\`: ${text}`);
-      // Unless the summary has an example.
+      // Omit the field names if the summary contains an example.
       const fields = body === undefined || summary.includes("{") ? [] : [`body: ${namesOf(body)}`];
       const verb = method === "GET" ? "" : `${method} `;
       const cells = [

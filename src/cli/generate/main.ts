@@ -2,8 +2,8 @@ import { staleFiles, writeGeneratedFiles } from "./generated-files.ts";
 import { writePictures } from "./pictures.ts";
 import { runbookErrors } from "./runbook-errors.ts";
 
-// npm runs it in the repository root: `npm run generate`, or `npm run generate -- --check`, which writes nothing.
-// `npm run generate -- --pictures` also makes the pictures of the pages and of the dashboards, with Chromium.
+// npm runs this in the repository root: `npm run generate`. `npm run generate -- --check` writes nothing. `npm run generate --
+// --pictures` also takes the pictures of the pages and dashboards, with Chromium.
 const root = process.cwd();
 const isCheck = process.argv.includes("--check");
 

@@ -14,7 +14,7 @@ import { createWatchdogMetrics } from "../../watchdog/polling/metrics.ts";
 import { dashboardFiles } from "./dashboard-files.ts";
 import { RULE_FILES } from "./rules.ts";
 
-/** Returns a registry with all relayer metrics. It cannot be scraped. */
+/** Returns a registry with all relayer metrics. This registry cannot be scraped. */
 function relayerRegistry(): Registry {
   const relayer = new Registry();
   createRelayerMetrics(relayer, []);
@@ -29,7 +29,6 @@ function unread(): never {
   throw new Error("nothing is scraped here");
 }
 
-/** Returns a registry with all watchdog metrics. */
 function watchdogRegistry(): Registry {
   const watchdog = new Registry();
   createWatchdogMetrics(watchdog, []);
@@ -37,7 +36,7 @@ function watchdogRegistry(): Registry {
   return watchdog;
 }
 
-/** Returns a registry with all metrics of a localnet: IBC relayer metrics and traffic metrics. */
+/** Returns a registry with a localnet's metrics: IBC relayer metrics and traffic metrics. */
 function localnetRegistry(): Registry {
   const localnet = new Registry();
   registerIbcRelayerMetrics(localnet, () => unstartedStatus([]), { nowMs: () => 0 });
@@ -96,7 +95,7 @@ const PROGRAM = {
   processMetrics: true,
 };
 
-/** Returns the labels of every metric that our daemons export, by series name. */
+/** Returns every metric's labels by series name, for the metrics that the daemons export. */
 export function ownMetrics(): ReadonlyMap<string, readonly string[]> {
   const registries = [
     watchdogRegistry(),
@@ -121,8 +120,8 @@ function registered(registry: Registry): readonly (readonly [string, readonly st
 }
 
 /**
- * Returns the names of all metrics that a runbook may use: our own, a sidecar's, those from recording rules, and any metric of a
- * node or another program that a rule or a dashboard uses.
+ * Returns the names of all metrics that a runbook may use. These are the daemons' metrics, a sidecar's metrics, recorded metrics,
+ * and every foreign metric that a rule or a dashboard uses.
  */
 export function usableMetrics(): ReadonlySet<string> {
   const groups = [...RULE_FILES.values()].flat();

@@ -3,10 +3,8 @@ import { createHash } from "node:crypto";
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** The pictures in one documentation folder. */
 interface PictureSet {
   readonly folder: string;
-  /** The test that takes the pictures. */
   readonly test: string;
   /** Picture files, each with the name that the test gives it. */
   readonly pictures: Readonly<Record<string, string>>;
@@ -48,9 +46,8 @@ const SETS: readonly PictureSet[] = [
   },
 ];
 
-/** File with the hash of the sources from which the pictures were made. */
+/** File with the hash of the sources from which the pictures were taken. */
 const HASH_FILE = "sources.sha256";
-/** Time limit for taking all the pictures in a set. */
 const LONGEST_MS = 1_200_000;
 
 /** Returns a hash of a set's sources, in hex. */
@@ -68,14 +65,13 @@ function hashOf(root: string, { sources }: PictureSet): string {
   return hash.digest("hex");
 }
 
-/** Returns true if all pictures show the current sources. */
 export function arePicturesCurrent(root: string): boolean {
   return SETS.every(
     (set) => readFileSync(join(root, set.folder, HASH_FILE), "utf8").trim() === hashOf(root, set),
   );
 }
 
-/** Takes pictures of the pages and dashboards with Chromium and returns their paths. Throws if one of the tests fails. */
+/** Takes the pictures with Chromium and returns their paths. Throws if one of the tests fails. */
 export function writePictures(root: string): readonly string[] {
   const made = "dist/pictures";
   execFileSync(

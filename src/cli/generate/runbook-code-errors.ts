@@ -87,7 +87,7 @@ function notInText(listed: readonly Located[], used: readonly Located[], kind: s
 
 /**
  * Returns what is wrong with a "relaywatch …" line: an unknown command, option, value or fault. Returns undefined if the command
- * line accepts it. `ID` is treated as a number. Nothing is run.
+ * line accepts it. Treats `ID` as a number. Runs nothing.
  */
 export async function commandError(line: string): Promise<string | undefined> {
   const words = wordsOf(line).slice(1);
@@ -107,7 +107,7 @@ export async function commandError(line: string): Promise<string | undefined> {
     return undefined;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    // A group without a command prints its help, which has no message.
+    // A group without a command prints its help instead of a message.
     return error.code === "commander.help" ? "a command is missing" : error.message.replace(/^error: /, "");
   }
 }
@@ -116,7 +116,7 @@ function isFault(word: string): boolean {
   return word.startsWith("--") || FAULTS.includes(word);
 }
 
-/** Splits a command line as a shell would, supporting the syntax that runbooks use. */
+/** Splits a command line like a shell. Supports only the syntax that runbooks use. */
 function wordsOf(line: string): readonly string[] {
   return [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, double, single, word]) =>
     (double ?? single ?? word ?? "").replace(/^ID$/, "1"),
@@ -129,7 +129,7 @@ function withoutActions(command: Command): void {
   for (const inner of command.commands) withoutActions(inner);
 }
 
-/** A selector in a PromQL expression: a metric name or a pattern for metric names, and the names of the labels it matches. */
+/** A selector in a PromQL expression: a metric name or a pattern for metric names, and the label names that it matches. */
 interface Selector {
   readonly name: RegExp;
   readonly labels: readonly string[];

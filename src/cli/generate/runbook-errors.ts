@@ -9,7 +9,7 @@ import { commandError, commandErrors, metricErrors } from "./runbook-code-errors
 import { didYouMean } from "../../platform/base/did-you-mean.ts";
 import { type Located, readRunbook, type RunbookText } from "./runbook-text.ts";
 
-/** The handwritten sections, and what each of them must contain. */
+/** By heading: what each handwritten section must contain. */
 const SECTIONS: ReadonlyMap<string, string> = new Map([
   ["Diagnosis", "numbered steps, each with what to look at"],
   ["Mitigation", "numbered steps, each with what to do"],
@@ -36,7 +36,7 @@ const NAMES: ReadonlySet<string> = new Set(ALERTS.flatMap(({ name, alert }) => [
 type RunbookCheck = (name: string, file: string) => Promise<readonly string[]>;
 
 /**
- * Checks that every alert has a runbook, that every runbook has an alert, and that everything a runbook mentions exists: commands
+ * Checks that every alert has a runbook and every runbook has an alert. Checks that everything a runbook mentions exists: commands
  * with their options, metrics, alerts and links.
  */
 export async function runbookErrors(root: string): Promise<readonly string[]> {
@@ -51,7 +51,7 @@ export async function runbookErrors(root: string): Promise<readonly string[]> {
   return [...missing, ...errors.flat()];
 }
 
-/** Creates the check for one runbook in the repository `root`. Each command is parsed only once. */
+/** Creates the check for one runbook in the repository `root`. The check parses each command only once. */
 export function createRunbookCheck(root: string): RunbookCheck {
   const metrics = usableMetrics();
   const commands = new Map<string, Promise<string | undefined>>();
@@ -144,7 +144,7 @@ function linkErrors({ links }: RunbookText, root: string): readonly Located[] {
     });
 }
 
-/** Returns the anchors that GitHub generates for the headings of a Markdown file. */
+/** Returns the anchors that GitHub generates for a Markdown file's headings. */
 function anchorsOf(markdown: string): readonly string[] {
   return [...markdown.matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) =>
     heading

@@ -22,14 +22,13 @@ export const ALERTS_BY_RUNBOOK: ReadonlyMap<string, readonly AlertSpec[]> = new 
   ALERTS.map(({ name }) => [name, ALERTS.filter((alert) => alert.name === name)]),
 );
 
-/** Returns a runbook's path in the repository. */
 export function runbookPathOf(name: string): string {
   return `${RUNBOOK_FOLDER}/${name}.md`;
 }
 
 /**
- * Returns every alert's runbook by its path in the repository `root`: the handwritten text with up-to-date generated sections. An
- * alert without a runbook gets one whose text is yet to be written. A file without the markers is left unchanged.
+ * By path in the repository `root`: every alert's runbook, the handwritten text with up-to-date generated sections. An alert
+ * without a runbook gets one whose text is yet to be written. A file without markers stays unchanged.
  */
 export function runbookFiles(root: string): ReadonlyMap<string, string> {
   return new Map(

@@ -1,7 +1,7 @@
 import { isNode, LineCounter, parseDocument } from "yaml";
 import { z } from "zod";
 
-/** A part of a file and the line on which it begins, counting from 1. */
+/** A part of a file and the line on which it begins, counted from 1. */
 export interface Located {
   readonly text: string;
   readonly line: number;
@@ -12,7 +12,7 @@ export interface RunbookText {
   readonly frontMatter: FrontMatter;
   /** The handwritten level-2 sections: a heading such as "Diagnosis", and the text below it. */
   readonly sections: readonly (Located & { readonly heading: string })[];
-  /** Code in sentences. */
+  /** Inline code in the text. */
   readonly codes: readonly Located[];
   /** Code blocks, without their indentation. */
   readonly blocks: readonly (Located & { readonly language: string })[];
@@ -24,7 +24,7 @@ export interface RunbookText {
 interface FrontMatter {
   /** The alert's Prometheus name. */
   readonly alert: Located | undefined;
-  /** The commands that can be checked: each `sh` block, and each inline `relaywatch …`, in the order in which they occur. */
+  /** The commands that can be checked, in text order: each `sh` block, and each inline `relaywatch …`. */
   readonly commands: readonly Located[];
   /** Inline PromQL queries. */
   readonly queries: readonly Located[];
@@ -41,7 +41,6 @@ const FRONT_MATTER = /^---\n[\s\S]*?\n---\n/;
 const GENERATED_SECTION = /^<!-- begin generated[\s\S]*?^<!-- end generated.*$/gm;
 const BLOCK = /^ *```(?<language>\w*)\n(?<text>[\s\S]*?)^ *```$/gm;
 
-/** Reads a runbook file. */
 export function readRunbook(file: string): RunbookText {
   const [head = ""] = FRONT_MATTER.exec(file) ?? [];
   const written = withoutText(withoutText(file, FRONT_MATTER), GENERATED_SECTION);
@@ -72,7 +71,7 @@ function readFrontMatter(text: string): FrontMatter {
       errors: [{ line: 1, text: 'begin the file with front matter between two lines "---"' }],
     };
   const lineCounter = new LineCounter();
-  // Without the second "---", which would begin a second document.
+  // Omit the second "---", which would begin a second document.
   const document = parseDocument(text.slice(0, -"---\n".length), { lineCounter, prettyErrors: false });
   const lineOf = (path: readonly PropertyKey[]): number => {
     const node: unknown = document.getIn(path, true);

@@ -21,7 +21,6 @@ import { ASKED, type InitDeps, type InitOptions } from "./init-options.ts";
 import { planRelayer } from "./init-relayer.ts";
 import { ASKED_WATCHDOG, planWatchdog } from "./init-watchdog.ts";
 
-/** `relaywatch config init relayer|watchdog`. */
 export function initCommand(context: CliContext): Command {
   return new Command()
     .addArgument(new Argument("<daemon>", "the daemon").choices(["relayer", "watchdog"]))
@@ -73,7 +72,7 @@ async function init(
     const lines = await (daemon === "relayer" ? planRelayer(options, deps) : planWatchdog(options, deps));
     const text = [...headOf(daemon, options.output), ...lines, ""].join("\n");
     check(daemon, text);
-    // What was found out is behind the path of the file, or comments in it.
+    // The findings follow the file's path, or are comments in the file.
     const found =
       options.offline === true
         ? undefined
@@ -86,7 +85,7 @@ async function init(
   }
 }
 
-/** Asks each endpoint in a new relayer configuration what it supports, as `relayer doctor` does. */
+/** Asks each endpoint in a new relayer configuration for its capabilities, as `relayer doctor` does. */
 async function matrixOf(text: string, context: CliContext): Promise<string> {
   const source = { file: "new file", text };
   const { config } = withoutSecrets(() => readDaemonConfig(relayerConfigKind(), source, {}));
@@ -102,7 +101,10 @@ async function matrixOf(text: string, context: CliContext): Promise<string> {
   return [matrixText(rows), ...gaps].join("\n");
 }
 
-/** Sends a test message to the channel in a new watchdog configuration. Throws `CliError` if the message is not accepted. */
+/**
+ * Sends a test message to the channel in a new watchdog configuration. Throws `CliError` if the channel does not accept the
+ * message.
+ */
 async function testOf(text: string, context: CliContext): Promise<string | undefined> {
   const source = { file: "new file", text };
   const kind = watchdogConfigKind;

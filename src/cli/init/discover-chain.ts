@@ -10,7 +10,6 @@ import { lacksModule, responseField } from "../../watchdog/sources/chain-rest.ts
 import { toRevenueParams } from "../../watchdog/sources/revenue-reading.ts";
 import { CHAIN_ID } from "../../watchdog/sources/sample-values.ts";
 
-/** Facts about a public chain. */
 interface KnownChain {
   readonly prefix: string;
   readonly denom: string;
@@ -18,8 +17,8 @@ interface KnownChain {
 }
 
 /**
- * Public chains, as of November 2026. The package chain-registry covers all chains and their assets, but is a large dependency
- * for three facts, two of which a node's REST API provides.
+ * Public chains, as of November 2026. The package chain-registry covers all chains and their assets, but it is a large dependency
+ * for three facts. A node's REST API provides two of them.
  */
 export const KNOWN_CHAINS: Readonly<Record<string, KnownChain>> = {
   "neutron-1": { prefix: "neutron", denom: "untrn", coinType: 118 },
@@ -28,16 +27,15 @@ export const KNOWN_CHAINS: Readonly<Record<string, KnownChain>> = {
   "osmosis-1": { prefix: "osmo", denom: "uosmo", coinType: 118 },
 };
 
-/** Returns the known facts about the public chain with this id. */
 export function knownChain(chainId: string): KnownChain | undefined {
   return Object.hasOwn(KNOWN_CHAINS, chainId) ? KNOWN_CHAINS[chainId] : undefined;
 }
 
 const DEADLINE_MS = 10_000;
-/** Maximum response size. Enough for all light clients of a chain with a thousand connections. */
+/** Maximum response size. All light clients of a chain with a thousand connections fit. */
 const MAX_BYTES = 32 * 1024 * 1024;
 
-/** Reads JSON. Throws a `CliError` naming the endpoint's option. With `mayLack`, returns undefined if the module is missing. */
+/** Reads JSON. Throws a `CliError` that names the endpoint's option. With `mayLack`, returns undefined if the module is missing. */
 async function readJson(url: URL, option: string, signal: AbortSignal, mayLack = false): Promise<unknown> {
   const { host, pathname } = url;
   const connections = createRemoteConnections({});
@@ -74,7 +72,7 @@ function parseReply<Schema extends z.ZodType>(
   );
 }
 
-// What a chain calls itself goes into a file and into requests: other texts are refused.
+// These texts come from the chain and go into a file and into requests, so only these formats are accepted.
 const chainIdText = z.string().regex(CHAIN_ID);
 const prefixText = z.string().regex(/^[a-z0-9]{1,83}$/);
 const denomText = z.string().regex(/^[a-zA-Z][a-zA-Z0-9/:._-]{2,127}$/);
@@ -92,7 +90,6 @@ const statusReply = z.object({
   }),
 });
 
-/** What a node's RPC server reports about the node. */
 export interface NodeFacts {
   readonly chainId: string;
   /** Consensus address and public key (base64) of the node's validator; undefined if it has no voting power. */
@@ -131,12 +128,11 @@ export async function requireSameChain(
     throw new CliError(EXIT.badConfig, `${option} is a node of ${found}, not of ${chainId}`);
 }
 
-/** What a chain's REST API reports about the chain. */
 export interface ChainFacts {
   readonly prefix: string;
-  /** The denom in which fees are paid. */
+  /** Denom of the fees. */
   readonly denom: string;
-  /** The fee market's minimum gas price, or undefined if the chain has no fee market. */
+  /** The fee market's minimum gas price; undefined without a fee market. */
   readonly minPrice: string | undefined;
 }
 
@@ -144,7 +140,7 @@ const bech32Reply = z.object({ bech32_prefix: prefixText });
 const marketReply = z.object({ params: z.object({ fee_denom: denomText, min_base_gas_price: decimalText }) });
 const stakingReply = z.object({ params: z.object({ bond_denom: denomText }) });
 
-/** Reads the prefix, and the fee market or, if the chain has none, the staking denom. Throws `CliError`. */
+/** Reads the address prefix and the fee market. Without a fee market, reads the staking denom. Throws `CliError`. */
 export async function readChain(rest: string, signal: AbortSignal): Promise<ChainFacts> {
   const bech32 = await readJson(urlBelow(rest, "cosmos/auth/v1beta1/bech32"), "--rest", signal);
   const { bech32_prefix: prefix } = parseReply(bech32Reply, bech32, "the address prefix of --rest");
@@ -209,7 +205,9 @@ const validatorsReply = z.object({
   ),
 });
 
-/** Returns the addresses of a node's validator. `operator` is undefined if the chain does not list it. Throws `CliError`. */
+/**
+ * Returns the addresses of a node's validator. `operator` is undefined if the chain does not list the validator. Throws `CliError`.
+ */
 export async function readValidator(
   rest: string,
   prefix: string,

@@ -3,7 +3,6 @@ import { CliError } from "../../platform/cli/cli-error.ts";
 import { isPlainHttpUrl } from "../../platform/config/setting-texts.ts";
 import { readNode, requireSameChain } from "./discover-chain.ts";
 
-/** Options of `relaywatch config init`. */
 export interface InitOptions {
   readonly rpc?: string;
   readonly rest?: string;
@@ -32,20 +31,19 @@ export interface Asked {
   readonly example: string;
 }
 
-/** Settings that both daemons' configurations ask for. */
+/** Settings for which both daemons' configurations ask. */
 export const ASKED = {
   chainId: { option: "--chain-id", meaning: "id of the chain", example: "neutron-1" },
   rest: { option: "--rest", meaning: "REST of a node of the chain", example: "http://127.0.0.1:1317" },
 } as const satisfies Readonly<Record<string, Asked>>;
 
-/** Dependencies of a daemon's questions and discovery. */
 export interface InitDeps {
   /** Returns the answer, or the initial value if the answer is empty. Returns undefined if nobody can be asked. */
   readonly ask: (question: string, initial?: string) => Promise<string | undefined>;
   readonly signal: AbortSignal;
 }
 
-/** Returns the option if given, or else the answer to its question, which may propose a value; undefined if there is neither. */
+/** Returns the option, or else the answer to its question, which may propose a value; undefined without either. */
 export async function optional(
   given: string | undefined,
   { meaning }: Asked,
@@ -56,7 +54,7 @@ export async function optional(
   return value === "" ? undefined : value;
 }
 
-/** Like {@link optional}, but proposes the example by default. Throws `CliError` if there is no value. */
+/** Like {@link optional}, but proposes the example by default. Throws `CliError` without a value. */
 export async function required(
   given: string | undefined,
   asked: Asked,
@@ -74,12 +72,11 @@ export function urlOf<Text extends string | undefined>(url: Text, asked: Asked):
   throw usage(asked, `; ${JSON.stringify(url)} is not such a URL`);
 }
 
-/** Returns an error that explains an option and gives an example. */
 export function usage({ option, meaning, example }: Asked, problem = ""): CliError {
   return new CliError(EXIT.usage, `${option}: ${meaning}, e.g. ${example}${problem}`);
 }
 
-/** Returns the chain id: the node's or, with `--offline`, the option's. */
+/** Returns the node's chain id or, with `--offline`, the option's. */
 export async function chainIdOf(
   rpc: string,
   { offline, chainId }: InitOptions,

@@ -20,7 +20,6 @@ import {
   urlOf,
 } from "./init-options.ts";
 
-/** Settings in a relayer configuration file. */
 const ASKED_RELAYER = {
   rpc: {
     option: "--rpc",
@@ -76,7 +75,6 @@ async function chainFacts(chainId: string, rest: string | undefined, deps: InitD
   );
 }
 
-/** A connection that the file configures. */
 interface Served extends OpenConnection {
   readonly rpc: string;
 }
@@ -108,7 +106,7 @@ async function connectionsOf(
   return served;
 }
 
-/** Selects the connection to a chain from among the open ones. Throws `CliError`. */
+/** Selects the connection to a chain among the open ones. Throws `CliError`. */
 async function connectionAmong(
   open: readonly OpenConnection[],
   {

@@ -24,7 +24,6 @@ import {
   usage,
 } from "./init-options.ts";
 
-/** Settings in a watchdog configuration file. */
 export const ASKED_WATCHDOG = {
   node: {
     option: "--node",
@@ -97,7 +96,7 @@ function pageOf(url: string): string {
   return new URL(url).pathname === "/" ? `${url.replace(/\/+$/, "")}/metrics` : url;
 }
 
-/** If the node's key has voting power, the validator's addresses are derived from it. */
+/** If the node's key has voting power, derives the validator's addresses from it. */
 async function addressLines(
   chainId: string,
   { rpc, rest }: { readonly rpc: string; readonly rest: string | undefined },
@@ -177,7 +176,7 @@ async function chainLines(
   ];
 }
 
-/** Who pays how much. If the chain has a revenue module, the module states this, including the currency. */
+/** Returns who pays how much. If the chain has a revenue module, the module states this, including the currency. */
 async function policyLines(
   fromChain: boolean,
   options: InitOptions,
@@ -214,7 +213,10 @@ async function notifyLines(options: InitOptions, deps: InitDeps): Promise<readon
   ];
 }
 
-/** Returns a channel as written in the file. Its example lists the possible settings; the schema says which are required. */
+/**
+ * Returns a channel as written in the file. The channel's example lists the possible settings. The schema determines the required
+ * settings.
+ */
 async function channelText(kind: string, options: InitOptions, deps: InitDeps): Promise<string> {
   const definition = CHANNEL_KINDS.find((one) => one.kind === kind);
   if (definition === undefined)
@@ -239,7 +241,7 @@ async function channelText(kind: string, options: InitOptions, deps: InitDeps): 
   return stringifyJson(settings);
 }
 
-/** Returns a setting that the channel requires. Names and variable names have sensible defaults; addresses have none. */
+/** Returns a setting that the channel requires. Names and variable names have defaults; addresses have none. */
 async function neededSetting(
   given: string | undefined,
   { kind, key, shown }: { readonly kind: string; readonly key: string; readonly shown: unknown },
@@ -257,7 +259,6 @@ async function neededSetting(
   );
 }
 
-/** Parses "key=value". */
 function settingsOf(words: readonly string[]): ReadonlyMap<string, string> {
   return new Map(
     words.map((word) => {
@@ -269,12 +270,12 @@ function settingsOf(words: readonly string[]): ReadonlyMap<string, string> {
   );
 }
 
-/** Name of the variable that holds the secret in an example. */
+/** Returns the name of the variable that holds an example's secret. */
 function variableOf(shown: unknown): string | undefined {
   return typeof shown === "object" && shown !== null && "env" in shown ? String(shown.env) : undefined;
 }
 
-/** Converts a value to the format of the example: a reference, a list, or a text. */
+/** Converts a value to the example's format: a reference, a list, or a text. */
 function valueLike(shown: unknown, value: string): unknown {
   if (variableOf(shown) !== undefined) return { env: value };
   return Array.isArray(shown) ? value.split(",").map((one) => one.trim()) : value;

@@ -1,6 +1,6 @@
 import { CodedError } from "./errors.ts";
 
-/** A signal that ends a wait: any `AbortSignal`, or one from this module, which is far cheaper. Watch it with {@link onAbort}. */
+/** A signal that ends a wait: any `AbortSignal`, or a far cheaper signal from this module. Watch it with {@link onAbort}. */
 export type WaitSignal = Pick<AbortSignal, "aborted" | "reason">;
 
 /** The part of a clock that a timed wait needs; see `Clock.sleep`. */
@@ -16,12 +16,11 @@ export class DeadlineError extends CodedError<{
   readonly afterMs: number;
 }> {}
 
-/** Returns the signal's reason as an `Error`. */
 export function abortReason(signal: WaitSignal): Error {
   return signal.reason instanceof Error ? signal.reason : new Error("aborted", { cause: signal.reason });
 }
 
-/** Returns whether `error` was caused by the abort of this signal. */
+/** Returns true if this signal's abort caused `error`. */
 export function isAbort(error: unknown, signal: WaitSignal): boolean {
   if (!signal.aborted) return false;
   return (
@@ -38,8 +37,8 @@ const callbacksOf = new WeakMap<WaitSignal, Callbacks>();
  * Calls `callback` once with the reason when `signal` aborts, or immediately if it has already aborted. Returns a function that
  * removes the callback.
  *
- * All callbacks on one signal share one event listener. Hundreds of calls on a signal that lives as long as the process therefore
- * cause no MaxListeners warning and no linear search on removal.
+ * All callbacks on one signal share one event listener. Hundreds of calls on a long-lived signal therefore cause no MaxListeners
+ * warning and no linear search on removal.
  */
 export function onAbort(signal: WaitSignal, callback: (reason: Error) => void): () => void {
   if (signal.aborted) {
@@ -73,7 +72,7 @@ interface OwnSignal<S extends WaitSignal> {
   readonly abort: (reason: Error) => void;
 }
 
-/** The signal for one call. Its callbacks need no event listener, which would take longer than the rest of a short wait. */
+/** Creates the signal for one call. Its callbacks need no event listener, which would take longer than the rest of a short wait. */
 function createOwnSignal(): OwnSignal<AbortSignal> {
   const own = new AbortController();
   const callbacks: Callbacks = new Set();
@@ -88,7 +87,7 @@ function createOwnSignal(): OwnSignal<AbortSignal> {
   };
 }
 
-/** The signal for one wait that only this module watches. */
+/** Creates the signal for one wait that only this module watches. */
 function createWaitSignal(): OwnSignal<WaitSignal> {
   const signal: { aborted: boolean; reason: unknown } = { aborted: false, reason: undefined };
   const callbacks: Callbacks = new Set();
@@ -104,14 +103,13 @@ function createWaitSignal(): OwnSignal<WaitSignal> {
   };
 }
 
-/** Resolves when the signal aborts. */
 export function untilAborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     onAbort(signal, () => resolve());
   });
 }
 
-/** Waits for shared work; rejects with the signal's reason if the signal aborts first. The work itself continues. */
+/** Waits for shared work. Rejects with the signal's reason if the signal aborts first. The work itself continues. */
 export function raceAbort<T>(work: Promise<T>, signal: WaitSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const unwatch = onAbort(signal, reject);
@@ -132,7 +130,7 @@ export async function withDeadline<T>(
   const own = createOwnSignal();
   const unwatch = onAbort(signal, (reason) => own.abort(reason));
   const timer = setTimeout(() => {
-    // Not before: an error captures a stack, which takes longer than all else here.
+    // Create the error only now: it captures a stack, which takes longer than everything else here.
     const text = `${what} took longer than ${afterMs} ms`;
     own.abort(new DeadlineError({ code: "deadline", what, afterMs }, text));
   }, afterMs);
@@ -145,12 +143,12 @@ export async function withDeadline<T>(
   }
 }
 
-/** Shared by all waits, because an error captures a stack, which would take longer than the rest of a short wait. */
+/** All waits share this error, because capturing a stack would take longer than the rest of a short wait. */
 const WAIT_IS_OVER = new Error("the wait is over");
 const TIME_IS_OVER = new Error("the time is over");
 
 /**
- * Runs `work` for at most `delayMs` and returns its result, or undefined if the time runs out. `work` must stop when its signal
+ * Runs `work` for at most `delayMs`. Returns its result, or undefined if the time runs out. `work` must stop when its signal
  * aborts. Rejects if `work` fails or `signal` aborts.
  */
 export function withTimeout<T>(
@@ -162,7 +160,7 @@ export function withTimeout<T>(
   return runTimed(delayMs, clock, createOwnSignal(), { signal, work });
 }
 
-/** Like {@link withTimeout}, for work that only waits: it watches its signal with {@link onAbort}. */
+/** Like {@link withTimeout}, for work that only waits and watches its signal with {@link onAbort}. */
 export function waitAtMost<T>(
   delayMs: number,
   clock: Sleeper,
@@ -182,7 +180,7 @@ async function runTimed<T, S extends WaitSignal>(
   let isOver = false;
   clock.sleep(delayMs, own.signal).then(
     () => {
-      // The signal may have aborted for another reason before.
+      // The signal may already have aborted for another reason.
       isOver = !own.signal.aborted;
       return own.abort(TIME_IS_OVER);
     },
@@ -195,7 +193,7 @@ async function runTimed<T, S extends WaitSignal>(
     throw error;
   } finally {
     unwatch();
-    // Ends the sleep, so that its timer does not outlive the call.
+    // End the sleep, so that its timer does not outlive the call.
     own.abort(WAIT_IS_OVER);
   }
 }

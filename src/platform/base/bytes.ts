@@ -40,7 +40,6 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 /** Up to this length, a loop is faster than `TextEncoder`. */
 const SHORT_TEXT = 96;
 
-/** Encodes a string as UTF-8. */
 export function utf8(text: string): Uint8Array {
   if (text.length > SHORT_TEXT) return encoder.encode(text);
   const bytes = new Uint8Array(text.length);
@@ -68,7 +67,7 @@ function isLatinReader(value: unknown): value is LatinReader {
   return typeof value === "function";
 }
 
-// The method behind `toString("latin1")` works on any byte array. The type definitions of Node leave it out.
+// This method behind `toString("latin1")` works on any byte array. Node's type definitions omit it.
 const native: unknown = Reflect.get(Buffer.prototype, "latin1Slice");
 const readLatin1: LatinReader = isLatinReader(native)
   ? native
@@ -84,7 +83,6 @@ export function latin1(bytes: Uint8Array): string {
 /** Up to this length, a loop is faster than `set`. */
 const SHORT_PART = 24;
 
-/** Concatenates byte arrays into a new array. */
 export function concat(...parts: readonly Uint8Array[]): Uint8Array {
   let length = 0;
   for (const part of parts) length += part.length;
@@ -103,12 +101,11 @@ export function compareBytes(a: Uint8Array, b: Uint8Array): number {
   return Buffer.compare(a, b);
 }
 
-/** Returns whether two byte arrays have the same length and content. */
 export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && Buffer.compare(a, b) === 0;
 }
 
-/** Shared by calls to {@link uint64BigEndian}: a new view takes longer than the copy. */
+/** All calls to {@link uint64BigEndian} share it, because a new view takes longer than the copy. */
 const word = new Uint8Array(8);
 const wordView = new DataView(word.buffer);
 
@@ -124,7 +121,9 @@ export function readUint64BigEndian(bytes: Uint8Array, offset = 0): bigint {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength).getBigUint64(offset);
 }
 
-/** Returns the smallest key above every key with this prefix, or undefined if there is none (the prefix is empty or all 0xff). */
+/**
+ * Returns the smallest key above every key with this prefix. Returns undefined if there is none: the prefix is empty or all 0xff.
+ */
 export function prefixEnd(prefix: Uint8Array): Uint8Array | undefined {
   for (let length = prefix.length; length > 0; length--) {
     const last = prefix[length - 1] ?? 0;
@@ -141,8 +140,8 @@ const SHA256_BYTES = 32;
 /**
  * Computes a 32-byte SHA-256 hash.
  *
- * Node returns the "binary" string in a quarter of the time that a Buffer takes. The copied array is small enough for the
- * engine's heap, so nothing is allocated outside it.
+ * Node returns the "binary" string in a quarter of the time that a Buffer takes. The copied array fits in the engine's heap, so
+ * nothing is allocated outside it.
  */
 export function sha256(bytes: Uint8Array): Uint8Array {
   const text = hash("sha256", bytes, "binary");
@@ -151,15 +150,14 @@ export function sha256(bytes: Uint8Array): Uint8Array {
   return digest;
 }
 
-/** Maximum length: fits 255 address bytes, an 83-character prefix, the separator and the checksum. */
+/** Maximum length. It fits 255 address bytes, an 83-character prefix, the separator and the checksum. */
 const BECH32_MAX_LENGTH = 1023;
 
-/** Encodes address bytes as bech32. */
 export function encodeBech32(prefix: string, bytes: Uint8Array): string {
   return bech32.encode(prefix, bech32.toWords(bytes), BECH32_MAX_LENGTH);
 }
 
-/** Decodes bech32. Accepts lower or upper case, but not a mix. Throws an `Error` with the reason. */
+/** Decodes bech32 in lower or upper case, but not in mixed case. Throws an `Error` with the reason. */
 export function decodeBech32(text: string): { readonly prefix: string; readonly bytes: Uint8Array } {
   if (!hasSeparator(text)) throw new Error("no bech32 separator");
   const { prefix, words } = bech32.decode(text, BECH32_MAX_LENGTH);
@@ -171,8 +169,8 @@ function hasSeparator(text: string): text is `${string}1${string}` {
 }
 
 /**
- * Converts bytes to text as Go does when it prints a string into JSON. Each byte that is not part of valid UTF-8 becomes one
- * U+FFFD. `TextDecoder` differs: it replaces several bytes with one U+FFFD.
+ * Converts bytes to text as Go does when it prints a string into JSON. Each invalid byte becomes one U+FFFD. `TextDecoder` instead
+ * replaces several bytes with one U+FFFD.
  */
 export function goString(bytes: Uint8Array): string {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -225,7 +223,7 @@ export function encodeUvarint(value: number): Uint8Array {
   return Uint8Array.from(bytes);
 }
 
-/** Returns the bytes, prefixed with their length as an unsigned varint. */
+/** Prefixes the bytes with their length as an unsigned varint. */
 export function lengthPrefixed(bytes: Uint8Array): Uint8Array {
   const prefix = encodeUvarint(bytes.length);
   const joined = new Uint8Array(prefix.length + bytes.length);

@@ -1,6 +1,5 @@
-/** Bounded cache for recently used values. */
 export interface RecentCache<K, T> {
-  /** Returns the cached value. If no value is cached, calls `load` and caches its result unless it is undefined. */
+  /** Returns the cached value. Without a cached value, calls `load` and caches its result unless it is undefined. */
   readonly get: (key: K, load: () => T | undefined) => T | undefined;
   readonly put: (key: K, value: T) => void;
   readonly clear: () => void;
@@ -9,8 +8,8 @@ export interface RecentCache<K, T> {
 /**
  * Creates a cache that holds at least the `capacity` most recently used values, and at most twice that many.
  *
- * Two generations approximate the order of use. A hit in the younger generation changes nothing, so it is several times faster
- * than a list in exact order.
+ * Two generations approximate the order of use. A hit in the younger generation changes nothing, so it is several times faster than
+ * a list in exact order.
  */
 export function createRecentCache<K, T>(capacity: number): RecentCache<K, T> {
   let younger = new Map<K, T>();
@@ -37,8 +36,8 @@ export function createRecentCache<K, T>(capacity: number): RecentCache<K, T> {
 }
 
 /**
- * Returns a function that calls `load` once for each key and returns the same promise afterwards. A rejected promise is
- * stored too, so that one cycle does not repeat a failed request. Create a new function for each cycle.
+ * Returns a function that calls `load` once per key and later returns the same promise. A rejected promise is stored too, so that
+ * one cycle does not repeat a failed request. Create a new function for each cycle.
  */
 export function memoize<Q, T>(load: (request: Q) => Promise<T>, keyOf: (request: Q) => bigint) {
   const promises = new Map<bigint, Promise<T>>();
@@ -50,16 +49,15 @@ export function memoize<Q, T>(load: (request: Q) => Promise<T>, keyOf: (request:
   };
 }
 
-/** A value stored on an object. */
 interface ObjectSlot<K extends object, T> {
   readonly get: (object: K) => T | undefined;
   readonly set: (object: K, value: T) => void;
 }
 
 /**
- * Creates a slot: a hidden property that stores a derived value on its source object, such as the value decoded from bytes. Both
- * have the same lifetime. A WeakMap does the same, but adding an entry takes about a microsecond, ten times as long. Use a slot
- * if every message adds entries.
+ * Creates a slot: a hidden property that stores a derived value on its source object, for example the value decoded from bytes. The
+ * slot lives as long as its object. A WeakMap works too, but adding an entry takes about a microsecond, ten times as long. Use a
+ * slot if every message adds entries.
  */
 export function createObjectSlot<K extends object, T>(name: string): ObjectSlot<K, T> {
   const slot = Symbol(name);

@@ -1,6 +1,5 @@
 import { abortReason, onAbort, type Sleeper } from "./abort.ts";
 
-/** Source of time. Tests use a manual clock. */
 export interface Clock extends Sleeper {
   /** Wall-clock time, ms since the Unix epoch. */
   readonly nowMs: () => number;

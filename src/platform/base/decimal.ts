@@ -83,8 +83,8 @@ export function mulPrec(a: PrecDec, b: PrecDec): PrecDec {
 export function quoPrec(a: PrecDec, b: PrecDec): PrecDec {
   if (a < 0n) return -quoPrec(-a, b);
   if (b < 0n) return -quoPrec(a, -b);
-  // The fraction that decides the rounding is floor(rest * 10^27 / b). It is compared without the division: it is at least one
-  // half when 2 * rest >= b, and more than one half when (2 * rest - b) * 10^27 >= 2 * b.
+  // The fraction that decides the rounding is floor(rest * 10^27 / b). The comparison needs no division. The fraction is at least
+  // one half if 2 * rest >= b. It exceeds one half if (2 * rest - b) * 10^27 >= 2 * b.
   const scaled = a * PREC_ONE;
   const whole = scaled / b;
   const excess = 2n * (scaled - whole * b) - b;
@@ -113,7 +113,6 @@ export function quoPrecInt(a: PrecDec, divisor: bigint): PrecDec {
   return a / divisor;
 }
 
-/** Converts an integer. */
 export function precFromInt(value: bigint): PrecDec {
   return value * PREC_ONE;
 }
@@ -130,8 +129,8 @@ export function ceilPrec(value: PrecDec): bigint {
 }
 
 /**
- * Parses "12" or "-0.5", with at most 27 fractional digits. Like Go, it accepts a plus sign ("+1"), and a sign after a minus sign
- * ("--5"). Throws an `Error` with Go's message for any other text.
+ * Parses "12" or "-0.5", with at most 27 fractional digits. Like Go, it also accepts a plus sign ("+1") and a sign after a minus
+ * sign ("--5"). Throws an `Error` with Go's message for any other text.
  */
 export function parsePrecDec(text: string): PrecDec {
   const negative = text.startsWith("-");

@@ -1,7 +1,7 @@
-/** Returns "; did you mean …?" with up to three names most similar to the wrong name; "" if no name is similar. */
+/** Returns "; did you mean …?" with up to three names similar to the wrong name; "" if no name is similar. */
 export function didYouMean(wrong: string, names: Iterable<string>): string {
   const word = wrong.slice(0, MAX_LENGTH);
-  // Two letters that change places are two changes.
+  // Two swapped letters count as two changes.
   const allowed = Math.max(Math.min(2, word.length - 1), word.length * 0.4);
   const found = [...names]
     .map((name) => ({
@@ -22,7 +22,7 @@ export function didYouMean(wrong: string, names: Iterable<string>): string {
   return `; did you mean ${before}${last}?`;
 }
 
-/** Longer names are compared by their first characters only. */
+/** Only the first characters of longer names are compared. */
 const MAX_LENGTH = 60;
 
 function commonBeginning(wrong: string, name: string): number {
@@ -31,7 +31,7 @@ function commonBeginning(wrong: string, name: string): number {
   return length;
 }
 
-/** "oracle-down" and "sidecar-down". */
+/** For example "oracle-down" and "sidecar-down". */
 function sharesWord(wrong: string, name: string): boolean {
   const words = name.split("-");
   return wrong.split("-").some((word) => word.length > 3 && words.includes(word));

@@ -1,11 +1,11 @@
 import type { Dec18 } from "./decimal.ts";
 import { formatCents, formatCount } from "./text.ts";
 
-/** How to display amounts of one denomination. */
+/** The unit in which people see amounts of one denomination. */
 export interface DisplayUnit {
-  /** Base denomination, as used on chain: "untrn". */
+  /** Base denomination, as used on chain, for example "untrn". */
   readonly denom: string;
-  /** Name of the display unit: "NTRN". */
+  /** Name of the display unit, for example "NTRN". */
   readonly name: string;
   /** One display unit is 10^exponent base units; 0 to {@link MAX_EXPONENT}. */
   readonly exponent: number;
@@ -13,29 +13,28 @@ export interface DisplayUnit {
   readonly price?: UnitPrice | undefined;
 }
 
-/** A configured price per display unit. */
 export interface UnitPrice {
-  /** Currency code: "USD". */
+  /** Currency code, for example "USD". */
   readonly currency: string;
   /** Currency units per display unit. */
   readonly perUnit: Dec18;
 }
 
-/** Largest exponent of a display unit. The chains in use have at most 18. */
+/** Largest accepted exponent. The chains in use have at most 18. */
 export const MAX_EXPONENT = 30;
 
 /** Allowed unit names. Longer names or other characters would break tables. */
 const NAME = /^[A-Za-z][A-Za-z0-9.-]{0,31}$/;
 
-/** Returns whether a string can name a display unit. */
 export function isUnitName(text: string): boolean {
   return NAME.test(text);
 }
 
 /**
- * Formats an amount in display units with the base units alongside: "1.234567 NTRN (1234567 untrn)". Without a unit for this
- * denomination, prints only base units: "1234567 untrn". With a price, adds the value: "1.234567 NTRN (1234567 untrn, 0.43 USD)".
- * `separator` is placed between thousands; default: none.
+ * Formats an amount in display units with the base units alongside: "1.234567 NTRN (1234567 untrn)". With a price, adds the value:
+ * "1.234567 NTRN (1234567 untrn, 0.43 USD)". Without a unit for this denomination, prints only base units: "1234567 untrn".
+ *
+ * `separator` separates thousands; default: none.
  */
 export function formatAmount(
   amount: bigint,
@@ -49,7 +48,7 @@ export function formatAmount(
   return `${formatUnits(amount, unit, separator)} (${base}${value})`;
 }
 
-/** Formats the suffix for an amount in base units: " = 1.5 NTRN, 0.52 USD"; "" without a unit. */
+/** Formats the suffix of an amount in base units: " = 1.5 NTRN, 0.52 USD"; "" without a unit. */
 export function formatInUnits(amount: bigint, unit: DisplayUnit | undefined): string {
   if (unit === undefined) return "";
   const value = unit.price === undefined ? "" : `, ${formatValue(amount, unit, unit.price)}`;
@@ -69,10 +68,12 @@ export function formatUnits(
   return `${sign}${whole}${exponent === 0 || fraction === "" ? "" : `.${fraction}`} ${name}`;
 }
 
-/** Significant digits of {@link formatShort}. */
 const SHORT_DIGITS = 6;
 
-/** Formats an amount in display units with at most six significant digits (more only before the decimal point). Truncates. */
+/**
+ * Formats an amount in display units with at most six significant digits. Prints more digits only before the decimal point.
+ * Truncates.
+ */
 export function formatShort(
   amount: bigint,
   unit: Pick<DisplayUnit, "name" | "exponent">,
@@ -83,7 +84,7 @@ export function formatShort(
   return formatUnits(amount - (amount % step), unit, separator);
 }
 
-/** Formats an amount's value in the currency of its price: "1,234.50 USD". Below a hundredth: "< 0.01 USD". Truncates. */
+/** Formats an amount's value in its price's currency: "1,234.50 USD". Below a hundredth: "< 0.01 USD". Truncates. */
 function formatValue(
   amount: bigint,
   { exponent }: Pick<DisplayUnit, "exponent">,
@@ -96,8 +97,8 @@ function formatValue(
 }
 
 /**
- * Parses "12.5 NTRN" or "12500000 untrn", or a plain number of base units, to base units. Returns undefined for other text,
- * another denomination, or more decimals than the unit has.
+ * Parses "12.5 NTRN", "12500000 untrn", or a plain number of base units to base units. Returns undefined for other text, another
+ * denomination, or more decimals than the unit has.
  */
 export function parseAmount(
   text: string,
@@ -112,7 +113,7 @@ export function parseAmount(
   return BigInt(`${whole}${fraction.padEnd(unit.exponent, "0")}`);
 }
 
-/** Metadata for a denomination, as returned by the chain's bank module. Its strings are not trusted. */
+/** A denomination's metadata, as the chain's bank module returns it. The chain's strings are not trusted. */
 interface DenomMetadata {
   readonly base: string;
   readonly display: string;
@@ -121,8 +122,10 @@ interface DenomMetadata {
 }
 
 /**
- * Returns the display unit from the chain's metadata, named by its symbol if that is a valid name. Returns undefined, rather than
- * guessing, if the metadata describe another denomination, contradict themselves, or name no unit besides the base.
+ * Returns the display unit from the chain's metadata. The unit's name is the metadata's symbol, if the symbol is a valid name.
+ *
+ * Returns undefined instead of guessing if the metadata describes another denomination, contradicts itself, or names no unit
+ * besides the base.
  */
 export function displayUnitOf(metadata: DenomMetadata, denom: string): DisplayUnit | undefined {
   const { base, display, symbol, denomUnits } = metadata;

@@ -1,11 +1,10 @@
-/** Machine-readable part of an error: a code and its facts. */
 export interface ErrorFacts {
   readonly code: string;
 }
 
 /**
- * Error with a message for people and facts for programs. Each area declares `class XError extends CodedError<XErrorFacts>` with
- * a union of `{code, …facts}`. Neither the message nor the facts contain a secret or a full URL.
+ * Error with a message for people and facts for programs. Each area declares `class XError extends CodedError<XErrorFacts>` with a
+ * union of `{code, …facts}`. Neither the message nor the facts contain a secret or a full URL.
  */
 export class CodedError<Facts extends ErrorFacts> extends Error {
   readonly facts: Facts;
@@ -39,12 +38,10 @@ export type Result<T, F> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly error: F };
 
-/** Creates a successful result. */
 export function good<T>(value: T): { readonly ok: true; readonly value: T } {
   return { ok: true, value };
 }
 
-/** Creates a failed result. */
 export function bad<F>(error: F): { readonly ok: false; readonly error: F } {
   return { ok: false, error };
 }
@@ -53,11 +50,11 @@ export function bad<F>(error: F): { readonly ok: false; readonly error: F } {
 export const EXIT = {
   /** Success: the work is done, a check found no problem, or a daemon was asked to stop. */
   ok: 0,
-  /** Fatal error, interrupted command, or problem found by a check. */
+  /** Fatal error, interrupted command, or a problem that a check found. */
   fatal: 1,
   /** Wrong command line. */
   usage: 2,
-  /** A check could not read the data that it needs. */
+  /** A check could not read its data. */
   unseen: 3,
   /** Temporary failure. A supervisor restarts the process. */
   tryAgain: 75,
@@ -65,5 +62,4 @@ export const EXIT = {
   badConfig: 78,
 } as const;
 
-/** One of the {@link EXIT} values. */
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];

@@ -8,21 +8,17 @@ export interface FaultState {
   readonly on: boolean;
   /** Time at which the fault switches itself off, ms since the Unix epoch; undefined if it stays on. */
   readonly untilMs: number | undefined;
-  /** The visible effect while the fault is on. */
   readonly effect: string;
 }
 
-/** Thrown for an unknown fault name. */
 export class UnknownFaultError extends CodedError<{
   readonly code: "unknown-fault";
   readonly name: string;
 }> {}
 
-/** Fault switches for one component. */
 export interface FaultSwitches<Name extends string> {
-  /** Returns whether the fault is currently on. */
   readonly has: (name: Name) => boolean;
-  /** Switches a fault on or off. With `forMs`, it is switched off again after that time. A second call replaces the first. */
+  /** Switches a fault on or off. With `forMs`, the fault switches off again after that time. A second call replaces the first. */
   readonly set: (name: Name, on: boolean, forMs?: number) => void;
   /** All faults, in table order. */
   readonly list: () => readonly FaultState[];
@@ -53,7 +49,6 @@ export function createFaultSwitches<Name extends string>(
   };
 }
 
-/** Returns the error for a name that is not in `names`. */
 export function unknownFault(name: string, names: readonly string[]): UnknownFaultError {
   const text = `there is no fault ${JSON.stringify(name.slice(0, 60))}${didYouMean(name, names) || "; relaywatch localnet fault lists them"}`;
   return new UnknownFaultError({ code: "unknown-fault", name }, text);

@@ -1,7 +1,7 @@
 /** Maximum nesting depth of Go's decoder. */
 const MAX_DEPTH = 10_000;
 
-/** The element expected after an open bracket, as named in Go's error messages ("after array element"). */
+/** The element expected after an open bracket, as Go's error messages name it ("after array element"). */
 type Parent = "object key" | "object key:value pair" | "array element";
 
 /** Open brackets, the innermost last. */
@@ -11,9 +11,8 @@ type Parents = Parent[];
 type Step = (byte: number, parents: Parents) => Step | string;
 
 /**
- * Checks JSON syntax as Go's `encoding/json` does and returns its error message ("invalid character 'o' in literal null
- * (expecting 'u')", "unexpected end of JSON input"), or undefined if the bytes are one valid JSON value. Linear and not
- * recursive.
+ * Checks JSON syntax as Go's `encoding/json` does. Returns undefined for one valid JSON value. Otherwise returns Go's error
+ * message, for example "unexpected end of JSON input". Linear and not recursive.
  */
 export function goJsonSyntaxError(bytes: Uint8Array): string | undefined {
   return firstError(bytes)?.text;
@@ -21,7 +20,7 @@ export function goJsonSyntaxError(bytes: Uint8Array): string | undefined {
 
 /**
  * Returns the first JSON value in the bytes, as Go's `json.Decoder` (and so the SDK's codec) reads it. If the bytes do not start
- * with a value, they are cut at the error.
+ * with a value, cuts them at the error.
  */
 export function firstGoJson(bytes: Uint8Array): Uint8Array {
   return bytes.subarray(0, firstError(bytes)?.at);

@@ -2,7 +2,7 @@ import { fromUtf8, utf8 } from "./bytes.ts";
 import { goJsonSyntaxError } from "./go-json-syntax.ts";
 import type { JsonValue } from "./json.ts";
 
-/** A JSON value as written. Numbers are stored as text; objects retain the order and any repetition of their names. */
+/** A JSON value as written. Numbers are text. Objects keep the order and the repetitions of their names. */
 export type GoJson =
   | { readonly kind: "null" }
   | { readonly kind: "bool"; readonly value: boolean }
@@ -43,7 +43,7 @@ export function parseGoJson(text: string): GoJson {
   return done;
 }
 
-/** Returns the value completed by a token, if any. Brackets open and close arrays and objects. */
+/** Returns the value that a token completes, if any. Brackets open and close arrays and objects. */
 function takeToken(match: RegExpExecArray, open: (OpenArray | OpenObject)[]): GoJson | undefined {
   const [, string, number, word, bracket] = match;
   if (string !== undefined) return takeString(unquote(string), open.at(-1));
@@ -56,14 +56,14 @@ function takeToken(match: RegExpExecArray, open: (OpenArray | OpenObject)[]): Go
   return undefined;
 }
 
-/** Takes a string token, which is a member name if the innermost object has no pending name. */
+/** Takes a string token. The string is a member name if the innermost object has no pending name. */
 function takeString(value: string, parent: OpenArray | OpenObject | undefined): GoJson | undefined {
   if (parent?.kind !== "object" || parent.name !== undefined) return { kind: "string", value };
   parent.name = value;
   return undefined;
 }
 
-/** Adds a complete value to its parent. Without a parent, returns it as the result. */
+/** Adds a complete value to its parent. Without a parent, returns the value as the result. */
 function attach(value: GoJson, parent: OpenArray | OpenObject | undefined): GoJson | undefined {
   if (parent === undefined) return value;
   if (parent.kind === "array") parent.items.push(value);
@@ -82,7 +82,7 @@ function unquote(token: string): string {
 
 /**
  * Formats a decoded JSON value as Go's `%v` formats an `any`: `<nil>`, `true`, `1.5e+06`, strings without quotes, `[1 b]`, and
- * `map[k:1]` with sorted names. If a name is repeated, its last value is printed. Not recursive.
+ * `map[k:1]` with sorted names. For a repeated name, prints the last value. Not recursive.
  */
 export function printGoValue(value: GoJson): string {
   const work: (GoJson | string)[] = [value];
@@ -127,7 +127,7 @@ export function formatGoFloat(value: number): string {
 
 const ESCAPED = /[<>&\u2028\u2029]/g;
 
-/** Prints a string as JSON like Go's `encoding/json`, escaping `<`, `>`, `&` and the two Unicode line separators. */
+/** Prints a string as JSON like Go's `encoding/json`. Escapes `<`, `>`, `&` and the two Unicode line separators. */
 export function printGoString(text: string): string {
   return printGoJson(text);
 }
@@ -141,7 +141,7 @@ function escapeCharacter(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
-/** Prints a JSON object without spaces. The values are JSON text, so that 64-bit numbers retain all digits. */
+/** Prints a JSON object without spaces. The values are JSON text, so that 64-bit numbers keep all digits. */
 export function printGoObject(members: readonly (readonly [name: string, json: string])[]): string {
   return `{${members.map(([name, json]) => `"${name}":${json}`).join(",")}}`;
 }

@@ -10,25 +10,23 @@ export class OverflowError extends CodedError<{ readonly code: "overflow"; reado
 const MAX_INT_BITS = 256;
 const INT_BOUND = 1n << BigInt(MAX_INT_BITS);
 
-/** Returns the integer if its magnitude has at most 256 bits, like the SDK's `math.Int`. Otherwise throws `OverflowError`. */
+/** Returns the integer. Throws `OverflowError` if its magnitude exceeds 256 bits, like the SDK's `math.Int`. */
 export function checkInt(value: bigint): bigint {
   if (value >= INT_BOUND || value <= -INT_BOUND) throw new OverflowError(MAX_INT_BITS);
   return value;
 }
 
-/** Returns the smaller value. */
 export function minInt(a: bigint, b: bigint): bigint {
   return a < b ? a : b;
 }
 
-/** Returns the greater value. */
 export function maxInt(a: bigint, b: bigint): bigint {
   return a > b ? a : b;
 }
 
-/** Plain decimal without a leading zero, as every encoder writes it. */
+/** Plain decimal without a leading zero. Every encoder writes this form. */
 const CANONICAL = /^(?:0|[1-9]\d{0,76})$/;
-/** Longer strings are rejected before conversion, which bounds its cost. */
+/** Longer strings are rejected before their conversion, which bounds its cost. */
 const MAX_TEXT = 1024;
 
 /**
@@ -57,7 +55,7 @@ export function parseInt256(text: string): bigint {
   return value;
 }
 
-/** Go's base-0 notations, with the prefix for `BigInt` and the length of each notation's own prefix. */
+/** Go's base-0 notations, each with the prefix for `BigInt` and the length of its own prefix. */
 const NOTATIONS: readonly (readonly [pattern: RegExp, bigIntPrefix: string, skipped: number])[] = [
   [/^0[xX](?:_?[0-9a-fA-F])+$/, "0x", 2],
   [/^0[bB](?:_?[01])+$/, "0b", 2],
@@ -94,7 +92,7 @@ export function parseGoInteger(text: string, type: GoIntegerType): bigint {
   return value;
 }
 
-/** No notation needs more digits for 64 bits. Longer strings are cut, which bounds the cost of conversion. */
+/** No notation needs more digits for 64 bits. Cutting longer strings bounds the cost of conversion. */
 const MAX_DIGITS = 200;
 
 function magnitudeOf(digits: string, base: 0 | 10): bigint | undefined {

@@ -1,7 +1,6 @@
 import { fromBase64 } from "./bytes.ts";
 import { parseRfc3339Ns } from "./time.ts";
 
-/** Any JSON value. */
 export type JsonValue =
   | null
   | boolean
@@ -10,15 +9,14 @@ export type JsonValue =
   | readonly JsonValue[]
   | { readonly [key: string]: JsonValue };
 
-/** A JSON object. */
 export type JsonObject = { readonly [key: string]: JsonValue };
 
-/** Returns whether a value is an object other than null or an array. */
+/** Returns true for an object that is neither null nor an array. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Parses JSON. Returns undefined if the text is not valid JSON. */
+/** Returns undefined if the text is not valid JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -36,19 +34,19 @@ export function stringifyJson(value: unknown, indent?: number): string {
   );
 }
 
-/** Creates the error for a field: `path` names it, `expected` says what it should be ("a 64-bit integer"). */
+/** Creates a field's error. `path` names the field. `expected` describes the valid value, for example "a 64-bit integer". */
 type FieldError = (path: string, expected: string) => Error;
 
 const INT64_MAX = 0x7fff_ffff_ffff_ffffn;
 const UINT64_MAX = 0xffff_ffff_ffff_ffffn;
 
 /**
- * An unchecked value in a JSON document, with its path. The methods check it and throw the error that `error` creates;
- * that error should name the path and never the value.
+ * An unchecked value in a JSON document, with its path. The methods check it and throw the error that `error` creates. The error
+ * should name the path and never the value.
  */
 export class JsonField {
   readonly value: unknown;
-  /** Path from the document's root: `result.header.height`, `txs[3].hash`. */
+  /** Path from the document's root, for example `result.header.height` or `txs[3].hash`. */
   readonly path: string;
   readonly error: FieldError;
 
@@ -59,14 +57,14 @@ export class JsonField {
     this.error = error;
   }
 
-  /** Returns a member of an object; an absent member has the value undefined. Throws if the value is not an object. */
+  /** Returns a member of an object. An absent member has the value undefined. Throws if the value is not an object. */
   member(name: string): JsonField {
     if (!isRecord(this.value)) throw this.error(this.path, "an object");
     const path = this.path === "" ? name : `${this.path}.${name}`;
     return new JsonField(this.value[name], path, this.error);
   }
 
-  /** Returns whether the value is neither absent nor null. */
+  /** Returns true if the value is neither absent nor null. */
   isPresent(): boolean {
     return this.value !== undefined && this.value !== null;
   }
@@ -77,12 +75,12 @@ export class JsonField {
     return this;
   }
 
-  /** Returns the field, or a field with an empty object if it is absent, because Go prints a nil pointer as null. */
+  /** Returns the field, or an empty object if it is absent, because Go prints a nil pointer as null. */
   orEmpty(): JsonField {
     return this.isPresent() ? this : new JsonField({}, this.path, this.error);
   }
 
-  /** Returns the elements of an array. Absent and null mean empty, since Go prints a nil slice as null. */
+  /** Returns an array's elements. Absent and null mean empty, since Go prints a nil slice as null. */
   elements(): readonly JsonField[] {
     if (!this.isPresent()) return [];
     if (!Array.isArray(this.value)) throw this.error(this.path, "a list");
@@ -105,12 +103,12 @@ export class JsonField {
     return this.value;
   }
 
-  /** Returns a signed 64-bit integer, given as decimal text or as a number that represents it exactly; absent means 0. */
+  /** Returns a signed 64-bit integer from decimal text or from a number that represents it exactly; absent means 0. */
   asInt64(): bigint {
     return this.#asInteger(-INT64_MAX - 1n, INT64_MAX, "a 64-bit integer");
   }
 
-  /** Returns an unsigned 64-bit integer, given as decimal text or as a number that represents it exactly; absent means 0. */
+  /** Returns an unsigned 64-bit integer from decimal text or from a number that represents it exactly; absent means 0. */
   asUint64(): bigint {
     return this.#asInteger(0n, UINT64_MAX, "an unsigned 64-bit integer");
   }
@@ -146,7 +144,10 @@ export class JsonField {
   }
 }
 
-/** Converts a safe integer, a bigint, or decimal text of up to 20 digits (the length of 2^64). Undefined for any other value. */
+/**
+ * Converts a safe integer, a bigint, or decimal text of up to 20 digits (the length of 2^64). Returns undefined for any other
+ * value.
+ */
 function toInteger(value: unknown): bigint | undefined {
   if (typeof value === "bigint") return value;
   if (typeof value === "string") return /^-?\d{1,20}$/.test(value) ? BigInt(value) : undefined;

@@ -16,7 +16,6 @@ export const DEFAULT_PORTS = {
   sidecarControl: 9_996,
 } as const;
 
-/** Ports by server. */
 export type Ports = Readonly<Record<keyof typeof DEFAULT_PORTS, number>>;
 
 /** Largest offset for which every port is valid. */

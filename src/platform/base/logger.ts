@@ -1,7 +1,6 @@
 /** Log levels, most verbose first. */
 export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
 
-/** One of {@link LOG_LEVELS}. */
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** Fields of a log line. Never include secrets. */
@@ -13,23 +12,20 @@ export interface Logger {
   readonly info: (message: string, fields?: LogFields) => void;
   readonly warn: (message: string, fields?: LogFields) => void;
   readonly error: (message: string, fields?: LogFields) => void;
-  /** Creates a logger that adds these fields to every line. */
   readonly child: (fields: LogFields) => Logger;
 }
 
-/** A process's minimum log level, which can be changed at runtime. */
+/** A process's minimum log level. The level can change at runtime. */
 export interface LogLevelControl {
   readonly current: () => LogLevel;
   readonly set: (level: LogLevel) => void;
 }
 
-/** A process's logger. */
 export interface ProcessLogger extends Logger {
   /** If absent, the level is fixed. */
   readonly level?: LogLevelControl;
 }
 
-/** A logger that writes nothing. */
 export const silentLogger: Logger = {
   debug: () => {},
   info: () => {},

@@ -1,10 +1,9 @@
-/** A calendar month in UTC, e.g. "2026-11". */
+/** A calendar month in UTC, for example "2026-11". */
 export type Month = string;
 
-/** The month from the last call. Almost all calls ask for the current month, several times per poll. */
+/** The last call's month. Almost all calls ask for the current month, several times per poll. */
 let last = { month: "", fromMs: 0, toMs: 0 };
 
-/** Returns the month that contains a time. */
 export function monthOf(atMs: number): Month {
   if (atMs >= last.fromMs && atMs < last.toMs) return last.month;
   const month = new Date(atMs).toISOString().slice(0, 7);
@@ -12,13 +11,12 @@ export function monthOf(atMs: number): Month {
   return month;
 }
 
-/** Returns the start of the month that follows a time. */
+/** Returns the start of the next month after a time. */
 export function nextMonthMs(atMs: number): number {
   const date = new Date(atMs);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
 }
 
-/** Returns the start of a month. */
 export function monthStartMs(month: Month): number {
   return Date.parse(`${month}-01T00:00:00Z`);
 }

@@ -5,16 +5,16 @@ export const MAX_SETTINGS_BYTES = 1_048_576;
 
 const CHUNK_BYTES = 65_536;
 
-/** How long a pipe or terminal may be silent. Signals are not handled during that time, because the read is synchronous. */
+/** Maximum silence of a pipe or terminal. The read is synchronous, so the process handles no signals during that time. */
 const SILENCE_MS = 10_000;
 const PAUSE_MS = 10;
 
 /**
- * Reads a UTF-8 file of at most `maxBytes`, including a device or a pipe, which has no size. Throws if the file cannot be read,
- * is larger, or is a pipe or terminal with no input for `silenceMs`.
+ * Reads a UTF-8 file of at most `maxBytes`, including a device or a pipe, which has no size. Throws if the file cannot be read or
+ * is larger. Throws if a pipe or terminal provides no input for `silenceMs`.
  */
 export function readTextFile(path: string, maxBytes: number, silenceMs = SILENCE_MS): string {
-  // Without O_NONBLOCK, opening a named pipe that nobody writes to would never return. Windows does not have it.
+  // Without O_NONBLOCK, opening a named pipe without a writer would never return. Windows lacks this flag.
   const descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
     const chunks: Buffer[] = [];

@@ -1,13 +1,13 @@
 import { pause, type Sleeper, type WaitSignal } from "./abort.ts";
 import { type BackoffOptions, backoffMs } from "./waits.ts";
 
-/** Counts consecutive failures. Long-running work resets `failures` to 0 once it has made progress. */
+/** Counts consecutive failures. Long-running work resets `failures` to 0 after progress. */
 export interface Tries {
   failures: number;
 }
 
 export interface RetryOptions {
-  /** Backoff after an error, optionally as a function of the error. */
+  /** Backoff after an error, or a function that selects it by the error. */
   readonly backoff: BackoffOptions | ((error: unknown) => BackoffOptions);
   readonly clock: Sleeper;
   /** Uniform in [0, 1). */
@@ -15,13 +15,13 @@ export interface RetryOptions {
   readonly signal: WaitSignal;
   /** Default: a new count. */
   readonly tries?: Tries;
-  /** Called with each error before the pause. The count does not include this error yet. */
+  /** Called with each error before the pause. The count does not yet include this error. */
   readonly onError?: (error: unknown) => void;
 }
 
 /**
- * Runs `work` until it succeeds, pausing with backoff and jitter after each error. Returns its result, or undefined if the signal
- * has aborted; an error after the abort is not reported. Never rejects.
+ * Runs `work` until it succeeds, with a randomized backoff after each error. Returns its result, or undefined if the signal has
+ * aborted. Does not report an error after the abort. Never rejects.
  */
 export async function retry<T>(work: () => Promise<T>, options: RetryOptions): Promise<T | undefined> {
   const { backoff, clock, random, signal, tries = { failures: 0 }, onError } = options;

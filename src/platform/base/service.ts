@@ -1,14 +1,13 @@
 import { abortReason, isAbort } from "./abort.ts";
 import type { Logger } from "./logger.ts";
 
-/** A long-running part of a process. It runs until its signal aborts; returning earlier is an error. */
+/** A long-running part of a process. A service runs until its signal aborts. An earlier return is an error. */
 export interface Service {
   readonly name: string;
   /** Runs until the signal aborts. Before it resolves, it closes everything that it opened. */
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
 
-/** The error of a supervised service. */
 export interface ServiceError {
   readonly service: string;
   readonly error: unknown;
@@ -16,7 +15,7 @@ export interface ServiceError {
 
 /**
  * Runs all services until `signal` aborts or one of them ends. Then stops the remaining services and waits for them. Returns all
- * errors in chronological order. The list is empty if `signal` stopped the services without an error.
+ * errors in chronological order; empty if `signal` stopped the services without an error.
  */
 export async function supervise(
   services: readonly Service[],
@@ -30,7 +29,7 @@ export async function supervise(
   const errors: ServiceError[] = [];
   const recordError = (service: string, error: unknown): void => {
     errors.push({ service, error });
-    // Debug only: the caller receives all errors and reports them.
+    // Log at debug level only: the caller receives all errors and reports them.
     logger.debug("service failed", { service, error });
     stop.abort(new Error(`${service} failed`, { cause: error }));
   };
@@ -49,7 +48,6 @@ export async function supervise(
   return errors;
 }
 
-/** Throws the first error of {@link supervise}, if any. */
 export function throwFirst(errors: readonly ServiceError[]): void {
   const [first] = errors;
   if (first !== undefined) throw first.error;

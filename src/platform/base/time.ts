@@ -1,9 +1,7 @@
-/** Milliseconds in a minute, an hour and a 24-hour day. */
 export const MINUTE_MS = 60_000;
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 86_400_000;
 
-/** Nanoseconds in a millisecond and a second. */
 export const NS_PER_MS = 1_000_000n;
 export const NS_PER_SECOND = 1_000_000_000n;
 
@@ -27,7 +25,7 @@ export function isoTime(timeMs: number): string {
   return new Date(timeMs).toISOString();
 }
 
-/** {@link isoTime} for JSON: null when there is no time. */
+/** Like {@link isoTime}, for JSON: null without a time. */
 export function isoTimeOrNull(timeMs: number | undefined): string | null {
   return timeMs === undefined ? null : isoTime(timeMs);
 }
@@ -45,9 +43,7 @@ export function splitNs(timeNs: bigint): { readonly seconds: bigint; readonly na
   return { seconds: (timeNs - nanos) / NS_PER_SECOND, nanos: Number(nanos) };
 }
 
-/**
- * Joins the seconds and nanoseconds of a protobuf Timestamp or Duration, without checking their range. An absent message is 0.
- */
+/** Joins the seconds and nanoseconds of a protobuf Timestamp or Duration without checking their range. An absent message is 0. */
 export function joinNs(parts: { readonly seconds: bigint; readonly nanos: number } | undefined): bigint {
   return parts === undefined ? 0n : parts.seconds * NS_PER_SECOND + BigInt(parts.nanos);
 }

@@ -1,11 +1,10 @@
 import { abortReason, onAbort, raceAbort, waitAtMost, type WaitSignal } from "./abort.ts";
 import type { Clock } from "./clock.ts";
 
-/** Lets one part of the program wake all callers that wait for an event. It carries no value and stores no state. */
+/** Wakes all callers that wait for an event. The signal carries no value and stores no state. */
 export interface WakeSignal {
-  /** Resolves on the next `wake`; rejects with the reason if `signal` aborts first. Any number of callers may wait. */
+  /** Resolves on the next `wake`. Rejects with the reason if `signal` aborts first. Any number of callers may wait. */
   readonly next: (signal: WaitSignal) => Promise<void>;
-  /** Wakes all waiting callers. Has no effect if nobody is waiting. */
   readonly wake: () => void;
 }
 
@@ -14,7 +13,6 @@ interface Caller {
   unwatch?: () => void;
 }
 
-/** Creates a wake signal with no waiting callers. */
 export function createWakeSignal(): WakeSignal {
   const waiting = new Set<Caller>();
   return {
@@ -28,7 +26,7 @@ export function createWakeSignal(): WakeSignal {
         });
       }),
     wake: () => {
-      // A woken caller may start to wait again immediately. One call must not wake it twice, so the set is cleared first.
+      // A woken caller may wait again immediately. Clear the set first, so that one call does not wake it twice.
       const woken = [...waiting];
       waiting.clear();
       for (const { unwatch, resolve } of woken) {
@@ -41,12 +39,10 @@ export function createWakeSignal(): WakeSignal {
 
 /** Wakes callers that wait for a change. Its version reveals a change that came before the wait. */
 export interface ChangeSignal {
-  /** Records a change and wakes all waiters. */
   readonly wake: () => void;
-  /** Number of changes so far. */
   readonly version: () => number;
   /**
-   * Resolves when the version is no longer `version`, or after `maxMs` at the latest. Rejects with the signal's reason on abort.
+   * Resolves once the version differs from `version`, or after `maxMs` at the latest. Rejects with the signal's reason on abort.
    */
   readonly changedSince: (version: number, maxMs: number, signal: WaitSignal) => Promise<void>;
   /** Like `changedSince`, but without a time limit. */
@@ -77,16 +73,15 @@ export function createChangeSignal(clock: Pick<Clock, "sleep">): ChangeSignal {
 
 /** FIFO queue that holds at most `capacity` items. */
 export interface BoundedQueue<T> {
-  /** Adds an item. Returns false if the queue is full; the item is then dropped and counted. */
+  /** Adds an item. If the queue is full, drops and counts the item and returns false. */
   readonly offer: (item: T) => boolean;
-  /** Removes the oldest item, waiting for one if the queue is empty. Rejects with the reason when the signal aborts. */
+  /** Removes the oldest item. Waits for one if the queue is empty. Rejects with the reason when the signal aborts. */
   readonly take: (signal: WaitSignal) => Promise<T>;
   readonly size: () => number;
-  /** Number of items dropped since creation. */
   readonly dropped: () => number;
 }
 
-/** Creates an empty queue. `capacity` is at least 1. */
+/** `capacity` is at least 1. */
 export function createBoundedQueue<T extends object | string | number | bigint>(
   capacity: number,
 ): BoundedQueue<T> {
@@ -106,7 +101,7 @@ export function createBoundedQueue<T extends object | string | number | bigint>(
     for (;;) {
       const [oldest] = items.splice(0, 1);
       if (oldest !== undefined) return oldest;
-      // Several callers may wait. All wake up; those that find the queue empty again go on waiting.
+      // Several callers may wait, and all wake up. A caller that finds the queue empty waits again.
       await added.next(signal);
     }
   };
@@ -115,7 +110,7 @@ export function createBoundedQueue<T extends object | string | number | bigint>(
 
 /**
  * Runs `work` for every item, with at most `limit` calls in parallel. Returns the results in item order. Rejects with the first
- * error. Calls in progress at that moment continue; no further calls start.
+ * error; calls in progress continue, but no further calls start.
  */
 export async function mapLimit<T, R>(
   items: readonly T[],
@@ -159,11 +154,10 @@ export function backoffMs(attempt: number, options: BackoffOptions, random: () =
 
 /** Runs one piece of work at a time, in call order. */
 interface Mutex {
-  /** Waits for its turn and runs `work`. Rejects with the signal's reason if the signal aborts before then. */
+  /** Waits for its turn and runs `work`. Rejects with the signal's reason if the signal aborts first. */
   readonly runExclusive: <T>(work: () => Promise<T>, signal: AbortSignal) => Promise<T>;
 }
 
-/** Creates an unlocked mutex. */
 export function createMutex(): Mutex {
   let last: Promise<void> = Promise.resolve();
   return {

@@ -14,7 +14,6 @@ export interface ChainClockOptions {
   readonly portOffset: number;
 }
 
-/** `--chain-clock [URL]`. */
 export function chainClockOption(): Option {
   return new Option(
     "--chain-clock [url]",
@@ -23,8 +22,8 @@ export function chainClockOption(): Option {
 }
 
 /**
- * Returns a clock whose durations follow its own time. The watchdog compares its machine's clock with these durations; moving a
- * chain's clock must not make the machine's clock look wrong.
+ * Returns a clock whose durations follow its own time. The watchdog compares its machine's clock with these durations. A moved
+ * chain clock must not make the machine's clock appear wrong.
  */
 export function withItsDurations(clock: Clock, machine: Clock): Clock {
   return { ...clock, monotonicMs: () => machine.monotonicMs() + clock.nowMs() - machine.nowMs() };
@@ -40,8 +39,9 @@ interface Reading {
 }
 
 /**
- * Returns the context with the clock of the localnet that the option names, or unchanged without the option. Reads the clock
- * twice a second; if a read fails, the clock keeps running. Throws `CliError` if the localnet does not respond to the first read.
+ * Returns the context with the clock of the localnet that the option names; without the option, returns it unchanged. Reads the
+ * localnet's clock twice a second. If a read fails, the clock keeps running. Throws `CliError` if the localnet does not respond to
+ * the first read.
  */
 export async function followChainClock<Context extends DaemonContext>(
   { chainClock, portOffset }: ChainClockOptions,

@@ -3,7 +3,6 @@ import type { LiveScreen } from "./live-screen.ts";
 import type { LogConfig } from "../config/config-fields.ts";
 import type { PromptStreams } from "./prompt.ts";
 
-/** The process as seen by a command. */
 export interface CliContext {
   /** Process arguments that follow the program's name. */
   readonly words: readonly string[];
@@ -12,19 +11,19 @@ export interface CliContext {
   /** Aborts when the process receives SIGINT or SIGTERM. */
   readonly signal: AbortSignal;
   /**
-   * Creates the process logger: on stderr, or as configured by `log`. Its library is loaded on first use. Throws `LogOutputError`
-   * if an output cannot be opened.
+   * Creates the process logger, on stderr or as `log` configures it. Its library is loaded on first use. Throws `LogOutputError` if
+   * an output cannot be opened.
    */
   readonly logger: (level: LogLevel, log?: LogConfig) => Promise<ProcessLogger>;
   /**
-   * Calls `listener` on each SIGHUP, which would otherwise end the process. Returns a function that removes the listener. Absent
-   * if the process has no signals of its own.
+   * Calls `listener` on each SIGHUP, which would otherwise end the process. Returns a function that removes the listener. Absent if
+   * the process has no signals of its own.
    */
   readonly onHangup?: (listener: () => void) => () => void;
-  /** True if stdout is a terminal. Output is coloured only then. */
+  /** True if stdout is a terminal. Only then is the output coloured. */
   readonly isTerminal: boolean;
-  /** Streams on which commands ask for secrets; default: the process's stdin and stderr. */
+  /** Streams on which commands ask for secrets. Default: the process's stdin and stderr. */
   readonly streams?: PromptStreams;
-  /** For output that changes in place; absent if stdout is not a terminal. Log lines appear above it. */
+  /** Screen for output that changes in place. Log lines appear above it. Absent if stdout is not a terminal. */
   readonly screen?: LiveScreen;
 }

@@ -7,7 +7,7 @@ export class CliError extends CodedError<{ readonly code: "cli"; readonly exitCo
   }
 }
 
-/** Ends a check with an exit code. Its findings have already been printed, so there is no message. */
+/** Ends a check with an exit code. The check has already printed its findings, so there is no message. */
 export class CheckExit extends Error {
   readonly exitCode: ExitCode;
 

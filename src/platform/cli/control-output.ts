@@ -7,14 +7,13 @@ export function levelArgument(): Argument {
   return new Argument("[level]", "new level; if omitted, the present one is printed").choices(LOG_LEVELS);
 }
 
-/** Formats the reply from `/-/log-level`. */
 export function levelText(reply: unknown): string {
   return z.object({ level: z.string() }).parse(reply).level;
 }
 
 const reloadReply = z.object({ applied: z.array(z.string()), need_restart: z.array(z.string()) });
 
-/** A reload takes as long as stopping and starting the services, plus their first cycle. */
+/** Creates the request for a reload. A reload takes as long as stopping and starting the services, plus their first cycle. */
 export function reloadRequest({ force }: { readonly force?: true }) {
   return { path: `/-/reload${force ? "?force=1" : ""}`, method: "POST", deadlineMs: 60_000 } as const;
 }
@@ -27,7 +26,6 @@ export function forceOption(): Option {
   );
 }
 
-/** Formats the reply from `/-/reload`. */
 export function reloadText(reply: unknown): string {
   const { applied, need_restart: waiting } = reloadReply.parse(reply);
   const first =
@@ -35,7 +33,6 @@ export function reloadText(reply: unknown): string {
   return waiting.length === 0 ? first : `${first}\nneeds a restart of the process: ${waiting.join(", ")}`;
 }
 
-/** Help for commands that reload a daemon's configuration. */
 export const RELOAD_HELP = `
 Waits until the daemon has run once with the new settings. Prints the changed keys that are applied, and those that need a restart
 of the process. Exits 1 when the configuration cannot be used: the settings are then unchanged.`;

@@ -6,11 +6,10 @@ import { readTextBody } from "../base/read-text.ts";
 import type { Secret } from "../base/secret.ts";
 import { CliError } from "./cli-error.ts";
 
-/** A request to a daemon's HTTP API. */
 export interface DaemonRequest {
-  /** Name for messages: "oracle-watchdog". */
+  /** Name for messages, for example "oracle-watchdog". */
   readonly daemon: string;
-  /** Base URL: "http://127.0.0.1:9998". */
+  /** Base URL, for example "http://127.0.0.1:9998". */
   readonly url: string;
   readonly path: string;
   /** Default: POST if there is a body, otherwise GET. */
@@ -20,11 +19,11 @@ export interface DaemonRequest {
   /** Statuses of 400 or above whose body is treated as a result. */
   readonly accepts?: readonly number[];
   readonly token?: Secret;
-  /** Where the token comes from or how to specify it; shown if the token is missing or wrong. */
+  /** How to find or specify the token. Shown if the token is missing or wrong. */
   readonly tokenHint?: string;
   /** Default: 10 s. */
   readonly deadlineMs?: number;
-  /** Hint if the daemon is unreachable: how to start it or select another one. */
+  /** How to start the daemon or select another one. Shown if the daemon is unreachable. */
   readonly hint: string;
 }
 
@@ -32,8 +31,8 @@ const DEADLINE_MS = 10_000;
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
 /**
- * Sends a request and returns the JSON from a response with a status below 400. Throws `CliError`: exit code 3 if the daemon does
- * not respond, 2 for a name that the daemon does not know, 1 for any other status.
+ * Sends a request and returns the JSON of a response with a status below 400. Throws `CliError`. Its exit code is 3 if the daemon
+ * does not respond, 2 for a name that the daemon does not know, and 1 for any other status.
  */
 export async function askDaemon(asked: DaemonRequest, signal: AbortSignal): Promise<unknown> {
   const { daemon, url, hint } = asked;
@@ -55,7 +54,7 @@ export async function askDaemon(asked: DaemonRequest, signal: AbortSignal): Prom
   }
   const reason =
     isRecord(value) && typeof value["message"] === "string" ? value["message"] : `HTTP ${status}`;
-  // A name on the command line that the daemon does not know.
+  // The daemon does not know a name on the command line.
   if (isRecord(value) && String(value["error"]).startsWith("unknown-"))
     throw new CliError(EXIT.usage, reason);
   throw new CliError(EXIT.fatal, `${daemon} at ${new URL(url).host} refused ${asked.path}: ${reason}`);
@@ -73,7 +72,8 @@ function send(
         method: method ?? (text === undefined ? "GET" : "POST"),
         headers: token === undefined ? {} : { authorization: `Bearer ${token.reveal()}` },
         signal: inner,
-        // Commands send requests rarely. The daemon can close an idle connection just before the next request.
+        // Use no keep-alive. Commands send requests rarely, and the daemon can close an idle connection just before the next
+        // request.
         agent: false,
       },
       text,

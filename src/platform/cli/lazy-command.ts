@@ -1,10 +1,10 @@
 import { Command } from "commander";
 import type { CliContext } from "./cli-context.ts";
 
-/** Creates a command. Groups load their own subcommands and are asynchronous. */
+/** Groups load their own subcommands and are therefore asynchronous. */
 type CreateCommand = (context: CliContext) => Command | Promise<Command>;
 
-/** A row in a command table. The command's code is loaded only when the command line names it. */
+/** A row in a command table. The command's code is loaded only if the command line names the command. */
 export interface LazyCommand {
   readonly name: string;
   readonly aliases?: readonly string[];
@@ -15,8 +15,8 @@ export interface LazyCommand {
 }
 
 /**
- * Adds commands to `parent`. A command that is not on the command line is added with its name and description only, for the help
- * text. Loading all commands takes about one second of CPU time, even for a short command.
+ * Adds commands to `parent`. A command that is not on the command line gets only its name and description, for the help text.
+ * Loading all commands takes about one second of CPU time.
  */
 export async function addLazyCommands(
   parent: Command,

@@ -1,10 +1,10 @@
 /** Lines at the bottom of a terminal's output, updated in place. */
 export interface LiveScreen {
-  /** Replaces the shown lines. Lines may be coloured and are cut to the terminal's width. */
+  /** Replaces the shown lines. Lines may be coloured. A line is cut to the terminal's width. */
   readonly show: (lines: readonly string[]) => void;
-  /** Runs a function that writes complete lines to the terminal. The lines stay above the live lines. */
+  /** Runs a function that writes complete lines to the terminal. These lines stay above the live lines. */
   readonly above: (write: () => void) => void;
-  /** Leaves the shown lines in place and restores the cursor. May be called more than once. */
+  /** Leaves the shown lines in place and restores the cursor. You may call it more than once. */
   readonly close: () => void;
 }
 
@@ -23,7 +23,6 @@ const SHOW_CURSOR = "\u001b[?25h";
 const ERASE_BELOW = "\u001b[J";
 const RESET = "\u001b[0m";
 
-/** Creates a screen with no lines. */
 export function createLiveScreen(terminal: Terminal): LiveScreen {
   let lines: readonly string[] = [];
   let drawn: readonly string[] = [];
@@ -91,7 +90,7 @@ function visibleLength(line: string): number {
   return (line.match(PIECES) ?? []).filter((piece) => piece.length < 3).length;
 }
 
-/** Cuts a line to a number of visible characters; a cut line ends in an ellipsis. */
+/** Cuts a line to a number of visible characters. A cut line ends in an ellipsis. */
 export function cutVisible(line: string, width: number): string {
   if (visibleLength(line) <= width) return line;
   let left = width - 1;

@@ -4,12 +4,10 @@ import { LOG_LEVELS, type LogLevel } from "../base/logger.ts";
 import { isHostName, isPlainHttpUrl, parseDurationMs } from "../config/setting-texts.ts";
 import { type HttpAccess, isOriginPattern } from "../http/http-access.ts";
 
-/** `--port-offset N`. */
 export function portOffsetOption(): Option {
   return new Option("--port-offset <n>", "add this to every port").default(0).argParser(parsePortOffset);
 }
 
-/** An option for the base URL of a daemon's HTTP API. */
 export function daemonUrlOption(flags: string, description: string): Option {
   return new Option(flags, description).argParser(parseUrl);
 }
@@ -30,7 +28,6 @@ export function corsOptions(): readonly Option[] {
   ];
 }
 
-/** `--allow-host NAME…`. */
 export function allowHostOption(): Option {
   return new Option(
     "--allow-host <name...>",
@@ -38,7 +35,6 @@ export function allowHostOption(): Option {
   ).argParser(collect(isHostName, "a host name without scheme or port was expected"));
 }
 
-/** Collects a repeated option's values. */
 function collect(
   isValid: (text: string) => boolean,
   expected: string,
@@ -49,7 +45,6 @@ function collect(
   };
 }
 
-/** Values of {@link corsOptions} and {@link allowHostOption}. */
 export interface AccessOptions {
   readonly cors?: readonly string[] | boolean;
   readonly allowHost?: readonly string[];
@@ -58,19 +53,18 @@ export interface AccessOptions {
 /** Pages on this machine, where dApps run during development. */
 const DEFAULT_CORS = ["localhost"];
 
-/** Returns the access rules for a localnet's servers. `origins` apply to RPC and REST. */
+/** Returns the access rules of a localnet's servers. `origins` apply to RPC and REST. */
 export function accessOf({ cors, allowHost = [] }: AccessOptions): Required<HttpAccess> {
   const origins = typeof cors === "object" ? cors : cors === false ? [] : DEFAULT_CORS;
   return { hosts: allowHost, origins };
 }
 
-/** `--log-level LEVEL`. `level` is the default; without it, the configuration decides. */
+/** `--log-level LEVEL`. `level` is the default. Without it, the configuration decides. */
 export function logLevelOption(level?: LogLevel): Option {
   const option = new Option("--log-level <level>", "minimum log level").choices(LOG_LEVELS);
   return level === undefined ? option : option.default(level);
 }
 
-/** Parses an integer option in the range `least` to `most`. */
 function parseWhole(text: string, least: number, most: number): number {
   const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
   if (Number.isNaN(value) || value < least || value > most) {
@@ -101,7 +95,7 @@ export function parseGas(text: string, least: bigint): bigint {
   );
 }
 
-/** Parses a duration such as "2m" or "1h30m" to ms; must be more than zero. */
+/** Parses a duration such as "2m" or "1h30m" to ms. The duration must exceed zero. */
 export function parseDuration(text: string): number {
   const durationMs = parseDurationMs(text);
   if (durationMs !== undefined && durationMs > 0) return durationMs;
@@ -138,7 +132,7 @@ export function keepBlocksOption(): Option {
   ).argParser((text) => parseWhole(text, 0, 1_000_000_000));
 }
 
-/** Validators of a chain if {@link powersOption} is not given: one with power 10. */
+/** A chain's validators without {@link powersOption}: one with power 10. */
 export const DEFAULT_POWERS: readonly bigint[] = [10n];
 
 /** Option for comma-separated voting powers: "10,3,3". The value is undefined without the option. */
@@ -154,7 +148,6 @@ function parsePowers(text: string): readonly bigint[] {
   return powers;
 }
 
-/** The argument `<query-id>`. */
 export function queryIdArgument(): Argument {
   return new Argument("<query-id>", "a registered query's id").argParser(parseQueryId);
 }

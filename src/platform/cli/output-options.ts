@@ -1,28 +1,25 @@
 import { type Command, Option } from "commander";
 import type { CliContext } from "./cli-context.ts";
 
-/** Options for a command that prints data. */
 export interface OutputOptions {
   readonly json?: true;
   /** `json` also sets {@link OutputOptions.json}. */
   readonly output?: "json" | "text" | "yaml";
 }
 
-/** Adds `-o, --output`, and `--json` from earlier versions. */
+/** Adds `-o, --output`, and `--json` for compatibility with earlier versions. */
 export function addOutputOptions(command: Command): Command {
   return addOutputOption(command.addOption(jsonOption())).hook("preAction", (_program, own) => {
     if (own.getOptionValue("output") === "json") own.setOptionValue("json", true);
   });
 }
 
-/** `--json` from earlier versions. Hidden from help; {@link addOutputOption} warns about it. */
+/** `--json` of earlier versions. Hidden from help; {@link addOutputOption} warns about it. */
 export function jsonOption(): Option {
   return new Option("--json", "as -o json").hideHelp();
 }
 
-/**
- * Adds `-o, --output`, including the formats of the command's `--format` option, and warns about the options that it replaces.
- */
+/** Adds `-o, --output` with the formats of the command's `--format` option. Warns about the options that it replaces. */
 function addOutputOption(command: Command): Command {
   const own = command.options.find(({ long }) => long === "--format")?.argChoices ?? [];
   return command
@@ -43,8 +40,8 @@ function addOutputOption(command: Command): Command {
 }
 
 /**
- * Adds `-o, --output` to every command below this one that has only {@link jsonOption}. Returns the context for their actions:
- * with `-o yaml`, they print JSON, which the context converts.
+ * Adds `-o, --output` to every command below this one that has only {@link jsonOption}. Returns the context for their actions. With
+ * `-o yaml`, the actions print JSON, which the context converts.
  */
 export function formattedContext(context: CliContext): {
   readonly context: CliContext;

@@ -6,13 +6,12 @@ import { jsonOption } from "./output-options.ts";
 import { CheckExit } from "./cli-error.ts";
 import type { CliContext } from "./cli-context.ts";
 
-/** Options for every command that prints a report. */
 export interface ReportFormatOptions {
   readonly format: ReportFormat;
   readonly json?: true;
 }
 
-/** The options in {@link ReportFormatOptions}; `-o`, added by `formattedContext`, sets them. */
+/** The options in {@link ReportFormatOptions}. `-o`, which `formattedContext` adds, sets them. */
 export function formatOptions(): readonly Option[] {
   return [
     new Option("--format <format>", "as -o").choices(REPORT_FORMATS).default("text").hideHelp(),
@@ -26,7 +25,9 @@ const EXIT_CODES: Readonly<Record<ReportOutcome, ExitCode>> = {
   unseen: EXIT.unseen,
 };
 
-/** Prints a report. Throws {@link CheckExit} unless the outcome is fine: 1 for a problem, 3 if the data do not reveal it. */
+/**
+ * Prints a report. Throws {@link CheckExit} unless the outcome is fine: 1 for a problem, 3 if the data does not show the outcome.
+ */
 export function printReport(
   report: Report,
   { format, json }: ReportFormatOptions,

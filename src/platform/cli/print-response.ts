@@ -11,12 +11,11 @@ export function printResponse(
   context.print(json ? stringifyJson(response, 2) : toYaml(response));
 }
 
-/** Formats JSON as YAML with sorted keys. */
 export function toYaml(response: JsonValue): string {
   return stringify(response, { sortMapEntries: true, indentSeq: false, lineWidth: 0 }).trimEnd();
 }
 
-/** Converts a line of JSON to YAML. Other lines, such as a daemon's address, are unchanged. */
+/** Converts a line of JSON to YAML. Leaves other lines unchanged, such as a daemon's address. */
 export function jsonToYaml(text: string): string {
   const value = parseJson(text);
   return isJsonValue(value) ? toYaml(value) : text;
@@ -26,7 +25,7 @@ function isJsonValue(value: unknown): value is JsonValue {
   return value !== undefined;
 }
 
-/** Prints a result as text for people, or as JSON or YAML if the options ask for it. */
+/** Prints a result as text for people, or in the format that the options select: JSON or YAML. */
 export function printResult(
   { value, text }: { readonly value: JsonValue; readonly text: string },
   options: { readonly json?: true; readonly output?: string },

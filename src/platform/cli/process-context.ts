@@ -17,13 +17,14 @@ export function printOnce({
   };
 }
 
-/** Returns the context for a daemon that is the whole process, with the service manager that started it. */
+/**
+ * Returns the context for a daemon that is the whole process. The context includes the service manager that started the process.
+ */
 export function ownProcess(context: DaemonContext): DaemonContext {
   const serviceManager = serviceManagerOf(process.env, process.pid);
   return serviceManager === undefined ? context : { ...context, serviceManager };
 }
 
-/** Creates the context for a daemon started from the command line. */
 export async function daemonContext(
   context: CliContext,
   level: LogLevel,

@@ -10,9 +10,9 @@ export interface PromptStreams {
   readonly output: NodeJS.WritableStream;
 }
 
-/** Asks for a command's input: with a question on a terminal, otherwise by reading one line of stdin per value. */
+/** Asks for a command's input. On a terminal it asks a question; otherwise it reads one line of stdin per value. */
 export interface Prompt {
-  /** The answer is not echoed while it is typed. Throws `CliError` at the end of the input. */
+  /** The terminal does not echo the answer. Throws `CliError` at the end of the input. */
   readonly secret: (question: string) => Promise<Secret>;
   /** Resolves with true for "y" and "yes", and with false if the input is not a terminal. */
   readonly confirm: (question: string) => Promise<boolean>;
@@ -21,7 +21,7 @@ export interface Prompt {
   readonly close: () => void;
 }
 
-/** Opens a prompt on the process's streams. The input is not read until the first question. */
+/** Opens a prompt on the process's streams. The first question starts reading the input. */
 export function openPrompt(
   { input, output }: PromptStreams = { input: process.stdin, output: process.stderr },
 ): Prompt {
@@ -50,7 +50,7 @@ export function openPrompt(
 }
 
 interface LineReader {
-  /** Reads the next line; undefined at the end of the input. The question appears on a terminal only. */
+  /** Reads the next line; undefined at the end of the input. The question appears only on a terminal. */
   readonly next: (question: string, isSecret: boolean) => Promise<string | undefined>;
   readonly close: () => void;
 }
@@ -65,14 +65,14 @@ function openReader({ input, output }: PromptStreams, isTerminal: boolean): Line
   });
   const terminal = createInterface({ input, output: echo, terminal: isTerminal });
   const lines = queueLines(terminal);
-  // Ctrl-C does not reach the process while a line is read from a terminal.
+  // Ctrl-C does not reach the process while it reads a line from a terminal.
   terminal.on("SIGINT", () => terminal.close());
   return {
     next: async (question, isSecret) => {
       isMuted = isSecret;
       if (isTerminal && isSecret) output.write(question);
       else if (isTerminal && !lines.isClosed()) {
-        // By the reader, so that a deleted character does not delete the question.
+        // Let the line reader print the question, so that a deleted character does not delete the question.
         terminal.setPrompt(question);
         terminal.prompt(true);
       }
@@ -82,7 +82,7 @@ function openReader({ input, output }: PromptStreams, isTerminal: boolean): Line
   };
 }
 
-/** Queues lines that arrive before they are asked for. */
+/** Queues lines that arrive before the command asks for them. */
 function queueLines(terminal: Interface): {
   readonly next: () => Promise<string | undefined>;
   readonly isClosed: () => boolean;

@@ -18,7 +18,8 @@ export async function runProcess(
     exit: (code) => process.exit(code),
     monotonicMs: systemClock.monotonicMs,
   });
-  // A reader that closes the pipe early (`| head`) is not an error, and asks to stop. The result of a command stays what it is.
+  // A reader that closes the pipe early (`| head`) asks the command to stop. This is not an error and does not change the command's
+  // result.
   process.stdout.on("error", shutdown.stop);
   let isDaemon = false;
   try {
@@ -36,19 +37,19 @@ export async function runProcess(
   }
 }
 
-/** Commands that run until they are asked to stop; stopping them is treated as success. */
+/** Commands that run until they are asked to stop. Stopping them is a success. */
 const DAEMON_COMMANDS: ReadonlySet<string> = new Set(["start", "up"]);
 
 /** Opens a screen if the terminal supports escape sequences. */
 function openScreen({ stdout, env }: NodeJS.Process): LiveScreen | undefined {
   if (!stdout.isTTY || env["TERM"] === "dumb") return undefined;
   const screen = createLiveScreen(stdout);
-  // Also when a second signal ends the process immediately.
+  // Close the screen also when a second signal ends the process immediately.
   process.once("exit", screen.close);
   return screen;
 }
 
-/** Returns stderr, whose lines are written above the screen so that they do not garble it. */
+/** Returns stderr. Its lines go above the screen, so that they do not garble it. */
 function errorStream(screen: LiveScreen | undefined): Writable {
   if (screen === undefined) return process.stderr;
   return new Writable({
@@ -81,7 +82,7 @@ function toContext(signal: AbortSignal): CliContext {
   };
 }
 
-/** Error codes caused by the configuration. A supervisor must not restart the process. */
+/** Error codes that the configuration causes. A supervisor must not restart the process. */
 const BAD_CONFIG: ReadonlySet<string> = new Set([
   "bad-config",
   "wrong-chain",
@@ -97,7 +98,7 @@ const BAD_CONFIG: ReadonlySet<string> = new Set([
   "log-output",
 ]);
 
-/** Codes of errors that may be gone after a restart of the process. */
+/** Codes of errors that a restart of the process may end. */
 const TRY_AGAIN: ReadonlySet<string> = new Set(["signer"]);
 
 /** Maps a command's error to the process exit code and the message for stderr, if any. */
@@ -105,7 +106,7 @@ export function toExit(
   error: unknown,
   isDaemon = false,
 ): { readonly exitCode: ExitCode; readonly message: string | undefined } {
-  // A command that ended before its result was known must not look like success to a script.
+  // A command that ended before its result was known must not appear successful to a script.
   if (error instanceof StopRequest)
     return { exitCode: isDaemon && error.by !== "SIGPIPE" ? EXIT.ok : EXIT.fatal, message: undefined };
   if (error instanceof CheckExit) return { exitCode: error.exitCode, message: undefined };
@@ -116,7 +117,7 @@ export function toExit(
   }
   if (error instanceof CodedError && hasCode(error.facts, BAD_CONFIG))
     return { exitCode: isDiskFull(error) ? EXIT.tryAgain : EXIT.badConfig, message: error.message };
-  // An external signer that fails may work later, and so may a disk.
+  // A failed external signer or disk may work again later.
   const isLater = isDiskProblem(error) || (error instanceof CodedError && hasCode(error.facts, TRY_AGAIN));
   return { exitCode: isLater ? EXIT.tryAgain : EXIT.fatal, message: errorText(error) };
 }
@@ -126,7 +127,6 @@ function hasCode(facts: unknown, codes: ReadonlySet<string>): boolean {
   return typeof facts.code === "string" && codes.has(facts.code);
 }
 
-/** Abort reason of the shutdown signal. */
 export class StopRequest extends Error {
   readonly by: NodeJS.Signals;
 
@@ -140,17 +140,15 @@ export class StopRequest extends Error {
 
 interface ShutdownDeps {
   readonly process: Pick<EventEmitter, "on" | "off">;
-  /** Ends the process immediately; called on the second request. */
+  /** Ends the process immediately. Called on the second request. */
   readonly exit: (code: number) => void;
   readonly monotonicMs: () => number;
 }
 
-/** An abort signal for SIGINT and SIGTERM. */
 interface Shutdown {
   readonly signal: AbortSignal;
   /** Aborts the signal because nobody reads the output any more. */
   readonly stop: () => void;
-  /** Removes the signal handlers. */
   readonly dispose: () => void;
 }
 
@@ -160,8 +158,8 @@ const SAME_REQUEST_MS = 500;
 const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 
 /**
- * Installs handlers for SIGINT and SIGTERM. The first signal aborts `signal` with a {@link StopRequest}. A second signal, more
- * than half a second later, ends the process immediately with exit code 1.
+ * Installs handlers for SIGINT and SIGTERM. The first signal aborts `signal` with a {@link StopRequest}. A second signal, more than
+ * half a second later, ends the process immediately with exit code 1.
  */
 export function createShutdown(deps: ShutdownDeps): Shutdown {
   const controller = new AbortController();

@@ -18,12 +18,11 @@ export function localnetChainsHome(portOffset: number): string {
   return join(localnetStateDir(portOffset), "chains");
 }
 
-/** File with the control API's bearer token. */
 export function controlTokenFile(portOffset: number): string {
   return tokenFileIn(localnetStateDir(portOffset));
 }
 
-/** Returns the control token for this port offset, creating it on the first call. Throws `CliError` if the file is not usable. */
+/** Returns this port offset's control token. The first call creates it. Throws `CliError` if the file is not usable. */
 export function controlToken(portOffset: number): Secret {
   const file = controlTokenFile(portOffset);
   try {

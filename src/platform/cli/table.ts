@@ -1,17 +1,16 @@
 import { isRecord, type JsonValue } from "../base/json.ts";
 
-/** A table column. */
 export interface Column {
   readonly title: string;
   readonly cell: (row: JsonValue) => string;
 }
 
-/** Creates a column for the field at `path`, e.g. "key.fee". A missing field is printed as "-". */
+/** Creates a column for the field at `path`, for example "key.fee". A missing field is printed as "-". */
 export function column(title: string, path: string): Column {
   return { title, cell: (row) => cellText(fieldAt(row, path)) };
 }
 
-/** Returns the field at a dotted path, or null. The empty path means the value itself. */
+/** Returns the field at a dotted path, or null. The empty path selects the value itself. */
 export function fieldAt(value: JsonValue, path: string): JsonValue {
   if (path === "") return value;
   let current: JsonValue = value;
@@ -22,7 +21,7 @@ export function fieldAt(value: JsonValue, path: string): JsonValue {
   return current;
 }
 
-/** Returns the list at a dotted path. Empty if the field is missing or is not a list. */
+/** Returns the list at a dotted path; empty if the field is missing or is not a list. */
 export function listAt(value: JsonValue, path: string): readonly JsonValue[] {
   const list = fieldAt(value, path);
   return Array.isArray(list) ? list : [];
@@ -36,7 +35,7 @@ export function cellText(value: JsonValue): string {
   return value.replace(/^(-?\d+\.\d*?)0+$/, "$1").replace(/\.$/, "");
 }
 
-/** Formats rows below a line of titles, with columns as wide as their longest cells. Without rows, returns only the titles. */
+/** Formats rows below a line of titles. A column is as wide as its longest cell. Without rows, returns only the titles. */
 export function formatTable(columns: readonly Column[], rows: readonly JsonValue[]): string {
   const lines = [
     columns.map(({ title }) => title),

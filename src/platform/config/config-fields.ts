@@ -7,7 +7,7 @@ import { MAX_SETTINGS_BYTES, readTextFile } from "../base/read-text.ts";
 import { Secret } from "../base/secret.ts";
 import { isHostName, isPlainHttpUrl, parseDurationMs } from "./setting-texts.ts";
 
-/** Formats a field's error message: "is a number (expected a quoted whole number)". */
+/** Formats a field's error message, for example "is a number (expected a quoted whole number)". */
 export function issueText(problem: string, expected: string): string {
   return `${problem} (expected ${expected})`;
 }
@@ -22,7 +22,6 @@ export function receivedText(input: unknown): string {
   return `is a ${typeof input}`;
 }
 
-/** An address to listen on. */
 export interface ListenAddress {
   readonly host: string;
   readonly port: number;
@@ -73,7 +72,7 @@ export function listenField() {
   });
 }
 
-/** Field for the host names that a server's clients may use besides the loopback names; "*" allows every name. */
+/** Field for the host names, besides the loopback names, that a server's clients may use. "*" allows every name. */
 export function hostNamesField() {
   const name = textField('a host name such as "relayer.example"').refine((text) => isHostName(text), {
     error: issueText("is not a host name", 'a name such as "relayer.example" without scheme or port, or "*"'),
@@ -91,7 +90,10 @@ export function parseListenAddress(text: string): ListenAddress | undefined {
   return { host, port };
 }
 
-/** Field for an http(s) URL without user name, password or fragment; returns it normalized. `note` says where credentials go. */
+/**
+ * Field for an http(s) URL without user name, password or fragment. Returns the normalized URL. `note` explains where credentials
+ * go.
+ */
 export function httpUrlField(note = "") {
   return textField("a URL such as http://127.0.0.1:26660/metrics").transform((text, context) => {
     if (isPlainHttpUrl(text)) return new URL(text).href;
@@ -102,13 +104,12 @@ export function httpUrlField(note = "") {
   });
 }
 
-/** Reads secrets from environment variables and files. */
 export interface SecretSource {
   readonly environment: (name: string) => string | undefined;
   readonly file: (path: string) => string;
 }
 
-/** Reads from the process environment and the file system. Relative paths are relative to the working directory. */
+/** Reads from the process environment and the file system. Relative paths start at the working directory. */
 export const processSecretSource: SecretSource = {
   environment: (name) => process.env[name],
   file: (path) => readTextFile(path, MAX_SETTINGS_BYTES),
@@ -140,7 +141,7 @@ export function secretField(source: SecretSource = processSecretSource) {
 const UNREAD = new Secret("unread");
 let areSecretsRead = true;
 
-/** Runs `parse` with secret references checked but not read: the files and variables need not exist. */
+/** Runs `parse` with secret references checked but not read. The files and variables need not exist. */
 export function withoutSecrets<T>(parse: () => T): T {
   areSecretsRead = false;
   try {
@@ -194,7 +195,7 @@ function textField(expected: string) {
   return z.string({ error: (issue) => issueText(receivedText(issue.input), expected) });
 }
 
-/** Returns the URL for an address. An IPv6 host is put in brackets. */
+/** Returns an address's URL, with brackets around an IPv6 host. */
 export function httpUrl({ host, port }: ListenAddress): string {
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
@@ -228,5 +229,4 @@ export function logSchema() {
   });
 }
 
-/** A checked `log` section. */
 export type LogConfig = z.output<ReturnType<typeof logSchema>>;

@@ -6,9 +6,9 @@ import type { ConfigKind } from "./daemon-config.ts";
 import { keyFingerprints, valueAt } from "./effective-config.ts";
 import { keyLeaves, type KeyLeaf, keySchema } from "./key-schema.ts";
 
-/** What a reload changes. Keys are paths such as "gas.max_price". */
+/** The changes that a reload makes. Keys are paths such as "gas.max_price". */
 export interface ReloadPlan<Config> {
-  /** The new settings. Keys in `needRestart` retain their current values. */
+  /** The new settings. Keys in `needRestart` keep their current values. */
   readonly config: Config;
   /** Changed keys that require the services to restart. */
   readonly services: readonly string[];
@@ -20,24 +20,23 @@ export interface ReloadPlan<Config> {
   readonly accept: () => () => void;
 }
 
-/** Rereads the configuration of a running daemon. */
 export interface ConfigReloads<Config> {
   /**
-   * Throws `ConfigError` and other configuration errors. Unless `isForced`, also throws if the file looks half-written by an
-   * editor: it contains no settings, or lacks something that the running settings have.
+   * Throws `ConfigError` and other configuration errors. Unless `isForced`, also throws if the file appears half-written: it
+   * contains no settings, or lacks a setting that is in use.
    */
   readonly plan: (isForced?: boolean) => Promise<ReloadPlan<Config>>;
-  /** The log level for a configuration; a command-line option takes precedence. */
+  /** The log level of a configuration. A command-line option takes precedence. */
   readonly levelOf: (config: Config) => LogLevel;
 }
 
-/** A configuration and its kind, which also determines where its secrets are. */
+/** A configuration and its kind, which also locates its secrets. */
 export interface ReadConfig<Config> {
   readonly kind: ConfigKind<Config>;
   readonly parsed: ParsedConfig<Config>;
 }
 
-/** The settings with which a daemon is running, for comparison. */
+/** The settings in use, for comparison. */
 interface Present<Config> {
   readonly config: Config;
   readonly input: ParsedConfig<unknown>["input"];
@@ -45,8 +44,8 @@ interface Present<Config> {
 }
 
 /**
- * `first` contains the settings at startup, and `readAgain` rereads them. `lossOf` describes what a reload would lose that the
- * operator probably did not intend to remove; undefined if it would lose nothing.
+ * `first` contains the settings at startup, and `readAgain` rereads them. `lossOf` describes what a reload would lose although the
+ * operator probably did not intend to remove it; undefined if the reload would lose nothing.
  */
 export function createConfigReloads<Config>(
   first: ReadConfig<Config>,
@@ -61,7 +60,7 @@ export function createConfigReloads<Config>(
       ? undefined
       : (emptinessOf(present.input, given.parsed.input) ?? lossOf(present.config, given.parsed.config));
     if (lost !== undefined) throw new Error(`${lost}; if that is intended, reload with --force`);
-    // Now, and not when the services run: until then, a file with a secret can change again.
+    // Read the secrets now, because a secret file can change again before the services run.
     const read = toPresent(given);
     const changed = changedLeaves(present, read, given.kind);
     const fixed = changed.filter(({ reload }) => reload === "process");
@@ -106,7 +105,7 @@ function changedLeaves(
   );
 }
 
-/** The new settings, with current values for keys that require a new process. */
+/** Returns the new settings, with current values for keys that require a new process. */
 function withPresent<Config>(
   present: Present<Config>,
   { kind, parsed }: ReadConfig<Config>,

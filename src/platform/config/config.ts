@@ -34,7 +34,7 @@ export interface ConfigIssue {
   readonly column: number;
   /** Keys from the root, joined by dots. Empty if the error concerns the file itself. */
   readonly path: string;
-  /** "is a number (expected text)". Never contains the value, which may be a secret. */
+  /** For example "is a number (expected text)". Never contains the value, which may be a secret. */
   readonly text: string;
 }
 
@@ -55,30 +55,30 @@ export function formatConfigIssue(error: ConfigIssue): string {
 }
 
 /**
- * Checks YAML text against a schema and returns a deeply frozen object. An empty text is treated as an empty section.
+ * Checks YAML text against a schema and returns a deeply frozen object. An empty text is an empty section.
  * @throws {ConfigError} with all errors, in file order.
  */
 export function parseConfig<Schema extends z.ZodType>(source: ConfigText, schema: Schema): z.output<Schema> {
   return readConfig(source, schema).config;
 }
 
-/** A value for one key, from an environment variable, that takes precedence over the file. */
+/** A key's value from an environment variable. The variable takes precedence over the file. */
 export interface ConfigVariable {
   readonly name: string;
   readonly path: readonly string[];
   readonly value: unknown;
 }
 
-/** A valid configuration and where its values come from. */
+/** A valid configuration and the origin of its values. */
 export interface ParsedConfig<Config> {
   readonly config: Config;
   /** The values as given, without defaults and with secrets as references. */
   readonly input: Readonly<Record<string, unknown>>;
-  /** Returns `file:line` or the variable for a key; undefined if the key has no value and its default applies. */
+  /** Returns a key's origin: `file:line` or the variable. Undefined if the key has no value, so that its default applies. */
   readonly originOf: (path: readonly string[]) => string | undefined;
 }
 
-/** Checks YAML text like {@link parseConfig}, with the variables taking precedence over its values. Throws `ConfigError`. */
+/** Like {@link parseConfig}, but the variables take precedence over the text's values. Throws `ConfigError`. */
 export function readConfig<Schema extends z.ZodType>(
   source: ConfigText,
   schema: Schema,
@@ -103,7 +103,7 @@ export function readConfig<Schema extends z.ZodType>(
   };
 }
 
-/** A variable for a key inside a value that is not a section, such as the short form of `store`. */
+/** Reports a variable for a key inside a value that is not a section, such as the short form of `store`. */
 function misplacedIssues(plain: unknown, { name, path }: ConfigVariable): readonly ConfigIssue[] {
   let value = plain;
   for (const [depth, key] of path.slice(0, -1).entries()) {
@@ -117,7 +117,7 @@ function misplacedIssues(plain: unknown, { name, path }: ConfigVariable): readon
   return [];
 }
 
-/** Returns a copy with a different value at the path. Aliases can share sections of the file, so no section is modified. */
+/** Returns a copy with a different value at the path. No section is modified, because aliases can share sections of the file. */
 export function withValue(plain: unknown, [key, ...rest]: readonly string[], value: unknown): unknown {
   if (key === undefined) return value;
   const section: Readonly<Record<string, unknown>> = isRecord(plain) ? plain : {};
@@ -134,7 +134,7 @@ function parseYaml(source: ConfigText): Source {
     lineCounter: lines,
     prettyErrors: false,
     stringKeys: true,
-    // The library compares each key with all before it: minutes for a file with 90,000 keys.
+    // The library compares each key with all earlier keys, which takes minutes for a file with 90,000 keys.
     uniqueKeys: false,
   });
   const parsed = { file: source.file, document, lines };
@@ -143,7 +143,7 @@ function parseYaml(source: ConfigText): Source {
   return parsed;
 }
 
-/** A parsed document, to locate errors for messages. */
+/** A parsed document, which locates errors for messages. */
 interface Source {
   readonly file: string;
   readonly document: Document.Parsed;
@@ -168,7 +168,7 @@ export function readConfigText(file: string): ConfigText {
 
 function toPlain(source: Source): unknown {
   try {
-    // Few lines of nested aliases can expand to gigabytes. `toJS` throws beyond this limit, and for an unknown alias.
+    // A few lines of nested aliases can expand to gigabytes. `toJS` throws above this limit, and for an unknown alias.
     return source.document.toJS({ maxAliasCount: 50 }) ?? {};
   } catch (cause) {
     const text = `is not usable YAML: ${errorText(cause)} (expected plain values)`;
@@ -184,7 +184,9 @@ function syntaxIssues(source: Source): readonly ConfigIssue[] {
   }));
 }
 
-/** Keys that the schema would never see: the second of two equal keys, and `__proto__`, which JavaScript treats specially. */
+/**
+ * Reports keys that the schema would never see: the second of two equal keys, and `__proto__`, which JavaScript treats specially.
+ */
 function keyIssues(source: Source): readonly ConfigIssue[] {
   const errors: ConfigIssue[] = [];
   visit(source.document, {
@@ -242,7 +244,7 @@ function schemaIssues(
     .toSorted((a, b) => a.line - b.line || a.column - b.column);
 }
 
-/** The path of a value as given: a string, the short form of a section, has no keys. */
+/** Returns the path of a value as given. A string, the short form of a section, has no keys. */
 function givenPath(input: unknown, path: readonly PropertyKey[]): readonly PropertyKey[] {
   const section = path.slice(0, -1);
   const given = section.reduce<unknown>(
@@ -259,8 +261,8 @@ function position(source: Source, offset: number): Pick<ConfigIssue, "file" | "l
 }
 
 /**
- * Returns the offset of the value at `path`, or of its key if `wantKey` is set. If the value is missing, returns the offset of
- * the closest section that exists.
+ * Returns the offset of the value at `path`, or of its key if `wantKey` is set. For a missing value, returns the offset of the
+ * closest existing section.
  */
 function offsetOf(document: Document.Parsed, path: readonly PropertyKey[], wantKey: boolean): number {
   let node: unknown = document.contents;
@@ -290,7 +292,6 @@ function startOf(node: unknown): number | undefined {
   return isNode(node) ? node.range?.[0] : undefined;
 }
 
-/** Freezes a value and everything inside it, in place. */
 function deepFreeze<T>(value: T): T {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
   Object.freeze(value);
@@ -323,7 +324,7 @@ function describeIssue(issue: z.core.$ZodRawIssue): string {
   }
 }
 
-/** A section's unknown keys share this message, so there is a suggestion only if one key is unknown. */
+/** Suggests a key only if one key is unknown, because all unknown keys of a section share this message. */
 function similarKey({ inst, keys }: z.core.$ZodRawIssue): string {
   const shape = isRecord(inst) ? inst["shape"] : undefined;
   const [wrong, ...others]: readonly unknown[] = Array.isArray(keys) ? keys : [];
@@ -353,7 +354,7 @@ function listText(values: unknown): string {
   return Array.isArray(values) ? values.map((value) => JSON.stringify(value)).join(", ") : "another value";
 }
 
-/** Throws if a configuration cannot be read a second time because it is a pipe or a device. Undefined means no file. */
+/** Throws if a configuration is a pipe or a device, which cannot be read a second time. Undefined means no file. */
 export function requireFile(file: string | undefined): void {
   if (file === undefined || !existsSync(file) || statSync(file).isFile()) return;
   const text = issueText("is a pipe or a device, and was read at the start", "a file");

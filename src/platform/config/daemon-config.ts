@@ -12,23 +12,22 @@ import {
 import { issueText, type SecretSource } from "./config-fields.ts";
 import { isSecret, type KeyLeaf, keyLeaves, keySchema, type KeySchema } from "./key-schema.ts";
 
-/** The configuration of one kind of daemon. */
 export interface ConfigKind<Config> {
   readonly name: "icq-relayer" | "oracle-watchdog" | "localnet";
-  /** Prefix of the names of its environment variables, e.g. "RELAYWATCH_RELAYER_". */
+  /** Prefix of its environment variables' names, for example "RELAYWATCH_RELAYER_". */
   readonly prefix: string;
   readonly schema: z.ZodType<Config>;
-  /** Where the schema reads secrets. Default: the process's environment and files. */
+  /** The source from which the schema reads secrets. Default: the process's environment and files. */
   readonly secrets?: SecretSource;
 }
 
 /** Variables by name, like `process.env`. */
 export type ConfigEnvironment = Readonly<Record<string, string | undefined>>;
 
-/** Name for the configuration in error messages if there is no file. */
+/** The configuration's name in error messages if there is no file. */
 const NO_FILE = "environment";
 
-/** Name of a key's environment variable: `gas.max_price` is RELAYWATCH_RELAYER_GAS_MAX_PRICE. */
+/** Returns the name of a key's environment variable: `gas.max_price` is RELAYWATCH_RELAYER_GAS_MAX_PRICE. */
 export function variableName(
   { prefix }: Pick<ConfigKind<unknown>, "prefix">,
   path: readonly string[],
@@ -36,12 +35,12 @@ export function variableName(
   return `${prefix}${path.join("_").replaceAll("-", "_").toUpperCase()}`;
 }
 
-/** Suffix for a variable that contains the path of a secret file. */
+/** Suffix of a variable that contains the path of a secret file. */
 const FILE_SUFFIX = "_FILE";
 
 /**
- * Reads a daemon's configuration: the environment variables, then `source`, then the defaults. Without `source`, the variables
- * are the whole configuration. Throws `ConfigError` with all errors.
+ * Reads a daemon's configuration: the environment variables, then `source`, then the defaults. Without `source`, the variables are
+ * the whole configuration. Throws `ConfigError` with all errors.
  */
 export function readDaemonConfig<Config>(
   kind: ConfigKind<Config>,
@@ -73,7 +72,7 @@ export function loadDaemonConfig<Config>(
 }
 
 /**
- * True if a variable for the daemon is set: the configuration then comes from the variables, not from the localnet. Throws
+ * Returns true if a variable for the daemon is set. The configuration then comes from the variables instead of the localnet. Throws
  * `ConfigError` if a localnet option is given too.
  */
 export function givesVariables(
@@ -98,7 +97,7 @@ interface Variables {
 
 function readVariables(kind: ConfigKind<unknown>, environment: ConfigEnvironment): Variables {
   const given = givenVariables(kind, environment);
-  // The keys are needed only then, and take some milliseconds.
+  // Create the keys only now, since this takes some milliseconds.
   if (given.length === 0) return { variables: [], issues: [] };
   const known = knownVariables(kind);
   const read = given.map(([name, text]) => readVariable({ name, text }, known));
@@ -109,7 +108,7 @@ function readVariables(kind: ConfigKind<unknown>, environment: ConfigEnvironment
   return { variables, issues: [...issues, ...doubledIssues(variables)] };
 }
 
-/** An empty variable is treated as unset, because Compose files pass empty variables. */
+/** Omits empty variables, because Compose files pass empty variables. */
 function givenVariables(
   { prefix }: ConfigKind<unknown>,
   environment: ConfigEnvironment,
@@ -125,8 +124,8 @@ function givenVariables(
 }
 
 /**
- * Kubernetes and Docker set variables like these for a service named "relaywatch-relayer": RELAYWATCH_RELAYER_SERVICE_HOST,
- * RELAYWATCH_RELAYER_PORT_9999_TCP.
+ * Returns true for a variable that Kubernetes or Docker sets for a service named "relaywatch-relayer":
+ * RELAYWATCH_RELAYER_SERVICE_HOST, RELAYWATCH_RELAYER_PORT_9999_TCP.
  */
 function isServiceLink(name: string, text: string): boolean {
   return (
@@ -136,7 +135,7 @@ function isServiceLink(name: string, text: string): boolean {
   );
 }
 
-/** The key set by a variable. A secret has two variables: one for the secret itself, and one for its file. */
+/** The key that a variable sets. A secret has two variables: one for the secret itself, and one for its file. */
 interface KnownVariable {
   readonly leaf: KeyLeaf;
   readonly namesFile: boolean;
@@ -177,7 +176,7 @@ function secretReference(name: string, text: string, namesFile: boolean): unknow
   return namesFile ? { file: text } : { env: name };
 }
 
-/** Text is taken literally. Any other value is written as in the file: numbers, true, null, and lists as [a, b]. */
+/** Takes text literally. Reads any other value as in the file: numbers, true, null, and lists as [a, b]. */
 function readValue(text: string, schema: KeySchema): unknown {
   if (isText(schema)) return text;
   const document = parseDocument(text, { prettyErrors: false, stringKeys: true });
@@ -212,7 +211,6 @@ function nearestText(text: string, candidates: readonly string[]): string {
   return distances.reduce((best, one) => (one.distance < best.distance ? one : best)).candidate;
 }
 
-/** Number of inserted, deleted and replaced characters between two texts (Levenshtein). */
 function editDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, column) => column);
   for (let at = 0; at < from.length; at++) {

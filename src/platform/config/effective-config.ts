@@ -14,7 +14,6 @@ import {
   sectionOf,
 } from "./key-schema.ts";
 
-/** A configuration key that has a value. */
 interface EffectiveKey {
   readonly leaf: KeyLeaf;
   /** As written in a file: a duration is "30s", a secret is its reference. */
@@ -23,14 +22,13 @@ interface EffectiveKey {
   readonly origin: string;
 }
 
-/** All keys in a configuration. */
 export interface EffectiveConfig {
   readonly keys: readonly EffectiveKey[];
   /** Keys without a value or a default. */
   readonly unset: readonly KeyLeaf[];
 }
 
-/** Returns the values of all keys, using defaults for keys that are not given. */
+/** Returns the values of all keys. A key that is not given has its default. */
 export function effectiveConfig<Config>(
   kind: ConfigKind<Config>,
   parsed: ParsedConfig<Config>,
@@ -51,7 +49,7 @@ export function effectiveConfig<Config>(
   };
 }
 
-/** Defaults that contradict the given values: with `validators`, for instance, the single node's URLs have no default. */
+/** Returns defaults that contradict the given values. For example, the single node's URLs have no default with `validators`. */
 function unusedDefaults(kind: ConfigKind<unknown>, keys: readonly EffectiveKey[]): ReadonlySet<EffectiveKey> {
   try {
     withoutSecrets(() => parseConfig({ file: "", text: stringifyJson(nested(keys)) }, kind.schema));
@@ -65,7 +63,6 @@ function unusedDefaults(kind: ConfigKind<unknown>, keys: readonly EffectiveKey[]
   }
 }
 
-/** Replaces missing values with their defaults. */
 function filledValue(schema: KeySchema, given: unknown): unknown {
   const value = given ?? (given === null && isNullable(schema) ? null : schema.default);
   if (Array.isArray(value)) {
@@ -88,7 +85,6 @@ function isNullable({ type, anyOf = [] }: KeySchema): boolean {
   return type === "null" || (Array.isArray(type) && type.includes("null")) || anyOf.some(isNullable);
 }
 
-/** Returns the value at a path through sections. */
 export function valueAt(value: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>((inner, key) => (isRecord(inner) ? inner[key] : undefined), value);
 }
@@ -108,14 +104,13 @@ function nested(keys: readonly EffectiveKey[]): Record<string, unknown> {
   return root;
 }
 
-/** How to print a configuration. */
 export interface ShowOptions {
   readonly withOrigin: boolean;
   /** Prints "[redacted]" instead of a secret's reference. The secret itself is never printed. */
   readonly isRedacted: boolean;
 }
 
-/** Returns all keys as YAML, with their origins as comments. Keys without a value are listed as comments at the end. */
+/** Returns all keys as YAML, with their origins as comments. Comments at the end list the keys without a value. */
 export function effectiveYaml({ keys, unset }: EffectiveConfig, options: ShowOptions): string {
   const shown = redacted(keys, options.isRedacted);
   const document = new Document(nested(shown));
@@ -133,7 +128,7 @@ function comment(document: Document, { leaf, origin }: EffectiveKey): void {
     (one) => isPair(one) && isScalar(one.key) && one.key.value === leaf.path.at(-1),
   );
   const value = pair?.value;
-  // A comment behind a list would be on its own line, so it is in front of the key.
+  // The comment precedes the key, because a comment after a list would be on its own line.
   if (isCollection(value) && isScalar(pair?.key)) pair.key.commentBefore = ` ${origin}`;
   else if (isScalar(value)) value.comment = ` ${origin}`;
 }
@@ -155,7 +150,7 @@ function redacted(keys: readonly EffectiveKey[], isRedacted: boolean): readonly 
   }));
 }
 
-/** Replaces the parts of a URL that may contain a key: its query, and its path if `hasKey` is set. */
+/** Replaces the parts of a URL that may contain a key: its query and, with `hasKey`, its path. */
 function cutUrl(url: string, hasKey: boolean): string {
   if (!URL.canParse(url)) return "[redacted]";
   const { origin, pathname, search } = new URL(url);
@@ -191,8 +186,8 @@ function withSecrets(
 }
 
 /**
- * Returns a string per key that changes whenever the key's value changes. Secrets are included as hashes, so that a file with a
- * different secret counts as a change.
+ * Returns a string per key that changes whenever the key's value changes. Secrets are included as hashes, so that new content in a
+ * secret file counts as a change.
  */
 export function keyFingerprints<Config>(
   kind: ConfigKind<Config>,

@@ -2,8 +2,8 @@ import { z } from "zod";
 import { isRecord } from "../base/json.ts";
 
 /**
- * A configuration key, as described by JSON Schema (draft 2020-12). It is derived from the zod schema that parses the key, so the
- * parser, `config/schema`, the examples and the tables in the READMEs agree.
+ * A configuration key in JSON Schema (draft 2020-12), derived from the zod schema that parses the key. The parser, `config/schema`,
+ * the examples and the tables in the READMEs therefore agree.
  */
 export interface KeySchema {
   readonly type?: string | readonly string[];
@@ -22,19 +22,18 @@ export interface KeySchema {
   readonly hasKey?: boolean;
   readonly anyOf?: readonly KeySchema[];
   readonly oneOf?: readonly KeySchema[];
-  /** The key is commented out in the example file because it excludes another key or changes what the relayer does. */
+  /** The example file comments the key out, because it excludes another key or changes what the relayer does. */
   readonly commentedOut?: boolean;
-  /** On a section, it also applies to the section's keys unless they have their own. */
+  /** On a section, it also applies to the section's keys that have none. */
   readonly reload?: KeyReload;
 }
 
 /**
- * How a reload of the configuration applies a changed key. `live`: while the services run. `process`: only with a new process.
- * Without the keyword, the services restart in the same process.
+ * How a reload applies a changed key. `live`: while the services run. `process`: only with a new process. Without the keyword, the
+ * services restart in the same process.
  */
 type KeyReload = "live" | "process";
 
-/** Returns the JSON Schema for a configuration file. */
 export function keySchema(schema: z.ZodType): KeySchema {
   const json: unknown = JSON.parse(
     JSON.stringify(
@@ -42,7 +41,7 @@ export function keySchema(schema: z.ZodType): KeySchema {
         io: "input",
         unrepresentable: "any",
         override: ({ zodSchema, jsonSchema }) => {
-          // `z.preprocess` accepts a short form, a text, for a section.
+          // `z.preprocess` accepts the short form of a section, a text.
           const def: unknown = Reflect.get(zodSchema, "def");
           if (isRecord(def) && def["type"] === "pipe" && def["in"] instanceof z.ZodTransform)
             orText(jsonSchema);
@@ -128,7 +127,7 @@ const SECRET_KEYS = {
 /** Keywords about a key that apply to any form of its value. */
 const ABOUT_KEY = new Set(["description", "example", "initial", "commentedOut", "reload"]);
 
-/** Replaces a schema, which may have alternatives, with one that also accepts a string. */
+/** Replaces a schema, which may have alternatives, with a schema that also accepts a string. */
 function orText(jsonSchema: Record<string, unknown>): void {
   const form = Object.fromEntries(Object.entries(jsonSchema).filter(([key]) => !ABOUT_KEY.has(key)));
   const options: unknown = form["anyOf"];

@@ -1,10 +1,10 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../base/time.ts";
 
-// The texts of settings that options have too. A command with such options does not load the library of the fields.
+// Options share these texts with settings. A command with such options does not load the library for fields.
 
 const UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: MINUTE_MS, h: HOUR_MS, d: DAY_MS };
 
-/** Longest duration allowed in a configuration. */
+/** Longest duration that a configuration accepts. */
 const MAX_DURATION_MS = 366 * DAY_MS;
 
 /** Parses "250ms", "30s", "1h30m" or "2d". Returns undefined for any other text or for more than 366 days. */

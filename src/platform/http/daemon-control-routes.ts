@@ -7,17 +7,17 @@ import { errorReply, type HttpReply, jsonReply } from "./http-route.ts";
 import { type ApiRoute, errorOf, getJson, postJson, serveRoute, time } from "./route-about.ts";
 
 export interface ControlDeps {
-  /** If absent, the settings are fixed. */
+  /** Absent if the settings are fixed. */
   readonly reloader?: Reloader | undefined;
-  /** If absent, the level is fixed. */
+  /** Absent if the level is fixed. */
   readonly logLevel?: LogLevelControl | undefined;
 }
 
 const level = z.strictObject({ level: z.enum(LOG_LEVELS) });
 
 /**
- * The routes that control a daemon. Routes that change something need the token even on a loopback address, which every program
- * and user on the machine can reach.
+ * The routes that control a daemon. Routes that change something need the token even on a loopback address, which every program and
+ * user on the machine can reach.
  */
 export const CONTROL_API = {
   reload: postJson(
@@ -36,7 +36,6 @@ export const CONTROL_API = {
   }),
 };
 
-/** Creates the {@link CONTROL_API} routes that a daemon supports. */
 export function controlRoutes({ reloader, logLevel }: ControlDeps): readonly ApiRoute[] {
   return [
     ...(reloader === undefined

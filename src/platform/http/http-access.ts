@@ -1,23 +1,21 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { isIP } from "node:net";
 
-/** Which host names and web pages may use an HTTP server. */
 export interface HttpAccess {
   /**
-   * Host names that clients may use besides the loopback names. "*" allows every name. Without `hosts`, a server on a loopback
+   * Host names, besides the loopback names, that clients may use. "*" allows every name. Without `hosts`, a server on a loopback
    * address accepts only the loopback names, and a server on another address accepts every name.
    */
   readonly hosts?: readonly string[];
   /**
-   * Origins whose pages may read replies (CORS): "https://app.example", with at most one "*" as in CometBFT, "*" for every
-   * origin, "localhost" for every page on this machine. Default: none.
+   * Origins whose pages may read replies (CORS). Forms: "https://app.example", with at most one "*" as in CometBFT; "*" for every
+   * origin; "localhost" for every page on this machine. Default: none.
    */
   readonly origins?: readonly string[];
 }
 
-/** Result of checking a request's headers. */
 export type AccessResult =
-  /** `origin` is the value for `Access-Control-Allow-Origin`, or undefined without CORS. */
+  /** `origin` is the value for `Access-Control-Allow-Origin`; undefined without CORS. */
   | { readonly ok: true; readonly origin: string | undefined }
   | { readonly ok: false; readonly reason: string };
 
@@ -27,8 +25,10 @@ const MAX_KNOWN = 100;
 
 /**
  * Returns the check for a server on the address `listenHost`. A web page can make its own name resolve to this machine (DNS
- * rebinding); its requests then carry that name as `Host`. Requests from pages carry `Origin`: pages on this machine, the
- * server's own pages and pages from `access.origins` may send requests.
+ * rebinding). Its requests then contain that name as `Host`.
+ *
+ * Requests from pages contain `Origin`. These pages may send requests: pages on this machine, the server's own pages, and pages
+ * from `access.origins`.
  */
 export function createAccessCheck(
   listenHost: string,
@@ -49,7 +49,7 @@ export function createAccessCheck(
     return true;
   };
   return ({ host, origin }) => {
-    // A request of HTTP/1.0 may have no host. No browser sends one.
+    // An HTTP/1.0 request may have no host. No browser sends such a request.
     if (host !== undefined && !checkHost(host)) {
       return refused(`the host name ${quote(host)} is not a name of this server`);
     }
@@ -65,7 +65,7 @@ export function createAccessCheck(
 /** Checks the syntax of a pattern in {@link HttpAccess.origins}. */
 export function isOriginPattern(text: string): boolean {
   if (text === "*" || text === "localhost") return true;
-  // "*" may stand for a part of the name, or for the port.
+  // "*" may replace a part of the name, or the port.
   const plain = text.replace("*", "1");
   return !plain.includes("*") && URL.canParse(plain) && new URL(plain).origin === plain.toLowerCase();
 }
@@ -85,7 +85,7 @@ function normalName(name: string): string {
     .replace(/(.)\.$/, "$1");
 }
 
-/** Returns the name in a `Host` header ("name:port"), or undefined for any other text. */
+/** Returns the name in a `Host` header ("name:port"); undefined for any other text. */
 function hostNameOf(host: string): string | undefined {
   const match = /^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::\d{1,5})?$/.exec(host);
   return match?.[1] === undefined ? undefined : normalName(match[1]);
@@ -108,7 +108,7 @@ function quote(text: string): string {
   return JSON.stringify(text.slice(0, 100));
 }
 
-/** Headers for a reply that a page may read. Empty without CORS. */
+/** Returns the headers of a reply that a page may read; empty without CORS. */
 export function corsHeaders(origin: string | undefined): Readonly<Record<string, string>> {
   if (origin === undefined) return {};
   return {
@@ -118,7 +118,7 @@ export function corsHeaders(origin: string | undefined): Readonly<Record<string,
   };
 }
 
-/** Headers for the reply to a preflight request: CometBFT's defaults, plus REST's height header. */
+/** Returns the headers of the reply to a preflight request: CometBFT's defaults, plus REST's height header. */
 export function preflightHeaders(
   origin: string,
   headers: IncomingHttpHeaders,
@@ -129,7 +129,7 @@ export function preflightHeaders(
     "Access-Control-Allow-Headers":
       "Origin, Accept, Content-Type, X-Requested-With, X-Server-Time, X-Cosmos-Block-Height",
     "Access-Control-Max-Age": "600",
-    // Chromium asks this of servers on loopback for pages of the web.
+    // Chromium asks this of loopback servers for pages from the web.
     ...(headers["access-control-request-private-network"] === "true"
       ? { "Access-Control-Allow-Private-Network": "true" }
       : {}),

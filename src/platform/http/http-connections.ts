@@ -5,19 +5,17 @@ import type { Duplex } from "node:stream";
 
 export interface HttpConnectionsOptions {
   /**
-   * Maximum number of open connections. At the limit, a new connection replaces the one that has gone longest without completing
-   * a request. A client that has just connected has not sent its request yet, so connections with half a request are replaced
-   * first.
+   * Maximum number of open connections. At the limit, a new connection replaces the connection that has gone longest without
+   * completing a request. A new client has not sent its request yet, so connections with half a request are replaced first.
    */
   readonly maxConnections: number;
   /** The server closes a connection if its client reads nothing from an unsent reply for this long. */
   readonly stalledMs: number;
   readonly budget: SendBudget;
-  /** Handles a request. */
   readonly serve: (response: ServerResponse) => void;
 }
 
-/** An HTTP server's connections. Each handles one request at a time, as in Go. */
+/** An HTTP server's connections. As in Go, each handles one request at a time. */
 export interface HttpConnections {
   readonly add: (socket: Socket) => void;
   /** Accepts a request, identified by its reply. */
@@ -32,13 +30,14 @@ export interface HttpConnections {
 const PAUSE_AT = 16;
 /**
  * Number of queued requests at which the server closes the connection. One read in Node returns up to 64 KiB, enough for 2,621 of
- * the smallest requests, so a paused connection stays below this limit.
+ * the smallest requests. A paused connection therefore stays below this limit.
  */
 const MAX_QUEUED = 4_096;
-/** Total number of queued requests at which the server closes connections instead of pausing them. Each takes about 5 kB. */
+/**
+ * Total number of queued requests at which the server closes connections instead of pausing them. Each request takes about 5 kB.
+ */
 const MAX_QUEUED_TOTAL = 16_384;
 
-/** Creates an empty set of connections. */
 export function createHttpConnections(options: HttpConnectionsOptions): HttpConnections {
   const pool: Pool = { options, all: new Map(), idle: new Set(), queued: 0, changes: 0 };
   return {
@@ -71,7 +70,6 @@ interface Pool {
   readonly all: Map<Socket, HttpConnection>;
   /** Connections with no request in progress, longest idle first. */
   readonly idle: Set<HttpConnection>;
-  /** Number of queued requests across all connections. */
   queued: number;
   /** Number of state changes so far across all connections. */
   changes: number;
@@ -138,7 +136,7 @@ class HttpConnection {
     this.pauseWhenFull();
   }
 
-  /** Returns whether the request in progress has a body that has not fully arrived. */
+  /** Returns true if the current request has a body that has not fully arrived. */
   isIncomplete(): boolean {
     return this.#current?.req.complete === false;
   }
@@ -165,8 +163,8 @@ class HttpConnection {
     this.#isBusy = true;
     this.#current = response;
     this.since = this.#pool.changes += 1;
-    // The client has the reply, or is gone. "close" follows "finish", so the next request finds the socket free.
-    // `on` instead of `once`, which allocates a wrapper for each request.
+    // The client has the reply, or is gone. "close" follows "finish", so the next request finds the socket free. `on` avoids the
+    // wrapper that `once` allocates for each request.
     response.on("close", this.#onResponseClose);
     const { budget, serve } = this.#pool.options;
     const capacity = budget.untilCapacity();
@@ -184,13 +182,13 @@ class HttpConnection {
       return;
     }
     this.#isBusy = true;
-    // Later, not now: otherwise a client whose socket takes every reply immediately would delay all others.
+    // Defer this. Otherwise a client whose socket takes every reply immediately would delay all others.
     setImmediate(() => {
       const next = this.#queue.shift();
       if (next === undefined) return;
       this.#pool.queued -= 1;
       if (this.#queue.length === 0) this.socket.resume();
-      // Ends the timer of an unsent reply, which may be shorter than the next request takes.
+      // End an unsent reply's timer, which may be shorter than the next request takes.
       this.socket.setTimeout(0);
       this.#begin(next);
     });
@@ -199,11 +197,11 @@ class HttpConnection {
 
 /** Limits the total bytes that a server's clients have not read yet, across all connections. */
 export interface SendBudget {
-  /** Returns undefined if there is capacity for another reply now. Otherwise resolves once there is, within about a second. */
+  /** Returns undefined if another reply fits now. Otherwise resolves once another reply fits, within about a second. */
   readonly untilCapacity: () => Promise<void> | undefined;
   /**
-   * Counts unsent bytes until the returned function is called. `cut` must discard the bytes. The budget calls `cut` if the bytes
-   * are still unsent after half a second and other clients need the capacity.
+   * Counts unsent bytes until the returned function is called. The budget calls `cut` if the bytes are still unsent after half a
+   * second and other clients need the capacity. `cut` must discard the bytes.
    */
   readonly hold: (bytes: number, cut: () => void) => () => void;
 }
@@ -236,7 +234,7 @@ export function createSendBudget(maxBytes: number): SendBudget {
     isWaking = true;
     setImmediate(() => {
       isWaking = false;
-      // The newest first: under a flood, a client that has waited for long is part of the flood, or has given up.
+      // Wake the newest waiter first. In a flood, a client that has waited for long is part of the flood or has given up.
       if (heldBytes < maxBytes) waiters.pop()?.();
       if (waiters.length === 0) return;
       if (heldBytes < maxBytes) wake();

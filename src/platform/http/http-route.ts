@@ -4,10 +4,10 @@ import { onAbort } from "../base/abort.ts";
 import { CodedError } from "../base/errors.ts";
 import { stringifyJson } from "../base/json.ts";
 
-/** A request as passed to a route's handler, with the complete body. */
+/** A request with its complete body, as a route's handler receives it. */
 export interface RouteRequest extends Pick<HttpRequest, "method" | "headers" | "signal"> {
   readonly path: string;
-  /** Values for the `:name` segments in the route's path, percent-decoded. */
+  /** Values of the `:name` segments in the route's path, percent-decoded. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   readonly body: Uint8Array;
@@ -16,14 +16,14 @@ export interface RouteRequest extends Pick<HttpRequest, "method" | "headers" | "
 /** One row of a route table. A GET route also serves HEAD. */
 export interface HttpRoute {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
-  /** Exact path, or with `:name` for one segment: `/faults/:name`. `*` alone matches every path. */
+  /** Exact path. `:name` matches one segment, as in `/faults/:name`. `*` alone matches every path. */
   readonly path: string;
   /** Requires the server's bearer token. Set it on every route that changes something. */
   readonly guarded?: boolean;
   readonly handle: (request: RouteRequest) => HttpReply | Promise<HttpReply>;
 }
 
-/** A request that the server itself rejects. `status` is the HTTP status to return. */
+/** A request that the server itself rejects. `status` is the HTTP status of the reply. */
 export class HttpRequestError extends CodedError<
   | { readonly code: "bad-request"; readonly status: 400 }
   | { readonly code: "body-too-large"; readonly status: 413; readonly limitBytes: number }
@@ -34,7 +34,7 @@ export class HttpRequestError extends CodedError<
 export interface HttpRequest {
   readonly method: string;
   readonly url: URL;
-  /** Names in lower case. Node joins the values of a repeated header with ", ". */
+  /** Names in lower case. Node joins a repeated header's values with ", ". */
   readonly headers: IncomingHttpHeaders;
   /** Reads the body. Rejects with {@link HttpRequestError} as soon as the body exceeds the server's limit. */
   readBody(): Promise<Uint8Array>;
@@ -61,8 +61,8 @@ export interface HttpStream {
 }
 
 /**
- * Writes a chunk of the body. Resolves once the client has taken the chunk, so a slow client has at most one unsent chunk.
- * Rejects if the connection is gone.
+ * Writes a chunk of the body. Resolves once the client has taken the chunk, so a slow client has at most one unsent chunk. Rejects
+ * if the connection is gone.
  */
 export type WriteChunk = (text: string) => Promise<void>;
 
@@ -71,7 +71,7 @@ export function getRoute(path: string, handle: HttpRoute["handle"]): HttpRoute {
   return { method: "GET", path, handle };
 }
 
-/** A JSON reply; a bigint prints as a decimal string. */
+/** Creates a JSON reply. A bigint prints as a decimal string. */
 export function jsonReply(status: number, value: unknown): HttpReply {
   return {
     status,
@@ -80,7 +80,6 @@ export function jsonReply(status: number, value: unknown): HttpReply {
   };
 }
 
-/** A plain-text reply. */
 export function textReply(status: number, text: string): HttpReply {
   return {
     status,
@@ -89,34 +88,31 @@ export function textReply(status: number, text: string): HttpReply {
   };
 }
 
-/** The JSON format for all error replies: `{"error": code, "message": text}`. */
+/** Creates an error reply in the common JSON format: `{"error": code, "message": text}`. */
 export function errorReply(status: number, code: string, message: string): HttpReply {
   return jsonReply(status, { error: code, message });
 }
 
-/** Server values needed by {@link IncomingRequest}. */
 interface RequestContext {
   readonly maxBodyBytes: number;
   readonly largeBodies: LargeBodies;
-  /** Aborts when the server starts to close. */
   readonly closing: AbortSignal;
 }
 
 /** Bodies above 64 KiB, across all unanswered requests. */
 export interface LargeBodies {
   readonly maxBytes: number;
-  /** Received bytes. */
   bytes: number;
 }
 
-/** Bodies up to this size are always read: the number of connections limits them. */
+/** Bodies up to this size are always read. The number of connections limits them. */
 const SMALL_BODY_BYTES = 65_536;
 
 const NO_BODY = new Uint8Array(0);
 
 /**
- * A request built on Node's objects. It is a class so that the getter is on the prototype: a getter in an object literal gives
- * every request its own hidden class, which adds a tenth to the cost of a small request.
+ * A request built on Node's objects. As a class, it has its getter on the prototype. A getter in an object literal gives every
+ * request its own hidden class, which adds a tenth to a small request's cost.
  */
 export class IncomingRequest implements HttpRequest {
   readonly method: string;
@@ -141,15 +137,15 @@ export class IncomingRequest implements HttpRequest {
     return (this.#body ??= readBody(this.#incoming, this.#outgoing, this.#context));
   }
 
-  // Not in the constructor: a controller with its listeners costs several microseconds, and few handlers wait.
+  // Do not create it in the constructor: a controller with its listeners costs several microseconds, and few handlers wait.
   get signal(): AbortSignal {
     return (this.#signal ??= requestSignal(this.#outgoing, this.#context.closing));
   }
 }
 
-/** Parses a request target: a path with a query, or an absolute URL as clients send it to proxies. */
+/** Parses a request target: a path with a query, or an absolute URL, which clients send to proxies. */
 function parseTarget(target: string): URL {
-  // Not `new URL(target, base)`: it would take `//name/path` for a host.
+  // `new URL(target, base)` would take `//name/path` for a host.
   const url = target.startsWith("/") ? `http://localhost${target}` : target;
   try {
     return new URL(url);
@@ -185,10 +181,10 @@ function readBody(
     const chunks: Buffer[] = [];
     let length = 0;
     let held = 0;
-    // Not at the end of the body: what was parsed from it is in memory until the reply.
+    // Subtract only at the reply's end: the parsed body is in memory until then.
     outgoing.once("close", () => (largeBodies.bytes -= held));
     const refuse = (error: HttpRequestError): void => {
-      // Stops reading from the socket. A destroy would also cut the reply.
+      // Stops reading from the socket. Destroying it would also cut the reply.
       incoming.pause();
       chunks.length = 0;
       reject(error);

@@ -25,16 +25,16 @@ import {
 } from "./http-route.ts";
 import { listen, type ListenOptions } from "./listen.ts";
 
-/** Limits of an HTTP server. */
 export interface HttpLimits {
   readonly maxBodyBytes: number;
-  /** Maximum total bytes of bodies above 64 KiB in unanswered requests. Beyond it, such bodies get 503. Default: 64 MiB. */
+  /** Maximum total bytes of bodies above 64 KiB in unanswered requests. Further bodies of this size get 503. Default: 64 MiB. */
   readonly maxLargeBodiesBytes?: number;
-  /** Maximum number of open connections. Another one replaces the connection longest without a complete request, or is closed. */
+  /**
+   * Maximum number of open connections. A further connection replaces the one that has gone longest without a complete request, or
+   * is closed.
+   */
   readonly maxConnections: number;
-  /** Time allowed for a request's head to arrive. */
   readonly headersTimeoutMs: number;
-  /** Time allowed for the complete request to arrive. */
   readonly requestTimeoutMs: number;
   /** Idle time after which a keep-alive connection is closed. */
   readonly keepAliveMs: number;
@@ -51,25 +51,24 @@ export interface HttpServerOptions extends ListenOptions {
   readonly access?: HttpAccess;
   /** Time for the `Date` header, ms. Default: this machine's time. */
   readonly dateMs?: () => number;
-  /** Shares one budget between servers, e.g. HTTP and WebSocket. Default: a new budget of `maxUnsentBytes`. */
+  /** Budget that servers share, for example HTTP and WebSocket. Default: a new budget of `maxUnsentBytes`. */
   readonly budget?: SendBudget;
   readonly handle: (request: HttpRequest) => HttpReply | Promise<HttpReply>;
-  /** The reply to a request whose handler failed, or that the server rejects with {@link HttpRequestError}. */
+  /** The reply if a request's handler failed, or if the server rejects the request with {@link HttpRequestError}. */
   readonly failureReply: (error: unknown) => HttpReply;
   /**
-   * Accepts `Upgrade` requests, e.g. for WebSocket. The socket has an error listener. Without this handler, the server ignores
-   * the header, as RFC 9110 allows.
+   * Accepts `Upgrade` requests, for example for WebSocket. The socket has an error listener. Without this handler, the server
+   * ignores the header, as RFC 9110 allows.
    */
   readonly upgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 }
 
-/** A listening server. */
 export interface OpenHttpServer {
   /** The bound address, with the actual port. */
   readonly address: ListenAddress;
   /**
-   * Stops listening and aborts the signals of open requests. Closes connections that are still open after the grace period. May
-   * be called more than once. The owner of `upgrade` must first close upgraded connections.
+   * Stops listening and aborts the signals of open requests. Closes the remaining connections after the grace period. You may call
+   * it more than once. The owner of `upgrade` must first close upgraded connections.
    */
   readonly close: () => Promise<void>;
 }
@@ -77,7 +76,7 @@ export interface OpenHttpServer {
 const MAX_HEADERS = 100;
 const MAX_LARGE_BODIES_BYTES = 67_108_864;
 
-/** Opens an HTTP server. Rejects with `ListenError` if it cannot bind the address. */
+/** Rejects with `ListenError` if it cannot bind the address. */
 export async function openHttpServer(
   options: HttpServerOptions,
   { logger }: { readonly logger: Logger },
@@ -107,7 +106,7 @@ export async function openHttpServer(
       headersTimeout: limits.headersTimeoutMs,
       requestTimeout: limits.requestTimeoutMs,
       keepAliveTimeout: limits.keepAliveMs,
-      // Node checks both timeouts at this interval. Its default, 30 s, is longer than the timeouts themselves.
+      // Node checks both timeouts at this interval. Node's default interval, 30 s, exceeds the timeouts themselves.
       connectionsCheckingInterval: 1000,
     },
     (_incoming, outgoing) => connections.take(outgoing),
@@ -127,7 +126,6 @@ interface ServerContext {
   readonly connections: HttpConnections;
   readonly budget: SendBudget;
   readonly checkAccess: ReturnType<typeof createAccessCheck>;
-  /** Aborts when the server starts to close. */
   readonly closing: AbortSignal;
   readonly maxBodyBytes: number;
   readonly largeBodies: LargeBodies;
@@ -138,7 +136,7 @@ function createUpgrade(
   { connections, checkAccess }: ServerContext,
 ): (incoming: IncomingMessage, socket: Socket, head: Buffer) => void {
   return (incoming, socket, head) => {
-    // Node has removed its own listener. Without this one, a reset by the client would end the process.
+    // Node has removed its own listener. Without this listener, a client's reset would end the process.
     socket.on("error", () => socket.destroy());
     const access = checkAccess(incoming.headers);
     if (!connections.upgrade(socket)) socket.destroy();
@@ -163,8 +161,8 @@ async function serve(outgoing: ServerResponse, context: ServerContext): Promise<
       send(outgoing, withCors(await context.options.handle(request), origin), context);
     }
   } catch (error) {
-    // The client is gone, or the close aborted the request. Nobody can receive a reply, and the error is only the
-    // consequence, so it is not logged.
+    // The client is gone, or the close aborted the request. Nobody can receive a reply, and the error is only the consequence, so
+    // the server does not log it.
     if (outgoing.destroyed || outgoing.headersSent || context.closing.aborted) outgoing.destroy();
     else sendFailure(outgoing, error, origin, context);
   }
@@ -174,7 +172,7 @@ function forbidden(reason: string): HttpReply {
   return withClose(textReply(403, `${reason}\n`));
 }
 
-/** Ends the connection after a reply: the rest of the request's body stays unread, so no other request can follow it. */
+/** Ends the connection after a reply. The rest of the request's body stays unread, so no other request can follow it. */
 function withClose(reply: HttpReply): HttpReply {
   return { ...reply, headers: { ...reply.headers, Connection: "close" } };
 }
@@ -213,7 +211,7 @@ function send(outgoing: ServerResponse, reply: HttpReply, context: ServerContext
   const bytes = Buffer.byteLength(body);
   // A reply with status 204 must not have the header.
   outgoing.writeHead(status, status === 204 ? headers : { "Content-Length": bytes, ...headers });
-  // One call with the complete body: Node then writes head and body in one step. For HEAD it leaves out the body.
+  // With one call for the complete body, Node writes head and body in one step. For HEAD, Node omits the body.
   outgoing.end(body);
   context.connections.sent(outgoing, bytes);
 }
@@ -243,7 +241,7 @@ async function sendStream(
     await stream.run(write, signal);
     outgoing.end();
   } catch {
-    // The client is gone, or the server closes. A client that is still there sees that the stream broke.
+    // The client is gone, or the server closes. A client that is still connected sees that the stream broke.
     outgoing.destroy();
   }
 }

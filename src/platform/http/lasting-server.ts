@@ -9,7 +9,7 @@ import { type HttpService, openRouteServer, type RouteServerOptions } from "./ro
 /** An HTTP server that stays open while the services behind it stop and restart. */
 export interface LastingServer {
   /**
-   * Creates a service that serves these routes with this token while it runs. The first service to run opens the server; later
+   * Creates a service that serves these routes with this token while it runs. The first service to run opens the server. Later
    * services share its address and access rules. Between services, requests get 503.
    */
   readonly serve: (options: RouteServerOptions) => HttpService;
@@ -39,7 +39,7 @@ export function createLastingServer(deps: { readonly logger: Logger }): LastingS
         get routes() {
           return current?.routes ?? RESTING;
         },
-        // A missing token must not become that of the first service.
+        // Don't fall back to the first service's token.
         get token() {
           return current?.token;
         },
@@ -68,7 +68,10 @@ export function createLastingServer(deps: { readonly logger: Logger }): LastingS
   return { serve, close: async () => (await opened?.catch(() => undefined))?.close() };
 }
 
-/** Without this, an open page would show the state of ended services forever. The page's script reconnects. */
+/**
+ * Ends the route's streams with their service. Otherwise an open page would show the state of ended services forever. The page's
+ * script reconnects.
+ */
 function endingWith(route: HttpRoute, signal: AbortSignal): HttpRoute {
   return {
     ...route,

@@ -9,25 +9,23 @@ class ListenError extends CodedError<{
   readonly code: "port-in-use" | "cannot-listen";
   readonly host: string;
   readonly port: number;
-  /** The process that holds the port; absent if it cannot be determined. */
+  /** The process that uses the port; absent if it cannot be determined. */
   readonly holder?: string;
   /** The option that changes the port. */
   readonly option: string;
 }> {}
 
-/** Where a server listens. */
 export interface ListenOptions {
-  /** The server's name in logs and errors: "oracle-watchdog HTTP", "rpc". */
+  /** The server's name in logs and errors, for example "oracle-watchdog HTTP" or "rpc". */
   readonly name: string;
   /** Port 0 picks a free port. */
   readonly listen: ListenAddress;
-  /** The option or configuration key that changes the port. */
   readonly portOption: string;
 }
 
 /**
- * Binds a TCP or HTTP server and resolves with the bound address, including the actual port. Rejects with {@link ListenError},
- * code `port-in-use` or `cannot-listen`.
+ * Binds a TCP or HTTP server and resolves with the bound address, including the actual port. Rejects with {@link ListenError}, code
+ * `port-in-use` or `cannot-listen`.
  */
 export function listen(server: Server, options: ListenOptions): Promise<ListenAddress> {
   const { host, port } = options.listen;
@@ -65,8 +63,8 @@ function isPortInUse(cause: unknown): boolean {
 const LISTENING = "0A";
 
 /**
- * Returns the process that listens on a TCP port of this machine, e.g. `"node" (process 4711)`. Returns undefined for another
- * user's process and on systems other than Linux. Reads /proc, which takes a few milliseconds.
+ * Returns the process that listens on a TCP port of this machine, for example `"node" (process 4711)`. Returns undefined for
+ * another user's process and on systems other than Linux. Reads /proc, which takes a few milliseconds.
  */
 function findPortHolder(port: number): string | undefined {
   const inode = ["/proc/net/tcp", "/proc/net/tcp6"]
@@ -102,7 +100,7 @@ function isPresent(value: string | undefined): value is string {
   return value !== undefined;
 }
 
-/** Returns undefined on an error: a process may end while it is being read, and other users' processes are not readable. */
+/** Returns undefined on an error. A process may end during the read, and other users' processes are not readable. */
 function attempt<T>(read: () => T): T | undefined {
   try {
     return read();

@@ -5,9 +5,12 @@ import tls from "node:tls";
 import { Agent, Client, type Dispatcher, ProxyAgent } from "undici";
 import type { Secret } from "../base/secret.ts";
 
-/** The address of a server on any machine, as given by an operator. */
+/** A server's address on any machine, as an operator gives it. */
 export interface Endpoint {
-  /** `http://…` or `https://…`, optionally with a path and `user:password@`. Never in messages: it may contain a secret. */
+  /**
+   * `http://…` or `https://…`, optionally with a path and `user:password@`. The URL may contain a secret, so it never appears in
+   * messages.
+   */
   readonly url: string;
   /** Additional headers for each request, by name. */
   readonly headers?: Readonly<Record<string, Secret>> | undefined;
@@ -15,7 +18,6 @@ export interface Endpoint {
   readonly name?: string | undefined;
 }
 
-/** How to reach other machines. */
 export interface NetworkOptions {
   /** Certificates (PEM) of private authorities, trusted in addition to the public ones. */
   readonly ca?: string | undefined;
@@ -23,7 +25,7 @@ export interface NetworkOptions {
   readonly environment?: Readonly<Record<string, string | undefined>>;
 }
 
-/** Returns distinct names for endpoints. Paths may be keys, so a number distinguishes endpoints on the same host. */
+/** Returns distinct names for endpoints. A number distinguishes endpoints on one host, because paths may be keys. */
 export function endpointNames(endpoints: readonly Endpoint[]): readonly string[] {
   const own = endpoints.map(({ url, name }) => name ?? (URL.canParse(url) ? new URL(url).host : ""));
   return own.map((name, index) => {
@@ -32,7 +34,7 @@ export function endpointNames(endpoints: readonly Endpoint[]): readonly string[]
   });
 }
 
-/** Returns the headers for an endpoint's requests: its own, plus one for the credentials in its URL. */
+/** Returns the headers for an endpoint's requests: its own, and one for the credentials in its URL. */
 export function endpointHeaders({ url, headers = {} }: Endpoint): Readonly<Record<string, string>> {
   const own = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value.reveal()]);
   return { ...authorization(new URL(url)), ...Object.fromEntries(own) };
@@ -93,7 +95,10 @@ export function createRemoteConnections(
   };
 }
 
-/** Returns a URL's proxy from the environment by Go's rules: none for this machine or NO_PROXY hosts. Throws if it isn't HTTP. */
+/**
+ * Returns a URL's proxy from the environment by Go's rules. This machine and NO_PROXY hosts use no proxy. Throws for a proxy other
+ * than HTTP.
+ */
 export function proxyOf(
   { protocol, hostname, port }: URL,
   { environment = process.env }: NetworkOptions,
@@ -113,7 +118,7 @@ export function proxyOf(
     });
   if (isExempt) return undefined;
   const url = proxy.includes("://") ? proxy : `http://${proxy}`;
-  // Its text can have a password.
+  // The proxy's text may contain a password.
   if (!/^https?:/.test(url) || !URL.canParse(url))
     throw new Error(`the variable ${name} is not the URL of an HTTP proxy (expected http://HOST:PORT)`);
   return new URL(url);
@@ -125,8 +130,8 @@ function proxyAuthorization(proxy: URL): string | undefined {
 }
 
 /**
- * Returns the target of a redirect from `from` if it may be followed: to the same host, and not from TLS to plain text. Otherwise
- * returns the target's name, without path and query, which may contain a secret.
+ * Returns a redirect's target if it may be followed: to the same host, and not from TLS to plain text. Otherwise returns the
+ * target's name, without path and query, which may contain a secret.
  */
 export function followRedirect(from: URL, location: string): URL | string {
   if (!URL.canParse(location, from.href)) return "an invalid address";
@@ -135,7 +140,7 @@ export function followRedirect(from: URL, location: string): URL | string {
   return to.hostname === from.hostname && isSafe ? to : to.origin === "null" ? to.host : to.origin;
 }
 
-/** Returns the URL for a path below a base, which may have its own path and query: "https://host/chain?key=k". */
+/** Returns the URL for a path below a base. The base may have its own path and query: "https://host/chain?key=k". */
 export function urlBelow(base: string, path: string): URL {
   const url = new URL(base);
   const [, below = "", query = ""] = /^\/?([^?]*)\??(.*)$/.exec(path) ?? [];
@@ -144,7 +149,7 @@ export function urlBelow(base: string, path: string): URL {
   return url;
 }
 
-/** Returns a URL's path below a base, with the URL's own query; reverses {@link urlBelow}. Undefined if the URL is elsewhere. */
+/** Reverses {@link urlBelow}: returns a URL's path below a base, with the URL's own query. Undefined if the URL is elsewhere. */
 export function pathBelow(base: URL, url: URL): string | undefined {
   const root = base.pathname.replace(/\/+$/, "");
   const isBelow = url.pathname === base.pathname || url.pathname.startsWith(`${root}/`);
@@ -156,7 +161,7 @@ export function pathBelow(base: URL, url: URL): string | undefined {
   return `${path}${own === "" ? "" : `?${own}`}`;
 }
 
-/** Creates the `createConnection` option for a WebSocket request that goes through `proxy` using CONNECT. */
+/** Creates the `createConnection` option of a WebSocket request that goes through `proxy` with CONNECT. */
 export function tunnelThrough(
   proxy: URL,
   { ca, timeoutMs }: { readonly ca: readonly string[] | undefined; readonly timeoutMs: number },
@@ -173,7 +178,7 @@ export function tunnelThrough(
     client.connect({ path: `${servername}:${port ?? defaultPort}`, headers }, (error, data) => {
       if (error !== null) return done(error, new Duplex());
       const { socket, statusCode } = data;
-      // The library gives no protocol here.
+      // The library passes no protocol here.
       if (statusCode === 200)
         return done(null, defaultPort === 443 ? tls.connect({ socket, servername, ...trust }) : socket);
       socket.destroy();

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import type { HttpRoute } from "./http-route.ts";
 
-/** What a client needs to know about one reply. */
 interface ReplyAbout {
   readonly description: string;
   readonly mediaType: string;
@@ -9,13 +8,11 @@ interface ReplyAbout {
   readonly schema?: z.ZodType;
 }
 
-/** What a client needs to know about a route. */
 export interface RouteAbout {
-  /** What the reply contains or what the request does: Markdown, without a full stop. */
+  /** The reply's contents or the request's effect: Markdown, without a full stop. */
   readonly summary: string;
   /** Descriptions of query parameters by name, in Markdown. */
   readonly query?: Readonly<Record<string, string>>;
-  /** Schema for the JSON in the request's body. */
   readonly body?: z.ZodType;
   /** Replies by status. The server's own errors are the same for all routes. */
   readonly replies: Readonly<Record<number, ReplyAbout>>;
@@ -83,14 +80,12 @@ export function textOf(description: string): ReplyAbout {
   return { description, mediaType: "text/plain" };
 }
 
-/** The JSON format for all errors: a code for programs and a message for people. */
+/** The JSON format of all errors: a code for programs and a message for people. */
 export const ERROR_SCHEMA = z.strictObject({ error: z.string(), message: z.string() });
 
 export function errorOf(description: string): ReplyAbout {
   return jsonOf(ERROR_SCHEMA, description);
 }
-
-// Values of the daemons' JSON.
 
 /** A whole number as text: ids, heights, amounts, gas. */
 export const digits = z.string().regex(/^-?\d+$/);

@@ -46,8 +46,8 @@ export const ROUTE_SERVER_LIMITS: HttpLimits = {
 };
 
 /**
- * Opens an HTTP server with a route table. Its own replies are JSON: 400, 401, 403, 404, 405, 413, 500. Rejects with
- * `ListenError` if it cannot bind the address.
+ * Opens an HTTP server with a route table. Its own replies are JSON: 400, 401, 403, 404, 405, 413, 500. Rejects with `ListenError`
+ * if it cannot bind the address.
  */
 export function openRouteServer(
   options: RouteServerOptions,
@@ -73,7 +73,7 @@ async function handle(request: HttpRequest, options: RouteServerOptions): Promis
   }
   if (match.kind === "other-method") return methodNotAllowed(match.allowed);
   const { route, params } = match;
-  // Before the body is read: a client without the token cannot make the server buffer anything.
+  // Check this before reading the body, so that a client without the token cannot make the server buffer anything.
   const refusal = route.guarded === true ? refuse(headers.authorization, options.token) : undefined;
   if (refusal !== undefined) return refusal;
   const body = await request.readBody();
@@ -128,13 +128,15 @@ function failureReply(error: unknown): HttpReply {
   return errorReply(500, "internal", `the request failed: ${errorText(error)}`);
 }
 
-/** Result of {@link matchRoute}: the route with its path values, or the methods available for the path, or no match. */
 type RouteMatch =
   | { readonly kind: "route"; readonly route: HttpRoute; readonly params: Readonly<Record<string, string>> }
   | { readonly kind: "other-method"; readonly allowed: readonly string[] }
   | { readonly kind: "none" };
 
-/** Finds the first route that matches. Linear in the number of routes. */
+/**
+ * Returns the first matching route with its path values, or the methods available for the path, or no match. Linear in the number
+ * of routes.
+ */
 export function matchRoute(routes: readonly HttpRoute[], method: string, path: string): RouteMatch {
   const wanted = method === "HEAD" ? "GET" : method;
   const allowed = new Set<string>();
@@ -149,7 +151,7 @@ export function matchRoute(routes: readonly HttpRoute[], method: string, path: s
 
 function matchPath(pattern: string, path: string): Readonly<Record<string, string>> | undefined {
   if (pattern === "*" || pattern === path) return {};
-  // Most routes have no `:name`, and splitting each of them would take longer than the rest of a small request.
+  // Most routes have no `:name`. Splitting each of them would take longer than the rest of a small request.
   if (!pattern.includes("/:")) return undefined;
   const parts = pattern.split("/");
   const segments = path.split("/");
@@ -176,7 +178,6 @@ function decodeSegment(segment: string): string | undefined {
   }
 }
 
-/** A supervised route server. */
 export interface HttpService extends Service {
   /** Resolves with the bound address. Rejects if the server cannot bind it. */
   readonly ready: Promise<ListenAddress>;

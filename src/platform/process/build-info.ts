@@ -3,11 +3,10 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isRecord } from "../base/json.ts";
 
-/** Name, version and commit of this program. */
 export interface BuildInfo {
   readonly name: string;
   readonly version: string;
-  /** Commit hash, with "-dirty" if sources were changed. Undefined if the build did not know it. */
+  /** Commit hash, with "-dirty" for changed sources; undefined if the build did not know it. */
   readonly commit: string | undefined;
   readonly nodeVersion: string;
 }
@@ -21,7 +20,7 @@ export function readBuildInfo(): BuildInfo {
   return { name, version, commit: readCommit(), nodeVersion: process.version };
 }
 
-/** The folder of this program's package, with the files that ship alongside the program. Works in `src` and in `dist`. */
+/** Returns the folder of this program's package, with the files that the package contains. Works in `src` and in `dist`. */
 export function packageFolder(): string {
   return dirname(nearest("package.json") ?? missing());
 }
@@ -33,7 +32,7 @@ function readCommit(): string | undefined {
   return typeof commit === "string" && commit !== "" ? commit : undefined;
 }
 
-/** Path of a file in the nearest folder above this module, up to the package's folder. */
+/** Returns the path of a file in the nearest folder above this module, up to the package's folder. */
 function nearest(name: string): string | undefined {
   for (let folder = dirname(fileURLToPath(import.meta.url)); ; folder = dirname(folder)) {
     if (existsSync(join(folder, name))) return join(folder, name);

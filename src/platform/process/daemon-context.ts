@@ -3,7 +3,6 @@ import type { Logger, LogLevelControl } from "../base/logger.ts";
 import type { BuildInfo } from "./build-info.ts";
 import type { ServiceManager } from "./service-manager.ts";
 
-/** Dependencies that the process passes to a daemon. */
 export interface DaemonContext {
   /** Aborts when the process receives SIGINT or SIGTERM. */
   readonly signal: AbortSignal;
@@ -12,7 +11,7 @@ export interface DaemonContext {
   /** Returns a number in [0, 1). */
   readonly random: () => number;
   readonly build: BuildInfo;
-  /** If absent, the log level is fixed. */
+  /** Absent if the log level is fixed. */
   readonly logLevel?: LogLevelControl;
   /** Calls `listener` on each SIGHUP. Returns a function that removes the listener. */
   readonly onHangup?: (listener: () => void) => () => void;
@@ -20,19 +19,15 @@ export interface DaemonContext {
   readonly serviceManager?: ServiceManager;
   /** Option that changes the port of the daemon's HTTP server. Default: the configuration key `http.listen`. */
   readonly portOption?: string;
-  /**
-   * Replaces configuration keys in a text with the names that the operator used to set them. If absent, the keys are unchanged.
-   */
+  /** Replaces configuration keys in a text with the names under which the operator set them. If absent, the keys stay unchanged. */
   readonly nameSettings?: (text: string) => string;
 }
 
-/** Configuration key for the address of a daemon's HTTP server. */
 export const LISTEN_KEY = "http.listen";
 
-/** A daemon's listening server. */
 export interface DaemonEndpoint {
-  /** e.g. "icq-relayer HTTP" */
+  /** For example "icq-relayer HTTP". */
   readonly name: string;
-  /** e.g. "http://127.0.0.1:9999" */
+  /** For example "http://127.0.0.1:9999". */
   readonly url: string;
 }

@@ -1,11 +1,10 @@
-/** A promise with its resolve and reject functions. */
 export interface Deferred<T> {
   readonly promise: Promise<T>;
   readonly resolve: (value: T) => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** Creates a pending promise. A rejection that nobody handles is ignored. */
+/** Creates a pending promise. A rejection that nobody handles has no effect. */
 export function createDeferred<T>(): Deferred<T> {
   let functions: Pick<Deferred<T>, "resolve" | "reject"> | undefined;
   const promise = new Promise<T>((resolve, reject) => {

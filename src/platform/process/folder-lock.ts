@@ -9,13 +9,12 @@ import { createPrivateDirectory, createPrivateFile, PRIVATE_FILE_MODE } from "./
 export class FolderInUseError extends CodedError<{
   readonly code: "folder-in-use";
   readonly folder: string;
-  /** The process id that the holder recorded; undefined if it cannot be read. */
+  /** The process id that the lock's holder recorded; undefined if it cannot be read. */
   readonly pid: number | undefined;
-  /** The holder in words, e.g. "process 4711", or "process 1 of host 3f2a" if it runs in another container. */
+  /** The lock's holder in words, for example "process 4711", or "process 1 of host 3f2a" in another container. */
   readonly holder: string;
 }> {}
 
-/** Exclusive use of a folder by this process. */
 export interface FolderLock {
   readonly release: () => void;
 }
@@ -24,10 +23,10 @@ const LOCK_FILE = "lock.db";
 const PROCESS_FILE = "lock.pid";
 
 /**
- * Creates the folder (mode 0700) if necessary and locks it until `release` or the end of the process, including `kill -9`.
+ * Creates the folder (mode 0700) if necessary. Locks it until `release` or the end of the process, including `kill -9`.
  *
- * The lock is an open exclusive transaction on an empty SQLite database, so the operating system releases it. The lock does not
- * use the state's own database, because the driver may keep a closed file open until its statements are collected.
+ * The lock is an open exclusive transaction on an empty SQLite database, so the operating system releases it. The lock does not use
+ * the state's own database, because the driver may keep a closed file open until its statements are collected.
  *
  * @throws {FolderInUseError} while another process holds the lock.
  */

@@ -15,7 +15,6 @@ import type { LogConfig } from "../config/config-fields.ts";
 
 export interface LoggerOptions {
   readonly level: LogLevel;
-  /** Prints readable text instead of JSON. */
   readonly pretty: boolean;
   /** Destination. Daemons use stderr, because stdout is for data. */
   readonly stream: Writable;
@@ -27,9 +26,8 @@ export interface LoggerOptions {
 const DEFAULT_KEYS: LogConfig["keys"] = { time: "time", level: "level", message: "msg" };
 
 /**
- * Creates the process logger. Each line is one JSON object with an ISO time. An error in a field becomes `{type, message,
- * facts}`, with its stack at level debug. The logger has no worker thread, because that would lose the last lines of a crashing
- * process.
+ * Creates the process logger. Each line is one JSON object with an ISO time. An error in a field becomes `{type, message, facts}`,
+ * with its stack at level debug. The logger has no worker thread, which would lose the last lines of a crashing process.
  */
 export function createLogger(options: LoggerOptions): ProcessLogger {
   // The printer of readable text finds time, level and message by their default names.
@@ -44,7 +42,7 @@ export function createLogger(options: LoggerOptions): ProcessLogger {
     : options.stream;
   const root = pino(
     {
-      // `wrap` decides: a child of pino would keep the level that it was created with.
+      // `wrap` filters by level, because a pino child would keep the level at its creation.
       level: "debug",
       base: null,
       messageKey: keys.message,
@@ -99,7 +97,6 @@ function plainField(value: unknown, withStack: boolean): unknown {
 /** Thrown if a configured output cannot be opened. */
 class LogOutputError extends CodedError<{ readonly code: "log-output"; readonly output: string }> {}
 
-/** A process's streams. */
 interface ProcessStreams {
   readonly stdout: Writable & { readonly isTTY?: boolean };
   readonly stderr: Writable & { readonly isTTY?: boolean };
@@ -137,7 +134,7 @@ function openFile(output: string): number {
   }
 }
 
-/** Writes synchronously, so that no line waits in memory and the last lines before a crash are written. */
+/** Writes synchronously, so that the last lines before a crash reach the file. */
 function fileOutput(fd: number): Writable {
   return new Writable({
     decodeStrings: false,

@@ -1,7 +1,7 @@
 import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import type { BuildInfo } from "./build-info.ts";
 
-/** prom-client gauges with counter-like names. promlint rejects them. */
+/** prom-client gauges with counter-like names, which promlint rejects. */
 const BADLY_NAMED = [
   "nodejs_active_handles",
   "nodejs_active_handles_total",
@@ -11,7 +11,7 @@ const BADLY_NAMED = [
   "nodejs_active_resources_total",
 ];
 
-/** Questions from operators that metrics answer, in the order of `docs/metrics.md`. */
+/** Operators' questions that the metrics answer, in the order of `docs/metrics.md`. */
 export const METRIC_QUESTIONS = [
   "Is it active?",
   "Is it current?",
@@ -20,8 +20,8 @@ export const METRIC_QUESTIONS = [
 ] as const;
 
 /**
- * A metric's definition. Create the metric with `{ ...definition, registers }`: prom-client stores all fields in the metric, and
- * the generator for `docs/metrics.md` reads the question from there, along with the help.
+ * A metric's definition. Create the metric with `{ ...definition, registers }`. prom-client stores all fields in the metric. The
+ * generator for `docs/metrics.md` reads the question and the help from it.
  */
 export interface MetricDefinition<Label extends string = string> {
   readonly name: string;
@@ -32,13 +32,13 @@ export interface MetricDefinition<Label extends string = string> {
 
 export interface MetricsOptions {
   readonly build: BuildInfo;
-  /** The `program` label of `relaywatch_build_info`, e.g. "oracle-watchdog". */
+  /** The `program` label of `relaywatch_build_info`, for example "oracle-watchdog". */
   readonly program: string;
   /** Adds CPU, memory, event loop and garbage collection metrics. One registry per process needs them. */
   readonly processMetrics: boolean;
 }
 
-/** Creates a new registry with `relaywatch_build_info` and optionally the process metrics. */
+/** Creates a registry with `relaywatch_build_info` and optionally the process metrics. */
 export function createMetricsRegistry(options: MetricsOptions): Registry {
   const registry = new Registry();
   new Gauge({

@@ -3,12 +3,11 @@ import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync
 import { dirname, join } from "node:path";
 import { Secret } from "../base/secret.ts";
 
-/** Mode for a directory that only this user may enter. */
 const PRIVATE_DIRECTORY_MODE = 0o700;
 
 /**
- * Creates a directory and its parents, with mode 0700, unless they exist. Throws if one cannot be created. Node's `recursive`
- * never returns for a path such as /proc/x, whose parent exists and refuses it with ENOENT.
+ * Creates a directory and its parents, with mode 0700, unless they exist. Throws if it cannot create one of them. Node's
+ * `recursive` never returns for a path such as /proc/x, whose parent exists and refuses it with ENOENT.
  */
 export function createPrivateDirectory(path: string): void {
   if (existsSync(path)) return;
@@ -21,26 +20,27 @@ export function createPrivateDirectory(path: string): void {
   }
 }
 
-/** Mode for a file that only this user may read. */
 export const PRIVATE_FILE_MODE = 0o600;
 
 /**
- * Creates an empty file with mode 0600 unless the file exists. SQLite treats an empty file as a new database, and gives its
- * `-wal` and `-shm` files the database's mode. Throws if the file cannot be opened.
+ * Creates an empty file with mode 0600 unless the file exists. SQLite treats an empty file as a new database, and gives its `-wal`
+ * and `-shm` files the database's mode. Throws if the file cannot be opened.
  */
 export function createPrivateFile(path: string): void {
   closeSync(openSync(path, "a", PRIVATE_FILE_MODE));
 }
 
-/** Name of the file in a daemon's state directory that contains the token for requests that change something. */
+/** Name of the file in a daemon's state directory with the token for requests that change something. */
 const TOKEN_FILE = "control-token";
 
-/** Path of the token file in a daemon's state directory. */
 export function tokenFileIn(stateDir: string): string {
   return join(stateDir, TOKEN_FILE);
 }
 
-/** Returns the configured token or the one in the state directory, else undefined. Throws like {@link readOrCreateToken}. */
+/**
+ * Returns the configured token, or the token in the state directory, or undefined without either. Throws like {@link
+ * readOrCreateToken}.
+ */
 export function controlTokenOf(
   configured: Secret | undefined,
   stateDir: string | undefined,
@@ -57,7 +57,7 @@ export function readOrCreateToken(file: string): Secret {
   try {
     writeFileSync(file, `${randomBytes(32).toString("hex")}\n`, { mode: PRIVATE_FILE_MODE, flag: "wx" });
   } catch (error) {
-    // It exists, or another process has just created it.
+    // The file exists, or another process has just created it.
     if (!existsSync(file)) throw error;
   }
   const text = readFileSync(file, "utf8").trim();

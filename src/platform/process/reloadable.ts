@@ -7,29 +7,26 @@ import type { DaemonContext } from "./daemon-context.ts";
 import { createDeferred, type Deferred } from "./deferred.ts";
 import type { MetricDefinition } from "./metrics.ts";
 
-/** The state of a daemon's configuration. */
 export interface ReloadStatus {
   /** Time of startup or of the last successful reload. */
   readonly successAtMs: number;
-  /** Why the last reload failed; undefined after a success. */
+  /** Error of the last reload; undefined after a success. */
   readonly error: string | undefined;
   readonly failedAtMs: number | undefined;
   /** Keys in the file that take effect after a restart of the process. */
   readonly needRestart: readonly string[];
 }
 
-/** Result of a reload. Keys are paths such as "gas.max_price". */
+/** Keys are paths such as "gas.max_price". */
 type ReloadResult =
   | ({ readonly ok: true } & Pick<ReloadPlan<unknown>, "services" | "live" | "needRestart">)
   | { readonly ok: false; readonly error: string };
 
-/** Reloads a daemon's configuration. */
 export interface Reloader {
   readonly status: () => ReloadStatus;
   /**
-   * Resolves once the services have worked with the new settings, or have failed to do so and are about to run with the old
-   * settings. `by` names the requester for the log. `isForced` also accepts settings that lose something that the running
-   * settings have.
+   * Resolves once the services have worked with the new settings, or have failed and are about to run with the old settings. `by`
+   * names the requester for the log. `isForced` also accepts settings without a setting that is in use.
    */
   readonly reload: (by: string, isForced?: boolean) => Promise<ReloadResult>;
 }
@@ -46,13 +43,13 @@ export interface Generation {
 /** A daemon whose configuration can change. */
 export interface ReloadableOptions<Config> {
   readonly config: Config;
-  /** If absent, the configuration is fixed. */
+  /** Absent if the configuration is fixed. */
   readonly reloads?: ConfigReloads<Config> | undefined;
   /** Creates the services. `reloader` is absent if the configuration is fixed. */
   readonly create: (config: Config, reloader: Reloader | undefined) => Promise<Generation> | Generation;
 }
 
-/** How long after a reload an error in the services restores the old settings. */
+/** Time after a reload within which a service error restores the old settings. */
 const PROBATION_MS = 60_000;
 
 /** Settings, and a promise for callers that wait until the services run with them. */
@@ -68,8 +65,8 @@ function toSettings<Config>(config: Config): Settings<Config> {
 
 /**
  * Runs a daemon's services until the context's signal aborts, and throws their first error. A reload stops the services as at the
- * end of the process, and starts them with the new settings. If they do not start, or fail within a minute, the previous settings
- * are restored: a reload never ends the daemon.
+ * end of the process, and starts them with the new settings. If they do not start, or fail within a minute, it restores the
+ * previous settings. A reload never ends the daemon.
  */
 export async function runReloadable<Config>(
   options: ReloadableOptions<Config>,
@@ -107,10 +104,10 @@ export async function runReloadable<Config>(
       }
       if (undo === undefined || clock.monotonicMs() >= undo.untilMs) throw failed?.error;
       logger.error("the services failed with the new settings; the previous ones apply again", { ...failed });
-      // Whoever waits for the reload reports the error.
+      // The caller that waits for the reload reports the error.
       if (running.isApplied) reloader?.undone(failed?.error);
       else running.applied.reject(failed?.error);
-      // A request that came at the same time is not lost: the services start with its settings.
+      // A request that arrived at the same time is not lost: the services start with its settings.
       running = next ?? toSettings(undo.config);
       next = undefined;
       if (running.config === undo.config) undo = undefined;
@@ -137,7 +134,7 @@ async function runGeneration<Config>(
         settings.isApplied = true;
         return settings.applied.resolve();
       },
-      // Its service ends with the same error.
+      // The service ends with the same error.
       () => {},
     );
     try {
@@ -152,7 +149,7 @@ async function runGeneration<Config>(
 }
 
 interface InnerReloader extends Reloader {
-  /** Reports that the services failed with the settings of the last reload. */
+  /** Reports that the services failed with the last reload's settings. */
   readonly undone: (error: unknown) => void;
 }
 
@@ -195,7 +192,7 @@ function createReloader<Config>(
   let isWaitingForced = false;
   return {
     status: () => status,
-    // At most one waits: it reads the file after all requests until then.
+    // At most one reload waits. The waiting reload reads the file after all requests until then.
     reload: (by, isForced = false) => {
       isWaitingForced ||= isForced;
       waiting ??= last.then(() => {
@@ -215,7 +212,7 @@ function createReloader<Config>(
   };
 }
 
-/** Registers the gauges for a daemon's configuration, named like Prometheus' gauges for its own configuration. */
+/** Registers the gauges of a daemon's configuration, named like Prometheus's gauges for its own configuration. */
 export function registerReloadMetrics(registry: Registry, prefix: string, status: () => ReloadStatus): void {
   for (const { value, ...definition } of reloadGauges(prefix)) {
     const gauge = new Gauge({ ...definition, registers: [registry], collect: () => collect() });

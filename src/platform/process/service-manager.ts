@@ -5,9 +5,8 @@ import type { Clock } from "../base/clock.ts";
 import { errorMessage } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
 
-/** A daemon's state, for the service manager. */
 export interface ServiceState {
-  /** Startup is complete. This stays true if a chain or a node goes down later. */
+  /** True once startup is complete. The value stays true if a chain or a node goes down later. */
   readonly isStarted: boolean;
   /** Like `GET /livez`. */
   readonly isAlive: boolean;
@@ -19,7 +18,7 @@ export interface ServiceState {
 export interface ServiceManager {
   /** Sends assignments such as "READY=1". Rejects if they cannot be sent. */
   readonly send: (assignments: readonly string[], signal: AbortSignal) => Promise<void>;
-  /** Time in ms without a sign of life after which the manager kills the process; undefined if it never does. */
+  /** The manager kills the process after this time in ms without a sign of life; undefined if it never does. */
   readonly watchdogMs: number | undefined;
 }
 
@@ -27,8 +26,8 @@ export interface ServiceManager {
 const SEND_MS = 10_000;
 
 /**
- * Returns the service manager from an environment (`NOTIFY_SOCKET`, `WATCHDOG_USEC`, see sd_notify(3)), if there is one. Node has
- * no Unix datagram sockets, so the program `systemd-notify` sends the notifications. The unit needs `NotifyAccess=all`.
+ * Returns the service manager that an environment describes, if any (`NOTIFY_SOCKET`, `WATCHDOG_USEC`, see sd_notify(3)). The
+ * program `systemd-notify` sends the notifications, because Node has no Unix datagram sockets. The unit needs `NotifyAccess=all`.
  */
 export function serviceManagerOf(
   environment: Readonly<Record<string, string | undefined>>,
@@ -52,7 +51,7 @@ export function serviceManagerOf(
 const STARTING_MS = 500;
 /** Maximum time between two signs of life. */
 const PING_MS = 30_000;
-/** Minimum time before an update that changes only the text is sent. */
+/** Minimum time before the notifier sends an update that changes only the text. */
 const TEXT_MS = 2_000;
 /** Each sign of life extends the startup timeout by this much. */
 const START_EXTENSION_MS = 120_000;
@@ -64,7 +63,7 @@ interface NotifierDeps {
 
 /**
  * Tells the service manager when startup is complete and, until `signal` aborts, that the daemon makes progress. Without progress
- * it sends no sign of life: the manager restarts the process after `WatchdogSec` or, during startup, after its timeout.
+ * it sends no sign of life. The manager then restarts the process after `WatchdogSec` or, during startup, after its timeout.
  */
 export async function runServiceNotifier(
   manager: ServiceManager,
@@ -111,8 +110,8 @@ export async function runServiceNotifier(
 }
 
 /**
- * Runs a daemon and reports its state to the service manager, if there is one, until the daemon ends. Rejects like `work`. When
- * the context's signal aborts, it tells the manager that the process is stopping.
+ * Runs a daemon and reports its state to the service manager, if there is one, until the daemon ends. Rejects like `work`. When the
+ * context's signal aborts, tells the manager that the process is stopping.
  */
 export async function withServiceManager(
   manager: ServiceManager | undefined,
@@ -126,7 +125,7 @@ export async function withServiceManager(
     end.abort(reason);
     const { text } = state();
     const stopping = ["STOPPING=1", `STATUS=stopping; before: ${text.replaceAll("\n", "; ")}`];
-    // The process may end before it is sent: then the manager knows it anyway.
+    // The process may end before it has sent this. The manager then notices the end itself.
     manager.send(stopping, AbortSignal.timeout(SEND_MS)).catch(() => {});
   });
   const notifying = runServiceNotifier(manager, state, context, end.signal).catch(() => {});

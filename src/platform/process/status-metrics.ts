@@ -1,7 +1,6 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { MetricDefinition } from "./metrics.ts";
 
-/** One value of a metric. */
 export interface Series {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
@@ -13,11 +12,10 @@ export interface StatusMetric<S> extends Omit<MetricDefinition, "question"> {
   /** Default: a gauge. */
   readonly type?: "counter";
   readonly labelNames: readonly string[];
-  /** Returns all series. A series that is not returned is absent from the page, for instance before its first reading. */
+  /** Returns all series. A series that is not returned is absent from the scrape, for example before its first reading. */
   readonly values: (status: S) => readonly Series[];
 }
 
-/** Returns one series. */
 export function series(value: number, labels: Series["labels"] = {}): Series {
   return { value, labels };
 }
@@ -30,7 +28,7 @@ export function knownSeries(
   return value === undefined ? [] : [series(Number(value), labels)];
 }
 
-/** Like {@link knownSeries}, for milliseconds that the page shows in seconds. */
+/** Like {@link knownSeries}, for milliseconds that the scrape shows in seconds. */
 export function secondsSeries(ms: number | undefined, labels: Series["labels"] = {}): readonly Series[] {
   return ms === undefined ? [] : [series(ms / 1_000, labels)];
 }
@@ -81,7 +79,7 @@ function registerGauge(options: Options, present: () => readonly Series[]): void
     ...options,
     collect: () => {
       gauge.reset();
-      // A reset sets a gauge without labels to 0, which would be a wrong value when there is none.
+      // A reset sets a gauge without labels to 0, which is wrong if it has no value.
       if (options.labelNames.length === 0) gauge.remove();
       for (const { labels, value } of present()) gauge.set({ ...labels }, value);
     },

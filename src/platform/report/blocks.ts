@@ -1,21 +1,20 @@
 import type { ReportBlock, ReportColumn, Spark } from "./document.ts";
 
-/** A heading. */
 export function heading(text: string): readonly ReportBlock[] {
   return [{ kind: "heading", text }];
 }
 
-/** A paragraph, or nothing if there is no text. */
+/** Returns a paragraph, or nothing without a text. */
 export function paragraph(text: string | undefined): readonly ReportBlock[] {
   return text === undefined ? [] : [{ kind: "text", text }];
 }
 
-/** A list, or nothing if there are no items. */
+/** Returns a list, or nothing without items. */
 export function list(items: readonly string[]): readonly ReportBlock[] {
   return items.length === 0 ? [] : [{ kind: "list", items }];
 }
 
-/** A table. A plain string is the title of a left-aligned column. */
+/** Returns a table. A plain string is the title of a left-aligned column. */
 export function table(
   columns: readonly (string | ReportColumn)[],
   rows: readonly (readonly string[])[],
@@ -24,12 +23,10 @@ export function table(
   return [{ kind: "table", columns: titled, rows }];
 }
 
-/** Bars. */
 export function sparks(lines: readonly Spark[]): readonly ReportBlock[] {
   return [{ kind: "sparks", lines }];
 }
 
-/** A column of numbers. */
 export function right(title: string): ReportColumn {
   return { title, align: "right" };
 }

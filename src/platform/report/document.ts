@@ -1,13 +1,10 @@
 import type { JsonObject } from "../base/json.ts";
 
-/** A table column. */
 export interface ReportColumn {
   readonly title: string;
-  /** Numbers are right-aligned. */
   readonly align?: "right";
 }
 
-/** Bars with a label and a note. */
 export interface Spark {
   readonly label: string;
   readonly bars: string;
@@ -26,22 +23,20 @@ export type ReportBlock =
       readonly rows: readonly (readonly string[])[];
     };
 
-/** Outcome of a report. "unseen": the data does not show the outcome. */
+/** "unseen": the data does not show the outcome. */
 export type ReportOutcome = "fine" | "problem" | "unseen";
 
-/** A report, independent of its format. Equal inputs give equal reports: it does not contain its creation time. */
+/** A report, independent of its format. Equal inputs give equal reports, because a report does not contain its creation time. */
 export interface Report {
   readonly title: string;
   readonly outcome: ReportOutcome;
   readonly blocks: readonly ReportBlock[];
-  /** The same facts for programs: snake_case, counts and amounts as decimal strings, times in ISO 8601. */
+  /** The report's facts for programs: snake_case, counts and amounts as decimal strings, times in ISO 8601. */
   readonly data: JsonObject;
   /** The main table, with raw values, for spreadsheets. */
   readonly csv: { readonly columns: readonly string[]; readonly rows: readonly (readonly string[])[] };
 }
 
-/** Formats of a report. */
 export const REPORT_FORMATS = ["text", "markdown", "json", "csv"] as const;
 
-/** One of {@link REPORT_FORMATS}. */
 export type ReportFormat = (typeof REPORT_FORMATS)[number];

@@ -16,13 +16,12 @@ export interface LeaseOptions {
   readonly name: string;
   /** Unique to each process, and human-readable. */
   readonly holder: string;
-  /** Lifetime in ms if the lease is not renewed. */
+  /** Lifetime without a renewal, in ms. */
   readonly ttlMs: number;
   /** Resources that no lease with another name may hold at the same time. */
   readonly resources: readonly string[];
 }
 
-/** Result of an attempt to acquire the lease. */
 export type LeaseAttempt =
   | {
       readonly acquired: true;
@@ -40,18 +39,18 @@ export type LeaseAttempt =
     };
 
 /**
- * A lease in a PostgreSQL table; PostgreSQL's clock decides when it expires. The processes' clocks are not used, so a clock that
- * jumps does not affect the lease.
+ * A lease in a PostgreSQL table. PostgreSQL's clock decides when it expires, so a jump of a process's clock does not affect the
+ * lease.
  */
 export interface Lease {
   /** Acquires the lease, or renews it for its full lifetime. */
   readonly acquire: () => Promise<LeaseAttempt>;
   /**
-   * Throws {@link LeaseLostError} unless this process holds the lease. Inside a transaction, it also prevents another process
-   * from taking the lease before the transaction ends.
+   * Throws {@link LeaseLostError} unless this process holds the lease. Inside a transaction, it also prevents another process from
+   * taking the lease before the transaction ends.
    */
   readonly fence: (session: SqlSession) => Promise<void>;
-  /** Releases the lease, so that another process can take it immediately. Has no effect if the lease is not held. */
+  /** Releases the lease, so that another process can take it immediately. Has no effect if this process does not hold the lease. */
   readonly release: () => Promise<void>;
 }
 
@@ -91,7 +90,7 @@ function lostText({ name }: LeaseOptions, row: SqlRow | undefined, isOwn: boolea
 
 async function acquire(session: SqlSession, options: LeaseOptions): Promise<LeaseAttempt> {
   const { name, holder, ttlMs, resources } = options;
-  // One acquisition at a time: the check for common resources reads all rows. Fences take row locks only and go on.
+  // Acquire one lease at a time: the check for shared resources reads all rows. Fences take only row locks and continue.
   await session.run("LOCK TABLE lease IN SHARE ROW EXCLUSIVE MODE");
   const rows = await session.run(
     `SELECT name, holder, epoch, connections, expires_at_ms - ${NOW_MS} AS left_ms FROM lease`,
@@ -116,7 +115,7 @@ async function acquire(session: SqlSession, options: LeaseOptions): Promise<Leas
   return { acquired: true, epoch };
 }
 
-/** Returns whether another process holds this lease, or another lease with one of its resources. */
+/** Returns true if another process holds this lease, or another lease with one of its resources. */
 function isTaken(row: SqlRow, { name, holder, resources }: LeaseOptions): boolean {
   if (textOf(row, "name") === name) return textOf(row, "holder") !== holder;
   const others = new Set(textOf(row, "connections")?.split(" "));

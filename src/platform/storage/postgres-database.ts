@@ -12,7 +12,7 @@ import {
   type SqlValue,
 } from "./sql-database.ts";
 
-/** PostgreSQL schema for the tables, so that they can share a database with other tables. */
+/** PostgreSQL schema of the tables, so that they can share a database with other tables. */
 const POSTGRES_SCHEMA = "relaywatch";
 
 export interface PostgresOptions {
@@ -20,16 +20,16 @@ export interface PostgresOptions {
   readonly password: Secret | undefined;
   /** Shown in `pg_stat_activity`. */
   readonly applicationName: string;
-  /** Deadline for a connection attempt and for each statement, ms. */
+  /** Deadline of a connection attempt and of each statement, ms. */
   readonly deadlineMs: number;
-  /** Called when an idle connection fails. The next statement opens a new one. */
+  /** Called when an idle connection fails. The next statement opens a new connection. */
   readonly onError: (error: Error) => void;
 }
 
 /** One connection writes, so that transactions stay in order. The API reads through the other connections. */
 const MAX_CONNECTIONS = 4;
 
-/** Creates a PostgreSQL database. Connects on the first statement; the next statement replaces a lost connection. */
+/** Creates a PostgreSQL database. The first statement connects; the next statement replaces a lost connection. */
 export function createPostgresDatabase(options: PostgresOptions): SqlDatabase {
   const pool = new pg.Pool(poolConfig(options));
   pool.on("error", options.onError);
@@ -65,7 +65,7 @@ function poolConfig({ address, password, applicationName, deadlineMs }: Postgres
 async function inTransaction<T>(pool: pg.Pool, work: (session: SqlSession) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let broken: Error | undefined;
-  // Without a listener, the loss of a connection during a transaction would end the process.
+  // Without a listener, losing a connection during a transaction would end the process.
   const onError = (error: Error): void => {
     broken = error;
   };
@@ -84,7 +84,7 @@ async function inTransaction<T>(pool: pg.Pool, work: (session: SqlSession) => Pr
     throw error;
   } finally {
     client.off("error", onError);
-    // With an error, the pool closes the connection instead of using it again.
+    // If it gets an error, the pool closes the connection instead of reusing it.
     client.release(broken);
   }
 }
@@ -102,7 +102,7 @@ export function bound(values: readonly SqlValue[] = []): unknown[] {
   );
 }
 
-/** SQL text with several statements, such as a migration, returns a list of results; their rows are ignored. */
+/** SQL text with several statements, such as a migration, returns a list of results. Their rows are ignored. */
 function rowsOf(result: unknown): readonly SqlRow[] {
   const rows: unknown = isRecord(result) ? result["rows"] : undefined;
   return Array.isArray(rows) ? rows.filter(isRecord) : [];
@@ -112,13 +112,13 @@ function rowsOf(result: unknown): readonly SqlRow[] {
 const UPGRADE_LOCK = 7_208_965_143;
 
 /**
- * Upgrades a PostgreSQL database to the newest version, in one transaction, using the SQLite migrations (`migrateSchema`).
- * Several processes may call it in parallel. If it throws `NewerSchemaError`, nothing has changed.
+ * Upgrades a PostgreSQL database to the newest version in one transaction, with the SQLite migrations (`migrateSchema`). Several
+ * processes may call it in parallel. If it throws `NewerSchemaError`, it has changed nothing.
  */
 export async function migratePostgres(database: SqlDatabase, migrations: readonly string[]): Promise<void> {
   await database.transaction(async (session) => {
     await session.run("SELECT pg_advisory_xact_lock(?)", [UPGRADE_LOCK]);
-    // Without the check, a user without the right to create schemas could not use an existing one.
+    // Without this check, a user who may not create schemas could not use an existing schema.
     const [schema] = await session.run("SELECT 1 FROM pg_namespace WHERE nspname = ?", [POSTGRES_SCHEMA]);
     if (schema === undefined) await session.run(`CREATE SCHEMA ${POSTGRES_SCHEMA}`);
     await session.run("CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)");
@@ -131,7 +131,7 @@ export async function migratePostgres(database: SqlDatabase, migrations: readonl
   });
 }
 
-/** An INTEGER has 64 bits in SQLite and 32 in PostgreSQL. */
+/** An INTEGER has 64 bits in SQLite and 32 bits in PostgreSQL. */
 function translated(sql: string): string {
   return sql.replace(/\bINTEGER\b/g, "BIGINT");
 }

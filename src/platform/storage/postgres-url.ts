@@ -1,4 +1,3 @@
-/** Location of a PostgreSQL database, without its password. */
 export interface PostgresAddress {
   /** Host name, IP address, or the directory of a Unix socket. */
   readonly host: string;
@@ -14,15 +13,15 @@ type SslMode = (typeof SSL_MODES)[number];
 
 const EXPECTED = "postgres://USER@HOST:PORT/DATABASE, optionally with ?sslmode=verify-full";
 
-/** A usable address, or what is wrong with the text and what is expected instead. */
+/** A usable address, or an error text with the expected format. */
 type ParsedPostgresUrl =
   | { readonly ok: true; readonly address: PostgresAddress }
   | { readonly ok: false; readonly wrong: string; readonly expected: string };
 
 /**
- * Parses `postgres://user@host:port/database?sslmode=…`. The port defaults to 5432, `sslmode` to "disable". The directory of a
- * Unix socket is percent-encoded or given in `?host=`. A password in the URL is refused, since URLs appear in process lists and
- * configuration files.
+ * Parses `postgres://user@host:port/database?sslmode=…`. The port defaults to 5432, `sslmode` to "disable". The directory of a Unix
+ * socket is percent-encoded or in `?host=`. A password in the URL is refused, since URLs appear in process lists and configuration
+ * files.
  */
 export function parsePostgresUrl(text: string): ParsedPostgresUrl {
   if (!URL.canParse(text) || !/^postgres(?:ql)?:$/.test(new URL(text).protocol))

@@ -1,6 +1,6 @@
 import { CodedError } from "../base/errors.ts";
 
-/** A value that can be bound to a statement. Integers have at most 63 bits. */
+/** A value that a statement can bind. Integers have at most 63 bits. */
 export type SqlValue = string | number | bigint | null;
 
 /** A row by column name. Read it with {@link textOf} and {@link bigintOf}, because the drivers represent integers differently. */
@@ -18,11 +18,11 @@ export interface SqlSession {
  */
 export interface SqlDatabase extends SqlSession {
   /**
-   * Runs `work` in one transaction, which is durable once the promise resolves. Rolls back and rejects if `work` rejects.
-   * Transactions on one `SqlDatabase` run one at a time; `work` must use only its own session.
+   * Runs `work` in one transaction, which is durable once the promise resolves. Rolls back and rejects if `work` rejects. One
+   * `SqlDatabase` runs one transaction at a time. `work` must use only its own session.
    */
   readonly transaction: <T>(work: (session: SqlSession) => Promise<T>) => Promise<T>;
-  /** Waits for the transaction in progress, then closes the database. */
+  /** Waits for the current transaction, then closes the database. */
   readonly close: () => Promise<void>;
 }
 
@@ -40,12 +40,12 @@ export function bigintOf(row: SqlRow | undefined, name: string): bigint | undefi
   return text === undefined ? undefined : BigInt(text);
 }
 
-/** Like {@link bigintOf}, for columns whose integers are below 2^53. 0 for NULL. */
+/** Like {@link bigintOf}, for columns whose integers are below 2^53. Returns 0 for NULL. */
 export function numberOf(row: SqlRow | undefined, name: string): number {
   return Number(textOf(row, name) ?? "0");
 }
 
-/** Thrown for a database written by a newer program. */
+/** Thrown for a database that a newer program version wrote. */
 export class NewerSchemaError extends CodedError<{
   readonly code: "newer-schema";
   readonly version: number;

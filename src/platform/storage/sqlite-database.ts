@@ -13,9 +13,9 @@ import {
 } from "./sql-database.ts";
 
 /**
- * Creates a database file with no tables and mode 0600 unless it exists. The file appears together with its first page, so an
- * empty file has lost its content through a copy or a disk error. SQLite would treat an empty file as a new database; this
- * function throws instead.
+ * Creates a database file without tables and with mode 0600, unless it exists. The file appears together with its first page, so an
+ * empty file has lost its content through a copy or a disk error. SQLite would treat an empty file as a new database. This function
+ * throws instead.
  */
 export function createDatabaseFile(path: string): void {
   if (existsSync(path)) {
@@ -27,12 +27,12 @@ export function createDatabaseFile(path: string): void {
   createPrivateFile(unfinished);
   const database = new Database(unfinished);
   try {
-    // Writes the first page.
+    // Write the first page.
     database.exec("PRAGMA user_version = 0");
   } finally {
     database.close();
   }
-  // The log of a file that was moved away is not the new file's: SQLite would write its pages into it.
+  // A log that a moved file left behind does not belong to the new file. SQLite would write the log's pages into it.
   for (const log of ["-wal", "-shm", "-journal"]) rmSync(`${path}${log}`, { force: true });
   renameSync(unfinished, path);
 }
@@ -46,7 +46,7 @@ const MAX_STATEMENTS = 100;
  */
 export function createSqliteDatabase(database: Database.Database): SqlDatabase {
   const session: SqlSession = { run: createRunner(database) };
-  // A statement of another caller inside a transaction would become a part of it.
+  // A statement of another caller inside a transaction would become part of the transaction.
   const inTurn = createTurns();
   return {
     run: (sql, values) => inTurn(() => session.run(sql, values)),
@@ -59,8 +59,8 @@ export function createSqliteDatabase(database: Database.Database): SqlDatabase {
 }
 
 /**
- * Runs `work` in a write transaction. On a full disk, SQLite itself rolls back, and the driver's own `transaction` would replace
- * that error with the error from its own rollback.
+ * Runs `work` in a write transaction. On a full disk, SQLite itself rolls back. The driver's own `transaction` would replace that
+ * error with its own rollback's error.
  */
 export function inTransaction<T>(database: Database.Database, work: () => T): T {
   database.exec("BEGIN IMMEDIATE");
@@ -73,7 +73,7 @@ export function inTransaction<T>(database: Database.Database, work: () => T): T 
   }
 }
 
-/** {@link inTransaction} for asynchronous work. */
+/** Like {@link inTransaction}, for asynchronous work. */
 async function inAsyncTransaction<T>(database: Database.Database, work: () => Promise<T>): Promise<T> {
   database.exec("BEGIN IMMEDIATE");
   try {
@@ -113,7 +113,7 @@ function rowsOf(statement: Database.Statement, values: readonly SqlValue[]): rea
 /** Write statements, by database and SQL. */
 const writers = new WeakMap<Database.Database, Map<string, Database.Statement>>();
 
-/** Returns a write statement, which is prepared once per database because preparing takes as long as running it. */
+/** Returns a write statement. A statement is prepared once per database, because preparing takes as long as running it. */
 export function prepared(database: Database.Database, sql: string): Database.Statement {
   const ofFile = writers.get(database) ?? new Map<string, Database.Statement>();
   writers.set(database, ofFile);
@@ -123,8 +123,8 @@ export function prepared(database: Database.Database, sql: string): Database.Sta
 }
 
 /**
- * Upgrades a database to the newest version, in one transaction. The migration at index n upgrades from version n to version n +
- * 1; a new file has version 0. The SQL of a released migration must not change: append a new migration instead. If it throws
+ * Upgrades a database to the newest version in one transaction. The migration at index n upgrades from version n to version n + 1.
+ * A new file has version 0. Never change a released migration's SQL: append a new migration instead. If it throws
  * `NewerSchemaError`, the file is unchanged.
  */
 export function migrateSchema(database: Database.Database, migrations: readonly string[]): void {
@@ -134,7 +134,7 @@ export function migrateSchema(database: Database.Database, migrations: readonly 
     // Another process may have upgraded the file since the first read.
     const version = checkedVersion(database, migrations);
     for (const sql of migrations.slice(version)) database.exec(sql);
-    // The version is part of the transaction: after a crash, tables and version are either both old or both new.
+    // The version is part of the transaction. After a crash, tables and version are either both old or both new.
     database.exec(`PRAGMA user_version = ${migrations.length}`);
   });
 }

@@ -1,7 +1,7 @@
 /** A database file of zero bytes. */
 export class EmptyDatabaseError extends Error {}
 
-/** Returns true if an error, or its cause, means that a file is damaged, empty or not a database. */
+/** Returns true if an error or its cause means that a file is damaged, empty or not a database. */
 export function isDamaged(error: unknown): boolean {
   return isCausedBy(
     error,
@@ -16,12 +16,12 @@ export function isDiskProblem(error: unknown): boolean {
   );
 }
 
-/** Returns true if a disk is full: the operation will work once there is space. */
+/** Returns true if a disk is full. The operation will work once there is space. */
 export function isDiskFull(error: unknown): boolean {
   return isCausedBy(error, (one) => codeMatches(one, /^(?:SQLITE_FULL|ENOSPC|EDQUOT)/));
 }
 
-/** What to do about a full disk. */
+/** The remedy for a full disk. */
 export const MAKE_ROOM = "free space on its disk, and start again";
 
 function isCausedBy(error: unknown, matches: (error: Error) => boolean): boolean {

@@ -4,29 +4,28 @@ import type { Clock } from "../base/clock.ts";
 import { errorText } from "../base/errors.ts";
 import type { SqlDatabase, SqlSession } from "./sql-database.ts";
 
-/** One change to the database. It runs again if its transaction fails. */
+/** One change to the database. The change runs again if its transaction fails. */
 type Write = (session: SqlSession) => Promise<void>;
 
-/** The queue's state. */
 interface WriteQueueStatus {
-  /** Writes that are not durable yet. */
+  /** Writes that are not yet durable. */
   readonly pending: number;
-  /** Offered writes dropped since startup because the queue was full or the database refused a value. */
+  /** Offered writes dropped since startup, because the queue was full or the database refused a value. */
   readonly dropped: number;
-  /** Why the last transaction failed; undefined if it succeeded. */
+  /** Error of the last transaction; undefined if it succeeded. */
   readonly error: string | undefined;
 }
 
 /**
  * Writes to a database asynchronously and in order, with many writes per transaction.
  *
- * If the process dies, only the last writes are lost, never one in the middle, so a program that can repeat its last steps loses
- * nothing. Before a step that it must not repeat, the program waits for {@link WriteQueue.flushed}.
+ * If the process dies, only the last writes are lost, never one in the middle. A program that can repeat its last steps therefore
+ * loses nothing. Before a step that it must not repeat, the program waits for {@link WriteQueue.flushed}.
  */
 export interface WriteQueue {
-  /** Appends a write that must not be lost. The caller limits the number of such writes by waiting for `flushed`. */
+  /** Appends a write that must not be lost. The caller limits the number of these writes by waiting for `flushed`. */
   readonly push: (write: Write) => void;
-  /** Appends a write that may be lost: while the queue is full, the write is dropped and counted. */
+  /** Appends a write that may be lost. A full queue drops and counts it. */
   readonly offer: (write: Write) => void;
   /** Resolves once all earlier writes are durable. Rejects if one was discarded, and with the signal's reason on abort. */
   readonly flushed: (signal: AbortSignal) => Promise<void>;
@@ -41,15 +40,15 @@ export interface WriteQueueDeps {
   readonly database: Pick<SqlDatabase, "transaction">;
   readonly clock: Clock;
   readonly random: () => number;
-  /** Returns whether an error means that this process must stop writing. All pending writes are then discarded. */
+  /** Returns true if an error means that this process must stop writing. All pending writes are then discarded. */
   readonly isFinal?: (error: unknown) => boolean;
   /** Called with the error when writes start to fail, and with undefined when they succeed again. */
   readonly onError: (error: string | undefined) => void;
 }
 
-/** Maximum number of pending offered writes. Each may hold several hundred rows. */
+/** Maximum number of pending offered writes. Each may contain several hundred rows. */
 const MAX_OFFERED = 200;
-/** Maximum number of writes per transaction. A commit waits for the disk once, however many writes it contains. */
+/** Maximum number of writes per transaction. A commit waits for the disk once, whatever its number of writes. */
 const MAX_BATCH = 500;
 const RETRY: BackoffOptions = { minMs: 100, baseMs: 200, maxMs: 2_000 };
 
@@ -59,16 +58,15 @@ interface PendingWrite {
 }
 
 interface BatchTries extends Tries {
-  /** Maximum number of writes in the next transaction. */
   size: number;
 }
 
-/** Creates an empty queue. It starts writing when the first write is added. */
+/** Creates an empty queue. The first added write starts the writing. */
 export function createWriteQueue(deps: WriteQueueDeps): WriteQueue {
   const stopped = new AbortController();
   const progress = createWakeSignal();
   const writes: PendingWrite[] = [];
-  /** Numbers of the last write added and the last write discarded. */
+  /** Numbers of the last added write and the last discarded write. */
   let [added, discarded] = [0, 0];
   let dropped = 0;
   let error: string | undefined;
@@ -110,12 +108,12 @@ export function createWriteQueue(deps: WriteQueueDeps): WriteQueue {
       } else if (deps.isFinal?.(thrown) === true) discard();
       else if (isUnacceptable(thrown) && batch.length > 1) tries.size = 1;
       else if (isUnacceptable(thrown) && batch[0]?.mayDrop === true) {
-        // It would fail for ever and block all later writes.
+        // This write would always fail and block all later writes.
         dropped += 1;
         remove(batch);
       } else throw thrown;
     }
-    // Immediately: a write that is added from now on starts the next run.
+    // Clear this immediately, so that a write added from now on starts the next run.
     isRunning = false;
   };
   const run = (): Promise<void> => {
@@ -129,7 +127,7 @@ export function createWriteQueue(deps: WriteQueueDeps): WriteQueue {
     added += 1;
     if (isRunning) return;
     isRunning = true;
-    // In a microtask, so that the writes of one step of the program share a transaction.
+    // Start in a microtask, so that the writes of one program step share a transaction.
     queueMicrotask(() => void run());
   };
   const flushed = async (signal: AbortSignal): Promise<void> => {
@@ -155,7 +153,7 @@ export function createWriteQueue(deps: WriteQueueDeps): WriteQueue {
   };
 }
 
-/** Returns whether the database rejects a value or statement, so that a retry would fail too: SQLSTATE 22, 23 and 42. */
+/** Returns true if the database rejects a value or statement, so that a retry would fail too: SQLSTATE 22, 23 and 42. */
 function isUnacceptable(error: unknown): boolean {
   if (error instanceof RangeError || error instanceof TypeError) return true;
   const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;

@@ -24,7 +24,7 @@ function textOf(part: HtmlPart): string {
   return escapeHtml(String(part));
 }
 
-/** A `style` or `script` element with constant text from the program, which is not escaped. */
+/** Creates a `style` or `script` element with the program's own constant text, which is not escaped. */
 export function rawElement(name: "style" | "script", text: string): Html {
   return new Html(`<${name}>${text}</${name}>`);
 }

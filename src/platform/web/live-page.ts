@@ -4,27 +4,23 @@ import { type ApiRoute, errorOf, getText, type RouteDefinition, serveRoute } fro
 import { ageSeconds, type PageContent, type PageFrame, pageReply } from "./page-shell.ts";
 import { isoTime } from "../base/time.ts";
 
-/** The view that a page shows. */
 export interface PageView {
   /** Values of the `:name` segments in the page's path. */
   readonly params: Readonly<Record<string, string>>;
-  /** Query parameters of the page's address. */
   readonly query: URLSearchParams;
 }
 
-/** A page's location and description. */
 export interface LivePlace {
-  /** Path of the route: "/", "/costs", "/queries/:id". */
+  /** The route's path, for example "/", "/costs" or "/queries/:id". */
   readonly path: string;
-  /** What the page shows: Markdown, without a full stop. */
+  /** The page's contents: Markdown, without a full stop. */
   readonly about: string;
-  /** Name in the navigation; a page without a name is reached from other pages. */
+  /** Name in the navigation. Readers reach a page without a name from other pages. */
   readonly name?: string;
 }
 
-/** One page of a program. */
 export interface LivePage extends LivePlace {
-  /** Returns the current content. It is expensive, so equal views share one call. */
+  /** Returns the current content. The call is expensive, so equal views share it. */
   readonly content: (view: PageView) => PageContent | Promise<PageContent>;
 }
 
@@ -33,14 +29,13 @@ export interface LivePageOptions {
   readonly pages: readonly LivePage[];
 }
 
-/** Time between two updates. An update is sent even without a change, as a heartbeat. */
+/** Time between two updates. An update without a change is a heartbeat. */
 const EVERY_MS = 2_000;
-/** Content younger than this is reused for other subscribers with the same view. */
+/** Subscribers with equal views share content younger than this. */
 const SHARED_MS = 1_000;
-/** Maximum number of open pages. Each costs one connection and one rendering per view. */
+/** Maximum number of open pages. Each page costs one connection and one rendering per view. */
 const MAX_SUBSCRIBERS = 32;
 
-/** A page's route. */
 export function pageDefinition({ path, about }: LivePlace): RouteDefinition {
   return getText(path, `page: ${about}`, {}, "text/html");
 }
@@ -54,7 +49,10 @@ function streamDefinition({ path, about }: LivePlace): RouteDefinition {
   );
 }
 
-/** Creates two routes per page: `GET PATH`, complete without a script, and `GET /livePATH`, its changes as server-sent events. */
+/**
+ * Creates two routes per page: `GET PATH` is complete without a script, and `GET /livePATH` sends its changes as server-sent
+ * events.
+ */
 export function livePageRoutes({ frame, pages }: LivePageOptions, clock: Clock): readonly ApiRoute[] {
   let subscribers = 0;
   const nav = pages.flatMap(({ path, name }) => (name === undefined ? [] : [{ path, name }]));

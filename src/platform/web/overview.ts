@@ -13,18 +13,18 @@ import type { LivePage } from "./live-page.ts";
 import { badge, dataTable, type Tone, TONE_SIGNS } from "./parts.ts";
 import { sparkline, type Trend, TREND_STYLES, type TrendBar } from "./plots.ts";
 
-/** One part of an installation, as shown in overviews: a daemon, a validator, a chain. */
+/** One part of an installation in an overview: a daemon, a validator, a chain. */
 export interface PartRow {
   readonly name: string;
   readonly tone: Tone;
   readonly verdict: string;
-  /** The one number that matters, with its unit. */
+  /** The part's main number, with its unit. */
   readonly number: string;
-  /** Wall-clock time to which the row applies, ms; undefined if nothing was read. */
+  /** Wall-clock time of the row's data, ms; undefined if nothing was read. */
   readonly asOfMs: number | undefined;
   /** Path on the part's own server, or a URL. */
   readonly href: string;
-  /** Undefined if there is no trend. */
+  /** Undefined without a trend. */
   readonly trend: Trend | undefined;
 }
 
@@ -35,7 +35,6 @@ export function worstOf(parts: readonly PartRow[]): PartRow | undefined {
 
 const SEVERITY: readonly Tone[] = ["bad", "warn", "unknown", "good"];
 
-/** Renders the parts as a table. */
 export function partTable(parts: readonly PartRow[], nowMs: number): Html {
   return dataTable({
     caption: "Parts",
@@ -86,7 +85,7 @@ export const OVERVIEW_ROUTE = getJson(
   }),
 );
 
-/** Creates `GET /api/overview`: the server's own parts, as read by its neighbours. */
+/** Creates `GET /api/overview`, from which neighbours read the server's own parts. */
 export function overviewRoute(parts: () => readonly PartRow[] | Promise<readonly PartRow[]>): ApiRoute {
   return serveRoute(OVERVIEW_ROUTE, async () =>
     jsonReply(200, {
@@ -99,7 +98,6 @@ export function overviewRoute(parts: () => readonly PartRow[] | Promise<readonly
   );
 }
 
-/** Another server with an overview. */
 export interface Neighbour {
   readonly name: string;
   /** The server's URL, with a trailing slash. */
@@ -159,7 +157,7 @@ function parsePart(part: JsonField, url: string): PartRow {
     verdict: text("verdict"),
     number: text("number"),
     asOfMs: Number.isNaN(asOfMs) ? undefined : asOfMs,
-    // A path of the neighbour, wherever its pages begin.
+    // A path below the neighbour's URL, wherever its pages begin.
     href: `${url}${href.replace(/^\/+/, "")}`,
     trend:
       trend.value === null
@@ -186,14 +184,13 @@ function parseBar(value: unknown): TrendBar {
   return style === undefined || typeof share !== "number" ? null : [style, share];
 }
 
-/** The page "All parts". */
 export const PARTS_PAGE = {
   path: "/parts",
   name: "All parts",
   about: "all parts in one table, if `links` names a neighbour",
 };
 
-/** The "All parts" page for a daemon that knows its neighbours; no page if there are no neighbours. */
+/** Returns the "All parts" page of a daemon that knows its neighbours; none without neighbours. */
 export function partsPages(
   own: () => readonly PartRow[],
   neighbours: readonly Neighbour[],

@@ -1,7 +1,9 @@
 /**
- * The script for all status pages. It receives changed sections as server-sent events and updates only what differs, so that
- * focus, selection and open details are preserved. If no event arrives in time, it immediately marks the page as stale. It sends
- * an action's token as a header and stores it only in memory. The page is complete without the script.
+ * The script of all status pages. A page is complete without it.
+ *
+ * The script receives changed sections as server-sent events. It updates only the differences, which preserves focus, selection and
+ * open details. If no event arrives in time, it immediately marks the page as stale. The script sends an action's token as a header
+ * and stores the token only in memory.
  */
 export const PAGE_SCRIPT = `"use strict";
 (() => {

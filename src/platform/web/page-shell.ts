@@ -8,24 +8,23 @@ import { PAGE_STYLE } from "./page-style.ts";
 
 /** A part of a page that is updated as a whole. */
 export interface PageSection {
-  /** Id of the section's element, the same every time the page is rendered. */
+  /** Id of the section's element, the same in every rendering. */
   readonly id: string;
   /** Name for screen readers. */
   readonly label: string;
   readonly content: Html;
 }
 
-/** A status page's content at one time. */
 export interface PageContent {
-  /** Title for the browser tab; starts with the problem, if any. */
+  /** Title for the browser tab. The title starts with the problem, if any. */
   readonly title: string;
-  /** HTTP status; default 200. 404 for a page about something that does not exist. */
+  /** HTTP status. Default: 200. 404 for a page about something that does not exist. */
   readonly status?: 404;
   /** Wall-clock time at which the data was read, ms. */
   readonly asOfMs: number;
   /** Path to the same data as JSON. */
   readonly json?: string;
-  /** Navigation for this page. Default: the program's. */
+  /** Navigation for this page. Default: the program's navigation. */
   readonly nav?: PagePlace["nav"];
   /** In page order. */
   readonly sections: readonly PageSection[];
@@ -33,22 +32,19 @@ export interface PageContent {
 
 /** The parts of a page that do not change while it is open. */
 export interface PageFrame {
-  /** "Interchain-query relayer". */
+  /** For example "Interchain-query relayer". */
   readonly heading: string;
-  /** Version of the program. */
   readonly version: string;
   /** Wall-clock time at which the program started, ms. */
   readonly startedAtMs: number;
   readonly links: readonly { readonly path: string; readonly text: string }[];
-  /** Where to find the token for actions. Default: in the configuration. */
+  /** Explains where to find the token for actions. Default: in the configuration. */
   readonly token?: Html;
 }
 
-/** The frame for one of a program's pages. */
 interface PagePlace extends PageFrame {
   /** The pages in the navigation; none for a program with one page. */
   readonly nav: readonly { readonly path: string; readonly name: string }[];
-  /** Path of this page. */
   readonly path: string;
 }
 
@@ -64,7 +60,7 @@ const RELOAD_SECONDS = 10;
 
 const POLICY = contentPolicy(PAGE_STYLE, PAGE_SCRIPT, ["connect-src 'self'", "form-action 'self'"]);
 
-/** Returns a content security policy that allows only one style, one script and what `more` allows. */
+/** Returns a content security policy that allows only one style, one script, and the sources in `more`. */
 export function contentPolicy(style: string, script: string, more: readonly string[]): string {
   return [
     "default-src 'none'",
@@ -80,7 +76,6 @@ function hashOf(text: string): string {
   return `sha256-${createHash("sha256").update(text).digest("base64")}`;
 }
 
-/** Renders a complete page. */
 export function pageReply(place: PagePlace, content: PageContent, times: PageTimes): HttpReply {
   return {
     status: content.status ?? 200,
@@ -157,7 +152,7 @@ export function ageSeconds(atMs: number, nowMs: number): number {
   return Math.max(0, Math.round((nowMs - atMs) / 1_000));
 }
 
-/** An absolute time: "2026-11-21 12:00:05 UTC". */
+/** Formats an absolute time: "2026-11-21 12:00:05 UTC". */
 export function timeText(ms: number): Html {
   const text = isoTime(ms);
   return html`<time datetime="${text}">${formatTime(ms)} UTC</time>`;

@@ -3,20 +3,19 @@ import { formatCount, formatDuration } from "../base/text.ts";
 import type { ReloadStatus } from "../process/reloadable.ts";
 import { type Html, html, type HtmlPart } from "./html.ts";
 
-/** What a state means to the reader. Always shown with a word and a sign, never by colour alone. */
+/** A state's meaning to the reader. A page always shows it with a word and a sign, never by colour alone. */
 export type Tone = "good" | "warn" | "bad" | "unknown";
 
-/** The sign for each tone. */
 export const TONE_SIGNS: Readonly<Record<Tone, string>> = { good: "✓", warn: "!", bad: "✕", unknown: "?" };
 
-/** A word with its sign and colour. */
+/** Renders a word with its sign and colour. */
 export function badge(tone: Tone, text: string): Html {
   return html`<span class="badge ${tone}"><span aria-hidden="true">${TONE_SIGNS[tone]} </span>${text}</span>`;
 }
 
 /**
- * The first thing to read: one sentence, plus related content. Screen readers announce the sentence when it changes, so it must
- * not contain times or ages.
+ * Renders the page's headline sentence and related content. Screen readers announce the sentence when it changes, so it must not
+ * contain times or ages.
  */
 export function statusBanner(tone: Tone, headline: string, more: HtmlPart): Html {
   return html`<div class="verdict ${tone}"><p class="headline ${tone}" aria-live="polite"><span aria-hidden="true">${TONE_SIGNS[tone]} </span>${headline}</p>${more}</div>`;
@@ -34,7 +33,6 @@ export function reloadNotice(status: Pick<ReloadStatus, "error" | "needRestart">
   }`;
 }
 
-/** A named value. */
 export interface Fact {
   readonly name: string;
   readonly value: HtmlPart;
@@ -44,7 +42,6 @@ export interface Fact {
   readonly isWide?: boolean;
 }
 
-/** A grid of values. */
 export function factGrid(facts: readonly Fact[]): Html {
   return html`<dl class="facts">${facts.map(
     ({ name, value, detail, tone, isWide }) =>
@@ -68,7 +65,7 @@ export interface Column<Row> {
 /** A table. The first column names the row. On a phone, each row becomes a card labelled with the column names. */
 export interface DataTable<Row> {
   readonly caption: string;
-  /** Hides the caption except from screen readers, because the heading above the table says the same. */
+  /** Hides the caption except from screen readers, because the heading above the table repeats it. */
   readonly isCaptionHidden?: boolean;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
@@ -107,17 +104,17 @@ function classOf<Row>({ isNumber, isMinor }: Column<Row>): HtmlPart {
   return classes !== "" && html` class="${classes}"`;
 }
 
-/** "12 s ago"; "–" if the time is unknown. */
+/** Formats an age: "12 s ago"; "–" if it is unknown. */
 export function ago(ms: number | undefined): string {
   return ms === undefined ? "–" : `${formatDuration(ms)} ago`;
 }
 
-/** A whole number with thin spaces between thousands. */
+/** Formats a whole number with thin spaces between thousands. */
 export function grouped(value: bigint | number): string {
   return formatCount(value, "\u202f");
 }
 
-/** An amount in display units with its exact value as a title, or in base units if its denomination has no display unit. */
+/** Renders an amount in display units with its exact value as a title, or in base units if its denomination has no display unit. */
 export function amount(value: bigint, denom: string, unit: DisplayUnit | undefined): Html | string {
   const exact = formatAmount(value, denom, unit, "\u202f");
   if (unit?.denom !== denom) return exact;

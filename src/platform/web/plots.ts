@@ -1,6 +1,6 @@
 import { type Html, html } from "./html.ts";
 
-/** A bar in {@link barPlot}: its parts from the bottom up. Undefined if there is no data for that time. */
+/** A bar in {@link barPlot}: its parts from the bottom up; undefined without data for that time. */
 export type Bar =
   | readonly { readonly style: "good" | "bad" | "plain" | "unknown"; readonly value: number }[]
   | undefined;
@@ -16,7 +16,7 @@ export interface BarPlot {
   readonly from: string;
   readonly to: string;
   readonly format: (value: number) => string;
-  /** A value with which to compare the bars, drawn as a labelled line. */
+  /** A value to compare with the bars, drawn as a labelled line. */
   readonly limit?: { readonly value: number; readonly text: string };
 }
 
@@ -67,13 +67,12 @@ function limitLine(text: string, y: number): Html {
   return html`<path class="l-warn" d="M0 ${short(y)}h${WIDTH}"/><text x="${WIDTH - 4}" y="${short(y - 5)}" text-anchor="end">${text}</text>`;
 }
 
-/** Number of bars before the first known bar. */
 function unknownBars(bars: readonly Bar[]): number {
   const first = bars.findIndex((bar) => bar !== undefined);
   return first < 0 ? bars.length : first;
 }
 
-/** Marks the time before the first known value, so that missing data does not look like inactivity. */
+/** Marks the time before the first known value, so that missing data does not appear as inactivity. */
 export function unknownArea(
   width: number,
   { top, base }: { readonly top: number; readonly base: number },
@@ -86,7 +85,7 @@ export function unknownArea(
   }`;
 }
 
-/** A coordinate with one decimal. */
+/** Formats a coordinate with one decimal. */
 export function short(value: number): string {
   return String(Math.round(value * 10) / 10);
 }
@@ -94,12 +93,11 @@ export function short(value: number): string {
 /** A bar in {@link sparkline}: its style, and its height from 0 to 1. Null if nothing is known about that time. */
 export type TrendBar = readonly [style: (typeof TREND_STYLES)[number], share: number] | null;
 
-/** Styles of a {@link TrendBar}. */
 export const TREND_STYLES = ["good", "weak", "bad", "unknown", "plain"] as const;
 
-/** The trend of one value, oldest first, evenly spaced. */
+/** One value's trend, oldest first, evenly spaced. */
 export interface Trend {
-  /** The trend in words, with its period: "last 24 hours: 2 hours below full pay". */
+  /** The trend in words, with its period, for example "last 24 hours: 2 hours below full pay". */
   readonly text: string;
   readonly bars: readonly TrendBar[];
 }
@@ -121,7 +119,7 @@ export function sparkline({ text, bars }: Trend): Html {
   return html`<svg class="spark" viewBox="0 0 ${Math.max(1, bars.length) * 4} ${SPARK_HEIGHT}" role="img" aria-label="${text}">${paths}</svg>`;
 }
 
-/** Draws how much of something is left, from 0 to 1, labelled by the text next to it. */
+/** Draws how much of something is left, from 0 to 1. The text next to it labels the bar. */
 export function gaugeBar(share: number, text: string, style: "good" | "weak" | "bad"): Html {
   const width = short(Math.max(0, Math.min(1, share)) * 100);
   return html`<svg class="gauge" viewBox="0 0 100 4" preserveAspectRatio="none" role="img" aria-label="${text}"><path class="b-${style}" d="M0 0h${width}v4h-${width}z"/></svg>`;

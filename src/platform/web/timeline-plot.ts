@@ -7,21 +7,21 @@ export interface Stretch {
   readonly to: number;
 }
 
-/** A row in {@link timelinePlot}. Its stretches may overlap; later kinds are drawn over earlier ones. */
+/** A row in {@link timelinePlot}. Its stretches may overlap. Later kinds are drawn over earlier ones. */
 export interface TimelineRow {
   readonly name: string;
   /** The row in words, for screen readers. */
   readonly summary: string;
-  /** Unknown. Drawn as an outline. */
+  /** Unknown periods, drawn as an outline. */
   readonly unknown: readonly Stretch[];
-  /** Everything is in order. Drawn low. */
+  /** Periods without a problem, drawn low. */
   readonly good: readonly Stretch[];
-  /** Something is wrong. Drawn high. */
+  /** Periods with a problem, drawn high. */
   readonly bad: readonly Stretch[];
 }
 
 export interface TimelinePlot {
-  /** What the plot shows, for what time, and what can be read from it. */
+  /** The plot's subject, period and meaning. */
   readonly caption: string;
   readonly rows: readonly TimelineRow[];
   /** Labels below the start and the end. */
@@ -29,13 +29,13 @@ export interface TimelinePlot {
   readonly to: string;
 }
 
-/** Width of a row in drawing units; the row is stretched to the page width. */
+/** Width of a row in drawing units. The row is stretched to the page width. */
 const WIDTH = 1_000;
 const HEIGHT = 12;
 /** Minimum width, so that even an instant is visible. */
 const LEAST = 2;
 
-/** Renders rows of stretches on one time axis. The kinds differ in shape, not only in colour. */
+/** Renders rows of stretches on one time axis. The kinds differ in shape as well as in colour. */
 export function timelinePlot({ caption, rows, from, to }: TimelinePlot): Html {
   return html`<figure class="timeline"><figcaption>${caption}<br><span aria-hidden="true"><span class="entry"><span class="key k-good"></span>low: no problem</span> <span class="entry"><span class="key k-bad"></span>tall: problem</span> <span class="entry"><span class="key k-none"></span>outline: not running or starting</span></span></figcaption>
 ${rows.map(rowOf)}<p class="ends"><span>${from}</span><span>${to}</span></p></figure>`;

@@ -4,20 +4,18 @@ import { registerStatusMetrics, series, type StatusMetric } from "../../platform
 import type { RpcObserver } from "../../cosmos/client/rpc-caller.ts";
 import { type AttemptSink, type EndedAttempt, NOT_NEEDED } from "../state/attempt.ts";
 
-/** Gauge values, read at each scrape. */
 interface GoGaugeSource {
-  /** Served queries. */
   readonly queries: () => number;
-  /** Proven results that are not in a transaction yet. */
+  /** Proven results that are not yet in a transaction. */
   readonly queued: () => number;
   readonly deadLetters: () => number;
 }
 
 /** The Go relayer's metrics under their original names, for dashboards built for it. */
 export interface GoMetrics {
-  /** Returns a sink that counts attempts and passes them on. */
+  /** Wraps a sink so that it also counts attempts. */
   readonly attempts: (inner: AttemptSink) => AttemptSink;
-  /** Returns an observer that measures calls to a chain and passes them on. */
+  /** Wraps an observer so that it also measures calls to a chain. */
   readonly observer: (chain: "local" | "remote", inner: RpcObserver) => RpcObserver;
   readonly readGauges: (source: GoGaugeSource) => void;
 }
@@ -25,7 +23,7 @@ export interface GoMetrics {
 /** Upper bounds of the Go relayer's histogram buckets, in seconds. */
 const BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5, 10, 30];
 
-/** The Go relayer's steps for building an update header. Here, a single read of a remote block covers all three. */
+/** The steps in which the Go relayer builds an update header. This relayer reads a remote block once for all three steps. */
 const HEADER_STEPS = ["TrustedHeaderFetcher", "GetIBCUpdateHeader", "GetUpdateClientMsg"] as const;
 
 /** Registers the metrics (v0.3.0, `internal/metrics/metrics.go`). The gauges are absent until `readGauges` is called. */
@@ -49,7 +47,7 @@ export function createGoMetrics(registry: Registry, lasting?: LastingMetrics): G
     const type = attempt.outcome === "included" ? "success" : "failed";
     requests.inc({ type });
     requestTime.observe({ method: attempt.type, type }, attempt.durationMs / 1_000);
-    // An attempt without a remote height ended before anything was proven.
+    // An attempt without a remote height ended before the relayer proved anything.
     if (attempt.remoteHeight === 0n) return;
     proofs.inc({ type });
     if (attempt.type === "tx") submitted.inc({ type });

@@ -200,7 +200,7 @@ const deadLetters = z.array(
 
 const TXS = z.object({ txs: z.array(z.object({ query_id: z.int().min(0), hash: words })) });
 
-/** As in the Go relayer: plain-text replies, and 500 for a body that is not valid JSON. */
+/** Like the Go relayer, the API replies in plain text, and with status 500 to a body that is not valid JSON. */
 const goReplies = {
   200: textOf("done"),
   400: textOf("no such dead letter"),
@@ -217,7 +217,6 @@ const goPost = (path: string, summary: string): RouteDefinition => ({
 const badParameter = { 400: errorOf("an invalid parameter; the message says what is expected") };
 const since = { since: "a time such as 2026-01-31T12:00:00Z", until: "a time, exclusive" };
 
-/** The routes of the relayer's HTTP API. */
 export const RELAYER_API = {
   livez: getText("/livez", "200 while the process makes progress, whatever the state of its chains", {
     replies: { 503: textOf("a loop has hung for five minutes") },
@@ -308,7 +307,6 @@ export const RELAYER_API = {
   acknowledge: goPost("/api/dead-letters/acknowledge", "removes dead letters from the list"),
 };
 
-/** The relayer's pages. */
 export const RELAYER_PAGES = {
   overview: {
     path: "/",

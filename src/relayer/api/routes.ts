@@ -38,7 +38,6 @@ export interface ApiDeps extends GoRouteDeps {
   readonly metrics: MetricsRegistry;
 }
 
-/** Creates the routes of the HTTP API. */
 export function relayerRoutes(deps: ApiDeps): readonly ApiRoute[] {
   const { status } = deps;
   return [
@@ -61,10 +60,10 @@ export function relayerRoutes(deps: ApiDeps): readonly ApiRoute[] {
   ];
 }
 
-/** Every chain read ends by its deadline, successfully or not, so a loop that has read nothing for this long is hanging. */
+/** A loop that has read nothing for this long hangs. Every chain read ends by its deadline, whether it succeeds or fails. */
 const HANGING_MS = 300_000;
 
-/** Returns one line for each hanging loop; none while the relayer makes progress. */
+/** Returns one line per hanging loop; empty while the relayer makes progress. */
 function hangingLoops({ local, connections }: RelayerStatus): readonly string[] {
   const heads = [
     { name: "local chain", head: local },
@@ -78,7 +77,6 @@ function hangingLoops({ local, connections }: RelayerStatus): readonly string[] 
     );
 }
 
-/** The state reported to the service manager. */
 export function serviceStateOf(status: RelayerStatus): ServiceState {
   const { problems, queries } = status;
   const hanging = hangingLoops(status);
@@ -112,7 +110,7 @@ function problemLines(found: readonly { readonly code: string; readonly text: st
   return found.map(({ code, text }) => `${code}: ${text}\n`).join("");
 }
 
-/** One query as in `/api/queries`, plus its keys and filter. */
+/** Returns a query as in `/api/queries`, with its keys and its filter. */
 function oneQuery(deps: ApiDeps, id: string): HttpReply {
   if (!isQueryId(id)) return errorReply(400, "bad-id", "a query id is a whole number, as in /api/queries/1");
   const found = findQuery(deps.status(), deps.registry, BigInt(id));
@@ -131,10 +129,10 @@ function oneQuery(deps: ApiDeps, id: string): HttpReply {
 
 const DEFAULT_LIMIT = 100;
 
-/** An invalid query parameter. The message says what is expected. */
+/** An invalid query parameter. The message says which value is expected. */
 class BadParameter extends Error {}
 
-/** Parameter parsers. Each returns a field of the filter or throws {@link BadParameter}. */
+/** Parameter parsers. Each parser returns a field of the filter or throws {@link BadParameter}. */
 const PARAMETERS: Readonly<Record<string, (value: string) => Partial<AttemptFilter>>> = {
   query_id: (value) => ({ queryId: BigInt(matching(value, /^\d{1,20}$/, "query_id is a whole number")) }),
   connection_id: (value) => ({ connectionId: value }),
@@ -213,10 +211,9 @@ function attemptJson(attempt: Attempt): JsonObject {
   };
 }
 
-/** Maximum number of parts in a summary. */
 const MAX_PARTS = 1_000;
 
-/** `GET /api/attempts/summary?since=TIME&until=TIME&parts=N`: attempt counts by outcome and part, and by lateness. */
+/** `GET /api/attempts/summary?since=TIME&until=TIME&parts=N`: counts attempts by outcome and part, and by lateness. */
 async function summaryReply(
   attempts: Pick<AttemptLog, "summary">,
   query: URLSearchParams,
@@ -237,7 +234,7 @@ async function summaryReply(
 /** Number of days for which costs are stored. */
 const MAX_DAYS = 400;
 
-/** `GET /api/costs?from=DAY&to=DAY`: costs by day and owner. Days are counted since 1970, and both ends are included. */
+/** `GET /api/costs?from=DAY&to=DAY`: returns costs by day and owner. Days are counted since 1970. The range includes both days. */
 async function costsReply(attempts: Pick<AttemptLog, "costs">, query: URLSearchParams): Promise<HttpReply> {
   const [from, to] = [readDay(query.get("from")), readDay(query.get("to"))];
   if (from === undefined || to === undefined || to < from || to - from > MAX_DAYS)
@@ -253,7 +250,7 @@ function costJson({ day, owner, attempts, included, gas, fee }: DailyCost): Json
   return { day, owner, attempts, included, gas: `${gas}`, fee: `${fee}` };
 }
 
-/** `GET /api/spending?by=owner` (or `query`): what was paid, by whom and for whom, and the forecast. */
+/** `GET /api/spending?by=owner` (or `query`): returns the fees by payer and by owner or query, and the forecast. */
 function spendingReply(costs: () => CostsView, query: URLSearchParams): HttpReply {
   const wanted = query.get("by") ?? "owner";
   const group = COST_GROUPS.find((one) => one === wanted);
@@ -269,9 +266,10 @@ interface GoRouteDeps {
 }
 
 /**
- * The Go relayer's two paths, plus one for acknowledging dead letters. The two Go paths use the Go relayer's fields, number
- * formats, statuses and texts (v0.3.0, `internal/http/webserver.go`), so that client libraries and scripts written for it work
- * unchanged.
+ * The Go relayer's two paths, and a path that acknowledges dead letters.
+ *
+ * The Go paths keep the Go relayer's fields, number formats, statuses and texts (v0.3.0, `internal/http/webserver.go`). Client
+ * libraries and scripts for the Go relayer therefore work unchanged.
  */
 export function goRelayerRoutes(deps: GoRouteDeps): readonly ApiRoute[] {
   const list = (): HttpReply => unsuccessfulTxs(deps.journal.deadLetters());
@@ -314,13 +312,13 @@ async function resubmitTxs({ resubmissions }: GoRouteDeps, request: RouteRequest
   } catch (error) {
     return failure(errorText(error));
   }
-  // One after the other, and none after the first failure, as in the Go relayer.
+  // The Go relayer also resubmits one transaction after another and stops after the first failure.
   for (const { queryId, hash } of txs) {
     const outcome = await resubmissions.resubmit(queryId, hash, request.signal);
     if (outcome.kind === "unknown")
       return textReply(400, `no tx found with queryID=${queryId} and hash=${hash}\n`);
     if (outcome.kind === "timeout") return failure(`${hash} was not included in time; it is still listed`);
-    // As in the Go relayer, a transaction that its contract rejects again is listed again and is not an error.
+    // If the contract rejects the transaction again, the Go relayer lists it again and reports no error.
   }
   return textReply(200, "");
 }
@@ -341,7 +339,7 @@ function failure(reason: string): HttpReply {
   return textReply(500, `Error processing request: ${reason}\n`);
 }
 
-/** Parses `{"txs": [{"query_id": 1, "hash": "…"}]}`. A missing list or field is treated as empty, as in Go. Throws. */
+/** Parses `{"txs": [{"query_id": 1, "hash": "…"}]}`. As in Go, a missing list or field is empty. Throws on other JSON. */
 function parseTxs(text: string): readonly TxName[] {
   if (text.trim() === "") throw new Error("EOF");
   const body: unknown = JSON.parse(text);

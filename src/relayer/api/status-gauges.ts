@@ -14,7 +14,7 @@ import type { ConnectionStatus, QueryView, RelayerStatus } from "../health/relay
 import { QUERY_FAILURE_CODES, QUERY_STATUSES } from "../registry/query-state.ts";
 import { blocksBehind } from "./status-json.ts";
 
-/** Maximum number of queries with their own series, in id order. Without a limit, any contract could add series. */
+/** Maximum number of queries with their own series, in id order. Without this limit, any contract could add series. */
 const MAX_QUERY_SERIES = 200;
 
 const OF_CONNECTIONS: ReadonlySet<ProblemCode> = new Set(CONNECTION_PROBLEM_CODES);
@@ -266,14 +266,13 @@ const STATUS_GAUGES = [
   ]),
 ];
 
-/** Registers the status and fee market gauges. */
 export function registerStatusGauges(registry: Registry, status: () => RelayerStatus): void {
   const scraped = oncePerTurn(status);
   registerMarketGauges(registry, () => scraped().market);
   registerStatusMetrics(registry, STATUS_GAUGES, scraped);
 }
 
-/** A scrape reads all gauges in one turn of the event loop, so they share one status. */
+/** Caches the status for one turn of the event loop. A scrape reads all gauges within one turn. */
 function oncePerTurn(status: () => RelayerStatus): () => RelayerStatus {
   let current: RelayerStatus | undefined;
   return () => {
@@ -286,7 +285,7 @@ function oncePerTurn(status: () => RelayerStatus): () => RelayerStatus {
   };
 }
 
-/** Returns a series for every possible problem; 0 for each that is absent. */
+/** Returns a series for every possible problem, with the value 0 if the problem is absent. */
 function problemSeries({ problems, connections }: RelayerStatus): readonly Series[] {
   const ids = connections.map(({ id }) => id);
   return PROBLEM_CODES.flatMap((code) =>
@@ -299,7 +298,7 @@ function problemSeries({ problems, connections }: RelayerStatus): readonly Serie
   );
 }
 
-/** Returns every connection's series, labelled with its id. */
+/** Returns each connection's series, labelled with the connection id. */
 function perConnection(
   { connections, queries }: RelayerStatus,
   read: (connection: ConnectionStatus, queries: readonly QueryView[]) => readonly Series[],
@@ -312,7 +311,7 @@ function perConnection(
   );
 }
 
-/** Returns the time, in seconds, of an event that happened `sinceMs` ago; empty if unknown. */
+/** Returns when an event happened, in Unix seconds; empty if `sinceMs` is undefined. */
 function seenAt(sinceMs: number | undefined, nowMs: number): readonly Series[] {
   return sinceMs === undefined ? [] : secondsSeries(nowMs - sinceMs);
 }

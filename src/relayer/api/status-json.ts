@@ -42,7 +42,6 @@ function problemJson({ code, connectionId, text, sinceMs }: Problem): JsonObject
   return { code, connection_id: connectionId ?? null, text, since: isoTimeOrNull(sinceMs) };
 }
 
-/** Converts the connections to the JSON of `GET /api/connections`. */
 export function connectionsJson({ connections, queries }: RelayerStatus): readonly JsonObject[] {
   return connections.map((connection) =>
     connectionJson(
@@ -95,7 +94,7 @@ function clientJson({ reading, error }: ClientView, remote: HeadView): JsonObjec
   };
 }
 
-/** Number of remote blocks after the client's newest consensus state; undefined while either height is unknown. */
+/** Number of remote blocks after the client's newest consensus state; undefined if either height is unknown. */
 export function blocksBehind({ reading }: Pick<ClientView, "reading">, remote: HeadView): bigint | undefined {
   if (reading === undefined || remote.height === undefined) return undefined;
   const behind = remote.height - reading.latestHeight.height;
@@ -112,7 +111,7 @@ function accountJson({ denom, balance, transactionFee, daysLeft, error }: Accoun
   };
 }
 
-/** Amounts are in units of the fee denom. A missing limit is `null`. */
+/** Converts amounts in the fee denom's base unit. A missing limit becomes `null`. */
 function spendingJson({ spending, reserve }: RelayerStatus): JsonObject {
   const { day, fee, gasByOwner, limits } = spending;
   return {
@@ -145,7 +144,6 @@ function endpointJson(endpoint: EndpointStatus): JsonObject {
   };
 }
 
-/** Converts a query to the JSON of `GET /api/queries`. */
 export function queryJson(query: QueryView): JsonObject {
   const { error, lastRemoteHeight, lateness, resultAge, cost } = query;
   return {

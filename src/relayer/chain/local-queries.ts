@@ -37,27 +37,24 @@ export interface LocalQueries extends LightClientQueries {
     signal: AbortSignal,
     height?: QueryHeight,
   ) => Promise<RegisteredQuery | undefined>;
-  /** Returns the limits of one block. */
   readonly blockLimits: (signal: AbortSignal) => Promise<BlockLimits>;
-  /** Returns the fee market's state after block `height`. */
   readonly marketState: (height: bigint, signal: AbortSignal) => Promise<MarketState>;
   /** Returns the account's balance in one denom; 0 if the account does not exist. */
   readonly balance: (address: string, denom: string, signal: AbortSignal) => Promise<bigint>;
 }
 
-/** Block limits of the local chain. */
 export interface BlockLimits {
   /** Fee market parameters; undefined without a fee market. */
   readonly market?: MarketParams | undefined;
   /** Gas that a block's transactions may use (`max_block_utilization`); undefined without a fee market. */
   readonly utilization: bigint | undefined;
-  /** Maximum sum of gas limits in a block (`max_gas`); undefined: no limit. */
+  /** `max_gas`: the maximum sum of gas limits in a block; undefined: no limit. */
   readonly gas: bigint | undefined;
-  /** `max_bytes`; undefined: the parameters set no limit. */
+  /** `max_bytes`; undefined: no limit. */
   readonly bytes: bigint | undefined;
 }
 
-/** Creates the queries. `chainName` is the first component of the interchainqueries protobuf package. */
+/** Creates the queries. `chainName` is the first part of the interchainqueries protobuf package's name. */
 export function createLocalQueries(client: ChainClient, chainName: string): LocalQueries {
   const icq = (rpc: string): string => `/${chainName}.interchainqueries.Query/${rpc}`;
   return {
@@ -128,7 +125,7 @@ export async function readBlockLimits(
   };
 }
 
-/** 0 and -1 mean no limit. */
+/** The chain writes 0 or -1 for no limit. */
 function positive(value: bigint | undefined): bigint | undefined {
   return value !== undefined && value > 0n ? value : undefined;
 }

@@ -1,6 +1,6 @@
 import type { TextEvent } from "../../cosmos/comet/rpc-blocks.ts";
 
-/** A query change announced by an event. The event's other attributes are ignored; the chain is read instead. */
+/** A query change that an event announces. The relayer reads the query from the chain and ignores the event's other attributes. */
 export interface QueryChange {
   readonly action: "query_updated" | "query_removed";
   readonly queryId: bigint;
@@ -10,11 +10,12 @@ export interface QueryChange {
 const MODULE = "interchainqueries";
 
 /**
- * Returns the query changes in the events of one transaction or block, in order. `chainName` is the event
- * type. A `query_removed` event has four attributes here and eight on Neutron; both are accepted.
+ * Returns the query changes in one transaction's or block's events, in order. `chainName` is the event type.
+ *
+ * A `query_removed` event has four attributes on a localnet and eight on Neutron. This function accepts both.
  */
 export function queryChanges(events: readonly TextEvent[], chainName: string): readonly QueryChange[] {
-  // Each event is read separately. One transaction may remove a query and register another one.
+  // Each event is parsed separately, because one transaction may remove a query and register another.
   return events.filter((event) => event.type === chainName).flatMap((event) => toChange(event) ?? []);
 }
 
@@ -27,7 +28,7 @@ function toChange(event: TextEvent): QueryChange | undefined {
   return { action, queryId: BigInt(id), connectionId: attributes.get("connection_id") ?? "" };
 }
 
-/** Returns the CometBFT subscription queries that cover all query changes on the chain with this name. */
+/** Returns the CometBFT subscription queries for all query changes on a chain. */
 export function queryChangeSubscriptions(chainName: string): readonly string[] {
   return ["query_updated", "query_removed"].map(
     (action) => `tm.event='Tx' AND ${chainName}.module='${MODULE}' AND ${chainName}.action='${action}'`,

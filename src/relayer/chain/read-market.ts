@@ -10,12 +10,12 @@ import {
 } from "../../cosmos/proto/gen/feemarket/feemarket/v1/query.ts";
 
 const SERVICE = "/feemarket.feemarket.v1.Query";
-/** Longest accepted window, in blocks. The deployed chain uses 1. */
+/** Maximum accepted fee market window, in blocks. The deployed chain uses 1. */
 const MAX_WINDOW = 10_000;
 
 /**
- * Reads the parameters of the chain's fee market. Resolves with undefined if the chain has no fee market or has disabled it; the
- * price is then constant. Rejects with `ClientError`; "bad-answer" means values that no market can have.
+ * Reads the chain's fee market parameters. Resolves with undefined if the chain has no fee market or disables it; the price is then
+ * constant. Rejects with `ClientError`. The code "bad-answer" means that a value is impossible for a fee market.
  */
 export async function readMarketParams(
   client: Pick<ChainClient, "grpcQuery">,
@@ -41,8 +41,8 @@ export async function readMarketParams(
 }
 
 /**
- * Reads the fee market's state after block `height` (default: the latest). Its price applies to the next block. Rejects with
- * `ClientError`; "bad-answer" means values that no market can have.
+ * Reads the fee market's state after block `height` (default: the latest). The state's price applies to the next block. Rejects
+ * with `ClientError`. The code "bad-answer" means that a value is impossible for a fee market.
  */
 export async function readMarketState(
   client: Pick<ChainClient, "grpcQuery">,
@@ -60,7 +60,7 @@ export async function readMarketState(
   return market.fromWire(wire);
 }
 
-/** On the wire, a decimal is text: the number multiplied by 10^18. The fee market's decimals are never negative. */
+/** The chain encodes a decimal as text, multiplied by 10^18. A fee market has no negative decimals. */
 function requireDecimal(where: string, text: string): void {
   if (!/^\d{1,60}$/.test(text)) throw badResponse("chain", where, "is not a decimal number");
 }

@@ -1,34 +1,33 @@
 import type { RemoteHeight } from "../../cosmos/comet/ibc-height.ts";
 import type { RegisteredQuery as WireQuery } from "../../cosmos/proto/gen/neutron/interchainqueries/genesis.ts";
 
-/** A key of a KV query: store name on the remote chain and raw key. */
+/** A KV query's key: the remote chain's store name and the raw key. */
 export interface QueryKey {
   readonly path: string;
   readonly key: Uint8Array;
 }
 
-/** A registered query. Heights and the period count local blocks unless the name says remote. */
+/** A registered query. Heights and the period count local blocks unless their name contains "remote". */
 export interface RegisteredQuery {
   readonly id: bigint;
   /** Bech32 address of the contract that owns the query. */
   readonly owner: string;
   readonly type: "kv" | "tx";
   readonly connectionId: string;
-  /** Keys of a KV query. Its results are in the same order. */
+  /** A KV query's keys. The query's results keep this order. */
   readonly keys: readonly QueryKey[];
-  /** JSON filter of a TX query; "" for a KV query. */
+  /** A TX query's filter as JSON; "" for a KV query. */
   readonly transactionsFilter: string;
   /** Minimum number of local blocks between two results. */
   readonly updatePeriod: bigint;
-  /** Local height of the registration; 0 if the query comes from genesis. */
+  /** Local height of the registration; 0 for a query from the genesis state. */
   readonly registeredAtHeight: bigint;
-  /** Local height of the last result; 0 if there is none. */
+  /** Local height of the last result; 0 before the first result. */
   readonly lastLocalHeight: bigint;
-  /** Remote height of the last KV result. */
   readonly lastRemoteHeight: RemoteHeight | undefined;
 }
 
-/** Converts a query from the chain's response. Returns undefined if the query type is unknown. */
+/** Converts a query from a gRPC response. Returns undefined if its type is unknown. */
 export function fromWireQuery(wire: WireQuery): RegisteredQuery | undefined {
   const { queryType: type } = wire;
   if (type !== "kv" && type !== "tx") return undefined;
@@ -57,7 +56,6 @@ export interface QueryFilter {
   readonly types: readonly RegisteredQuery["type"][];
 }
 
-/** Whether the filter selects the query. */
 export function isServed(query: RegisteredQuery, filter: QueryFilter): boolean {
   return (
     filter.connectionIds.includes(query.connectionId) &&

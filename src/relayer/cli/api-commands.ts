@@ -33,7 +33,6 @@ interface QueriesOptions extends RelayerApiOptions {
   readonly overdue?: true;
 }
 
-/** `relaywatch relayer queries`. */
 export function queriesCommand(context: CliContext): Command {
   return addRelayerApiOptions(new Command())
     .addOption(new Option("--state <state>", "only queries in this state").choices(QUERY_STATUSES))
@@ -87,7 +86,6 @@ interface ResubmitOptions extends RelayerApiOptions {
   readonly tokenFile?: string;
 }
 
-/** `relaywatch relayer reload`. */
 export function reloadCommand(context: CliContext): Command {
   return addRelayerControlOptions(new Command())
     .addOption(forceOption())
@@ -98,7 +96,6 @@ export function reloadCommand(context: CliContext): Command {
     });
 }
 
-/** `relaywatch relayer log-level [LEVEL]`. */
 export function logLevelCommand(context: CliContext): Command {
   return addRelayerControlOptions(new Command())
     .addArgument(levelArgument())
@@ -109,7 +106,6 @@ export function logLevelCommand(context: CliContext): Command {
     });
 }
 
-/** `relaywatch relayer dead-letters`. */
 export function deadLettersCommand(context: CliContext): Command {
   const list = addRelayerApiOptions(new Command("list"))
     .description("list them, newest first")
@@ -152,7 +148,7 @@ interface TxName {
   readonly hash: string;
 }
 
-/** Maximum wait for one transaction; longer than the relayer's own limit. */
+/** Maximum wait for one transaction. The wait exceeds the relayer's own limit. */
 const DEADLINE_MS = 180_000;
 
 const MAX_REPLY_BYTES = 1_048_576;
@@ -166,7 +162,7 @@ async function resubmitLetters(
   const sent: JsonObject[] = [];
   for (const tx of txs) {
     await sendLetter(tx, { url: relayerUrl(options), tokenFile: options.tokenFile }, context.signal);
-    // The hash alone does not identify a dead letter: two queries may have the same transaction.
+    // The hash alone does not identify a dead letter: two queries may have matched the same transaction.
     const left = (await readLetters(options, context)).find((letter) => isNamed(letter, tx));
     const reason = left === undefined ? undefined : cellText(fieldAt(left, "message"));
     sent.push({ ...tx, included: reason === undefined, reason: reason ?? null });
@@ -218,7 +214,6 @@ function isNamed(letter: JsonValue, tx: TxName): boolean {
   return name?.query_id === tx.query_id && name.hash === tx.hash;
 }
 
-/** The relayer's address and its token file. */
 interface LetterPlace {
   readonly url: string;
   readonly tokenFile: string | undefined;
@@ -255,7 +250,7 @@ async function postLetters(
   throw new CliError(EXIT.fatal, refusalText(status, text.trim(), tokenFile));
 }
 
-/** The body of a refusal is written for programs that send HTTP requests, so the command words its own text. */
+/** Returns the command's own text for a refusal. The response's body addresses programs that send HTTP requests. */
 function refusalText(status: number, text: string, tokenFile: string | undefined): string {
   if (status !== 401 && status !== 403) return text;
   return tokenFile === undefined

@@ -20,7 +20,6 @@ interface ImportOptions extends RelayerConfigOptions {
   readonly json?: true;
 }
 
-/** `relaywatch relayer import-leveldb DIR`. */
 export function importLevelDbCommand(context: CliContext): Command {
   return addRelayerConfigOptions(new Command())
     .argument("<dir>", "directory of RELAYER_STORAGE_PATH")

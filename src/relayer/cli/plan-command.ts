@@ -116,7 +116,6 @@ or measured with --url.`,
     .action((options: PlanOptions) => plan(options, context));
 }
 
-/** The plan to print, and where its data comes from. */
 interface Plan {
   readonly source: "chain" | "deployed-chain-defaults";
   readonly queries: number;
@@ -124,7 +123,7 @@ interface Plan {
   readonly unit: DisplayUnit | undefined;
   readonly price: Dec18;
   readonly cap: Dec18;
-  /** False if others' gas is neither given nor reported by the node; 0 is then assumed. */
+  /** False if the gas of others' transactions is neither given nor reported by the node. The plan then assumes 0. */
   readonly isOthersGasKnown: boolean;
   readonly input: ForecastInput;
   readonly forecast: Forecast;
@@ -192,7 +191,6 @@ const statusSchema = z.object({
   market: z.object({ fee_factor: z.string().transform(parseDec18) }).nullable(),
 });
 
-/** Values measured by a running relayer. */
 interface Measured {
   /** Mean gas per result, by query id. */
   readonly gas: ReadonlyMap<bigint, bigint>;
@@ -219,10 +217,10 @@ async function readMeasured({ url }: PlanOptions, signal: AbortSignal): Promise<
 interface PlanFacts {
   readonly source: Plan["source"];
   readonly market: Omit<MarketPreview, "params"> & { readonly params: MarketParams };
-  /** undefined: not measured. */
+  /** Undefined if not measured. */
   readonly feeFactor?: Dec18 | undefined;
   readonly unit?: DisplayUnit | undefined;
-  /** For a plan without `--queries`: the registered queries, and how many of them have measured gas. */
+  /** For a plan without `--queries`: the registered queries, and how many of them the relayer has measured. */
   readonly present?: { readonly loads: readonly QueryLoad[]; readonly measured: number };
 }
 
@@ -235,7 +233,7 @@ function toPlan(
   const input: ForecastInput = {
     ...costs,
     loads: present?.loads ?? [plannedLoad(options)],
-    // A measured gas has its share of transaction and client update.
+    // A query's measured gas already includes its share of the transaction and the client update.
     batch: (present?.measured ?? 0) > 0 ? { ...costs.batch, fixedGas: 0n } : costs.batch,
     ceiling: options.ceiling ?? costs.ceiling,
     feeFactor: feeFactor ?? costs.feeFactor,
@@ -366,7 +364,7 @@ function parsePrice(text: string): Dec18 {
     const price = parseDec18(text);
     if (price > 0n) return price;
   } catch {
-    // The text below says what was expected.
+    // The error text below says which value is expected.
   }
   throw new InvalidArgumentError('a price such as "0.005" was expected');
 }

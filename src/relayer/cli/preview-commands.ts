@@ -29,7 +29,6 @@ interface DryRunOptions extends RelayerConfigOptions {
   readonly json?: true;
 }
 
-/** `relaywatch relayer dry-run`. */
 export function dryRunCommand(context: CliContext): Command {
   return addRelayerConfigOptions(new Command())
     .addOption(queryIdsOption())
@@ -103,7 +102,6 @@ interface InspectOptions extends Omit<RelayerApiOptions, "portOffset">, RelayerC
   readonly verbose?: true;
 }
 
-/** `relaywatch relayer inspect ID`. */
 export function inspectCommand(context: CliContext): Command {
   return addRelayerConfigOptions(new Command())
     .addOption(urlOption("--url <url>"))
@@ -138,7 +136,7 @@ async function inspect(id: bigint, options: InspectOptions, context: CliContext)
 /** Number of attempts shown without --verbose. */
 const SHOWN_ATTEMPTS = 3;
 
-/** Formats the query's most important data, starting with its state and the reason. */
+/** Formats the query's state and its reason, followed by the most important data. */
 function inspectText(output: JsonValue): string {
   const at = (path: string, part: JsonValue = output): string => cellText(fieldAt(part, path));
   const has = (path: string): boolean => !["-", ""].includes(at(path));
@@ -189,7 +187,7 @@ function isFailed(part: unknown): boolean {
   return isRecord(part) && "error" in part && Object.keys(part).length === 1;
 }
 
-/** Reads one part. Returns the error if that fails, so that the other parts are still shown. */
+/** Reads one part of the output. Returns an error instead of throwing it, so that the command still shows the other parts. */
 async function readPart(read: () => Promise<unknown>, signal: AbortSignal): Promise<unknown> {
   try {
     return await read();
@@ -248,7 +246,6 @@ function comparisonText(other: Comparison): string | null {
   return `the last result, from remote height ${other.at.height}, has different values for ${other.keys} keys`;
 }
 
-/** Like {@link kvPreviewJson}, for a TX query. */
 function txPreviewJson({ query, from, to, txs, other, reason }: TxPreview) {
   const sent = txs.filter((tx) => tx.reason === undefined);
   const failed = txs.find((tx) => tx.reason !== undefined);
@@ -285,7 +282,6 @@ interface DoctorOptions extends RelayerConfigOptions {
   readonly json?: true;
 }
 
-/** `relaywatch relayer doctor`. */
 export function doctorCommand(context: CliContext): Command {
   return addRelayerConfigOptions(new Command())
     .addOption(jsonOption())

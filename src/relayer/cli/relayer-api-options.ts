@@ -13,20 +13,17 @@ import { tokenFileIn } from "../../platform/process/private-file.ts";
 import { relayerConfigKind } from "../config/relayer-config.ts";
 import { jsonOption } from "../../platform/cli/output-options.ts";
 
-/** Options that select a running relayer's HTTP API. */
 export interface RelayerApiOptions {
   readonly url?: string;
-  /** Without a URL: port offset of the relayer on this machine. Default: 0. */
+  /** Port offset of this machine's relayer, for use without a URL. Default: 0. */
   readonly portOffset?: number;
   readonly json?: true;
 }
 
-/** Adds the options of {@link RelayerApiOptions} to a command. */
 export function addRelayerApiOptions(command: Command): Command {
   return command.addOption(urlOption("--url <url>")).addOption(portOffsetOption()).addOption(jsonOption());
 }
 
-/** An option for the API's base URL. */
 export function urlOption(
   flags: string,
   description = "the relayer's HTTP API; default: the one on this machine",
@@ -34,28 +31,26 @@ export function urlOption(
   return daemonUrlOption(flags, description);
 }
 
-/** Reads a path of the API. Throws `CliError`. */
+/** Sends a GET request to the API. Throws `CliError`. */
 export function readRelayer(options: RelayerApiOptions, path: string, signal: AbortSignal): Promise<unknown> {
   return askRelayer({ path }, options, signal);
 }
 
-/** A request to the API. */
 export type RelayerRequest = Pick<DaemonRequest, "path" | "method" | "body" | "deadlineMs">;
 
-/** Options of a command that changes something in a running relayer. */
+/** Options for commands that change a running relayer. */
 export interface RelayerControlOptions extends RelayerApiOptions {
   readonly config?: string;
   readonly tokenFile?: string;
 }
 
-/** Adds the options of {@link RelayerControlOptions} to a command. */
 export function addRelayerControlOptions(command: Command): Command {
   return addRelayerApiOptions(command)
     .option("--config <file>", "the relayer's configuration, for its address and the location of its token")
     .option("--token-file <file>", "file with the relayer's bearer token; default: the file in --config");
 }
 
-/** Sends a request to the API. A request that changes something carries the relayer's token. Throws `CliError`. */
+/** Sends a request to the API, with the relayer's token if the request changes something. Throws `CliError`. */
 export function askRelayer(
   asked: RelayerRequest,
   options: RelayerControlOptions,
@@ -87,12 +82,12 @@ function placeOf(options: RelayerControlOptions, needsToken: boolean): Place {
   return { url, token: controlToken(portOffset), tokenHint };
 }
 
-/** Returns the address of a configured relayer. Throws `ConfigError`. */
+/** Returns the URL of the relayer that a file configures. Throws `ConfigError`. */
 export function configuredUrl(file: string): string {
   return readPlace(file).url;
 }
 
-/** Reads a configured relayer's address and the reference to its token, but no other secret. Throws `ConfigError`. */
+/** Reads the configured relayer's address and the reference to its token. Reads no other secret. Throws `ConfigError`. */
 function readPlace(file: string): { readonly url: string; readonly token: () => Omit<Place, "url"> } {
   const { config, input } = withoutSecrets(() => loadDaemonConfig(relayerConfigKind(), file));
   const { listen } = config.http;

@@ -26,20 +26,18 @@ import type { Environment } from "../from-env/env-values.ts";
 import { readEnv } from "../from-env/read-env.ts";
 import { nameVariables } from "../from-env/variables.ts";
 
-/** Options that select a relayer's configuration. */
 export interface RelayerConfigOptions {
   readonly config?: string;
-  /** true: the process environment only; a path: also the variables in that file. */
+  /** True: read only the process environment. A path: also read the variables in that file. */
   readonly fromEnv?: true | string;
   readonly portOffset: number;
   readonly stateDir?: string;
-  /** Maximum wait for the chains' endpoints, in ms; for `fromEnv`. */
+  /** Maximum wait for the chains' endpoints, in ms. Applies only with `fromEnv`. */
   readonly wait?: number;
-  /** True: the localnet's relayer is given the token of the localnet's control API. */
+  /** Gives the localnet's relayer the token of the localnet's control API. */
   readonly withToken?: true;
 }
 
-/** Adds the options of {@link RelayerConfigOptions} to a command. */
 export function addRelayerConfigOptions(command: Command): Command {
   return command
     .addOption(
@@ -59,12 +57,11 @@ export function addRelayerConfigOptions(command: Command): Command {
 /** A relayer's configuration and the names of its settings. */
 export interface SelectedConfig extends Pick<DaemonContext, "portOption" | "nameSettings"> {
   readonly config: RelayerConfig;
-  /** The same configuration with its sources. */
   readonly parsed: ParsedConfig<RelayerConfig>;
   readonly kind: ConfigKind<RelayerConfig>;
 }
 
-/** Loads the selected configuration. Throws `ConfigError`, `EnvironmentError`, or, if a chain is down, `CliError`. */
+/** Loads the selected configuration. Throws `ConfigError`, `EnvironmentError`, or `CliError` if a chain is down. */
 export async function selectRelayerConfig(
   options: RelayerConfigOptions,
   context: CliContext,
@@ -81,7 +78,7 @@ export async function selectRelayerConfig(
   return { config: parsed.config, parsed, kind, portOption: "--port-offset" };
 }
 
-/** How long to wait for the chains' endpoints before asking the supervisor to restart the daemon. */
+/** Maximum wait for the chains' endpoints. After it, the process exits and the supervisor restarts the daemon. */
 const CHAIN_ID_WAIT_MS = 60_000;
 
 async function selectFromEnv(
@@ -102,7 +99,7 @@ async function selectFromEnv(
   };
 }
 
-/** Returns the process environment merged with the variables from the file `source`. The process environment takes precedence. */
+/** Returns the process environment merged with the variables in the file `source`. The process environment takes precedence. */
 export function readEnvironment(source: true | string): Environment {
   if (source === true) return process.env;
   try {
@@ -112,12 +109,12 @@ export function readEnvironment(source: true | string): Environment {
   }
 }
 
-/** Returns a secret source that reads variables from `environment`, which may include variables from a file. */
+/** Creates a secret source that reads variables from `environment`. */
 export function secretsOf(environment: Environment): SecretSource {
   return { ...processSecretSource, environment: (name) => environment[name] };
 }
 
-/** Converts an environment to YAML. Warnings go to the log because stdout may be redirected to a file. */
+/** Converts an environment to YAML. Logs warnings instead of printing them, because stdout may go to a file. */
 export async function yamlFromEnv(
   environment: Environment,
   context: CliContext,
@@ -143,7 +140,7 @@ async function chainIds(
   }
 }
 
-/** Creates a daemon's context. If `level` is undefined, the configured level applies. */
+/** Creates a daemon's context. If `level` is undefined, the configured log level applies. */
 export async function relayerContext(
   { config, ...names }: SelectedConfig,
   level: LogLevel | undefined,
@@ -162,10 +159,9 @@ export function queryIdsOption(): Option {
 
 const TOKEN_VARIABLE = "LOCALNET_CONTROL_TOKEN";
 
-/** The data about a localnet's chains that its relayer needs. */
 interface LocalnetOfRelayer {
   readonly chainIds: Readonly<Record<"local" | "remote", string>>;
-  /** PUBLIC TEST KEY. */
+  /** A public test mnemonic: anybody can sign with it. */
   readonly mnemonic: string;
   readonly prefix: string;
   readonly denom: string;
@@ -179,8 +175,10 @@ const DEFAULT_LOCALNET: LocalnetOfRelayer = {
 };
 
 /**
- * Creates the configuration for a localnet on these ports. In the default localnet, the public test account `relayer` signs the
- * transactions. `token` authorizes requests that change something; dead letters can be resubmitted without it.
+ * Creates the configuration for a localnet on these ports. In the default localnet, the public test account `relayer` signs
+ * transactions.
+ *
+ * `token` authorizes requests that change something. Dead letters can be resubmitted without it.
  */
 export function localnetRelayerConfig(
   ports: Ports,

@@ -29,7 +29,6 @@ interface Options extends RelayerConfigOptions {
   readonly json?: true;
 }
 
-/** `relaywatch relayer once`. */
 export function onceCommand(context: CliContext): Command {
   return addRelayerConfigOptions(new Command())
     .addOption(queryIdsOption())
@@ -58,7 +57,7 @@ async function runOnce(options: Options, context: CliContext): Promise<void> {
   const { config } = selected;
   const daemon = await relayerContext(selected, options.logLevel, context);
   const ids = options.query ?? config.queries.ids;
-  // A free port, because a daemon with another state may be running.
+  // The server uses a free port, because a daemon with a different state directory may be running.
   const http = { ...config.http, listen: { host: "127.0.0.1", port: 0 } };
   const once = { ...config, http, queries: { ...config.queries, ids: [...ids] } };
   const metrics = createMetricsRegistry({
@@ -71,7 +70,7 @@ async function runOnce(options: Options, context: CliContext): Promise<void> {
   const unwatch = onAbort(context.signal, (reason) => stop.abort(reason));
   const ended = supervise(relayer.services, stop.signal, daemon.logger);
   try {
-    // An invalid setting fails a service, which ends the run.
+    // An invalid setting makes a service fail, which ends the run.
     const failed = ended.then(throwFirst);
     await Promise.race([
       answerAll(relayer, ids, { ...daemon, signal: stop.signal }, options.timeout),
@@ -86,7 +85,7 @@ async function runOnce(options: Options, context: CliContext): Promise<void> {
   }
 }
 
-/** Answers every query once, or as many as possible before the timeout. */
+/** Answers every query once, or as many as the timeout allows. */
 async function answerAll(
   relayer: Relayer,
   ids: readonly bigint[],
@@ -99,7 +98,7 @@ async function answerAll(
     relayer.request(relayer.status().queries.map(({ id }) => id));
     const startMs = clock.monotonicMs();
     while (relayer.status().queries.some(({ isRequested, error }) => isRequested && error === undefined)) {
-      // By then, the lease of a process that died has expired.
+      // A lease lasts less than this, so a dead process's lease has expired by now.
       if (isStandby(relayer) && clock.monotonicMs() - startMs > STANDBY_MS) return;
       await clock.sleep(POLL_MS, inner);
     }

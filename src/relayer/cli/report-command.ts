@@ -31,7 +31,6 @@ interface ReportOptions extends ReportFormatOptions {
   readonly by?: CostGroup;
 }
 
-/** `relaywatch report relayer`. */
 export function relayerReportCommand(context: CliContext): Command {
   const command = new Command("relayer")
     .description("the relayer's results, their lateness, cost by owner, dead letters")
@@ -60,13 +59,12 @@ async function printSpending(options: ReportOptions, by: CostGroup, context: Cli
   printReport(spendingReport(parseSpending(response)), options, context);
 }
 
-/** Options that select a relayer. */
 interface RelayerPlace {
   readonly config?: string;
   readonly portOffset: number;
 }
 
-/** Reads a relayer's data for a time range. Throws `CliError`, with exit code 3 if the relayer does not respond. */
+/** Reads a relayer's data for a time range. Throws `CliError`; the exit code is 3 if the relayer does not respond. */
 async function readRelayer(
   place: RelayerPlace,
   range: { readonly fromMs: number; readonly toMs: number },
@@ -94,7 +92,7 @@ async function readRelayer(
   );
 }
 
-/** Reads the fee denom and its unit. An older relayer provides neither; its report then shows plain numbers. */
+/** Reads the fee denom and its display unit. An older relayer provides neither, so its report shows plain numbers. */
 async function readUnit(
   ask: (path: string) => Promise<unknown>,
 ): Promise<Pick<RelayerData, "denom" | "unit">> {
@@ -107,7 +105,6 @@ async function readUnit(
   return spending === undefined ? {} : { denom: spending.denom, unit: unitOf(spending) };
 }
 
-/** Returns a function that reads a path of the relayer's API. */
 function asker(place: RelayerPlace, context: CliContext): (path: string) => Promise<unknown> {
   const url = urlOf(place);
   const hint =

@@ -9,7 +9,7 @@ import {
 } from "../../platform/base/display-unit.ts";
 import { decimalField, issueText } from "../../platform/config/config-fields.ts";
 
-/** `gas.display`: the unit in which amounts are shown to people. */
+/** `gas.display`: the unit of the amounts shown to people. */
 export function displaySchema() {
   return z.strictObject({
     unit: z
@@ -28,7 +28,7 @@ export function displaySchema() {
   });
 }
 
-/** `gas.value`: what one display unit is worth. */
+/** `gas.value`: one display unit's value in another currency. */
 export function valueSchema() {
   return z.strictObject({
     currency: z
@@ -49,18 +49,17 @@ interface AmountConfig {
   readonly spending: { readonly budget?: string | undefined };
 }
 
-/** The configured display unit, without its price; undefined if the chain's metadata decides. */
+/** Returns the configured display unit without its price. If it is undefined, the chain's metadata decides. */
 export function configuredUnit({ gas }: Pick<AmountConfig, "gas">): DisplayUnit | undefined {
   const { denom, display } = gas;
   return display && { denom, name: display.unit, exponent: display.exponent };
 }
 
-/** The configured price of a display unit. */
 export function configuredPrice({ gas: { value } }: Pick<AmountConfig, "gas">): UnitPrice | undefined {
   return value && { currency: value.currency, perUnit: value.price };
 }
 
-/** The monthly budget in base units; undefined without a budget. The schema has checked it. */
+/** Returns the monthly budget in base units; undefined without a budget. The schema has already validated it. */
 export function budgetOf(config: AmountConfig): bigint | undefined {
   const { budget } = config.spending;
   return budget === undefined ? undefined : parseAmount(budget, config.gas.denom, configuredUnit(config));

@@ -2,7 +2,6 @@ import { z } from "zod";
 import type { SecretSource } from "../../platform/config/config-fields.ts";
 import { endpointField } from "../../platform/config/endpoint-field.ts";
 
-/** Accepts a list of endpoints. */
 export function endpoints(secrets: SecretSource) {
   return z
     .array(endpointField(secrets, { hasKey: true }))
@@ -10,7 +9,6 @@ export function endpoints(secrets: SecretSource) {
     .max(16);
 }
 
-/** A connection and the endpoints of its remote chain. */
 export function connectionSchema(secrets: SecretSource) {
   return z.strictObject({
     id: z.string().min(10).max(64).describe("id of the connection on the local chain"),
@@ -23,7 +21,6 @@ export function connectionSchema(secrets: SecretSource) {
   });
 }
 
-/** The section `rpc`. */
 export function requestsSchema() {
   return z
     .strictObject({

@@ -27,7 +27,7 @@ import {
   storeField,
 } from "../state/store-config.ts";
 
-/** Accepts a regular expression; outputs a `RegExp`. A leading "(?i)", Go's syntax, makes it ignore case. */
+/** Accepts a regular expression; outputs a `RegExp`. A leading "(?i)", as in Go, makes it ignore case. */
 function regularExpressionField() {
   return z.string().transform((text, context) => {
     try {
@@ -48,7 +48,10 @@ function shareField() {
   });
 }
 
-/** Below the third at which the relayer refreshes a client; at a third, every client would briefly become a problem. */
+/**
+ * The relayer refreshes a client after two thirds of its trusting period. A notice share of a third or more would report every
+ * client briefly.
+ */
 function noticeShareField() {
   return decimalField().refine((share) => share * 10n <= DEC18_ONE * 3n, {
     error: issueText("is not a share of a trusting period", 'a decimal in quotes up to "0.3"'),
@@ -56,13 +59,13 @@ function noticeShareField() {
 }
 
 /**
- * A simulation is sent as hex, two characters per byte, in a request of at most 1,000,000 bytes (CometBFT's `max_body_bytes`).
- * The JSON frame, signer and fee take up at least 2,000 of these bytes. The transaction size limit (`mempool.max_tx_bytes`,
- * 1,048,576 bytes) is higher.
+ * A simulation request contains the transaction as hex, two characters per byte. CometBFT limits a request to 1,000,000 bytes
+ * (`max_body_bytes`). The JSON frame, signer and fee take up at least 2,000 of them. The transaction size limit is higher
+ * (`mempool.max_tx_bytes`, 1,048,576 bytes).
  */
 const MAX_BATCH_BYTES = (1_000_000 - 2_000) / 2;
 
-/** The schema for the relayer's configuration file. `secrets` resolves the secret references. */
+/** The schema of the relayer's configuration file. `secrets` resolves secret references. */
 export function relayerConfigSchema(secrets: SecretSource = processSecretSource) {
   return fieldsSchema(secrets)
     .refine(({ state_dir, store }) => state_dir === undefined || store === undefined, {
@@ -373,7 +376,7 @@ function httpSchema(secrets: SecretSource) {
     .describe("the relayer's own HTTP server");
 }
 
-/** The relayer's configuration kind, with its environment variables. `secrets` resolves the secret references. */
+/** The relayer's configuration kind, with its environment variables. `secrets` resolves secret references. */
 export function relayerConfigKind(secrets = processSecretSource): ConfigKind<RelayerConfig> {
   return {
     name: "icq-relayer",
@@ -383,5 +386,4 @@ export function relayerConfigKind(secrets = processSecretSource): ConfigKind<Rel
   };
 }
 
-/** A checked configuration. */
 export type RelayerConfig = z.output<ReturnType<typeof relayerConfigSchema>>;

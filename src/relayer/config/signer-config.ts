@@ -13,7 +13,7 @@ import {
 /** Maximum length of a memo, in characters. The SDK's default limit is 256. */
 const MAX_MEMO = 256;
 
-/** The `signer` section: the account that pays the fees. `secrets` resolves the secret references. */
+/** The `signer` section: the account that pays the fees. `secrets` resolves secret references. */
 export function signerSchema(secrets: SecretSource) {
   return z
     .strictObject({
@@ -119,7 +119,6 @@ function isAddress(text: string): boolean {
   }
 }
 
-/** The parts of the `signer` section that name the key. */
 export interface SignerKeyConfig {
   readonly mnemonic?: Secret | undefined;
   readonly keyring?:
@@ -141,7 +140,7 @@ export interface SignerKeyConfig {
   readonly hd_path: string;
 }
 
-/** Returns the key named by a checked section. Reads no files. */
+/** Returns the key that a validated section names. Reads no files. */
 export function signingKey({ mnemonic, keyring, external, hd_path: hdPath }: SignerKeyConfig): SigningKey {
   if (external !== undefined) {
     const { command, deadline: deadlineMs, concurrency, environment } = external;
@@ -155,7 +154,7 @@ export function signingKey({ mnemonic, keyring, external, hd_path: hdPath }: Sig
   return { kind: "keyring", home, name, backend, password };
 }
 
-/** Returns the account that pays the fees: the granter of a fee grant, or the signing account. */
+/** Returns the account that pays the fees: the fee grant's granter, or without a grant the signing account. */
 export function payerOf(
   { fee_granter: granter }: { readonly fee_granter?: string | undefined },
   address: string,

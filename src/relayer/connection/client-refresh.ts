@@ -24,13 +24,12 @@ import { type FundsWatch, isLackOfFunds, type SubmitGate, type Upkeep } from "..
 import { createClientOfConnection, viewConnection, type ViewDeps } from "./connection-view.ts";
 import { createDryIntermediateHeaders } from "./intermediate-headers.ts";
 
-/** Keeps light clients from expiring, and updates them through the intermediate headers that results need. */
+/** Keeps light clients from expiring and updates them through intermediate headers. */
 export interface ClientRefresh extends Upkeep {
-  /** Sends updates ahead of all results. Resolves once they are included; throws `RelayError` if they fail or time out. */
+  /** Sends updates ahead of all results. Resolves once blocks include them. Throws `RelayError` if they fail or time out. */
   readonly send: (chain: UpdateChain, signal: AbortSignal) => Promise<void>;
 }
 
-/** A connection whose light client is kept from expiring. */
 interface RefreshedConnection {
   readonly connectionId: string;
   readonly remote: Pick<ChainClient, "status" | "lightBlock">;
@@ -45,30 +44,33 @@ export interface ClientRefreshDeps extends SendUpdatesDeps {
   readonly logger: Logger;
 }
 
-/** Time between two attempts for one connection. The watch rereads the client more often. */
+/** Time between two attempts for one connection. The client watch rereads the client more often. */
 const RETRY_MS = 60_000;
 /** Maximum wait in {@link ClientRefresh.send}. */
 const SEND_MS = 180_000;
 
-/** Whether a client needs an update regardless of results: 2/3 of its trusting period has passed. `nowMs`: local chain time. */
+/**
+ * Returns true if a client needs an update even without results: 2/3 of its trusting period has passed. `nowMs` is local chain
+ * time.
+ */
 export function isRefreshDue(reading: ClientReading | undefined, nowMs: number): boolean {
   if (reading === undefined || reading.status !== "Active" || nowMs >= reading.expiresAtMs) return false;
   return (nowMs - reading.consensusTimeMs) * 3 >= (reading.expiresAtMs - reading.consensusTimeMs) * 2;
 }
 
-/** Updates waiting for the account. */
+/** Updates that wait until the account is free. */
 interface Request {
   readonly chain: UpdateChain;
   readonly settle: (work: Promise<unknown>) => void;
 }
 
 /**
- * Creates the upkeep for light clients. A client that no result updates would expire at the end of its trusting period, and only
- * governance could then replace it, so the upkeep sends it a separate update in time.
+ * Creates the light clients' upkeep. If no result updates a client, the upkeep sends a separate update in time. Otherwise the
+ * client expires at the end of its trusting period, and only governance can replace it.
  */
 export function createClientRefresh(deps: ClientRefreshDeps): ClientRefresh {
   const triedAtMs = new Map<string, number>();
-  // At most one of each worker, since each waits for its own.
+  // Contains at most one request per worker, since a worker waits for its request.
   let requests: readonly Request[] = [];
   const due = (): RefreshedConnection | undefined =>
     deps.connections.find(({ connectionId, watch }) => {
@@ -122,7 +124,7 @@ async function runRefresh(
   const { connectionId, watch } = connection;
   triedAtMs.set(connectionId, deps.clock.monotonicMs());
   try {
-    // The remaining updates of a long series follow immediately.
+    // The remaining updates of a long series follow without a pause.
     if ((await refresh(deps, connection, signal)) === "part") triedAtMs.delete(connectionId);
   } catch (error) {
     signal.throwIfAborted();
@@ -144,7 +146,10 @@ async function refresh(
   return reach;
 }
 
-/** Returns the updates up to the newest remote block, or some of them if there are many; none if the client already has it. */
+/**
+ * Returns the updates up to the newest remote block, or a part of them if there are many. Returns none if the client already has
+ * that block.
+ */
 async function newestUpdates(
   { local, window, clock, localTimeMs }: ClientRefreshDeps,
   { connectionId, remote }: RefreshedConnection,
@@ -167,7 +172,7 @@ async function newestUpdates(
   try {
     trust = await intermediate(block, below);
   } catch (error) {
-    // A part of the way makes the client younger too.
+    // Even a part of the updates postpones the client's expiry.
     if (updates().length === 0) throw error;
     return { updates: updates(), reach: "part" };
   }
@@ -181,29 +186,30 @@ interface SendUpdatesDeps {
   readonly funds: FundsWatch;
   readonly height: HeightSignal;
   readonly metrics: Pick<RelayerMetrics, "clientUpdates" | "fees" | "gasUsed">;
-  /** Receives each transaction whose fee was paid. */
+  /** Receives each transaction that paid a fee. */
   readonly payments?: PaymentSink;
   readonly clock: Clock;
   /** Maximum size of a transaction's encoded messages. */
   readonly maxTxBytes: number;
 }
 
-/** Client updates for one connection, each verified from the previous one. */
+/** One connection's client updates. The light client verifies each update from the previous one. */
 interface UpdateChain {
   readonly connectionId: string;
   readonly updates: readonly WireMessage[];
 }
 
-/** Maximum wait for the final state. After that, the submitter confirms the transaction. */
+/** Maximum wait for the transaction's final state. After it, the submitter confirms the transaction. */
 const FINAL_MS = 120_000;
 const SETTLE_MS = 1_000;
 /** Gas limit = simulated gas × this / 1000. */
 const GAS_PERMILLE = 1_300n;
 
 /**
- * Puts client updates into blocks in dedicated transactions, one after another. Needs exclusive use of the account. Returns the
- * height of the last update. Throws `RelayError`: "transaction-refused" if an update is refused at no cost, or
- * "transaction-lost".
+ * Broadcasts client updates in dedicated transactions, one after another. Needs exclusive use of the account. Returns the last
+ * update's height.
+ *
+ * Throws `RelayError` "transaction-refused" if an update is refused at no cost, or "transaction-lost".
  */
 export async function sendUpdates(
   deps: SendUpdatesDeps,
@@ -238,7 +244,7 @@ export async function sendUpdates(
   return height;
 }
 
-/** Splits messages in order. A message that is too large by itself gets its own transaction. */
+/** Splits messages in order. A message above the limit gets its own transaction. */
 function splitByBytes(
   messages: readonly WireMessage[],
   maxBytes: number,
@@ -279,7 +285,7 @@ async function send(
   if (!admission.admitted) throw refused(admission.reason);
   const at = { gasPrice, height: height.now() };
   const [sent] = await window.broadcast([{ messages, gasLimit }], at, signal).catch((error: unknown) => {
-    // The account could not be read. Nothing was broadcast, unless the signal ended it.
+    // The account could not be read, so nothing was broadcast. An abort is the exception: its broadcast may have happened.
     if (!signal.aborted) admission.release();
     throw error;
   });

@@ -4,14 +4,14 @@ import type { LocalQueries } from "../chain/local-queries.ts";
 import type { LightClientState } from "../../cosmos/light-client/client-queries.ts";
 import { RelayError } from "../chain/relay-error.ts";
 
-/** The client id of a connection. It never changes on a chain, so it is read once. */
+/** A connection's client id. The id never changes on a chain, so the relayer reads it once. */
 export interface ClientOfConnection {
   readonly id: (signal: AbortSignal) => Promise<string>;
-  /** Forces a new read. Call it after an error: the local chain may have been reset and may have different clients. */
+  /** Forces a new read. Call it after an error: a reset local chain may have different clients. */
   readonly forget: () => void;
 }
 
-/** Creates the lookup. Reads nothing before the first call. */
+/** Creates the lookup. The first call reads the client id. */
 export function createClientOfConnection(
   local: Pick<LocalQueries, "clientOfConnection">,
   connectionId: string,
@@ -26,9 +26,9 @@ export function createClientOfConnection(
 /** A connection's light client and remote chain at the start of a cycle. */
 export interface ConnectionView {
   readonly client: LightClientState;
-  /** Height H of the newest remote block. Its header contains the app hash of the state at H−1. */
+  /** H, the newest remote block's height. Its header contains the app hash of the state at H−1. */
   readonly headerAt: RemoteHeight;
-  /** H−1, the height at which the state is read. */
+  /** H−1, the height at which the relayer reads the state. */
   readonly stateAt: RemoteHeight;
 }
 
@@ -37,17 +37,19 @@ export interface ViewDeps {
   readonly remote: Pick<ChainClient, "status">;
   readonly local: Pick<LocalQueries, "clientState" | "clientStatus">;
   readonly client: ClientOfConnection;
-  /** Detects a reset of the remote chain (`src/relayer/state/history.ts`); absent: not checked. */
+  /** Detects a reset of the remote chain (`src/relayer/state/history.ts`). If absent, resets are not detected. */
   readonly checkHistory?: ((latestHeight: bigint, signal: AbortSignal) => Promise<void>) | undefined;
 }
 
-/** The SDK refuses proofs at height 1 (baseapp: "cannot query with proof when height <= 1"). Block 3 proves the state at 2. */
+/**
+ * Block 3 proves the state at height 2. The SDK refuses proofs at height 1 (baseapp: "cannot query with proof when height <= 1").
+ */
 const FIRST_PROVING_BLOCK = 3n;
 
 /**
  * Reads the remote status and the light client in parallel. Resolves with undefined while the remote chain has no block that can
- * prove anything new. Throws `RelayError` if nothing can be proven over this connection: "wrong-chain", "client-not-active",
- * "remote-behind".
+ * prove anything new. Throws `RelayError` "wrong-chain", "client-not-active" or "remote-behind" if the connection cannot prove
+ * anything.
  */
 export async function viewConnection(
   deps: ViewDeps,
@@ -84,13 +86,15 @@ function requireSameChain(deps: ViewDeps, client: LightClientState, found: strin
   );
 }
 
-/** Maximum difference in height, in blocks, between nodes behind one address. */
+/** Maximum height difference, in blocks, between nodes behind one address. */
 const MAX_APART = 5n;
 
 /**
- * Returns whether a block is slightly below the client's latest height because another node behind the same address has newer
- * blocks. Throws if a block is far below it: the endpoint is behind, or its chain was reset. A header from a reset chain
- * contradicts the client's consensus states, which ibc-go treats as misbehaviour, freezing the client.
+ * Returns true if a block is slightly below the client's latest height. Another node behind the same address has newer blocks in
+ * this case.
+ *
+ * Throws if the block is far below it: the endpoint lags, or its chain was reset. A reset chain's header contradicts the client's
+ * consensus states. ibc-go treats that as misbehaviour and freezes the client.
  */
 function isBehind(client: LightClientState, headerAt: RemoteHeight): boolean {
   const latest = client.latestHeight;

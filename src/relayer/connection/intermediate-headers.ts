@@ -15,25 +15,25 @@ import { RelayError } from "../chain/relay-error.ts";
 export interface IntermediateHeadersDeps {
   readonly remote: Pick<ChainClient, "lightBlock">;
   readonly clock: Pick<Clock, "sleep">;
-  /** Bech32 address of the account that signs the updates. */
   readonly signer: string;
-  /** Puts client updates into a block, in this order. */
+  /** Broadcasts client updates in this order. Resolves once a block includes them. */
   readonly send: (updates: readonly WireMessage[], signal: AbortSignal) => Promise<void>;
 }
 
 /**
- * Returns the trust from which the header of `block` can be verified: `trust` itself, or a trusted height between the two. If too
- * few of the validators trusted at `trust` have signed `block`, it updates the client through headers in between. Throws
- * `RelayError` "validators-changed" if those headers do not reach far enough; the next cycle continues from the last one.
+ * Returns a trusted height from which the header of `block` can be verified: `trust` itself, or a height between the two.
+ *
+ * If too little of the voting power trusted at `trust` signed `block`, it updates the client through intermediate headers. Throws
+ * `RelayError` "validators-changed" if those headers do not reach far enough. The next cycle then continues from the last header.
  */
 export type IntermediateHeaders = (block: LightBlockBytes, trust: Trust) => Promise<Trust>;
 
 /**
- * Maximum number of blocks read for one path. A path over a million blocks in which all validators change once needs about forty.
- * For a longer path, the known part is sent, so that the next cycle continues from there.
+ * Maximum number of blocks read for one path. A million blocks in which all validators change once need about forty. The relayer
+ * sends the known part of a longer path, and the next cycle continues from there.
  */
 const MAX_READS = 100;
-/** Maximum time for reading the blocks. After that, the known part is sent too. */
+/** Maximum time for reading a path's blocks. After it, the relayer sends the known part. */
 const READ_MS = 30_000;
 
 /** Creates the intermediate headers for one cycle. `signal` aborts its requests. */
@@ -42,7 +42,7 @@ export function createIntermediateHeaders(
   client: LightClientState,
   signal: AbortSignal,
 ): IntermediateHeaders {
-  // Several headers may need the same updates. The first one sends them, and the others find its trusted heights.
+  // Several headers may need the same updates. The first header's call sends them; later calls reuse the new trusted heights.
   const mutex = createMutex();
   let reached: readonly Trust[] = [];
   const nearest = (block: LightBlockBytes, trust: Trust): Trust =>
@@ -74,27 +74,25 @@ function isVerifiable(block: LightBlockBytes, trust: Trust, { trustLevel }: Ligh
   return isTrusted(powersOf(trust.validatorSet), signedBlock(block), trustLevel);
 }
 
-/** The path from a trusted height to a block. */
 interface Way {
   readonly block: LightBlockBytes;
   readonly from: Trust;
   readonly client: LightClientState;
 }
 
-/** A client update on the path, and what is trusted after it. */
+/** A client update, and what the client trusts after it. */
 interface Step {
   readonly update: WireMessage;
   readonly trust: Trust;
 }
 
-/** The blocks read for one path. */
 interface HeadersOnTheWay {
   readonly blocks: Map<bigint, LightBlockBytes>;
-  /** Each of these heights can be verified from the previous one. The last may be far below the block. */
+  /** Each height can be verified from the previous one. The last may be far below the target block. */
   heights: readonly bigint[];
 }
 
-/** Returns the updates needed before the block's own, as far as the intermediate headers could be read in time. */
+/** Returns the updates that must precede the block's own update, as far as they could be read in time. */
 async function readSteps(
   deps: IntermediateHeadersDeps,
   way: Way,
@@ -107,7 +105,7 @@ async function readSteps(
   return steps;
 }
 
-/** Reads blocks until the path is known, but at most {@link MAX_READS}. */
+/** Reads blocks until the path is known, at most {@link MAX_READS}. */
 async function readHeaders(
   { remote }: IntermediateHeadersDeps,
   { block, from, client }: Way,
@@ -118,7 +116,7 @@ async function readHeaders(
   const signed = new Map([[block.height, signedBlock(block)]]);
   for (let reads = 0; reads <= MAX_READS; reads++) {
     const path = planHeaderPath(ends, signed, client.trustLevel);
-    // A trusted height needs the validators of the block after it.
+    // Trusting a height requires the validators of the next block.
     if (path.kind === "known" || path.height !== nextOf(path.heights)) headers.heights = path.heights;
     if (path.kind === "known" || reads === MAX_READS) return;
     const read = await remote.lightBlock(path.height, signal);
@@ -141,7 +139,7 @@ function toSteps(
   let trusted = from;
   for (const height of heights) {
     const [block, next] = [blocks.get(height), blocks.get(height + 1n)];
-    // The block after the end of the way is not read.
+    // The relayer does not read the block after the target.
     if (block === undefined || next === undefined) break;
     const trust = { height: { ...from.height, height }, validatorSet: next.validatorSet };
     const update = updateClientMessage(client.clientId, headerAny(block, trusted), signer);
@@ -159,13 +157,13 @@ function changed({ block, from, client: { clientId } }: Way, what: string): Rela
   );
 }
 
-/** Intermediate headers that are not sent, and the updates that would have been sent. */
+/** Plans intermediate headers without sending them. Collects the updates for the caller. */
 export interface DryIntermediateHeaders {
   readonly intermediate: IntermediateHeaders;
   readonly updates: () => readonly WireMessage[];
 }
 
-/** Creates intermediate headers whose updates the caller puts in front of its own messages. */
+/** Creates intermediate headers for a dry run. The caller puts the collected updates before its own messages. */
 export function createDryIntermediateHeaders(
   deps: Omit<IntermediateHeadersDeps, "send">,
   client: LightClientState,
@@ -179,33 +177,33 @@ export function createDryIntermediateHeaders(
   };
 }
 
-/** Voting power by address (hex). */
+/** Voting power by validator address (hex). */
 export type Powers = ReadonlyMap<string, bigint>;
 
-/** The parts of a block that planning a path needs. */
+/** The parts of a block that path planning needs. */
 export interface SignedBlock {
-  /** Addresses (hex) of the validators that signed it. */
+  /** Addresses (hex) of the validators that signed the block. */
   readonly signers: ReadonlySet<string>;
   readonly validators: Powers;
 }
 
-/** The next step on the way from one trusted header to another. */
+/** The next step on the path between two trusted headers. */
 export type HeaderPath =
-  /** read the block at this height, then plan again; `heights` already form a path, to a lower height */
+  /** read the block at this height, then plan again; `heights` already form a path to a lower height */
   | { readonly kind: "read"; readonly height: bigint; readonly heights: readonly bigint[] }
-  /** update the client to these heights, in order: each can be verified from the previous one */
+  /** update the client to these heights in order; each can be verified from the previous one */
   | { readonly kind: "known"; readonly heights: readonly bigint[] };
 
-/** Maximum number of headers in one path. The next path continues where a longer one was cut off. */
+/** Maximum number of headers in one path. The next path continues after the last header. */
 export const MAX_HEADERS = 16;
 
 /**
- * Plans client updates from the trusted height `from` to `to` by bisection, like CometBFT's light client: too few of the
- * validators trusted at `from` may have signed block `to`. The block right after a trusted one can always be verified, so a path
- * exists. Its last height is `to`, or a lower one after {@link MAX_HEADERS} headers.
+ * Plans client updates from the trusted height `from` to `to` by bisection, as CometBFT's light client does. A single update fails
+ * if too little of the voting power trusted at `from` signed block `to`. A path always exists, because a trusted block verifies the
+ * next block. After {@link MAX_HEADERS} headers, the path ends below `to`.
  *
- * Planning starts again after each block that is read. For each trusted height, it needs the next block, whose validators a light
- * client trusts.
+ * Call it again after each block read. For each trusted height, planning needs the next block, whose validators the light client
+ * trusts.
  */
 export function planHeaderPath(
   { from, to }: { readonly from: bigint; readonly to: bigint },
@@ -213,7 +211,7 @@ export function planHeaderPath(
   level: TrustLevel,
 ): HeaderPath {
   let heights: readonly bigint[] = [];
-  // Farthest first.
+  // The farthest goal comes first.
   let goals: readonly bigint[] = [to];
   for (;;) {
     const [trusted = from, nearest] = [heights.at(-1), goals.at(-1)];
@@ -225,7 +223,7 @@ export function planHeaderPath(
     if (goal === undefined) goals = [...goals, (trusted + nearest) / 2n];
     else {
       goals = goals.filter((height) => height > goal);
-      // Without the heights on the way that are not needed.
+      // Drop the intermediate heights that the path does not need.
       const path = [from, ...heights];
       const start = path.findIndex((height) => isStepVerifiable(height, goal, blocks, level));
       heights = [...path.slice(1, start + 1), goal];
@@ -245,8 +243,8 @@ function isStepVerifiable(
 }
 
 /**
- * Whether validators with more than the fraction `level` of the trusted power signed the block. Does not verify signatures, which
- * the chain does; it only determines which headers the chain can accept.
+ * Returns true if validators with more than the fraction `level` of the trusted power signed the block. The chain verifies the
+ * signatures; this check only predicts which headers the chain accepts.
  */
 export function isTrusted(
   trusted: Powers,
@@ -261,7 +259,6 @@ export function isTrusted(
   return signed > (total * numerator) / denominator;
 }
 
-/** Decodes the parts of a block that planning a path needs. */
 export function signedBlock({ signedHeader, validatorSet }: LightBlockBytes): SignedBlock {
   const { signatures = [] } = SignedHeader.decode(signedHeader).commit ?? {};
   const signed = signatures.filter(({ blockIdFlag }) => blockIdFlag === BLOCK_ID_FLAG.commit);
@@ -271,7 +268,6 @@ export function signedBlock({ signedHeader, validatorSet }: LightBlockBytes): Si
   };
 }
 
-/** Decodes the voting powers in an encoded validator set. */
 function powersOf(validatorSet: Uint8Array): Powers {
   const { validators } = ValidatorSet.decode(validatorSet);
   return new Map(validators.map(({ address, votingPower }) => [toHex(address), votingPower]));

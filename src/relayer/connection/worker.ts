@@ -23,7 +23,10 @@ import { type IntermediateHeaders, createIntermediateHeaders } from "./intermedi
 import type { ClientRefresh } from "./client-refresh.ts";
 import type { ClientOfConnection, ViewDeps } from "./connection-view.ts";
 
-/** A worker of one connection: everything that its cycles use. Each connection has one for KV queries and one for TX queries. */
+/**
+ * A worker of one connection, with everything that its cycles use. Each connection has a worker for KV queries and a worker for TX
+ * queries.
+ */
 export interface ConnectionWorker {
   readonly connectionId: string;
   readonly remote: ChainClient;
@@ -35,13 +38,12 @@ export interface ConnectionWorker {
   readonly random: () => number;
   readonly logger: Logger;
   readonly metrics: RelayerMetrics;
-  /** Latest local height. */
   readonly localHeight: () => bigint;
   readonly localTimeMs: TrustDeps["localTimeMs"];
   readonly settings: WorkerSettings;
   readonly client: ClientOfConnection;
   readonly checkHistory?: ViewDeps["checkHistory"];
-  /** Updates clients ahead of all results. */
+  /** Updates light clients ahead of all results. */
   readonly clients: Pick<ClientRefresh, "send">;
   readonly submission: SubmissionHealth;
   readonly urgency: Pick<Urgency, "maxAgeOf">;
@@ -49,17 +51,15 @@ export interface ConnectionWorker {
 
 export interface WorkerSettings {
   readonly allowKvCallbacks: boolean;
-  /** Minimum number of remote blocks between two results of a KV query; 0: every block may have one. */
+  /** Minimum number of remote blocks between two results of a KV query; 0: no minimum. */
   readonly minKvUpdatePeriod: bigint;
-  /** Age of the last KV result, in local blocks, up to which unchanged values are not sent; 0: they are always sent. */
+  /** Age of the last KV result, in local blocks, up to which the relayer skips unchanged values; 0: it always sends them. */
   readonly skipUnchanged: bigint;
   /** Size of the largest result that fits in a transaction. */
   readonly maxResultBytes: number;
-  /** A query's backoff after a failure. */
   readonly backoff: BackoffOptions;
 }
 
-/** Creates the intermediate headers for one cycle. */
 export function intermediateHeadersOf(
   worker: ConnectionWorker,
   client: LightClientState,
@@ -84,7 +84,7 @@ export function intermediateHeadersOf(
   );
 }
 
-/** Replaces a query's current state, unless the question has changed since `query` was read. */
+/** Replaces a query's current state, unless the query's registration has changed since `query` was read. */
 export function updateState(
   { registry }: Pick<ConnectionWorker, "registry">,
   query: RegisteredQuery,
@@ -94,7 +94,7 @@ export function updateState(
   if (current !== undefined && sameQuestion(current.query, query)) registry.replace(current, toNext(current));
 }
 
-/** Stores, counts and logs a query's failure and starts its backoff. */
+/** Stores, counts and logs a query's failure, and starts the query's backoff. */
 export function recordFailure(
   worker: Pick<
     ConnectionWorker,
@@ -109,7 +109,7 @@ export function recordFailure(
     failed(current, error, { nowMs: clock.monotonicMs(), backoff: settings.backoff, random }),
   );
   metrics.results.inc({ connection_id: connectionId, outcome: error.code });
-  // One warning for each new code. Reasons hold heights and counts, which differ at each try.
+  // Log one warning per new code. The reason differs at each attempt, because it contains heights and counts.
   logger[before === error.code ? "debug" : "warn"]("query failed", {
     queryId: query.id,
     connectionId,
@@ -117,7 +117,7 @@ export function recordFailure(
   });
 }
 
-/** Like {@link recordFailure}, but for a query whose attempt ended before it had a result. */
+/** Like {@link recordFailure}, for an attempt that ended without a result. */
 export function recordUnproven(
   worker: ConnectionWorker,
   state: QueryState,
@@ -129,7 +129,7 @@ export function recordUnproven(
   recordFailure(worker, state.query, error);
 }
 
-/** Records an attempt that ended before its result was passed to the submitter. */
+/** Records an attempt that ended before the submitter received its result. */
 export function noteUnsent(
   worker: ConnectionWorker,
   state: QueryState,
@@ -159,31 +159,30 @@ export function noteUnsent(
   ]);
 }
 
-/** Records what an outcome reveals about the connection and the account. */
+/** Updates the health of the connection and the account after an outcome. */
 export function recordSubmission(worker: ConnectionWorker, outcome: ResultOutcome): void {
   if (outcome.kind === "included") worker.submission.succeeded();
   else if (outcome.kind === "unsent" && outcome.error !== undefined) worker.submission.failed(outcome.error);
 }
 
-/** Local height at which the query was or will be due. A query without a result is due now. */
+/** Local height at which the query was or will be due. A query without a result is already due. */
 export function dueHeight(state: QueryState, localHeight: bigint): bigint {
   return state.query.lastLocalHeight === 0n ? localHeight + 1n : dueHeightOf(state);
 }
 
 /**
- * What the submitter reports to a worker about its connection. A worker proves results and moves on; it learns their outcome
- * later, and an error that affects all of them must stop the next cycle.
+ * The connection's health, as the submitter reports it to a worker. A worker learns a result's outcome only after later cycles have
+ * started. An error that affects all results must stop the next cycle.
  */
 export interface SubmissionHealth {
   readonly succeeded: () => void;
   readonly failed: (error: Error) => void;
-  /** The last error, until a result is included. */
+  /** The last error. The next included result clears it. */
   readonly error: () => Error | undefined;
-  /** Returns the last error unless it has already been taken. */
+  /** Returns the last error, unless an earlier call already returned it. */
   readonly take: () => Error | undefined;
 }
 
-/** Creates the health of a connection, initially without an error. */
 export function createSubmissionHealth(): SubmissionHealth {
   let error: Error | undefined;
   let isNew = false;

@@ -6,32 +6,30 @@ import {
 } from "../../cosmos/proto/gen/cosmwasm/wasm/v1/query.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 
-/** The chain's information about a contract. */
 export interface ContractName {
-  /** Label chosen by the creator; at most {@link MAX_LABEL} characters. */
+  /** Label that the creator chose; at most {@link MAX_LABEL} characters. */
   readonly label: string;
-  /** Bech32 address; empty if the chain names none. */
+  /** Bech32 address; empty if the chain returns none. */
   readonly creator: string;
   readonly admin: string;
 }
 
-/** Cached labels and admins of the contracts that own queries. Optional, since a chain need not support contracts. */
+/** Cached labels and admins of the contracts that own queries. A chain without contracts needs none. */
 export interface ContractNames {
-  /** Undefined until the contract has been read, or if the chain does not know it. */
+  /** Undefined before the contract is read, or if the chain does not know the contract. */
   readonly of: (owner: string) => ContractName | undefined;
-  /** Reads at most one contract: the next of these owners that is unknown or was read long ago. Rejects only on abort. */
+  /** Reads at most one of these contracts: the next one that is unknown or out of date. Rejects only on abort. */
   readonly readNext: (owners: readonly string[], signal: AbortSignal) => Promise<void>;
 }
 
-/** Maximum number of contracts in the cache. The oldest entries are dropped first. */
+/** Maximum number of cached contracts. The cache drops the oldest entries first. */
 const MAX_CONTRACTS = 1_000;
 const MAX_LABEL = 64;
-/** Age at which an entry is read again, since the admin may change. */
+/** Age at which the relayer reads an entry again, since a contract's admin may change. */
 const FRESH_MS = 6 * 3_600_000;
-/** Time until the next read after a failure, or for an address that is not a contract. */
+/** Time until the next read after a failure, or for an address without a contract. */
 const RETRY_MS = 600_000;
 
-/** Creates an empty cache. */
 export function createContractNames(
   client: Pick<ChainClient, "grpcQuery">,
   clock: Pick<Clock, "monotonicMs">,
@@ -55,7 +53,7 @@ export function createContractNames(
         put(owner, await readContract(client, owner, signal), FRESH_MS);
       } catch (error) {
         signal.throwIfAborted();
-        // The chain's answer is that it is no contract. Without an answer, the last one stays.
+        // An ABCI error means that the address has no contract. After any other error, the cached entry stays.
         const isAnswer = error instanceof ClientError && error.facts.code === "abci";
         put(owner, isAnswer ? undefined : known.get(owner)?.name, RETRY_MS);
       }
@@ -76,7 +74,7 @@ async function readContract(
   return { label: plain(label, MAX_LABEL), creator: plain(creator, 128), admin: plain(admin, 128) };
 }
 
-/** Anybody can choose a label, so it is reduced to a single line. */
+/** Reduces a label to a single line, since anybody can choose it. */
 function plain(text: string, length: number): string {
   const line = text.replaceAll(/\p{C}+/gu, " ").trim();
   return line.length > length ? `${line.slice(0, length - 1)}…` : line;

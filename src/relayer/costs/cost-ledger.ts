@@ -11,10 +11,10 @@ import type { RelayerStore } from "../state/store.ts";
 import { attributeCost, type CostPart, type SharingQuery } from "./payment.ts";
 import { type PaidTransaction, type PaymentSink } from "../result/paid-transaction.ts";
 
-/** Lengths of the stored spans, in ms. */
+/** Lengths of the stored time spans, in ms. */
 export const SPANS = { minutes: 5 * MINUTE_MS, hour: HOUR_MS, day: DAY_MS } as const;
 
-/** Age, in ms, at which spans of each length are deleted. Two months cover this calendar month and the last 30 days. */
+/** Age, in ms, at which the ledger deletes spans of each length. The 62 days cover this calendar month and the last 30 days. */
 const STORED_MS: readonly (readonly [span: number, ms: number])[] = [
   [SPANS.minutes, 70 * MINUTE_MS],
   [SPANS.hour, 3 * DAY_MS],
@@ -24,7 +24,6 @@ const STORED_MS: readonly (readonly [span: number, ms: number])[] = [
 /** A query's cost over a time range. */
 export interface QuerySum extends CostPart {}
 
-/** The cost of all queries in one span. */
 interface SpanSum {
   readonly startMs: number;
   readonly fee: bigint;
@@ -32,27 +31,27 @@ interface SpanSum {
 }
 
 /**
- * Durable record of the relayer's payments, by query and time. Each transaction is added exactly once, because its hash is
- * written in the same database transaction. Contains at most 14 + 72 + 62 rows per query.
+ * Durable record of the relayer's payments by query and time span. The ledger adds each transaction exactly once, because the same
+ * database transaction stores the hash. It contains at most 14 + 72 + 62 rows per query.
  */
 export interface CostLedger extends PaymentSink {
-  /** Like `record`, but for a transaction in an older block. `atMs` is in wall-clock ms. */
+  /** Like `record`, for a transaction in an older block. `atMs` is in wall-clock ms. */
   readonly recordAt: (transaction: PaidTransaction, atMs: number) => void;
   /**
-   * Marks the current time and the latest local height as the point from which the sums are complete, unless one is already set.
+   * Marks the point from which the sums are complete: the current time and the latest local height. A second call changes nothing.
    */
   readonly begin: (height: bigint) => void;
-  /** The time set by `begin`, ms; undefined before that. */
+  /** The time that `begin` set, in ms; undefined before that call. */
   readonly sinceMs: () => Promise<number | undefined>;
-  /** The height set by `begin`; undefined before that, and for sums started by an older program. */
+  /** The height that `begin` set; undefined before that call, or if an older program started the sums. */
   readonly sinceHeight: () => Promise<bigint | undefined>;
   /** Height of the newest transaction; undefined without one. */
   readonly newestHeight: () => Promise<bigint | undefined>;
-  /** Costs by query over the spans of this length that start at `fromMs` or later. */
+  /** Returns costs by query over the spans of this length that start at `fromMs` or later. */
   readonly byQuery: (span: number, fromMs: number) => Promise<readonly QuerySum[]>;
-  /** The same costs grouped by span, oldest first. Spans without costs are absent. */
+  /** Like `byQuery`, grouped by span, oldest first. Spans without costs are absent. */
   readonly bySpan: (span: number, fromMs: number) => Promise<readonly SpanSum[]>;
-  /** Deletes everything after a reset of the local chain, since the same query ids now belong to other queries. */
+  /** Deletes everything. Call it after a reset of the local chain, whose query ids then identify different queries. */
   readonly reset: () => void;
 }
 
@@ -63,13 +62,15 @@ export interface CostLedgerDeps {
   readonly store: Pick<RelayerStore, "queue" | "session">;
   /** Returns the queries that share a connection's light client. */
   readonly sharing: (connectionId: string) => readonly SharingQuery[];
-  /** Wall-clock time, ms. */
   readonly nowMs: () => number;
-  /** Local chain time, in wall-clock ms, so that a fast clock on this machine deletes nothing. Default: the wall clock. */
+  /**
+   * Local chain time, in wall-clock ms. Chain time prevents a fast clock on this machine from deleting spans early. Default: the
+   * wall clock.
+   */
   readonly localTimeMs?: () => number;
 }
 
-/** A transaction and its parts, not yet written. */
+/** A transaction and its shares, not yet written. */
 interface Entry {
   readonly hash: string;
   readonly height: bigint;
@@ -77,10 +78,10 @@ interface Entry {
   readonly parts: readonly CostPart[];
 }
 
-/** Number of blocks for which hashes are stored; longer than a transaction can be in flight. */
+/** Number of blocks for which the ledger stores hashes. No transaction is in flight for longer. */
 const STORED_BLOCKS = 1_000n;
 
-/** Creates the ledger of one payer in an open store. */
+/** Creates one payer's ledger in an open store. */
 export function createCostLedger(deps: CostLedgerDeps): CostLedger {
   const { store, chainId, payer, nowMs, localTimeMs = nowMs } = deps;
   const key = [chainId, payer] as const;
@@ -161,7 +162,7 @@ const SUMS = [
   ...AMOUNTS.flatMap((name) => ["high", "low"].map((part) => `SUM(${name}_${part}) AS ${name}_${part}`)),
 ].join(", ");
 
-/** A fee is stored as high × this + low. A query has too few transactions per day for low to reach 2^63. */
+/** A fee is stored as high × this + low. A query has too few transactions per day for the sum of low parts to reach 2^63. */
 const LOW = 1_000_000_000_000n;
 
 function feeOf(row: SqlRow | undefined, name: (typeof AMOUNTS)[number]): bigint {

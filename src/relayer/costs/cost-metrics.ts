@@ -11,9 +11,9 @@ import { FORECAST_PRICES } from "../forecast/forecast.ts";
 import { byOwner } from "./cost-windows.ts";
 import type { CostsView } from "./create-costs.ts";
 
-/** Number of owners with their own series: those with the highest fees this month. All others are combined as "other". */
+/** Number of owners with their own series, by highest fees this month. The series "other" combines the rest. */
 const MAX_OWNERS = 20;
-/** Sums read longer ago than this are out of date, so their series are absent. */
+/** Age of the last read at which the sums are out of date. Their series are then absent. */
 const FRESH_MS = 300_000;
 
 const COST_GAUGES = answering<CostsView>("What does it cost?", [
@@ -96,7 +96,7 @@ function ownerSeries({ windows }: CostsView): readonly Series[] {
   ];
 }
 
-/** Registers the cost gauges. They are absent before the first read and while the last one is old. */
+/** Registers the cost gauges. The gauges are absent before the first read and after {@link FRESH_MS} without a read. */
 export function registerCostGauges(registry: Registry, view: () => CostsView, nowMs: () => number): void {
   registerStatusMetrics(registry, COST_GAUGES, () => {
     const costs = view();

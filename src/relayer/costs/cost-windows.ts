@@ -2,26 +2,24 @@ import { monthOf, monthStartMs } from "../../platform/base/month.ts";
 import { DAY_MS, HOUR_MS } from "../../platform/base/time.ts";
 import { type CostLedger, type QuerySum, SPANS } from "./cost-ledger.ts";
 
-/** Cost windows, as named in JSON, commands and metrics. "month" is the current calendar month, UTC. */
+/** Cost windows, as named in JSON, commands and metrics. "month" is the current UTC calendar month. */
 export const COST_WINDOWS = ["1h", "24h", "7d", "30d", "month"] as const;
 
-/** One of {@link COST_WINDOWS}. */
 export type CostWindowName = (typeof COST_WINDOWS)[number];
 
-/** The cost of the queries in one window. */
 export interface CostWindow {
   readonly name: CostWindowName;
-  /** Start of the first span, in wall-clock ms; inside the window, never before it. */
+  /** Start of the window's first span, in wall-clock ms. Never before the window's start. */
   readonly fromMs: number;
   /** `fromMs`, or the time from which the sums are complete if that is later. */
   readonly coveredFromMs: number;
-  /** Sums of all queries, by query id. */
+  /** One sum per query. */
   readonly queries: readonly QuerySum[];
-  /** In units of the fee denom. */
+  /** In the fee denom's base unit. */
   readonly fee: bigint;
 }
 
-/** Start of the window's first span. Shorter windows have finer spans. */
+/** Returns the start of the window's first span. Shorter windows use shorter spans. */
 export function windowStart(
   name: CostWindowName,
   nowMs: number,
@@ -44,7 +42,7 @@ export function windowStart(
   }
 }
 
-/** Reads all windows. `sinceMs` is the time from which the ledger is complete. */
+/** Reads all windows. The ledger is complete from `sinceMs` on. */
 export async function readWindows(
   ledger: Pick<CostLedger, "byQuery">,
   nowMs: number,
@@ -60,12 +58,11 @@ export async function readWindows(
   return windows;
 }
 
-/** The cost of one owner's queries. */
 export interface OwnerSum extends Omit<QuerySum, "queryId"> {
   readonly queries: number;
 }
 
-/** Adds up costs by owner, most expensive first. Costs that belong to no query are assigned to the owner "". */
+/** Adds up costs by owner, most expensive first. The owner "" receives costs that belong to no query. */
 export function byOwner(queries: readonly QuerySum[]): readonly OwnerSum[] {
   const owners = new Map<string, OwnerSum>();
   for (const { queryId, ...one } of queries) {

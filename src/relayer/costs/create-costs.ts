@@ -26,45 +26,43 @@ import { type CostLedger, SPANS } from "./cost-ledger.ts";
 import { byOwner, type CostWindow, readWindows } from "./cost-windows.ts";
 import { type FeeAllowance, readAllowance } from "./fee-allowance.ts";
 
-/** The paying account and its remaining funds. */
 interface PayerView {
   /** Bech32 address of the account that pays the fees. */
   readonly address: string;
-  /** Bech32 address of the account that signs; differs from `address` with a fee grant. */
+  /** Bech32 address of the account that signs. With a fee grant, it differs from `address`. */
   readonly signer: string;
   /** Undefined before the first read. */
   readonly balance: bigint | undefined;
-  /** Part of the balance that is never spent. */
+  /** Part of the balance that the relayer never spends. */
   readonly reserve: bigint;
-  /** The fee grant; undefined without one. */
+  /** Undefined without a fee grant. */
   readonly grant: GrantView | undefined;
 }
 
-/** A fee grant as last read. */
 export interface GrantView {
-  /** Undefined before the first read, and if the chain has no such grant. */
+  /** Undefined before the first read, or if the chain has no grant. */
   readonly allowance: FeeAllowance | undefined;
   readonly isRead: boolean;
-  /** Error from the last read; undefined if it succeeded. */
+  /** Error of the last read; undefined if it succeeded. */
   readonly error: string | undefined;
 }
 
-/** What was paid, by whom and for whom, and the forecast. */
+/** The payments by payer and query, and the forecast. */
 export interface CostsView {
   readonly denom: string;
-  /** Undefined if neither the configuration nor the chain names a unit. */
+  /** Undefined if neither the configuration nor the chain names a display unit. */
   readonly unit: DisplayUnit | undefined;
   readonly payer: PayerView;
-  /** Wall-clock time at which the sums were last read, ms; undefined before the first read. */
+  /** Wall-clock time of the last read of the sums, in ms; undefined before it. */
   readonly readAtMs: number | undefined;
-  /** Time from which the sums are complete. */
+  /** Time from which the sums are complete, in ms. */
   readonly sinceMs: number | undefined;
   readonly windows: readonly CostWindow[];
-  /** Undefined before the relayer has run for ten minutes. */
+  /** Undefined in the relayer's first ten minutes. */
   readonly forecast: SpendingForecast | undefined;
-  /** Maximum fees for a calendar month. */
+  /** Maximum fees per calendar month. */
   readonly budget: bigint | undefined;
-  /** Why payments may be missing from the sums, or why the sums cannot be read. */
+  /** The reason why the sums may lack payments or cannot be read. */
   readonly incomplete: string | undefined;
   readonly nameOf: (owner: string) => ContractName | undefined;
 }
@@ -73,22 +71,20 @@ export interface CostsDeps {
   readonly ledger: CostLedger;
   readonly client: Pick<ChainClient, "grpcQuery">;
   readonly payer: () => Omit<PayerView, "grant">;
-  /** The registered queries. */
   readonly loads: () => readonly RegisteredLoad[];
-  /** Time between two local blocks, ms; undefined until known. */
+  /** Local block time, ms; undefined until known. */
   readonly blockMs: () => number | undefined;
   readonly market: () => MarketStatus | undefined;
-  /** Periods in which a process was running. */
+  /** Periods in which a relayer process was running. */
   readonly runs: () => readonly Span[];
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** A relayer's costs. */
 export interface Costs {
   readonly view: () => CostsView;
   readonly unit: () => DisplayUnit | undefined;
-  /** Records why payments from the previous process may be missing. */
+  /** Records why the previous process's payments may be missing. */
   readonly recordIncomplete: (reason: string | undefined) => void;
   /** Reads the sums, the fee grant, the display unit and contract names. */
   readonly service: Service;
@@ -97,10 +93,10 @@ export interface Costs {
 const TICK_MS = 2_000;
 const SUMS_MS = 10_000;
 const GRANT_MS = MINUTE_MS;
-/** Interval between reads of the display unit: a chain without metadata may add it by vote. */
+/** Interval between reads of the display unit. A chain without metadata may add it by governance. */
 const UNIT_MS = HOUR_MS;
 
-/** Creates the costs. Nothing has been read yet. */
+/** Creates the costs. The service reads them. */
 export function createCosts(config: RelayerConfig, deps: CostsDeps): Costs {
   const { clock, client } = deps;
   const { denom } = config.gas;
@@ -175,7 +171,7 @@ async function runJobs(
   while (!signal.aborted) {
     for (const [index, [everyMs, work]] of jobs.entries()) {
       if (clock.monotonicMs() < (dueMs[index] ?? 0)) continue;
-      // Only an abort rejects: each job handles its errors.
+      // Only an abort rejects: each job handles its own errors.
       await work(signal).catch((error: unknown) => {
         if (!signal.aborted) throw error;
       });
@@ -231,7 +227,7 @@ interface Now {
   readonly sinceMs: number;
 }
 
-/** Number of whole hours in the shortest regime, in addition to the current hour. */
+/** Number of whole hours in the shortest regime. The current hour comes on top. */
 const REGIME_HOURS = 6;
 
 async function readRegimes(
@@ -255,7 +251,7 @@ async function readRegimes(
   ];
 }
 
-/** Returns the costs of each whole hour in the last day, as far back as the sums go; 0 for an hour without costs. */
+/** Returns each whole hour's costs over the last day, as far back as the sums reach. An hour without costs is 0. */
 async function wholeHours(
   ledger: CostLedger,
   { nowMs, sinceMs }: Now,
@@ -269,14 +265,14 @@ async function wholeHours(
   });
 }
 
-/** Returns prices per unit of gas used, because fees are paid for gas limits, which include a margin. */
+/** Returns prices per unit of gas used. Fees are paid for gas limits, which include a margin. */
 function pricesOf(
   { gas }: RelayerConfig,
   market: MarketStatus | undefined,
   windows: readonly CostWindow[],
 ): SpendingPrices {
   const cap = market && mulDec18(market.cap, market.feeFactor);
-  // Without a market the price is constant, and one that was read long ago says nothing about now.
+  // Without a fee market the price is constant. An old price reading does not describe the current market.
   const now =
     market !== undefined && isFresh(market)
       ? mulDec18(market.price, market.feeFactor)
@@ -286,7 +282,7 @@ function pricesOf(
 
 type SpendingPrices = Parameters<typeof forecastSpending>[0]["price"];
 
-/** Price paid per unit of gas in the newest window with costs. */
+/** Price paid per unit of gas used, in the newest window with costs. */
 function paidPrice(windows: readonly CostWindow[]): Dec18 | undefined {
   for (const { queries, fee } of windows) {
     const gas = queries.reduce((sum, one) => sum + one.gas, 0n);
@@ -295,7 +291,10 @@ function paidPrice(windows: readonly CostWindow[]): Dec18 | undefined {
   return undefined;
 }
 
-/** The amount that may still be spent. A fee grant limits it even while the grant cannot be read; the amount is then unknown. */
+/**
+ * Returns the amount that the relayer may still spend; undefined if unknown. A fee grant also limits it while the grant cannot be
+ * read.
+ */
 function availableOf({ balance, reserve, grant }: PayerView): bigint | undefined {
   if (balance === undefined) return undefined;
   const own = balance > reserve ? balance - reserve : 0n;

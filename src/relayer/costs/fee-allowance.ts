@@ -16,15 +16,15 @@ import { joinNs, NS_PER_MS } from "../../platform/base/time.ts";
 
 /** The amounts that a fee grant can still pay. */
 export interface FeeAllowance {
-  /** Type of the allowance: "BasicAllowance", "PeriodicAllowance", or one that this program does not know. */
+  /** "BasicAllowance", "PeriodicAllowance", or a type that this program does not know. */
   readonly type: string;
-  /** Total remaining amount in the fee denom; undefined if there is no limit or the type is unknown. */
+  /** Total remaining amount in the fee denom; undefined if the grant is unlimited or its type is unknown. */
   readonly left: bigint | undefined;
-  /** False for a type that this program cannot read, in which case the limit is unknown. */
+  /** False for an unknown type; its limit is then unknown. */
   readonly isKnown: boolean;
-  /** Wall-clock time at which the grant expires, ms; undefined: never. */
+  /** Wall-clock expiry of the grant, ms; undefined: never. */
   readonly expiresAtMs: number | undefined;
-  /** A periodic allowance's limit per period. */
+  /** A periodic allowance's current period. */
   readonly period:
     | {
         readonly ms: number;
@@ -37,10 +37,10 @@ export interface FeeAllowance {
     | undefined;
 }
 
-/** Maximum depth of nested allowances: an `AllowedMsgAllowance` contains another allowance. */
+/** Maximum nesting depth. An `AllowedMsgAllowance` contains another allowance. */
 const MAX_DEPTH = 4;
 
-/** Decodes an x/feegrant allowance. Only the fee denom counts; a limit that does not list it leaves 0. Throws on other bytes. */
+/** Decodes an x/feegrant allowance. Only the fee denom is counted; a limit without that denom leaves 0. Throws on invalid bytes. */
 export function decodeAllowance({ typeUrl, value }: Any, denom: string, depth = 0): FeeAllowance {
   const type = typeUrl.replace(/^.*\./, "").slice(0, 60);
   const none = { type, left: undefined, expiresAtMs: undefined, period: undefined };
@@ -81,7 +81,7 @@ function timeOf(time: Timestamp | undefined): number | undefined {
   return time === undefined ? undefined : Number(joinNs(time) / NS_PER_MS);
 }
 
-/** Reads a fee grant. Resolves with undefined if there is none. Rejects with `ClientError` if the chain cannot be read. */
+/** Reads a fee grant. Resolves with undefined if there is none. Rejects with `ClientError`. */
 export async function readAllowance(
   client: Pick<ChainClient, "grpcQuery">,
   { granter, grantee, denom }: { readonly granter: string; readonly grantee: string; readonly denom: string },

@@ -1,32 +1,32 @@
 import type { PaidResult, PaidTransaction } from "../result/paid-transaction.ts";
 
-/** A query that shares the cost of its connection's light client. */
+/** A query that shares its connection's client updates with others. */
 export type SharingQuery = Pick<PaidResult, "queryId" | "owner">;
 
 /** A query's share of one transaction's cost. All shares add up to the transaction's fee and gas. */
 export interface CostPart extends SharingQuery {
-  /** In units of the fee denom. */
+  /** In the fee denom's base unit. */
   readonly fee: bigint;
   /** The part of `fee` that pays for client updates. */
   readonly updateFee: bigint;
-  /** `fee` if the transaction failed, else 0. */
+  /** `fee` if the transaction failed, otherwise 0. */
   readonly failedFee: bigint;
   readonly gas: bigint;
   /** Delivered results. */
   readonly results: number;
 }
 
-/** The query id for costs that belong to no query: updates of a light client for which no query is registered. */
+/** Receives costs that belong to no query: updates of a light client without registered queries. */
 const NO_QUERY: SharingQuery = { queryId: 0n, owner: "" };
 
 /**
  * Divides a transaction's fee and gas among queries, to the last unit:
  *
- * - each result's share of the fee, and of the transaction's fixed gas, is proportional to its expected gas;
- * - a connection's results in this transaction share its client update, in proportion to their gas;
- * - if there is no such result, all the connection's queries (`sharing`) share the update equally; without any query, it goes
- *   to {@link NO_QUERY};
- * - units left over from rounding go to the shares with the largest remainders.
+ * - Each result pays for the fee and the fixed gas in proportion to its expected gas.
+ * - A connection's results share the client update of their transaction in proportion to their gas.
+ * - Without such results, all of the connection's queries (`sharing`) share the update equally.
+ * - If the connection has no query either, {@link NO_QUERY} pays for the update.
+ * - Shares with the largest remainders receive the units left over from rounding.
  */
 export function attributeCost(
   transaction: PaidTransaction,
@@ -61,7 +61,7 @@ interface Share {
   readonly weight: bigint;
 }
 
-/** Weights are gas × this, so that dividing small amounts of gas does not lose digits. */
+/** A weight is gas × this, so that dividing small amounts of gas loses no digits. */
 const SCALE = 1_000_000n;
 
 function sharesOf(
@@ -69,7 +69,7 @@ function sharesOf(
   sharing: (connectionId: string) => readonly SharingQuery[],
 ): readonly Share[] {
   const own = results.map((result): Share => {
-    // Results without an estimate are equal.
+    // Results without an estimate get equal weights.
     return { query: result, isUpdate: false, results: 1, weight: weightOf(result) };
   });
   const shared = updates.flatMap(({ connectionId, gas }): readonly Share[] => {
@@ -107,7 +107,7 @@ function divide(total: bigint, weights: readonly bigint[]): readonly bigint[] {
     );
   const parts = weights.map((weight) => (total * weight) / sum);
   let left = total - parts.reduce((all, part) => all + part, 0n);
-  // The largest remainders first; of equal ones, the first in the transaction.
+  // The largest remainders come first; ties keep the transaction's order.
   const order = weights
     .map((weight, index) => ({ index, rest: (total * weight) % sum }))
     .toSorted((a, b) => (a.rest === b.rest ? a.index - b.index : a.rest > b.rest ? -1 : 1));

@@ -13,7 +13,6 @@ import type { RegisteredQuery } from "../chain/registered-query.ts";
 import type { CostLedger } from "./cost-ledger.ts";
 import type { PaidResult, PaidTransaction, PaidUpdate } from "../result/paid-transaction.ts";
 
-/** A transaction as returned by a search. */
 interface FoundTransaction {
   readonly height: number;
   readonly tx: Uint8Array;
@@ -37,10 +36,9 @@ export interface RecoverDeps {
   /** Type URL of `MsgSubmitQueryResult`. */
   readonly submitTypeUrl: string;
   readonly queries: () => readonly RegisteredQuery[];
-  /** Ids of the served connections, and a connection's light client id. */
   readonly connectionIds: readonly string[];
   readonly clientOfConnection: (connectionId: string, signal: AbortSignal) => Promise<string>;
-  /** Expected gas per query result and per client update. */
+  /** Expected gas of a query's result. `query` is undefined if it is not registered. */
   readonly gasOf: (query: RegisteredQuery | undefined) => bigint;
   readonly gasOfUpdate: bigint;
   /** Called after each page with a human-readable text. */
@@ -49,16 +47,17 @@ export interface RecoverDeps {
   readonly logger: Logger;
 }
 
-/** Number of blocks before the newest known payment that are searched too; a transaction is in flight for at most 20 blocks. */
+/** The search starts this many blocks before the newest known payment. A transaction is in flight for at most 20 blocks. */
 const OVERLAP_BLOCKS = 20n;
 const PAGE_SIZE = 10;
-/** Maximum number of pages per address, oldest first. */
+/** Maximum number of pages per address. Pages are read oldest first. */
 const MAX_PAGES = 1_000;
 
 /**
- * Adds transactions whose outcome the previous process did not see, so that no fee is missing after a crash. Transactions already
- * in the sums are not added again. Recovery may take minutes, but sending does not depend on it. Returns why the payments may be
- * incomplete, or undefined if they are complete. Rejects only on abort.
+ * Adds transactions whose outcome the previous process did not see, so that a crash loses no fee. Skips transactions that the sums
+ * already contain. Sending does not wait for the recovery, which may take minutes.
+ *
+ * Returns why payments may be missing, or undefined if the sums are complete. Rejects only on abort.
  */
 export async function recoverPayments(deps: RecoverDeps, signal: AbortSignal): Promise<string | undefined> {
   const { ledger, logger } = deps;
@@ -68,8 +67,8 @@ export async function recoverPayments(deps: RecoverDeps, signal: AbortSignal): P
     const clients = await clientsOf(deps, signal);
     const progress = createProgress(deps);
     let isCut = false;
-    // One page of each address at a time, the lower one first: a process that is killed in between must not leave a gap below the
-    // newest known payment.
+    // Each step reads one page of the address whose search is at the lower height. A process killed in between must not leave a gap
+    // below the newest known payment.
     const searches = [...new Set([deps.address, deps.payer])].map((sender) =>
       search(deps, sender, since, signal),
     );
@@ -106,7 +105,7 @@ function heightOf({ transactions: [first] }: FoundPage): number {
   return first?.height ?? 0;
 }
 
-/** Reports how many transactions have been read, and how long the rest will take at the same pace. */
+/** Reports the number of transactions read and the estimated remaining time. */
 function createProgress({ clock, onProgress }: RecoverDeps): (from: unknown, page: FoundPage) => void {
   const startedMs = clock.monotonicMs();
   const totals = new Map<unknown, number>();
@@ -122,7 +121,10 @@ function createProgress({ clock, onProgress }: RecoverDeps): (from: unknown, pag
   };
 }
 
-/** Returns the first height whose transactions may be missing; if the sums contain no payment, the height at which they began. */
+/**
+ * Returns the lowest height whose transactions may be missing. Without any known payment, this is the height at which the sums
+ * began.
+ */
 async function searchedFrom({
   newestHeight,
   sinceHeight,
@@ -132,7 +134,6 @@ async function searchedFrom({
   return maxInt(newest - OVERLAP_BLOCKS, since ?? 0n);
 }
 
-/** Returns the connection that belongs to each light client. */
 async function clientsOf(
   { connectionIds, clientOfConnection }: RecoverDeps,
   signal: AbortSignal,
@@ -145,15 +146,15 @@ async function clientsOf(
 
 interface FoundPage {
   readonly transactions: readonly FoundTransaction[];
-  /** Of all pages. */
+  /** The total over all pages. */
   readonly totalCount: number;
-  /** True if there are more pages than were read. */
+  /** True if the search stopped before the last page. */
   readonly isCut: boolean;
 }
 
 /**
- * Finds an account's transactions from a height on, oldest first. The messages of a failed transaction leave no events, but its
- * fee payment does, with the payer as the sender.
+ * Finds an account's transactions from a height on, oldest first. A failed transaction has no message events, so the search matches
+ * its fee payment, whose sender is the payer.
  */
 async function* search(
   { comet }: RecoverDeps,
@@ -173,7 +174,7 @@ async function* search(
 
 const UPDATE_TYPE = "/ibc.core.client.v1.MsgUpdateClient";
 
-/** Returns undefined for another program's transaction, or for a transaction that cost nothing. */
+/** Returns undefined for another program's transaction, or for one that cost nothing. */
 function toPaid(
   { tx, height, result }: FoundTransaction,
   deps: RecoverDeps,
@@ -182,7 +183,7 @@ function toPaid(
   const raw = TxRaw.decode(tx);
   const { messages } = TxBody.decode(raw.bodyBytes);
   const { fee } = AuthInfo.decode(raw.authInfoBytes);
-  // The ante handler refused it: it has no events.
+  // The ante handler refused a transaction without events, so it cost nothing.
   if (result.code !== 0 && result.events.length === 0) return undefined;
   const queries = new Map(deps.queries().map((query) => [query.id, query]));
   const results: PaidResult[] = [];

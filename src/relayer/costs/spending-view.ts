@@ -8,11 +8,11 @@ import { byOwner, COST_WINDOWS, type CostWindow, mostExpensive } from "./cost-wi
 import type { CostsView, GrantView } from "./create-costs.ts";
 import type { CostPart } from "./payment.ts";
 
-/** What the rows of a window represent: the contracts that own the queries, or the queries themselves. */
+/** The rows of a window: the contracts that own the queries, or the queries themselves. */
 export const COST_GROUPS = ["owner", "query"] as const;
 export type CostGroup = (typeof COST_GROUPS)[number];
 
-/** In JSON, amounts and gas are text, and times are ISO 8601. */
+/** JSON contains amounts and gas as decimal strings, and times as ISO 8601. */
 const amount = z.codec(z.string().regex(/^\d{1,60}$/), z.bigint(), {
   decode: (text) => BigInt(text),
   encode: String,
@@ -20,7 +20,7 @@ const amount = z.codec(z.string().regex(/^\d{1,60}$/), z.bigint(), {
 const time = z.codec(z.iso.datetime(), z.number(), { decode: Date.parse, encode: isoTime });
 const name = z.string().nullable();
 const count = z.int().min(0);
-/** null: never. */
+/** Null: never. */
 const seconds = z.number().nullable();
 const range = z.object({ low: amount, expected: amount, high: amount });
 const byPrice = <T extends z.ZodType>(value: T) => z.object({ now: value, cap: value });
@@ -99,12 +99,11 @@ export const SPENDING_SCHEMA = z.object({
 });
 
 /**
- * What a relayer reports about its spending: the page renders it, `GET /api/spending` encodes it, and the report decodes it.
- * Amounts are in base units, times in ms.
+ * A relayer's spending. The page renders it, `GET /api/spending` encodes it, and the report decodes it. Amounts are in base units,
+ * times in ms.
  */
 export type SpendingView = z.output<typeof SPENDING_SCHEMA>;
 
-/** Encodes the response of `GET /api/spending`. */
 export function encodeSpending(view: SpendingView): JsonObject {
   return z.record(z.string(), z.json()).parse(SPENDING_SCHEMA.encode(view));
 }
@@ -114,7 +113,7 @@ export function parseSpending(body: unknown): SpendingView {
   return SPENDING_SCHEMA.parse(body);
 }
 
-/** The unit in which the relayer shows amounts; undefined if none is named. */
+/** Returns the relayer's display unit; undefined if none is named. */
 export function unitOf({ denom, display }: Pick<SpendingView, "denom" | "display">): DisplayUnit | undefined {
   if (display === null) return undefined;
   const { unit, exponent, currency, price } = display;
@@ -122,10 +121,9 @@ export function unitOf({ denom, display }: Pick<SpendingView, "denom" | "display
   return { denom, name: unit, exponent, price: value };
 }
 
-/** Maximum number of rows in one window, most expensive first. All others are combined into one row, so the sum stays exact. */
+/** Maximum number of rows in one window, most expensive first. A final row combines the rest, so the sum stays exact. */
 const MAX_ROWS = 1_000;
 
-/** Groups the costs for a reader. */
 export function spendingView(costs: CostsView, by: CostGroup): SpendingView {
   const { denom, unit, payer, budget, forecast } = costs;
   const { grant, balance = null, ...accounts } = payer;
@@ -164,7 +162,7 @@ export function spendingView(costs: CostsView, by: CostGroup): SpendingView {
   };
 }
 
-/** Returns "spent" if the month exceeds its budget, "forecast" if it is expected to; otherwise undefined. */
+/** Returns "spent" if the month's fees exceed the budget, "forecast" if they are expected to; otherwise undefined. */
 function overBudget({ budget, windows, forecast }: CostsView): "spent" | "forecast" | undefined {
   if (budget === undefined) return undefined;
   const month = windows.find((window) => window.name === "month");

@@ -44,7 +44,7 @@ async function checkExistence({ localClient, account }: Preview, signal: AbortSi
   }
 }
 
-/** Minimum number of transactions that the balance must cover: with fewer, the account would be empty within minutes. */
+/** Minimum number of transactions that the balance must cover. With fewer, the account would be empty within minutes. */
 const MIN_TRANSACTIONS = 10n;
 
 async function checkBalance(preview: Preview, payer: string, signal: AbortSignal): Promise<Finding> {
@@ -69,7 +69,7 @@ async function checkBalance(preview: Preview, payer: string, signal: AbortSignal
   }
 }
 
-/** Returns the expected fee for a transaction with all KV results. A price above `gas.max_price` is a separate finding. */
+/** Returns the expected fee for a transaction with all KV results. A separate finding reports a price above `gas.max_price`. */
 async function expectedFee(preview: Preview, signal: AbortSignal): Promise<bigint> {
   const { config, localClient, connections } = preview;
   const { denom, max_price: cap, fallback_price: fallback } = config.gas;
@@ -137,7 +137,9 @@ function noGrant(subject: string, granter: string, grantee: string): Finding {
   );
 }
 
-/** Checks that the market can sustain the registered queries and that the configured prices suit it. Rejects only on abort. */
+/**
+ * Checks that the market can sustain the registered queries and that the configured prices fit the market. Rejects only on abort.
+ */
 export async function checkMarket(preview: Preview, signal: AbortSignal): Promise<readonly Finding[]> {
   const subject = "fee market";
   try {

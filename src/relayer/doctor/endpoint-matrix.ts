@@ -14,7 +14,6 @@ import { openClient } from "../chain-access.ts";
 import type { RelayerConfig } from "../config/relayer-config.ts";
 import { type Finding, good, problem } from "./finding.ts";
 
-/** The capabilities for which `doctor` checks each endpoint. */
 const CAPABILITIES = [
   "chain id",
   "version",
@@ -34,18 +33,17 @@ type Capability = (typeof CAPABILITIES)[number];
 
 interface Cell {
   readonly text: string;
-  /** Why the endpoint lacks the capability, and what to do; undefined if the endpoint has it. */
+  /** Why the endpoint lacks the capability, and what to do; undefined if it has the capability. */
   readonly gap?: string;
 }
 
-/** The capabilities of one endpoint. */
 export interface EndpointRow {
   readonly chainId: string;
   readonly endpoint: string;
   readonly cells: Readonly<Record<Capability, Cell>>;
 }
 
-/** The chain on which a capability is required. Capabilities without an entry have a substitute. */
+/** The chain that requires a capability. The relayer has a substitute for every capability without an entry. */
 const NEEDED: { readonly [capability in Capability]?: "local" | "remote" | "both" } = {
   "block results": "remote",
   proofs: "remote",
@@ -60,7 +58,6 @@ const MAX_AHEAD_MS = 10_000;
 const SOCKET_LIMITS = { connectTimeoutMs: 3_000, maxFrameBytes: 1_000_000 };
 
 const UNKNOWN: Cell = { text: "?" };
-/** The cells of an endpoint that does not respond. */
 const BLANK: EndpointRow["cells"] = {
   "chain id": UNKNOWN,
   version: UNKNOWN,
@@ -78,7 +75,7 @@ const BLANK: EndpointRow["cells"] = {
 
 type MatrixConfig = Pick<RelayerConfig, "chain" | "connections" | "deadlines" | "rpc" | "tls">;
 
-/** Checks the capabilities of each configured endpoint separately. Sends nothing. Rejects only on abort. */
+/** Checks each configured endpoint's capabilities. Sends nothing. Rejects only on abort. */
 export async function readEndpointMatrix(
   config: MatrixConfig,
   context: Pick<DaemonContext, "clock" | "random" | "logger">,
@@ -88,7 +85,7 @@ export async function readEndpointMatrix(
     { id: config.chain.id, rpc: config.chain.rpc, role: "local" as const },
     ...config.connections.map(({ chain_id: id, rpc }) => ({ id, rpc, role: "remote" as const })),
   ];
-  // Several connections may have the same chain.
+  // Several connections may share a chain.
   const distinct = [
     ...new Map(chains.map((chain) => [JSON.stringify([chain.id, chain.rpc]), chain])).values(),
   ];
@@ -186,7 +183,7 @@ async function cell(signal: AbortSignal, text: string, read: () => Promise<unkno
   }
 }
 
-/** The local chain's index must find transactions by hash; a remote chain's index must be searchable. */
+/** Checks the index: the local chain's must find transactions by hash, a remote chain's must be searchable. */
 async function indexCell(
   client: PooledChainClient,
   role: Probed["role"],
@@ -201,7 +198,7 @@ async function indexCell(
   return cell(signal, "on", role === "local" ? find : search);
 }
 
-/** The application refuses an empty transaction, which shows that the simulation has run. */
+/** Simulates an empty transaction. The application's refusal shows that the simulation ran. */
 function simulationCell(client: PooledChainClient, signal: AbortSignal): Promise<Cell> {
   return cell(signal, "yes", () =>
     client.grpcQuery(SIMULATE_PATH, new Uint8Array(0), signal).catch((error: unknown) => {
@@ -227,12 +224,12 @@ async function socketCell(endpoint: Endpoint, config: MatrixConfig, signal: Abor
   return cell(signal, "yes", async () => (await open(listener, signal)).terminate());
 }
 
-/** Returns the findings about gaps: a problem if no endpoint of a chain has a needed capability. */
+/** Returns the findings about gaps. A gap is a problem if no endpoint of a chain has a needed capability. */
 export function matrixFindings(rows: readonly EndpointRow[], localId: string): readonly Finding[] {
   return [...new Set(rows.map(({ chainId }) => chainId))].flatMap((chainId) => {
     const own = rows.filter((row) => row.chainId === chainId);
     const role = chainId === localId ? "local" : "remote";
-    // An endpoint that does not respond has its own finding.
+    // A separate finding reports an endpoint that does not respond.
     return CAPABILITIES.slice(1).flatMap((name) => {
       const gaps = own.flatMap(({ endpoint, cells }) =>
         cells[name].gap === undefined ? [] : [`${endpoint}: ${cells[name].gap}`],
@@ -251,7 +248,7 @@ export function matrixFindings(rows: readonly EndpointRow[], localId: string): r
   });
 }
 
-/** Formats the matrix: one row per capability, one column per endpoint, and the reason if an endpoint does not respond. */
+/** Formats the matrix with one row per capability and one column per endpoint. Adds the reason if an endpoint does not respond. */
 export function matrixText(rows: readonly EndpointRow[]): string {
   const columns = [
     column("", "name"),

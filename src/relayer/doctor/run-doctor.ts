@@ -10,13 +10,14 @@ import { checkAccount, checkMarket } from "./check-account.ts";
 import { type EndpointRow, matrixFindings, readEndpointMatrix } from "./endpoint-matrix.ts";
 import { type Finding, good, problem, unseen } from "./finding.ts";
 
-/** The findings of all checks, and the capabilities of each endpoint. */
 export interface Diagnosis {
   readonly findings: readonly Finding[];
   readonly matrix: readonly EndpointRow[];
 }
 
-/** Checks everything a relayer depends on: chains, account, light clients, queries, proofs. Sends nothing. Rejects only on abort. */
+/**
+ * Checks all of a relayer's dependencies: chains, account, light clients, queries, proofs. Sends nothing. Rejects only on abort.
+ */
 export async function runDoctor(preview: Preview, signal: AbortSignal): Promise<Diagnosis> {
   const { config, localClient, connections, context } = preview;
   const { nowMs } = context.clock;
@@ -41,21 +42,19 @@ export async function runDoctor(preview: Preview, signal: AbortSignal): Promise<
   return { findings, matrix: await reading };
 }
 
-/** A chain to check. */
 interface CheckedChain {
   readonly chainId: string;
   readonly client: PooledChainClient;
   readonly role: "local" | "remote";
-  /** Wall-clock time, ms. */
   readonly nowMs: () => number;
 }
 
-/** Maximum age of the newest block. Beyond that, the chain has stopped or the clock is wrong. */
+/** Maximum age of the newest block. If it is older, the chain has stopped or this machine's clock is wrong. */
 const MAX_AGE_MS = 60_000;
-/** How far in the future a node's newest block may be, to allow for a normal clock difference. */
+/** Maximum time by which a node's newest block may be ahead of this clock. It allows for normal clock differences. */
 const MAX_AHEAD_MS = 10_000;
 
-/** Checks every endpoint of a chain and its newest block. Rejects only on abort. */
+/** Checks a chain's endpoints and its newest block. Rejects only on abort. */
 async function checkChain(chain: CheckedChain, signal: AbortSignal): Promise<readonly Finding[]> {
   const checks = await chain.client.pool.check(signal);
   signal.throwIfAborted();
@@ -94,10 +93,10 @@ function checkEndpoint({ chainId, nowMs }: CheckedChain, check: EndpointCheck, b
   return good(subject, `height ${latestHeight}, blocks from ${earliestHeight}`);
 }
 
-/** A client that expires in fewer hours than this is a problem. */
+/** The check reports a client that expires within this many hours as a problem. */
 const MIN_HOURS = 24;
 
-/** Checks one connection's light client and queries, and one proof end to end. Rejects only on abort. */
+/** Checks a connection's light client, its queries, and one proof end to end. Rejects only on abort. */
 async function checkConnection(
   preview: Preview,
   connection: PreviewConnection,

@@ -12,18 +12,17 @@ import {
   steadyState,
 } from "./steady-state.ts";
 
-/** What a forecast depends on. */
 export interface ForecastInput extends MarketFacts {
   readonly loads: readonly QueryLoad[];
 }
 
-/** What queries cost in a market and how late they are, based on their periods and the gas per result. */
+/** The queries' costs and lateness in a market, based on their periods and their gas per result. */
 export interface Forecast extends SteadyState {
-  /** Changes that would make the results timely, with their cost. Empty if the results are timely. */
+  /** Changes that would make late results timely, with their cost. Empty if results are timely. */
   readonly remedies: readonly Remedy[];
 }
 
-/** Forecasts the steady state. Cheap enough to run for each status: linear in the number of loads. */
+/** Forecasts the steady state. Cheap enough to run for each status request: linear in the number of loads. */
 export function forecast({ loads, ...facts }: ForecastInput): Forecast {
   const demand = demandOf(loads, facts);
   const steady = steadyState(demand);
@@ -35,7 +34,6 @@ export function forecast({ loads, ...facts }: ForecastInput): Forecast {
   return { ...steady, remedies: remediesFor(demand, steady, quiet) };
 }
 
-/** A registered query. */
 export interface RegisteredLoad extends QueryLoad {
   readonly id: bigint;
   readonly owner: string;
@@ -43,7 +41,7 @@ export interface RegisteredLoad extends QueryLoad {
   readonly ageBlocks: bigint | undefined;
 }
 
-/** The gas that a query's results used over a period, and their cost. Query 0 represents light clients without a query. */
+/** A query's gas and cost over a period. Query 0 represents light clients without a query. */
 interface MeasuredQuery {
   readonly queryId: bigint;
   readonly owner: string;
@@ -52,7 +50,7 @@ interface MeasuredQuery {
   readonly fee: bigint;
 }
 
-/** Measurements from one period, from which the future is estimated. */
+/** Measurements over one period. The forecast extrapolates from them. */
 export interface Regime {
   readonly name: "hours" | "days" | "month";
   /** Time during which the relayer ran, ms. */
@@ -62,31 +60,28 @@ export interface Regime {
   readonly queries: readonly MeasuredQuery[];
 }
 
-/** Prices used in a spending forecast. */
 export const FORECAST_PRICES = ["now", "cap"] as const;
 export type ForecastPrice = (typeof FORECAST_PRICES)[number];
 
 export interface SpendingInput {
   readonly loads: readonly RegisteredLoad[];
-  /** Time between two local blocks, ms; undefined until known. */
+  /** Local block time, ms; undefined until known. */
   readonly blockMs: number | undefined;
   /** Blocks by which the fee market delays each result; see {@link SteadyState.lateBlocks}. */
   readonly lateBlocks: number;
   readonly regimes: readonly Regime[];
-  /** Fees in each of the last whole hours; they determine the width of the estimate. */
+  /** Fees of each of the last whole hours. These fees determine the width of the estimate. */
   readonly hours: readonly { readonly fee: bigint }[];
-  /** Price paid per unit of gas used: now, and when the price is at `gas.max_price`. */
+  /** Price paid per unit of gas used: now, and with the gas price at `gas.max_price`. */
   readonly price: Record<ForecastPrice, Dec18>;
   /** Costs of the month so far. */
   readonly month: readonly MeasuredQuery[];
   readonly monthLeftMs: number;
-  /**
-   * Amount that may be spent: the balance without its reserve, or what is left of the fee grant. Undefined: unknown.
-   */
+  /** Amount that the relayer may spend: the balance minus its reserve, or the rest of the fee grant. Undefined if unknown. */
   readonly available: bigint | undefined;
 }
 
-/** An estimate with its width. `low` equals `high` only if no more fees are expected. */
+/** An estimate with its width. `low` equals `high` only if no further fees are expected. */
 export interface Range {
   readonly low: bigint;
   readonly expected: bigint;
@@ -101,37 +96,42 @@ export interface TimeLeft {
   readonly latestMs: number;
 }
 
-/** Expected payments, based on measurements. */
 export interface SpendingForecast {
-  /** Measured periods on which the estimate is based; without one, there is no forecast. */
+  /** The periods on which the estimate is based. Without a period, there is no forecast. */
   readonly regimes: readonly { readonly name: Regime["name"]; readonly feePerDay: bigint }[];
-  /** Relative width added to the regimes on both sides. */
+  /** Relative width that widens the regimes' range on both sides. */
   readonly width: number;
   readonly perDay: Record<ForecastPrice, Range>;
-  /** Fees for the whole month: those so far and those to come. */
+  /** Fees for the whole month, both past and expected. */
   readonly month: Record<ForecastPrice, Range>;
   readonly empty: Record<ForecastPrice, TimeLeft | undefined>;
-  /** What each owner will have cost by the end of the month, most expensive first. */
+  /** Each owner's expected cost by the end of the month, most expensive first. */
   readonly owners: readonly { readonly owner: string; readonly spent: bigint; readonly month: Range }[];
-  /** Registered queries that did not exist throughout the longest regime, and measured queries that no longer exist. */
+  /** Number of registered queries younger than the longest regime, plus measured queries that no longer exist. */
   readonly newQueries: number;
   readonly goneQueries: number;
 }
 
 /** A regime with less running time is not meaningful. */
 const MIN_RUNNING_MS = 10 * MINUTE_MS;
-/** A new query that has had results for a shorter time is estimated from its period. */
+/** The forecast estimates a younger query from its update period. */
 const MIN_AGE_MS = 30 * MINUTE_MS;
-/** Minimum width of an estimate: a single block, result or price can shift it by this much. */
+/** Minimum width of an estimate. A single block, result or price can shift it by this much. */
 const MIN_WIDTH = 0.05;
-/** Width when there are too few hours to determine how much they vary. */
+/** Width if there are too few hours to measure how much they vary. */
 const UNKNOWN_WIDTH = 0.5;
 const MIN_HOURS = 3;
 
 /**
- * Forecasts spending: the gas that registered queries use in each regime, at a gas price. A query registered within a regime
- * counts at its rate since its registration, or else at a rate derived from its period, the market's lateness and the measured
- * gas per result. Removed queries do not count. Undefined unless a regime has ten minutes of running time.
+ * Forecasts spending from the gas that the registered queries use in each regime, at a gas price. Returns undefined unless a regime
+ * has ten minutes of running time.
+ *
+ * | query | gas rate |
+ * |---|---|
+ * | registered before the regime | measured over the regime |
+ * | registered within the regime | measured since its registration |
+ * | too new to measure | period, market lateness, and measured gas per result |
+ * | removed | none |
  */
 export function forecastSpending(input: SpendingInput): SpendingForecast | undefined {
   const { price, month, monthLeftMs, available } = input;
@@ -180,7 +180,6 @@ function feesByOwner(queries: readonly MeasuredQuery[]): ReadonlyMap<string, big
   return fees;
 }
 
-/** Gas per day in a regime, by owner. */
 function gasByOwner(input: SpendingInput, regime: Regime): ReadonlyMap<string, Dec18> {
   const measured = new Map(regime.queries.map((one) => [one.queryId, one]));
   const meanOf = gasOfResult(regime.queries);
@@ -198,7 +197,7 @@ function gasByOwner(input: SpendingInput, regime: Regime): ReadonlyMap<string, D
   return rates;
 }
 
-/** A query's measured daily gas; undefined for a new query, which has too few results. */
+/** A query's measured daily gas; undefined for a new query with too few results. */
 function measuredGas(
   load: RegisteredLoad,
   sum: MeasuredQuery | undefined,
@@ -210,12 +209,12 @@ function measuredGas(
   if (ageMs === undefined ? sum !== undefined : ageMs >= lengthMs) return gasPerDay(used, runningMs);
   const servedMs = Math.min(ageMs ?? 0, runningMs);
   if (sum !== undefined && sum.results > 0 && servedMs >= MIN_AGE_MS) return gasPerDay(used, servedMs);
-  // Nobody knows how often a TX query has a result.
+  // A TX query's rate of results cannot be predicted.
   const isPlanned = load.updatePeriod !== undefined && blockMs !== undefined;
   return isPlanned ? undefined : gasPerDay(used, Math.max(servedMs, MIN_AGE_MS));
 }
 
-/** A query's daily gas if it has as many results as in the steady state. */
+/** A query's daily gas at its steady-state rate of results. */
 function plannedGas(
   { updatePeriod }: RegisteredLoad,
   gasOfOne: Dec18,
@@ -243,7 +242,6 @@ function gasOfResult(queries: readonly MeasuredQuery[]): (load: RegisteredLoad) 
   return ({ owner, gas }) => meanGas(owners.get(owner)) ?? all ?? gas * DEC18_ONE;
 }
 
-/** Mean gas per result; undefined without results. */
 function meanGas(sum: Pick<MeasuredQuery, "gas" | "results"> | undefined): Dec18 | undefined {
   return sum === undefined || sum.results === 0 ? undefined : (sum.gas * DEC18_ONE) / BigInt(sum.results);
 }
@@ -257,7 +255,7 @@ function widthOf(hours: SpendingInput["hours"]): number {
   return Math.min(1, Math.max(MIN_WIDTH, (2 * Math.sqrt(variance / fees.length)) / mean));
 }
 
-/** Fees for the lowest and highest gas, widened, and for the mean gas in between. Fees already spent are added to each. */
+/** Computes fees for the lowest and highest gas, widened, and for the mean gas. Adds past fees to each. */
 function feeRange(
   gas: readonly Dec18[],
   price: Dec18,

@@ -12,7 +12,7 @@ import { forecast, type RegisteredLoad } from "./forecast.ts";
 import type { MarketStatus } from "./market-view.ts";
 import { FEE_FACTOR, type MarketFacts } from "./steady-state.ts";
 
-/** Returns the price above which only urgent results are sent. */
+/** Returns the price above which the relayer sends only urgent results. */
 export function ceilingOf(
   { gas }: { readonly gas: { readonly price?: { readonly comfortable: Dec18 } | undefined } },
   { minBaseGasPrice }: Pick<MarketParams, "minBaseGasPrice">,
@@ -20,10 +20,10 @@ export function ceilingOf(
   return gas.price?.comfortable ?? 2n * minBaseGasPrice;
 }
 
-/** A cap above this multiple of the minimum offers no protection: the price gets that high only when blocks are full. */
+/** A price cap above this multiple of the minimum offers no protection. The price gets that high only when blocks are full. */
 const USEFUL_CAP = 100n;
 
-/** Returns what is wrong with the configured prices, and what to do. Undefined if they suit the market. */
+/** Returns a problem of the configured prices and the remedy; undefined if the prices suit the market. */
 export function adviseOnPrices(
   { ceiling, cap }: { readonly ceiling: Dec18; readonly cap: Dec18 },
   { minBaseGasPrice: minimum }: Pick<MarketParams, "minBaseGasPrice">,
@@ -44,10 +44,9 @@ export function adviseOnPrices(
   return undefined;
 }
 
-/** Settings that determine what a transaction costs. */
 type FeeConfig = Pick<RelayerConfig, "gas" | "batch" | "connections">;
 
-/** Returns the part of a forecast's input that comes from the configuration. */
+/** Returns the part of a forecast's input that the configuration determines. */
 export function configuredCosts(
   { gas, batch, connections }: FeeConfig,
   params: MarketParams,
@@ -63,24 +62,23 @@ export function configuredCosts(
   };
 }
 
-/** Returns a transaction's gas excluding its results, assuming one update per client. */
+/** Returns a transaction's gas without its results, assuming one update per client. */
 function fixedGasOf({ connections }: Pick<RelayerConfig, "connections">): bigint {
   return GAS_PER_TRANSACTION + GAS_PER_CLIENT_UPDATE * BigInt(connections.length);
 }
 
-/** What is known about a query beyond its registration. */
 interface QueryFacts {
-  /** Time between two local blocks, ms; undefined until known. */
+  /** Local block time, ms; undefined until known. */
   readonly blockMs: number | undefined;
-  /** Time between two remote blocks, ms; 0 if unknown. */
+  /** Remote block time, ms; 0 if unknown. */
   readonly remoteMs: number;
   /** Measured gas per result; undefined if not learned. */
   readonly gas?: bigint | undefined;
-  /** Newest local height; undefined if there is none. */
+  /** Newest local height; undefined if unknown. */
   readonly height?: bigint | undefined;
 }
 
-/** Returns a registered query's load. A KV query's next result needs a newer remote block. */
+/** Returns a registered query's load. A KV query's next result requires a newer remote block. */
 export function loadOf(
   query: RegisteredQuery,
   { queries }: Pick<RelayerConfig, "queries">,
@@ -90,7 +88,7 @@ export function loadOf(
   const { id, owner, type, registeredAtHeight } = query;
   const remotePeriod = Math.round((remoteMs * Number(maxInt(least, 1n))) / (blockMs ?? Infinity));
   const used = gas ?? gasGuess(query, callbacks);
-  // A query of the genesis has no height: it was there from the beginning.
+  // A query from the genesis state has no registration height. It has existed from the beginning.
   const hasAge = height !== undefined && registeredAtHeight > 0n && height > registeredAtHeight;
   return {
     id,
@@ -103,13 +101,11 @@ export function loadOf(
   };
 }
 
-/** A chain's newest known block time, ms. */
 interface BlockTimes {
   readonly view: () => { readonly blockMs: number | undefined };
 }
 
 export interface LoadDeps {
-  /** Learned gas per result. */
   readonly gasOf: (queryId: bigint) => bigint | undefined;
   readonly registry: Pick<Registry, "states">;
   readonly watches: {
@@ -119,7 +115,6 @@ export interface LoadDeps {
   readonly localHeight: () => bigint;
 }
 
-/** Returns the loads of all served queries. */
 export function createLoads(
   config: Pick<RelayerConfig, "queries">,
   { gasOf, registry, watches, localHeight }: LoadDeps,
@@ -130,7 +125,7 @@ export function createLoads(
     const remotes = new Map(watches.connections.map(({ id, remote }) => [id, remote.view().blockMs ?? 0]));
     return registry.states().map((state) => {
       const { query } = state;
-      // While its values do not change, it has a result in each of these intervals only.
+      // A query whose values do not change gets one result per this interval.
       const updatePeriod = unchangedReadOf(state)?.maxAge ?? query.updatePeriod;
       const remoteMs = remotes.get(query.connectionId) ?? 0;
       return loadOf({ ...query, updatePeriod }, config, { blockMs, remoteMs, gas: gasOf(query.id), height });
@@ -141,14 +136,14 @@ export function createLoads(
 interface MarketViewDeps {
   readonly market: Pick<Market, "status" | "params">;
   readonly loads: () => readonly RegisteredLoad[];
-  /** Time between two local blocks, ms; undefined until known. */
+  /** Local block time, ms; undefined until known. */
   readonly blockMs: () => number | undefined;
   readonly clock: { readonly monotonicMs: () => number };
 }
 
-/** Returns the fee market with a forecast for served KV queries; undefined before the first reading or without a fee market. */
+/** Returns the fee market with a forecast for the served KV queries; undefined before the first reading or without a fee market. */
 export function createMarketView(config: FeeConfig, deps: MarketViewDeps): () => MarketStatus | undefined {
-  // Several readers ask for the status of one block.
+  // Several readers ask for the status of the same block.
   let last: Pick<MarketStatus, "readAtHeight" | "othersGas" | "feeFactor" | "forecast"> | undefined;
   return () => {
     const status = deps.market.status();
@@ -167,7 +162,7 @@ export function createMarketView(config: FeeConfig, deps: MarketViewDeps): () =>
   };
 }
 
-/** Returns the expected fee for a transaction with these results, as many as fit in it. `price` is per unit of gas. */
+/** Returns the expected fee for a transaction with these results, as many as fit. `price` is per unit of gas. */
 export function transactionFee(
   config: FeeConfig,
   resultGas: readonly bigint[],

@@ -39,7 +39,7 @@ export function marketJson(market: MarketStatus): JsonObject {
   };
 }
 
-/** Converts a forecast to JSON. Gas and amounts are strings. `late_blocks` is null if others leave no gas. */
+/** Converts a forecast to JSON. Gas and amounts are strings. `late_blocks` is null if others' transactions leave no gas. */
 export function forecastJson(forecast: Forecast): JsonObject {
   return {
     sustainable_gas: `${forecast.sustainableGas}`,
@@ -62,12 +62,11 @@ function remedyJson(remedy: Remedy): JsonObject {
   return { kind, ceiling: formatDec18(remedy.ceiling), burst_results: remedy.burstResults, ...cost };
 }
 
-/** JSON cannot represent infinity. */
 function lateBlocksJson(lateBlocks: number): number | null {
   return Number.isFinite(lateBlocks) ? oneDecimal(lateBlocks) : null;
 }
 
-/** One decimal, or three digits for values below 10: a market may sustain only a tenth of a result per block. */
+/** Keeps one decimal, or three digits below 10. A market may sustain only a tenth of a result per block. */
 function threeDigits(value: number): number {
   return value < 10 ? Number(value.toPrecision(3)) : oneDecimal(value);
 }
@@ -76,7 +75,7 @@ function oneDecimal(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
-/** Number of blocks over which this relayer's gas is averaged: about one scrape interval. */
+/** Number of blocks over which the gauge averages this relayer's gas: about one scrape interval. */
 const OWN_BLOCKS = 10;
 
 const MARKET_GAUGES = answering<MarketStatus>("What does it cost?", [
@@ -139,7 +138,7 @@ const MARKET_GAUGES = answering<MarketStatus>("What does it cost?", [
   },
 ]);
 
-/** Registers the fee market gauges. All are absent without a fee market, or while the newest reading is over a minute old. */
+/** Registers the fee market gauges. The gauges are absent without a fee market, or if the newest reading is over a minute old. */
 export function registerMarketGauges(registry: Registry, market: () => MarketStatus | undefined): void {
   registerStatusMetrics(registry, MARKET_GAUGES, () => {
     const present = market();
@@ -148,19 +147,19 @@ export function registerMarketGauges(registry: Registry, market: () => MarketSta
 }
 
 interface MarketLogDeps {
-  /** undefined without a reading. */
+  /** Undefined without a reading. */
   readonly market: () => MarketStatus | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
 const INTERVAL_MS = 5_000;
-/** How long a change must last before the state begins or ends, since demand close to the market's limit crosses it often. */
+/** Minimum duration before the state begins or ends. Demand close to the market's limit crosses the limit often. */
 const HELD_MS = 60_000;
 
 /**
- * Creates a service that logs a warning when the state "demand-above-market" begins and a line when it ends, both with the
- * figures. Without a fresh reading, the state is unchanged. Never fails.
+ * Creates a service that logs a warning when the state "demand-above-market" begins and a line when it ends. Both lines contain the
+ * figures. Without a fresh reading, the state does not change. Never fails.
  */
 export function createMarketLog({ market, clock, logger }: MarketLogDeps): Service {
   let isLogged = false;

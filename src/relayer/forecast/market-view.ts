@@ -2,35 +2,36 @@ import { type Dec18, dec18ToNumber, quoDec18 } from "../../platform/base/decimal
 import type { MarketReading } from "../gas-budget/create-market.ts";
 import type { Forecast } from "./forecast.ts";
 
-/** The fee market as the relayer sees it at one moment, and the cost of the served queries in it. */
+/** The fee market at one moment, and the served queries' cost in it. */
 export interface MarketStatus extends Omit<MarketReading, "readAtMs"> {
-  /** Time since the read, ms. */
   readonly sinceReadMs: number;
-  /** The measured factor, or an estimate if the last blocks contain no transactions of our own. */
+  /** The measured factor, or an estimate if the last blocks contain none of the relayer's transactions. */
   readonly feeFactor: Dec18;
   readonly forecast: Forecast;
 }
 
-/** Age, in ms, beyond which a reading of the fee market is out of date. */
+/** Age at which a fee market reading is out of date, ms. */
 const FRESH_MS = 60_000;
 
-/** Returns whether the reading is recent enough to describe the current market. */
+/** Returns true if the reading is recent enough to describe the current market. */
 export function isFresh({ sinceReadMs }: MarketStatus): boolean {
   return sinceReadMs <= FRESH_MS;
 }
 
 /**
- * Returns whether timely results would need more gas than the market can sustain at its current price: the state
- * "demand-above-market". This is not a failure: results are included, but late.
+ * Returns true if timely results would need more gas than the market can sustain at its current price (the state
+ * "demand-above-market"). Blocks still include the results, but late.
  */
 export function isDemandAboveMarket({ forecast: { demandGas, sustainableGas } }: MarketStatus): boolean {
   return demandGas > sustainableGas;
 }
 
-/** Longest lateness that a market can explain: about an hour. If others leave no gas, results are delayed indefinitely. */
+/**
+ * Maximum lateness that a market explains: about an hour. If others' transactions leave no gas, results are delayed indefinitely.
+ */
 const MAX_LATE_BLOCKS = 1_000;
 
-/** Returns by how many blocks the fee market delays results, rounded up; 0 without a recent reading. At most 1,000. */
+/** Returns by how many blocks the fee market delays results, rounded up and at most 1,000; 0 without a recent reading. */
 export function expectedLateBlocks(market: MarketStatus): bigint {
   if (!isFresh(market) || !isDemandAboveMarket(market)) return 0n;
   return BigInt(Math.min(MAX_LATE_BLOCKS, Math.ceil(market.forecast.lateBlocks)));
@@ -46,12 +47,12 @@ export function priceRatio(price: Dec18, of: Dec18): string {
   return String(Number(dec18ToNumber(quoDec18(price, of)).toPrecision(3)));
 }
 
-/** Returns this relayer's mean gas over the newest blocks with a reading, at most `count`; undefined if there are none. */
+/** Returns this relayer's mean gas over the newest blocks with a reading, at most `count`; undefined without such blocks. */
 export function meanOwnGas({ blocks }: MarketStatus, count: number): bigint | undefined {
   return mean(blocks.slice(-count).map(({ ownGas }) => ownGas));
 }
 
-/** Returns others' mean gas over the blocks for which it is known; undefined if there are none. */
+/** Returns others' mean gas over the blocks for which it is known; undefined without such blocks. */
 export function meanOthersGas({ blocks }: MarketStatus): bigint | undefined {
   return mean(blocks.flatMap(({ othersGas }) => othersGas ?? []));
 }

@@ -10,13 +10,12 @@ import { type Dec18, DEC18_ONE } from "../../platform/base/decimal.ts";
 import { minInt } from "../../platform/base/integers.ts";
 import { ceilQuo, type Demand, rateFactor, type SteadyState } from "./steady-state.ts";
 
-/** A change that reduces the lateness. */
 export type Remedy =
-  /** all update periods are multiplied by `factor`; absent if others leave no gas */
+  /** multiply all update periods by `factor`; absent if others leave no gas */
   | { readonly kind: "longer-periods"; readonly factor: number; readonly costPerDay: bigint }
   /**
-   * raising the ceiling to `ceiling`, twice the current value, lets one burst send `burstResults` results but leaves the steady
-   * state unchanged. `costPerDay` is the cost of one such burst per day
+   * raise the price ceiling to `ceiling`, twice its current value. One burst can then send `burstResults` results. The steady state
+   * does not change. `costPerDay` is the cost of one burst per day
    */
   | {
       readonly kind: "higher-ceiling";
@@ -24,10 +23,13 @@ export type Remedy =
       readonly burstResults: number;
       readonly costPerDay: bigint;
     }
-  /** results do not call their contracts; absent if that saves nothing */
+  /** deliver results without calling their contracts; absent if that saves nothing */
   | { readonly kind: "fewer-callbacks"; readonly lateBlocks: number; readonly costPerDay: bigint };
 
-/** Returns what would reduce `steady`'s lateness. `quiet`: steady state without callbacks; undefined if that saves nothing. */
+/**
+ * Returns changes that would reduce `steady`'s lateness. `quiet` is the steady state without callbacks; undefined if that saves
+ * nothing.
+ */
 export function remediesFor(
   demand: Demand,
   steady: SteadyState,
@@ -49,12 +51,12 @@ export function remediesFor(
   ];
 }
 
-/** Upper limit for a burst: while demand is only slightly above the market, the price takes very long to reach a ceiling. */
+/** Maximum length of a burst. If demand is only slightly above the market, the price takes very long to reach a ceiling. */
 const MAX_BURST_BLOCKS = 1_000;
 
 /**
- * Simulates one burst from the lowest price, with one result pending for every query. It ends once the price has reached
- * `ceiling`, or once the market can sustain the results that are still pending.
+ * Simulates one burst from the lowest price, with one pending result per query. The burst ends at the price `ceiling`, or once the
+ * market can sustain the remaining results.
  */
 function burstUpTo(
   { groups, params, othersGas, feeFactor, batch }: Demand,
@@ -81,7 +83,7 @@ function burstUpTo(
     const share = Math.max(0, Math.min(1, Number(gas - batch.fixedGas) / dueGas));
     results += share * groups.reduce((sum, { queries }, index) => sum + queries * (due[index] ?? 0), 0);
     fees += gas * state.baseGasPrice * feeFactor;
-    // A query has one result at most, which is sent once: the next is due after its period.
+    // A query has at most one pending result. Its next result is due after its period.
     due = groups.map(({ updatePeriod }, index) =>
       Math.min(1, (due[index] ?? 0) * (1 - share) + 1 / Number(updatePeriod)),
     );

@@ -8,57 +8,55 @@ export interface QueryLoad {
   readonly queries: number;
   /** Local blocks between two results of a query, at least 1; undefined for a TX query, whose results arrive irregularly. */
   readonly updatePeriod: bigint | undefined;
-  /** Gas per result. */
   readonly gas: bigint;
-  /** Gas per result if the chain does not call the contract. Equal to `gas` for a query without a callback. */
+  /** Gas per result if the chain does not call the contract. Equals `gas` for a query without a callback. */
   readonly gasWithoutCallback: bigint;
 }
 
 /**
- * Fees are paid for gas limits at the offered price. The limit and the price slightly exceed the gas used and the price charged,
- * together by about this factor, which applies until one has been measured.
+ * Estimate of fees paid relative to gas used × block price. Gas limit and offered price both include a margin. The estimate applies
+ * until the relayer has measured the factor.
  */
 export const FEE_FACTOR = parseDec18("1.05");
 
-/** What determines the cost of results in a market, apart from the queries themselves. */
+/** The facts besides the queries that determine the cost of results. */
 export interface MarketFacts {
   readonly params: MarketParams;
-  /** Others' gas per block. */
   readonly othersGas: bigint;
-  /** Price up to which a burst may send a backlog. */
+  /** Maximum price at which a burst may send a backlog. */
   readonly ceiling: Dec18;
-  /** Time between two local blocks, ms. */
   readonly blockMs: number;
-  /** Price paid per unit of gas used, divided by the block's price: fees are paid for gas limits, which include a margin. */
+  /** Price paid per unit of gas used, divided by the block's price. Fees are paid for gas limits, which include a margin. */
   readonly feeFactor: Dec18;
   readonly batch: {
-    /** Extra gas in each block with results: transaction and client updates. 0 if `QueryLoad.gas` includes a share of it. */
+    /** Extra gas in each block with results, for transaction and client updates. 0 if `QueryLoad.gas` includes a share of it. */
     readonly fixedGas: bigint;
     /** Share of a block that a burst may use, per mille. */
     readonly blockSharePermille: bigint;
   };
 }
 
-/** The cost of a set of queries at a market's lowest price, and how late their results are if nothing changes. */
+/** The queries' cost at the market's lowest price and their lateness, if nothing changes. */
 export interface SteadyState {
-  /** Gas that the relayer can use per block without changing the price: the target minus others' gas. */
+  /** Gas per block that the relayer can use without changing the price: the market's target minus others' gas. */
   readonly sustainableGas: bigint;
-  /** Gas per block if every result were on time, rounded up. Demand is above the market when this exceeds `sustainableGas`. */
+  /** Gas per block with every result on time, rounded up. Demand is above the market if it exceeds `sustainableGas`. */
   readonly demandGas: bigint;
   /** Results per block that the market can sustain, in the proportions of the steady state. */
   readonly sustainableResults: number;
-  /** Results per block if every result were on time. */
+  /** Results per block with every result on time. */
   readonly demandResults: number;
-  /** Blocks by which each result is late in steady state; 0 if the market meets the demand, `Infinity` if others leave no gas. */
+  /**
+   * Blocks by which each result is late in the steady state; 0 if the market meets the demand, `Infinity` if others leave no gas.
+   */
   readonly lateBlocks: number;
   readonly resultsPerDay: number;
-  /** Fees per day, in units of the fee denom, rounded up. */
+  /** In the fee denom's base unit, rounded up. */
   readonly costPerDay: bigint;
-  /** Fees per result, in units of the fee denom; 0 without results. */
+  /** In the fee denom's base unit; 0 without results. */
   readonly costPerResult: Dec18;
 }
 
-/** Queries with the same period. */
 interface Group {
   readonly queries: number;
   readonly updatePeriod: bigint;
@@ -66,12 +64,11 @@ interface Group {
   readonly gas: bigint;
 }
 
-/** The queries in a market. */
 export interface Demand extends MarketFacts {
   readonly groups: readonly Group[];
 }
 
-/** Groups KV queries by period: results with the same period are equally late, so only the sum of their gas matters. */
+/** Groups KV queries by period. Results with the same period are equally late, so only their total gas matters. */
 export function demandOf(
   loads: readonly QueryLoad[],
   facts: MarketFacts,
@@ -91,9 +88,8 @@ export function demandOf(
 /**
  * Computes the steady state. Linear in the number of distinct periods.
  *
- * The relayer sends the latest results first and fills each block up to the market's target. If the demand exceeds that, the
- * lateness of all results approaches the same number of blocks L, at which the sum of gas / (period + L) equals the gas that the
- * market can sustain.
+ * The relayer sends the latest results first and fills each block up to the market's target. If demand exceeds the target, the
+ * lateness of all results converges to L blocks. At L, the sum of gas / (period + L) equals the sustainable gas.
  */
 export function steadyState(demand: Demand): SteadyState {
   const { params, othersGas, feeFactor, blockMs } = demand;
@@ -119,12 +115,11 @@ export function steadyState(demand: Demand): SteadyState {
   };
 }
 
-/** Returns the fees for gas at a price, in units of the fee denom, rounded up. */
+/** Returns the fees for gas at a price, in the fee denom's base unit, rounded up. */
 export function feesOf(gas: Dec18, price: Dec18): bigint {
   return ceilQuo(gas * price, DEC18_ONE * DEC18_ONE);
 }
 
-/** Returns the gas per day if `gas` is used once per interval. */
 export function gasPerDay(gas: Dec18, intervalMs: number): Dec18 {
   const intervalUs = BigInt(Math.max(1, Math.round(intervalMs * 1_000)));
   return (gas * BigInt(DAY_MS * 1_000)) / intervalUs;
@@ -135,12 +130,11 @@ function perResult(fees: Dec18, results: number): Dec18 {
   return millionths === 0n ? 0n : (fees * 1_000_000n) / millionths;
 }
 
-/** Divides and rounds up. */
 export function ceilQuo(value: bigint, divisor: bigint): bigint {
   return (value + divisor - 1n) / divisor;
 }
 
-/** Returns gas and results per block if every result were on time, without floating-point error. */
+/** Returns gas and results per block with every result on time. Avoids floating-point errors. */
 function onTimeRate({ groups, batch }: Demand): { readonly gas: Dec18; readonly results: Dec18 } {
   let [gas, results] = [0n, 0n];
   for (const group of groups) {
@@ -151,8 +145,8 @@ function onTimeRate({ groups, batch }: Demand): { readonly gas: Dec18; readonly 
 }
 
 /**
- * Returns gas and results per block if all results are `lateBlocks` late. The queries' phases are independent, so with less than
- * one result per block, only that share of blocks incurs the fixed gas.
+ * Returns gas and results per block if all results are `lateBlocks` late. Query phases are independent. With less than one result
+ * per block, only that share of blocks uses the fixed gas.
  */
 function rateAt(
   { groups, batch }: Pick<Demand, "groups" | "batch">,
@@ -167,13 +161,12 @@ function rateAt(
   return { gas: gas + Number(batch.fixedGas) * Math.min(results, 1), results };
 }
 
-/** Number of bisection steps, which is more than a double has digits. */
+/** More steps than a double has digits. */
 const BISECTIONS = 100;
 
-/** Returns the lateness at which the queries use `gas` per block. */
 function lateBlocksAt(demand: Demand, gas: number): number {
   if (gas === 0) return Infinity;
-  // With L blocks of lateness no query has a rate above 1 / L, so at this bound they use less.
+  // With L blocks of lateness, no query's rate exceeds 1 / L. At this bound, the queries therefore use less than `gas`.
   const all = demand.groups.reduce(
     (sum, group) => sum + Number(group.gas) + group.queries * Number(demand.batch.fixedGas),
     0,
@@ -187,12 +180,12 @@ function lateBlocksAt(demand: Demand, gas: number): number {
   return high;
 }
 
-/** Returns the factor by which all rates must be multiplied so that the queries use `gas` per block. 0 without queries. */
+/** Returns the factor for all rates so that the queries use `gas` per block; 0 without queries. */
 export function rateFactor({ groups, batch }: Demand, gas: number): number {
   const { gas: own, results } = rateAt({ groups, batch: { ...batch, fixedGas: 0n } }, 0);
   if (results === 0) return 0;
   const fixed = Number(batch.fixedGas);
-  // With less than one result a block, each has the fixed gas of its own block.
+  // With less than one result per block, each result pays for its own block's fixed gas.
   const sparse = gas / (own + fixed * results);
   return results * sparse <= 1 ? sparse : (gas - fixed) / own;
 }

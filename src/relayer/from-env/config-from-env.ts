@@ -77,7 +77,7 @@ export function parseEnvYaml(
 
 function problemOf(issue: ConfigIssue): string {
   const { path, text, line } = issue;
-  // A variable of this program, which takes precedence over those of the Go relayer.
+  // This program's own variable takes precedence over the Go relayer's variable.
   if (line === 0) return formatConfigIssue(issue);
   const variable = ENV_VARIABLES.find(
     ({ key }) => key !== "" && (path === key || path.startsWith(`${key}.`)),
@@ -98,8 +98,8 @@ const ENDPOINT_VARIABLES = {
 } as const;
 
 /**
- * Returns both chain ids: from the environment, or else from an endpoint. Retries for `waitMs`, because the nodes may be starting
- * at the same time. Throws {@link UnknownChainError} or the signal's reason.
+ * Returns both chain ids, from the environment or from an endpoint. Retries for `waitMs`, because the nodes may start at the same
+ * time as the relayer. Throws {@link UnknownChainError} or the signal's reason.
  */
 export async function findChainIds(
   { chains }: Pick<EnvConfig, "chains">,

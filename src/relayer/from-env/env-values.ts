@@ -2,14 +2,13 @@ import { DAY_MS, HOUR_MS } from "../../platform/base/time.ts";
 import { parseGoBool } from "../../platform/base/integers.ts";
 import { issueText } from "../../platform/config/config-fields.ts";
 
-/** Environment variables by name. An empty value is treated as absent, as in the Go relayer. */
+/** Environment variables by name. As in the Go relayer, an empty value means absent. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Reads variables and collects their problems. */
 export interface EnvValues {
-  /** "NAME: what is wrong (what was expected)", in the order in which the variables were read. Never contains a value. */
+  /** Lines "NAME: what is wrong (what was expected)", in the order in which the variables were read. Never contains a value. */
   readonly problems: string[];
-  /** Settings whose effect differs from that in the Go relayer. */
+  /** Settings whose effect differs from their effect in the Go relayer. */
   readonly warnings: string[];
   readonly text: (name: string) => string | undefined;
   /** Like `text`, but an absent variable is a problem. */
@@ -26,7 +25,6 @@ export interface EnvValues {
   readonly problem: (name: string, problem: string, expected: string) => undefined;
 }
 
-/** Creates a reader of `environment`. */
 export function createEnvValues(environment: Environment): EnvValues {
   const problems: string[] = [];
   const problem: EnvValues["problem"] = (name, what, expected) => {
@@ -61,7 +59,7 @@ export function createEnvValues(environment: Environment): EnvValues {
   };
 }
 
-/** Parses a value unless it is absent; `parse` returns undefined for an invalid value. */
+/** Parses a value unless it is absent. `parse` returns undefined for an invalid value. */
 function parsed<T>(
   value: string | undefined,
   parse: (value: string) => T | undefined,
@@ -89,7 +87,7 @@ function wholeNumber(text: string): string | undefined {
   return /^\d{1,20}$/.test(text) ? text : undefined;
 }
 
-/** Accepts what Go's ParseFloat accepts for a positive number with at most 18 decimals, including "1e-3". */
+/** Accepts every positive number that Go's ParseFloat accepts and that has at most 18 decimals, for example "1e-3". */
 function goDecimal(text: string): string | undefined {
   if (/^\d{1,30}(?:\.\d{1,18})?$/.test(text)) return /[1-9]/.test(text) ? text : undefined;
   const value = /^\d*\.?\d*(?:[eE][+-]?\d{1,3})?$/.test(text) ? Number(text) : Number.NaN;

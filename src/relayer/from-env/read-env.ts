@@ -4,16 +4,15 @@ import { unknownVariables } from "./variables.ts";
 const LOCAL = "RELAYER_NEUTRON_CHAIN";
 const REMOTE = "RELAYER_TARGET_CHAIN";
 
-/** A configuration with the structure of the YAML file. Absent keys take their default values. */
+/** A configuration with the structure of the YAML file. An absent key has its default value. */
 type ConfigTree = Readonly<Record<string, unknown>>;
 
-/** A configuration read from the Go relayer's variables. */
 export interface EnvConfig {
-  /** Everything except chain ids that no variable sets. */
+  /** The configuration without the chain ids that no variable sets. */
   readonly tree: ConfigTree;
   /** Chain ids and endpoints. The Go relayer reads the ids from the endpoints. */
   readonly chains: Readonly<Record<"local" | "remote", EnvChain>>;
-  /** One line per invalid or missing variable. The configuration is usable only if there are no problems. */
+  /** One line per invalid or missing variable. The configuration is usable only if this is empty. */
   readonly problems: readonly string[];
   readonly warnings: readonly string[];
 }
@@ -71,7 +70,7 @@ function endpoints(values: EnvValues, name: string): readonly string[] {
   return urls;
 }
 
-/** A reference to the secret in the variable `name`, or in the file named by `<name>_FILE`. */
+/** Refers to the secret in the variable `name`, or in the file that `<name>_FILE` names. */
 function secretReference(values: EnvValues, name: string): ConfigTree | undefined {
   if (values.text(name) !== undefined) return { env: name };
   const file = values.text(`${name}_FILE`);
@@ -110,7 +109,7 @@ function keyring(values: EnvValues): ConfigTree {
 
 function gas(values: EnvValues): ConfigTree {
   const prices = gasPrices(values);
-  // Early versions had no variable for the denom.
+  // The Go relayer's early versions had no variable for the denom.
   const denom = values.text(`${LOCAL}_DENOM`) ?? (prices.length === 1 ? prices[0]?.denom : undefined);
   return without({
     denom,
@@ -128,7 +127,7 @@ interface GasPrice {
 
 const GAS_PRICES = `${LOCAL}_GAS_PRICES`;
 
-/** Prices such as "0.5untrn,0.1uatom". */
+/** Parses prices such as "0.5untrn,0.1uatom". */
 function gasPrices(values: EnvValues): readonly GasPrice[] {
   return values.list(GAS_PRICES).flatMap((coin) => {
     const [, price, denom] = /^(\d{1,30}(?:\.\d{1,18})?)([A-Za-z].*)$/.exec(coin) ?? [];
@@ -177,7 +176,7 @@ function deadlines(values: EnvValues): ConfigTree {
 
 function http(values: EnvValues): ConfigTree {
   return without({
-    // Go takes ":9999" as every address of the machine.
+    // In Go, ":9999" means port 9999 on all of the machine's addresses.
     listen: values.text("RELAYER_LISTEN_ADDR")?.replace(/^:/, "0.0.0.0:"),
     token: secretReference(values, "RELAYER_HTTP_TOKEN"),
     open_resubmit: values.bool("RELAYER_OPEN_RESUBMIT"),
@@ -197,7 +196,7 @@ const ZAP_LEVELS: ReadonlyMap<string, string> = new Map([
 function log(values: EnvValues): ConfigTree {
   return without({
     level: chosen(values, "LOGGER_LEVEL", ZAP_LEVELS),
-    // The Go relayer writes JSON, even to a terminal.
+    // The Go relayer logs JSON, even to a terminal.
     format: chosen(values, "LOGGER_ENCODING", ENCODINGS) ?? "json",
     outputs: nonEmpty(values.list("LOGGER_OUTPUTPATHS").map((path) => path.replace(/^file:\/\//, ""))),
     keys: without({

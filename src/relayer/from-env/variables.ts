@@ -1,11 +1,10 @@
 import type { Environment } from "./env-values.ts";
 
-/** A Go relayer variable and its key in the configuration file. */
 export interface EnvVariable {
   readonly name: string;
-  /** Configuration file key that the variable sets; "" if it has no effect. */
+  /** Configuration file key that the variable sets; "" if the variable has no effect. */
   readonly key: string;
-  /** Text for people: differences from the Go relayer, or why the variable has no effect. */
+  /** Explains to people how the effect differs from the Go relayer's, or why the variable has no effect. */
   readonly note: string;
 }
 
@@ -107,7 +106,7 @@ const LOGGER_VARIABLES: readonly EnvVariable[] = [
   { name: "LOGGER_SAMPLING_THEREAFTER", key: "", note: "not needed: a repeated error is logged once" },
 ];
 
-/** Variables that the Go relayer does not have. */
+/** Variables that only this relayer reads. */
 const OWN_VARIABLES: readonly EnvVariable[] = [
   {
     name: "RELAYER_MNEMONIC",
@@ -152,10 +151,10 @@ const OWN_VARIABLES: readonly EnvVariable[] = [
   },
 ];
 
-/** All known variables, including Go relayer variables that have no effect here. */
+/** All known variables, including the Go relayer's variables without effect here. */
 export const ENV_VARIABLES: readonly EnvVariable[] = [...GO_VARIABLES, ...LOGGER_VARIABLES, ...OWN_VARIABLES];
 
-/** Replaces the keys in a text with the variables that set them. A key with no matching variable is left unchanged. */
+/** Replaces the keys in a text with the variables that set them. Leaves a key without a variable unchanged. */
 export function nameVariables(text: string): string {
   return text.replace(
     /(?<![\w.])[a-z_]+(?:\.[a-z_0-9]+)*(?![\w.]*\w)/g,
@@ -163,7 +162,7 @@ export function nameVariables(text: string): string {
   );
 }
 
-/** Variables from examples and early versions that the Go relayer does not read, and what to set instead. */
+/** Variables from examples and early versions that the Go relayer does not read, each with its replacement. */
 const UNREAD: ReadonlyMap<string, string> = new Map([
   ["RELAYER_WEBSERVER_PORT", "set RELAYER_LISTEN_ADDR"],
   ["RELAYER_PROMETHEUS_PORT", "metrics are at RELAYER_LISTEN_ADDR, path /metrics"],
@@ -181,7 +180,7 @@ const UNREAD: ReadonlyMap<string, string> = new Map([
 
 const KNOWN: ReadonlySet<string> = new Set(ENV_VARIABLES.map(({ name }) => name));
 
-/** Prefixes for which unknown variables are reported. */
+/** Unknown variables with these prefixes cause a warning. */
 const PREFIXES = ["RELAYER_", "LOGGER_"] as const;
 
 /** Prefix of variables that only style the Go relayer's log lines. */

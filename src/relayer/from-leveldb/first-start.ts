@@ -3,14 +3,13 @@ import { join } from "node:path";
 import type { RelayerConfig } from "../config/relayer-config.ts";
 import { STORE_FILE } from "../state/store.ts";
 
-/** Whether a directory contains a LevelDB. */
 export function isLevelDb(directory: string): boolean {
   return existsSync(join(directory, "CURRENT"));
 }
 
 /**
- * Whether `state_dir` contains the Go relayer's storage but no store of ours, so that this is the first start after the Go
- * relayer. This function has its own file because `go-storage.ts` loads a native library.
+ * Returns true if `state_dir` contains the Go relayer's storage but no store of this relayer. If so, this is the first start after
+ * the Go relayer. This file is separate because `go-storage.ts` loads a native library.
  */
 export function isFirstAfterGo({ state_dir: stateDir }: RelayerConfig): boolean {
   return stateDir !== undefined && isLevelDb(stateDir) && !existsSync(join(stateDir, STORE_FILE));

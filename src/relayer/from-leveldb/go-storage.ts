@@ -7,7 +7,6 @@ import { isRecord } from "../../platform/base/json.ts";
 import { RelayError } from "../chain/relay-error.ts";
 import { isLevelDb } from "./first-start.ts";
 
-/** A query's remote transaction. */
 export interface GoTx {
   readonly queryId: bigint;
   /** Lower-case hex SHA-256 of the remote transaction. */
@@ -21,27 +20,25 @@ interface UnsuccessfulGoTx extends GoTx {
   readonly atMs: number;
 }
 
-/** The part of the Go relayer's storage that prevents transactions from being sent again. */
+/** The part of the Go relayer's storage that prevents duplicate deliveries. */
 export interface GoStorage {
-  /** By query id: the remote height up to which everything has been handled. KV queries have one too. */
+  /** By query id: the remote height up to which the Go relayer has handled everything. KV queries have an entry too. */
   readonly progress: Map<bigint, bigint>;
-  /** Transactions included in a local block. */
+  /** Transactions that a local block includes. */
   readonly committed: GoTx[];
   /** Transactions that were broadcast but not confirmed. */
   readonly submitted: GoTx[];
   readonly unsuccessful: UnsuccessfulGoTx[];
   /** The remote height of each uncommitted transaction, by {@link goTxKey}. */
   readonly heights: Map<string, bigint>;
-  /** Number of entries that the Go relayer does not write, or whose values cannot be read. */
+  /** Number of entries with an unknown key or an unreadable value. */
   unknown: number;
 }
 
-/** Identifies a query's transaction. */
 export function goTxKey({ queryId, hash }: GoTx): string {
   return `${queryId} ${hash}`;
 }
 
-/** Creates the contents of an empty storage. */
 export function emptyGoStorage(): GoStorage {
   return {
     progress: new Map(),
@@ -58,10 +55,13 @@ const MAX_UINT64 = 2n ** 64n - 1n;
 /**
  * Adds a storage entry (v0.3.0, `internal/storage/leveldb.go`). Keys are ASCII:
  *
- * - `<query id>`: the progress, decimal;
- * - `<query id><hash>`: JSON with the status;
- * - `unsuccessful_txs<query id><hash>` and `cached_txs<query id><hash>`: JSON with the error and the height, respectively;
- * - `submitted_txs<local hash>`: a copy of the status.
+ * | key | value |
+ * |---|---|
+ * | `<query id>` | decimal: the progress |
+ * | `<query id><hash>` | JSON: the status |
+ * | `unsuccessful_txs<query id><hash>` | JSON: the error |
+ * | `cached_txs<query id><hash>` | JSON: the height |
+ * | `submitted_txs<local hash>` | a copy of the status |
  */
 export function addGoEntry(storage: GoStorage, key: Uint8Array, value: Uint8Array): void {
   const name = latin1(key);
@@ -86,12 +86,12 @@ function addProgress({ progress }: GoStorage, queryId: bigint, value: Uint8Array
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** By key prefix. Each reader returns false for a value that it cannot read. */
+/** Readers by key prefix. A reader returns false for a value that it cannot read. */
 const READERS: Readonly<Record<string, (storage: GoStorage, tx: GoTx, fields: Fields) => boolean>> = {
   "": ({ committed, submitted }, tx, { status }) => {
     if (status === "Committed") committed.push(tx);
     else if (status === "Submitted") submitted.push(tx);
-    // Failed transactions have an `unsuccessful_txs` entry with the reason.
+    // A failed transaction also has an `unsuccessful_txs` entry with the reason.
     else return status === "ErrorOnSubmit" || status === "ErrorOnCommit";
     return true;
   },
@@ -117,14 +117,15 @@ function parseRecord(value: Uint8Array): Fields {
   }
 }
 
-/** Files that hold a LevelDB's contents. */
+/** Names of the files in a LevelDB directory. */
 const CONTENT = /^(?:CURRENT|MANIFEST-\d+|\d+\.(?:log|ldb|sst))$/;
 const LOCK_FILE = "LOCK";
 
 /**
- * Reads the Go relayer's storage without changing it. Opening a LevelDB writes to its directory, so this opens a temporary copy
- * below `scratch`. Throws `RelayError` "storage-unreadable" if a process has the storage open, or if it is damaged or not a
- * LevelDB.
+ * Reads the Go relayer's storage without changing it. Opening a LevelDB writes to its directory, so this function opens a temporary
+ * copy below `scratch`.
+ *
+ * Throws `RelayError` "storage-unreadable" if a process uses the storage, or if the directory is damaged or not a LevelDB.
  */
 export async function readGoStorage(directory: string, scratch: string): Promise<GoStorage> {
   if (!isLevelDb(directory))
@@ -160,7 +161,7 @@ async function readCopy(copy: string): Promise<GoStorage> {
   return storage;
 }
 
-/** Returns the process that has the storage open. Undefined if there is none, or on systems other than Linux. */
+/** Returns the id of the process that uses the storage; undefined if there is none, or on systems other than Linux. */
 function holderOf(directory: string): number | undefined {
   try {
     return flockHolder(
@@ -178,7 +179,7 @@ export function flockHolder(locks: string, inode: bigint): number | undefined {
   return row === undefined ? undefined : Number(row.trim().split(/\s+/)[4]);
 }
 
-/** The library's error only reports that the database is not open; the reason is in its cause. */
+/** The library's error only says that the database is not open. Its cause contains the reason. */
 function causeText(error: unknown): string {
   return error instanceof Error && error.cause !== undefined ? errorText(error.cause) : errorText(error);
 }

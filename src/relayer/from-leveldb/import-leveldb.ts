@@ -8,7 +8,6 @@ import { placeOf } from "../state/store-config.ts";
 import { attemptLimitsOf, openStore, type StoreDeps } from "../state/store.ts";
 import { type GoStorage, type GoTx, goTxKey, readGoStorage } from "./go-storage.ts";
 
-/** The result of an import. */
 export interface GoImport {
   readonly queries: readonly ImportedQuery[];
   /** Number of entries that could not be read. */
@@ -18,7 +17,7 @@ export interface GoImport {
 const FLUSH_MS = 120_000;
 
 /**
- * Imports the Go relayer's storage in `directory` into the configured store. The import is durable when this resolves. Throws
+ * Imports the Go relayer's storage in `directory` into the configured store. The import is durable once this resolves. Throws
  * `RelayError` "storage-unreadable", "state-in-use" or "state-unusable".
  */
 export async function importLevelDb(
@@ -35,7 +34,7 @@ export async function importLevelDb(
     );
   const scratch = place.kind === "sqlite" ? place.stateDir : tmpdir();
   createPrivateDirectory(scratch);
-  // Read the storage before creating the store, so that a failed import does not look like a finished one.
+  // Read the storage before creating the store. Otherwise a failed import would look like a completed one.
   const storage = await readGoStorage(directory, scratch);
   const options = { chainId: config.chain.id, limits: attemptLimitsOf(config.history) };
   const store = await openStore(place, options, deps);
@@ -48,32 +47,34 @@ export async function importLevelDb(
   }
 }
 
-/** Data imported for one query. */
 export interface ImportedQuery {
   readonly id: bigint;
-  /** The search continues above this remote height; undefined if the storage has no progress. */
+  /** The search continues above this remote height; undefined if the storage contains no progress. */
   readonly searchedTo: bigint | undefined;
-  /** Number of transactions that are not sent again. */
+  /** Number of transactions that the relayer does not send again. */
   readonly relayed: number;
-  /** Number of transactions in flight. They are sent again unless the local chain has them. */
+  /** Number of transactions in flight. The relayer sends them again unless the local chain has them. */
   readonly sending: number;
   readonly deadLetters: number;
-  /** Whether the journal already knew the query, in which case nothing was imported. */
+  /** True if the journal already knew the query. If so, nothing was imported for it. */
   readonly isKnown: boolean;
 }
 
 /**
- * Number of remote blocks for which a transaction of unknown height is remembered. The storage has no heights for committed
- * transactions. Only transactions above the progress matter: those in the block at which the Go relayer stopped.
+ * Number of remote blocks for which the journal stores a transaction of unknown height. The Go relayer stores no heights for
+ * committed transactions. Only those above the progress matter, in the block at which the Go relayer stopped.
  */
 const REMEMBERED_BLOCKS = 100_000n;
 
-/** Maximum number of transactions remembered per query. Beyond that, none are remembered: most are far below the progress. */
+/**
+ * Maximum number of stored transactions per query. The import stores none for a query with more, because most are far below the
+ * progress.
+ */
 const MAX_REMEMBERED = 100_000;
 
 /**
- * Imports the Go relayer's storage: progress, relayed transactions, transactions in flight, and unsuccessful transactions as dead
- * letters. Leaves queries that the journal already knows unchanged, so repeating the import changes nothing.
+ * Imports the Go relayer's progress, relayed transactions, and transactions in flight. Unsuccessful transactions become dead
+ * letters. Skips queries that the journal already knows, so repeating the import changes nothing.
  */
 export function importGoStorage(
   storage: GoStorage,
@@ -126,7 +127,7 @@ function importQuery(
     const remoteHeight = heightOf(tx);
     return remoteHeight === undefined ? [] : [{ ...tx, remoteHeight }];
   });
-  // The Go relayer never sends them again, even if they were lost, so the search starts below them.
+  // The Go relayer never resends these transactions, even if they were lost. The search therefore starts below them.
   const searchedTo = sending.reduce(
     (least: bigint | undefined, { remoteHeight }) =>
       least === undefined || remoteHeight > least ? least : remoteHeight - 1n,
@@ -137,7 +138,7 @@ function importQuery(
   const until = (searchedTo ?? 0n) + REMEMBERED_BLOCKS;
   for (const { hash } of relayed) journal.recordIncluded(id, hash, until);
   for (const tx of sending) journal.recordSending({ ...tx, localHeight: 1n });
-  // Oldest first, because the journal retains those that were added last.
+  // The oldest come first, because the journal retains the last ones added.
   for (const tx of unsuccessful.toSorted((a, b) => a.atMs - b.atMs))
     journal.recordDeadLetter({
       queryId: id,

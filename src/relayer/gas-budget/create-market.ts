@@ -24,11 +24,10 @@ export interface MarketOptions {
   readonly ceiling: Dec18 | undefined;
   /** `gas.max_price`, in `denom`. */
   readonly cap: Dec18;
-  /** Denom in which fees are paid. If it differs from the fee market's denom, the chain converts the price. */
+  /** Denom of the fees. If it differs from the fee market's denom, the chain converts the price. */
   readonly denom: string;
 }
 
-/** Gas price of a block. */
 interface BlockPrice {
   /** Price that the next block will charge. */
   readonly price: Dec18;
@@ -36,101 +35,97 @@ interface BlockPrice {
   readonly rise: Dec18;
 }
 
-/** The local chain's fee market, and how much of each block the relayer may use. */
+/** The local chain's fee market, and the share of each block that the relayer may use. */
 export interface Market {
-  /** Stores the parameters; undefined: the chain has no fee market. */
+  /** Stores the parameters. Undefined means that the chain has no fee market. */
   readonly setParams: (params: Params | undefined) => void;
-  /** The parameters; undefined without a fee market, in which case its state must not be read. */
+  /** The parameters; undefined without a fee market. Do not read the market's state without them. */
   readonly params: () => Params | undefined;
-  /** Records the state after a block. */
   readonly recordState: (height: bigint, state: State) => void;
-  /** Records the price at this height in the fee denom, for a market that uses another denom. */
+  /** Records this height's price in the fee denom, for a market with a different denom. */
   readonly recordFeePrice: (height: bigint, price: Dec18) => void;
-  /** Records the expected gas of a broadcast at this height, which the next block will probably include. */
+  /** Records the expected gas of a broadcast at this height. The next block will probably include it. */
   readonly recordSent: (height: bigint, gas: bigint) => void;
-  /** Records the gas and fee of one of our transactions in a block. */
+  /** Records the gas and fee of one of the relayer's transactions in a block. */
   readonly recordOwn: (height: bigint, gas: bigint, fee: bigint) => void;
-  /** Records that no more of our transactions can be found in blocks up to this height. */
+  /** Records that blocks up to this height contain no further transactions of the relayer. */
   readonly recordComplete: (height: bigint) => void;
-  /** Plans the budget for the block after `height`. Call it again once a state has been read. */
+  /** Plans the budget for the block after `height`. Call it again after reading a state. */
   readonly plan: (height: bigint, backlog: Backlog) => void;
-  /** Whether the state after block `height` is known because that state, or one from just before it, was read. */
+  /** Returns true if the state after block `height` is known, because this state or a slightly earlier one was read. */
   readonly isKnown: (height: bigint) => boolean;
   /** The last plan; undefined without a fee market, or if only `batch.block_share` limits a block. */
   readonly budget: () => MarketBudget | undefined;
   /**
-   * Price for a broadcast at `height` in the fee denom; undefined if it must be read from the chain. `ownGas` is this relayer's
-   * gas in the next block, including the broadcast.
+   * Price for a broadcast at `height` in the fee denom; undefined if the caller must read the price from the chain. `ownGas` is
+   * this relayer's gas in the next block, including the broadcast.
    */
   readonly priceAt: (height: bigint, ownGas?: bigint) => BlockPrice | undefined;
   /**
-   * Price in the last state that was read, in the fee denom; undefined without a fee market, before the first read, and while the
-   * price in this denom is unknown.
+   * Price in the last read state, in the fee denom. Undefined without a fee market, before the first read, and while the price in
+   * this denom is unknown.
    */
   readonly latestPrice: () => Dec18 | undefined;
-  /** Price above which only urgent results are sent, in the fee denom; undefined whenever `latestPrice` is. */
+  /** Price above which the relayer sends only urgent results, in the fee denom; undefined whenever `latestPrice` is. */
   readonly ceiling: () => Dec18 | undefined;
-  /** undefined without a fee market and before the first read. */
+  /** Undefined without a fee market and before the first read. */
   readonly status: () => MarketReading | undefined;
 }
 
-/** The fee market as last read. Prices are fee coins per unit of gas. */
+/** The fee market as last read. Prices are in the fee denom per unit of gas. */
 export interface MarketReading {
-  /** Denom of the price. */
   readonly denom: string;
   /** Local height after which the price was read. */
   readonly readAtHeight: bigint;
-  /** Time of that read, monotonic ms. */
+  /** Monotonic time of the read, ms. */
   readonly readAtMs: number;
   /** Price of the next block. */
   readonly price: Dec18;
-  /** Lowest price on the chain. */
+  /** The chain's minimum price. */
   readonly minimum: Dec18;
-  /** Price above which only urgent results are sent: `gas.price.comfortable`. Twice the minimum in phase "unpriced". */
+  /** Price above which the relayer sends only urgent results: `gas.price.comfortable`. Twice the minimum in phase "unpriced". */
   readonly ceiling: Dec18;
-  /** Price above which nothing is sent: `gas.max_price`. Equal to the ceiling in phase "unpriced". */
+  /** Price above which the relayer sends nothing: `gas.max_price`. Equals the ceiling in phase "unpriced". */
   readonly cap: Dec18;
   readonly phase: MarketPhase;
-  /** Gas per block at which the price stays unchanged. */
+  /** Gas per block that leaves the price unchanged. */
   readonly targetGas: bigint;
-  /** Others' gas per block, smoothed. */
+  /** Others' gas per block, as an exponential average. */
   readonly othersGas: bigint;
   /** Gas that the relayer may use in the next block. */
   readonly budgetGas: bigint;
   /**
-   * Fees in the last blocks, divided by gas used × price. Undefined if these blocks contain no transactions of our own, or if
-   * fees are paid in another denom.
+   * Fees in recent blocks, divided by gas used × price. Undefined if these blocks contain none of the relayer's transactions, or if
+   * the fee denom differs from the market's.
    */
   readonly feeFactor: Dec18 | undefined;
   /** Recent blocks, oldest first, at most 100. Blocks without a reading are absent. */
   readonly blocks: readonly MarketBlock[];
-  /** Prices of the last day, no earlier than the start, oldest first, at most 288. */
+  /** Prices of the last day, no earlier than the relayer's start, oldest first, at most 288. */
   readonly day: readonly PricePoint[];
 }
 
-/** One block of the local chain. */
 interface MarketBlock {
   readonly height: bigint;
-  /** Price paid by its transactions. */
+  /** Price that the block's transactions paid. */
   readonly price: Dec18;
-  /** Gas used by this relayer's transactions. */
   readonly ownGas: bigint;
-  /** Fees of these transactions, in units of the relayer's fee denom. */
+  /** Fees of the relayer's transactions, in the fee denom's base unit. */
   readonly ownFee: bigint;
-  /** Gas used by others; undefined if only an upper bound is known because the price stayed at the minimum. */
+  /** Gas used by others; undefined if only an upper bound is known, because the price stayed at the minimum. */
   readonly othersGas: bigint | undefined;
 }
 
-/** Number of states stored until our own gas in their blocks is known. */
+/** Number of stored states whose blocks' own gas is not yet known. */
 const MAX_STATES = 50;
-/** A state older than this many blocks cannot predict the next one. */
+/** A state older than this many blocks cannot predict the next state. */
 const MAX_PREDICTED = 5n;
 const MARKET_BLOCKS = 100;
 
-/** Weights given to the last block, in per mille. */
+/** Weight of the last block in an average, per mille. */
 const MEAN_WEIGHT = 300n;
 const DEVIATION_WEIGHT = 100n;
-/** Part of an estimate, in per mille, that remains after each block that reveals nothing about it. */
+/** Per mille of an estimate that remains after a block that reveals nothing about it. */
 const DECAY = 970n;
 const PERMILLE = 1_000n;
 
@@ -139,15 +134,15 @@ interface Readings {
   readonly sent: Map<bigint, bigint>;
   readonly own: Map<bigint, bigint>;
   readonly fees: Map<bigint, bigint>;
-  /** Height of the newest block with a transaction of our own; 0 before the first one. */
+  /** Height of the newest block with one of the relayer's transactions; 0 before the first one. */
   newestOwn: bigint;
-  /** Height of the last block whose gas was divided into ours and others'. */
+  /** Height of the last block whose gas was divided into own and others' gas. */
   divided: bigint;
   complete: bigint;
   latest: { readonly height: bigint; readonly atMs: number } | undefined;
 }
 
-/** Creates a market that has read nothing yet. `clock.monotonicMs` and `clock.nowMs` are in ms. */
+/** Creates a market that has read nothing yet. */
 export function createMarket(
   options: MarketOptions,
   clock: { readonly monotonicMs: () => number; readonly nowMs: () => number },
@@ -165,17 +160,17 @@ export function createMarket(
     budget = undefined;
     blocks.length = 0;
   };
-  /** The last block. A block with a transaction of our own exists even if no notice has announced it yet. */
+  /** The last block. A block with one of the relayer's transactions exists even if no notice has announced it yet. */
   const lastBlock = (height: bigint): bigint =>
     readings.newestOwn - height <= MAX_PREDICTED ? maxInt(height, readings.newestOwn) : height;
-  /** Price in the fee denom per unit of price in the market's denom; undefined: unknown. */
+  /** Price in the fee denom divided by price in the market's denom; undefined if unknown. */
   let rate: Dec18 | undefined;
   const rateOf = (known: Params): Dec18 | undefined => (known.feeDenom === options.denom ? DEC18_ONE : rate);
   const toMarket = (known: Params, price: Dec18): Dec18 | undefined => {
     const own = rateOf(known);
     return own === undefined ? undefined : quoDec18(price, own);
   };
-  /** Both in the market's denom. */
+  /** Both prices are in the market's denom. */
   const ceiling = (known: Params): Dec18 | undefined =>
     options.ceiling === undefined ? known.minBaseGasPrice * 2n : toMarket(known, options.ceiling);
   const capOf = (known: Params): Dec18 | undefined => toMarket(known, options.cap);
@@ -200,7 +195,7 @@ export function createMarket(
     recordState: (height, state) => {
       if (params === undefined) return;
       const { latest } = readings;
-      // The chain was reset, or a slow response came behind a newer one.
+      // Either the chain was reset, or a slow response arrived after a newer one.
       if (latest !== undefined && height <= latest.height) {
         if (latest.height - height < MAX_PREDICTED) return;
         forget();
@@ -255,7 +250,7 @@ export function createMarket(
     priceAt: (at, ownGas = 0n) => {
       const height = lastBlock(at);
       if (params === undefined || params.feeDenom !== options.denom) return undefined;
-      // Others that have begun to fill blocks probably go on.
+      // Others that have begun to fill blocks will probably continue.
       const high = maxInt(others.mean + 2n * others.deviation, blocks.at(-1)?.othersGas ?? 0n);
       const state = stateAt(readings, params, height, high);
       if (state === undefined) return undefined;
@@ -329,8 +324,8 @@ function dropOldest(byHeight: Map<bigint, unknown>): void {
 }
 
 /**
- * Returns the state after block `height`. If it was not read, it is computed from an earlier state, using the gas that was sent
- * and others' gas. Undefined if the state of none of the last blocks was read.
+ * Returns the state after block `height`. Without a read, it is computed from an earlier state, the gas that the relayer sent, and
+ * others' gas. Undefined if no state of the recent blocks was read.
  */
 function stateAt(
   { states, sent }: Readings,
@@ -357,7 +352,7 @@ interface DividedBlock {
   readonly bound: bigint;
 }
 
-/** Divides the gas in complete blocks into ours and others'. */
+/** Divides the gas in complete blocks into own and others' gas. */
 function* divideBlocks(readings: Readings, params: Params): Generator<DividedBlock> {
   const { states, own, fees, complete, latest } = readings;
   const end = minInt(complete, latest?.height ?? 0n);
@@ -376,7 +371,10 @@ function* divideBlocks(readings: Readings, params: Params): Generator<DividedBlo
   readings.divided = end;
 }
 
-/** Updates the exponential averages. They decay after a block that gives only a bound, as the minimum price does. */
+/**
+ * Updates the exponential averages. The averages decay after a block that reveals only an upper bound, for example a block at the
+ * minimum price.
+ */
 function updated({ mean, deviation }: OthersGas, { block, bound }: DividedBlock): OthersGas {
   const { othersGas } = block;
   if (othersGas === undefined)

@@ -3,7 +3,7 @@ import { maxInt, minInt } from "../../platform/base/integers.ts";
 
 /** Lowest and highest price over five minutes. */
 export interface PricePoint {
-  /** Wall-clock time at which the five minutes start, ms. */
+  /** Wall-clock start of the five minutes, ms. */
   readonly startMs: number;
   readonly low: Dec18;
   readonly high: Dec18;
@@ -12,7 +12,6 @@ export interface PricePoint {
 const PRICE_POINT_MS = 300_000;
 const PRICE_POINTS = 288;
 
-/** Adds a price to the last day's points and drops older points. */
 export function addPrice(day: PricePoint[], price: Dec18, nowMs: number): void {
   const startMs = nowMs - (nowMs % PRICE_POINT_MS);
   const last = day.at(-1);

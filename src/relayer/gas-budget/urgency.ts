@@ -4,7 +4,7 @@ import { DAY_MS } from "../../platform/base/time.ts";
 import { amountField, decimalField, issueText } from "../../platform/config/config-fields.ts";
 import type { RegisteredQuery } from "../chain/registered-query.ts";
 
-/** The schema of `urgency`: queries worth a higher price. */
+/** The schema of `urgency`: queries that justify a higher price. */
 export function urgencySchema() {
   return z
     .array(ruleSchema())
@@ -68,32 +68,34 @@ function ruleSchema() {
     });
 }
 
-/** A configured rule. */
 export type UrgencyRule = z.output<ReturnType<typeof ruleSchema>>;
 
 /** The facts that decide whether a result is urgent. */
 export interface UrgencyMoment {
   readonly height: bigint;
-  /** Price of the next block; undefined on a chain without a fee market. */
+  /** Price of the next block; undefined without a fee market. */
   readonly price: Dec18 | undefined;
-  /** Price above which only urgent results are sent; undefined on a chain without a fee market. */
+  /** Price above which the relayer sends only urgent results; undefined without a fee market. */
   readonly ceiling: Dec18 | undefined;
   /** Wall-clock time, ms. */
   readonly nowMs: number;
 }
 
-/** Decides which results are worth a higher price. */
+/** Decides which results justify a higher price. */
 export interface Urgency {
   readonly hasRules: boolean;
-  /** Returns the rule that makes a query's next result urgent now; if several do, the one with the highest priority. */
+  /**
+   * Returns the rule that makes a query's next result urgent now. If several rules match, returns the rule with the highest
+   * priority.
+   */
   readonly ruleOf: (query: RegisteredQuery, now: UrgencyMoment) => UrgencyRule | undefined;
-  /** Returns the lowest `max_age` among a query's rules, in local blocks; undefined if none has one. */
+  /** Returns the lowest `max_age` among a query's rules, in local blocks; undefined if no rule sets it. */
   readonly maxAgeOf: (query: RegisteredQuery) => bigint | undefined;
-  /** Suspends a rule until the next UTC day because its budget is used up. */
+  /** Suspends a rule until the next UTC day, because its budget is used up. */
   readonly markUsedUp: (name: string, nowMs: number) => void;
 }
 
-/** Determines the urgency from these rules. `maxPrice`: `gas.max_price`. */
+/** Creates the urgency from the rules. `maxPrice` is `gas.max_price`. */
 export function createUrgency(rules: readonly UrgencyRule[], maxPrice: Dec18): Urgency {
   const sorted = rules.toSorted((a, b) => b.priority - a.priority);
   const byId = new Map<bigint, UrgencyRule[]>();
@@ -102,7 +104,7 @@ export function createUrgency(rules: readonly UrgencyRule[], maxPrice: Dec18): U
     for (const id of rule.ids) byId.set(id, [...(byId.get(id) ?? []), rule]);
     for (const owner of rule.owners) byOwner.set(owner, [...(byOwner.get(owner) ?? []), rule]);
   }
-  /** The UTC day on which each rule's budget was used up, by rule name. */
+  /** By rule name: the UTC day on which the rule's budget was used up. */
   const usedUp = new Map<string, number>();
   const rulesOf = ({ id, owner }: RegisteredQuery): readonly UrgencyRule[] => [
     ...(byId.get(id) ?? []),

@@ -34,25 +34,24 @@ import {
   type SpendingLimits,
 } from "./spending.ts";
 
-/** The gate's state, for the status, the page and metrics. */
 export interface GateStatus {
   readonly leadership: LeadershipStatus;
   readonly store: {
     readonly kind: RelayerStore["kind"];
-    /** Writes that are not durable yet. */
+    /** Writes that are not yet durable. */
     readonly pendingWrites: number;
-    /** Number of attempts that could not be stored since startup. */
+    /** Number of attempts since startup that could not be stored. */
     readonly droppedWrites: number;
-    /** Error from the last write; undefined if it succeeded. */
+    /** Error of the last write; undefined if it succeeded. */
     readonly error: string | undefined;
   };
   readonly spending: DailySpending & { readonly limits: SpendingLimits; readonly lastDay: RecentFees };
   readonly reserve: ReserveStatus;
-  /** The reason for the last refusal; undefined after an admission. */
+  /** Reason of the last refusal; undefined after an admission. */
   readonly refusal: string | undefined;
 }
 
-/** The gate that broadcasts pass, and its state. */
+/** The gate that every broadcast must pass, and its state. */
 interface RelayerGate extends SubmitGate {
   readonly status: () => GateStatus;
 }
@@ -66,14 +65,16 @@ export interface GateDeps {
   readonly clock: Clock;
 }
 
-/** Maximum time that an admission waits for the store. Shorter than the lifetime of a lease. */
+/** Maximum time that an admission waits for the store. This wait is shorter than a lease's lifetime. */
 const FLUSH_MS = 1_500;
 
 /**
- * Creates the gate. It admits a transaction if this process leads, the spending limits allow it, and all earlier writes to the
- * store are durable. With PostgreSQL, each of those writes proves in its transaction that this process still has the lease, which
- * fences every broadcast. Another process may acquire the lease while an admitted transaction is in flight. Both use the same
- * account, so at most one of two transactions with the same sequence is included.
+ * Creates the gate. The gate admits a transaction if this process leads, the spending limits allow it, and all earlier writes to
+ * the store are durable.
+ *
+ * With PostgreSQL, each write's database transaction checks that this process still has the lease. This check fences every
+ * broadcast. Another process may acquire the lease while an admitted transaction is in flight. Both processes use the same account,
+ * so blocks include at most one of two transactions with the same sequence.
  */
 export function createGate(deps: GateDeps): RelayerGate {
   let refusal: { readonly reason: string; readonly lasts: () => boolean } | undefined;
@@ -81,7 +82,7 @@ export function createGate(deps: GateDeps): RelayerGate {
     admit: async (request, signal) => {
       const { admission, lasts = () => true } = await admit(deps, request, signal);
       if (admission.admitted) refusal = undefined;
-      // Without the budget of a rule, its results wait like all others.
+      // A rule without budget left makes its results wait like all others.
       else if (admission.rules === undefined) refusal = { reason: admission.reason, lasts };
       return admission;
     },
@@ -101,8 +102,8 @@ export function createGate(deps: GateDeps): RelayerGate {
 interface Decision {
   readonly admission: Admission;
   /**
-   * Whether the cause of a refusal persists. If absent, only the next request reveals that, and none is made while nothing is
-   * due.
+   * Returns true if the cause of a refusal persists. If absent, only the next request reveals it, and no request occurs while
+   * nothing is due.
    */
   readonly lasts?: () => boolean;
 }
@@ -130,7 +131,7 @@ async function admit(deps: GateDeps, request: AdmissionRequest, signal: AbortSig
   return refused(error, () => store.queue.status().pending > 0);
 }
 
-/** Waits for the writes to become durable. Returns the reason if they do not. */
+/** Waits until the writes are durable. Returns the reason if they are not. */
 async function flush({ store, clock }: GateDeps, signal: AbortSignal): Promise<string | undefined> {
   try {
     const done = await withTimeout(FLUSH_MS, clock, signal, async (inner) => {
@@ -163,23 +164,22 @@ interface GatePartsDeps {
   readonly store: RelayerStore;
   readonly registry: Pick<Registry, "reload">;
   readonly checkHistory: FollowDeps["checkHistory"];
-  /** Reads costs and problems written by other processes. */
+  /** Reads the costs and problems that other processes stored. */
   readonly loadHistory?: (latestHeight: bigint) => Promise<void>;
   readonly fitness: LeaderFitness;
   /** Local chain time, in wall-clock ms. */
   readonly localTimeMs: () => number;
-  /** Called when this process starts to submit. */
   readonly onLead: () => void;
   readonly context: DaemonContext;
 }
 
-/** The gate that broadcasts pass, and its leadership. */
+/** The gate that every broadcast must pass, and its leadership. */
 interface GateParts {
   readonly gate: RelayerGate;
   readonly leadership: Leadership;
 }
 
-/** Creates the gate and the leadership, and connects them to the store. Throws `ClientError` "bad-key". */
+/** Connects the gate and the leadership to the store. Throws `ClientError` "bad-key". */
 export async function createGateParts(config: RelayerConfig, deps: GatePartsDeps): Promise<GateParts> {
   const { client, store, localTimeMs, context } = deps;
   const { clock, random, logger } = context;
@@ -211,7 +211,7 @@ export async function createGateParts(config: RelayerConfig, deps: GatePartsDeps
     );
     const { latestHeight } = await client.status(signal);
     await deps.checkHistory(latestHeight, signal, false);
-    // After the wait, so that queries with results of the previous process are not due.
+    // Reload after the wait, so that queries answered by the previous process are not due.
     await deps.registry.reload(latestHeight, signal);
     await deps.loadHistory?.(latestHeight);
   };
@@ -233,7 +233,7 @@ function openLease(
   if (leaseDatabase === undefined) return undefined;
   const holder = `${hostname()}/${process.pid}/${randomBytes(4).toString("hex")}`;
   const options = {
-    // Only one process at a time may use the sequences of an account.
+    // Only one process at a time may use an account's sequences.
     name: `${chain.id}/${address}`,
     holder,
     ttlMs: lease.ttl,

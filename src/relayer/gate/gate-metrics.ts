@@ -10,7 +10,7 @@ import { ROLES } from "./leadership.ts";
 import { namedOwners, type SpendingLimits } from "./spending.ts";
 
 interface GateGauge extends StatusMetric<GateStatus> {
-  /** The gauge exists only if this limit is set. */
+  /** The gauge exists only if this limit is configured. */
   readonly limit?: keyof SpendingLimits;
 }
 
@@ -100,7 +100,7 @@ const GATE_GAUGES: readonly GateGauge[] = [
   },
 ];
 
-/** Registers the gate's metrics. A limit that is not configured has no metric. */
+/** Registers the gate's metrics. An unconfigured limit has no metric. */
 export function registerGateMetrics(
   registry: Registry,
   status: () => GateStatus,

@@ -12,40 +12,37 @@ import { errorBackoff } from "../chain/relay-error.ts";
 /** Values of {@link LeadershipStatus.role}, as they appear in JSON and metrics. */
 export const ROLES = ["leader", "starting", "standby", "unknown"] as const;
 
-/** The role of this process. */
 export interface LeadershipStatus {
   /**
    * - "leader": it submits;
-   * - "starting": only this process may submit, but it is still reading what the previous process did;
+   * - "starting": only this process may submit, but it is still reading the previous process's transactions;
    * - "standby": another process has the lease;
-   * - "unknown": the lease could not be read for its whole lifetime, so this process sends nothing, and possibly no process
-   *   does.
+   * - "unknown": the lease could not be read for its whole lifetime, so this process sends nothing. Possibly no process sends.
    */
   readonly role: (typeof ROLES)[number];
-  /** The process that has the lease; undefined if there is no lease, and before the first read. */
+  /** The process that has the lease; undefined without a lease and before the first read. */
   readonly holder: string | undefined;
-  /** The last lease or startup error, or why this process gave up the lease; undefined if there is none. */
+  /** The last lease error or startup error, or why this process gave up the lease; undefined if there is none. */
   readonly error: string | undefined;
-  /** What a starting process is waiting for, with a count and the remaining time; undefined if nothing in particular. */
+  /** The event for which a starting process waits, with a count and the remaining time; undefined if it does not wait. */
   readonly progress: string | undefined;
 }
 
-/** What this process sees of the local chain, and whether it can reach it. Durations are in ms. */
+/** How well this process sees and reaches the local chain. Durations are in ms. */
 export interface LeaderFitness {
-  /** Time since the newest block; undefined before the first one. */
+  /** Time since the newest block; undefined before the first block. */
   readonly sinceBlockMs: () => number | undefined;
   /** Block time; undefined before the third block. */
   readonly blockMs: () => number | undefined;
-  /** How long every broadcast since `beginTerm` has failed to reach a node; 0 unless the last one failed. */
+  /** How long all broadcasts since `beginTerm` have failed to reach a node; 0 if the last one reached a node. */
   readonly muteMs: () => number;
-  /** Called before this process starts to submit: what it failed to send in an earlier term is irrelevant. */
+  /** Called before this process starts to submit. Failed broadcasts of an earlier term do not matter. */
   readonly beginTerm: () => void;
 }
 
-/** Decides whether this process submits, and prepares it to do so. */
+/** Decides whether this process submits, and prepares it for that. */
 export interface Leadership {
   readonly service: Service;
-  /** Whether this process may submit now. */
   readonly leads: () => boolean;
   readonly status: () => LeadershipStatus;
   /** Releases the lease, so that another process can take over immediately. Call it after the last write. */
@@ -56,15 +53,14 @@ export interface LeadershipDeps {
   /** Undefined if this process is the only one. */
   readonly lease: { readonly lease: Lease; readonly ttlMs: number; readonly holder: string } | undefined;
   /**
-   * Reads everything that an earlier process did, and waits until its transactions are final. Called before this process first
-   * submits in a term, and again after an error.
+   * Reads everything that an earlier process did, and waits until its transactions are final. Called before this process's first
+   * submission in a term, and again after an error.
    */
   readonly prepare: (signal: AbortSignal, onProgress: (text: string | undefined) => void) => Promise<void>;
-  /** With a lease, a process that cannot lead gives it up. */
+  /** A process that cannot lead gives up its lease. */
   readonly fitness: LeaderFitness;
-  /** Called when this process starts to submit. */
   readonly onLead: () => void;
-  /** Called when this process has lost the lease, so that another process may submit. */
+  /** Called when this process has lost the lease. Another process may then submit. */
   readonly onLoss: () => void;
   readonly clock: Clock;
   readonly random: () => number;
@@ -76,17 +72,17 @@ interface LeadershipState {
   term: bigint | undefined;
   /** The last term for which this process was prepared. */
   preparedTerm: bigint | undefined;
-  /** Monotonic time, in ms, until which it is certain whether this process has the lease. */
+  /** Monotonic time, ms, until which this process knows for certain whether it has the lease. */
   validUntilMs: number;
   holder: string | undefined;
   leaseError: string | undefined;
   startError: string | undefined;
   progress: string | undefined;
-  /** Monotonic time, in ms, before which the lease is not acquired. */
+  /** Monotonic time, ms, before which this process does not acquire the lease. */
   retryAtMs: number;
 }
 
-/** Number of renewals within the lifetime of a lease. Two in a row may fail. */
+/** Number of renewals per lease lifetime. Two in a row may fail. */
 const RENEWALS = 4;
 
 /** Creates the leadership. The process does not submit until the service runs. */
@@ -170,17 +166,17 @@ async function renew(
   }
 }
 
-/** Number of lease lifetimes after which a process that cannot lead gives up the lease. */
+/** A process that cannot lead gives up the lease after this many lease lifetimes. */
 const UNFIT_LIFETIMES = 2;
-/** Minimum number of block times without a block after which a process is unfit, since chains occasionally pause. */
+/** A process is unfit after at least this many block times without a block, since chains occasionally pause. */
 const UNFIT_BLOCKS = 3;
 /**
- * Number of lease lifetimes for which a process whose broadcasts reached no node leaves the lease to others. Only a broadcast can
- * show that it reaches a node again, so it then tries again if no other process has taken the lease.
+ * A process whose broadcasts reached no node leaves the lease to others for this many lease lifetimes. The process then tries again
+ * if no other process has taken the lease, because only a broadcast can show that a node is reachable.
  */
 const MUTE_LIFETIMES = 6;
 
-/** Returns why this process cannot lead: it does not see the local chain, or cannot reach it. Undefined if it can lead. */
+/** Returns why this process cannot lead: it does not see or cannot reach the local chain. Undefined if it can lead. */
 function whyUnfit(
   { sinceBlockMs, blockMs, muteMs }: LeaderFitness,
   state: LeadershipState,
@@ -198,7 +194,7 @@ function whyUnfit(
   return `its transactions have reached no node for ${formatDuration(mute)}`;
 }
 
-/** Gives the lease up to another process. If there is no other process, nobody submits, and late results reveal it. */
+/** Gives the lease up to another process. If there is no other process, nobody submits, and the relayer reports late results. */
 async function giveUp(
   deps: LeadershipDeps,
   state: LeadershipState,

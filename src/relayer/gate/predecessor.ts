@@ -10,26 +10,24 @@ import type { Logger } from "../../platform/base/logger.ts";
 import { counted, formatDuration } from "../../platform/base/text.ts";
 import type { Journal, SendingTx } from "../state/journal.ts";
 
-/** One page of a transaction search. */
 interface FoundTransactions {
   readonly txs: readonly { readonly tx: Uint8Array; readonly result: { readonly code: number } }[];
   readonly totalCount: number;
 }
 
 export interface PredecessorDeps {
-  /** Returns how many of the account's transactions are in the mempool. */
+  /** Returns the number of the account's transactions in the mempool. */
   readonly countPending: (signal: AbortSignal) => Promise<bigint>;
   readonly comet: {
     readonly txSearch: (
       search: Parameters<ChainClient["comet"]["txSearch"]>[0],
     ) => Promise<FoundTransactions>;
   };
-  /** Bech32 address of the account. */
   readonly address: string;
   /** Type URL of `MsgSubmitQueryResult`. */
   readonly submitTypeUrl: string;
   readonly journal: Pick<Journal, "sending" | "recordIncluded">;
-  /** Called with a human-readable text about what is being waited for; undefined: nothing. */
+  /** Called with a human-readable text about the current wait; undefined after the wait. */
   readonly onProgress: (text: string | undefined) => void;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -42,15 +40,15 @@ const PAGE_SIZE = 10;
 /** Maximum number of pages, oldest first. The previous process had only a few transactions in flight. */
 const MAX_PAGES = 20;
 /**
- * Number of blocks to search after the newest transaction's `localHeight`: it times out 20 blocks after its broadcast, which soon
- * follows. Transactions that the account sent later, perhaps with another program, are not read.
+ * Number of blocks to search after the newest transaction's `localHeight`. A transaction times out 20 blocks after its broadcast,
+ * which follows soon after `localHeight`. The account's later transactions, perhaps from another program, are not read.
  */
 const SEARCHED_BLOCKS = 30n;
 
 /**
- * Waits, for a limited time, until the previous process's transactions are in blocks, and records the remote transactions that
- * they delivered. Without the wait, results in flight would be sent twice. Logs a warning if the node has no transaction index.
- * Rejects with `ClientError` if the chain cannot be read.
+ * Waits, for a limited time, until blocks include the previous process's transactions. Records the remote transactions that they
+ * delivered. Without the wait, the relayer would send results in flight twice. Logs a warning if the node has no transaction index.
+ * Rejects with `ClientError`.
  */
 export async function resolvePredecessor(deps: PredecessorDeps, signal: AbortSignal): Promise<void> {
   await waitForPending(deps, signal);
@@ -95,7 +93,7 @@ function deliveryKey({ queryId, hash }: Pick<SendingTx, "queryId" | "hash">): st
   return `${queryId} ${hash}`;
 }
 
-/** Returns the keys of the remote transactions in `sending` that the account's transactions have delivered in a block. */
+/** Returns the keys of the remote transactions in `sending` that a block already delivered. */
 async function readDelivered(
   { comet, address, submitTypeUrl, onProgress }: PredecessorDeps,
   sending: readonly SendingTx[],

@@ -8,10 +8,10 @@ import type { AdmissionRequest } from "../result/submit-gate.ts";
 
 /** Limits per UTC day; undefined: no limit. */
 export interface SpendingLimits {
-  /** Fees in units of the fee denom. */
+  /** In the fee denom's base unit. */
   readonly dailyFee: bigint | undefined;
   readonly dailyGasPerOwner: bigint | undefined;
-  /** Fees for urgent results, by rule; only rules with a budget of their own. */
+  /** Fees for urgent results, by rule. Contains only rules with their own budget. */
   readonly dailyFeeByRule?: ReadonlyMap<string, bigint>;
 }
 
@@ -21,7 +21,7 @@ export interface DailySpending {
   readonly day: number;
   readonly fee: bigint;
   readonly gasByOwner: ReadonlyMap<string, bigint>;
-  /** The parts of `fee` spent on urgent results, by rule; only rules with a budget of their own. */
+  /** The parts of `fee` for urgent results, by rule. Contains only rules with their own budget. */
   readonly feeByRule: ReadonlyMap<string, bigint>;
 }
 
@@ -35,23 +35,29 @@ interface SpendingRefusal {
 }
 
 /**
- * Adds up the cost of transactions before they are sent. The chain charges the whole fee of each included transaction, so each
- * admission adds the whole fee to the total, and the gas limit to the totals of the queries' owners.
+ * Adds up the cost of transactions before the relayer sends them. The chain charges the whole fee of each included transaction.
+ * Each admission therefore adds the whole fee to the total, and the gas limit to the query owners' totals.
  */
 export interface Spending {
-  /** Reads what earlier processes have spent. */
+  /** Reads the spending of earlier processes. */
   readonly load: () => Promise<void>;
   readonly check: (request: AdmissionRequest) => SpendingRefusal | undefined;
-  /** Adds a transaction; durable with the next flush. Returns a function that subtracts it again if nothing was paid. */
+  /**
+   * Adds a transaction, which becomes durable with the next flush. Returns a function that subtracts the transaction again if it
+   * paid nothing.
+   */
   readonly charge: (request: AdmissionRequest) => () => void;
   readonly today: () => DailySpending;
   readonly lastDay: () => RecentFees;
 }
 
-/** Fees that this process admitted in the last 24 hours, or since it started. */
+/** Fees that this process admitted in the last 24 hours, or since its start. */
 export interface RecentFees {
   readonly fee: bigint;
-  /** Length of that period, ms. At least ten minutes, so that the first fees are not extrapolated from seconds to a day. */
+  /**
+   * Length of that period, ms. The length is at least ten minutes, so that the first fees are not extrapolated from seconds to a
+   * day.
+   */
   readonly ms: number;
 }
 
@@ -63,16 +69,15 @@ export interface SpendingDeps {
   readonly payer: string;
   readonly chainId: string;
   readonly store: Pick<RelayerStore, "queue" | "session">;
-  /** Local chain time, in wall-clock ms, so that a jump of this machine's clock does not start a new day. */
+  /** Local chain time, in wall-clock ms. A jump of this machine's clock then starts no new day. */
   readonly localTimeMs: () => number;
   readonly clock: Pick<Clock, "monotonicMs">;
 }
 
-/** Number of days for which the rows are stored. */
 const STORED_DAYS = 8;
-/** Owner in the row with the total fees. */
+/** Owner of the row with the total fees. */
 const ALL_OWNERS = "";
-/** Prefix of the owner in a row with a rule's fees. Addresses contain no spaces. */
+/** Owner prefix of a row with a rule's fees. Addresses contain no spaces. */
 const RULE_PREFIX = "urgency ";
 
 /** Returns a row's rule; undefined if the row belongs to an owner. */
@@ -87,9 +92,9 @@ interface Day {
   readonly feeByRule: Map<string, bigint>;
 }
 
-/** Creates the spending of one payer. It is 0 until `load`. */
+/** Creates one payer's spending, which is 0 until `load`. */
 export function createSpending(limits: SpendingLimits, deps: SpendingDeps): Spending {
-  // Several, so that a day's fees are known again when the time goes back over midnight.
+  // Several days are stored, so that a day's fees are known again if the time moves back over midnight.
   let days = new Map<number, Day>();
   let prunedDay = 0;
   const now = (): Day => {
@@ -107,12 +112,12 @@ export function createSpending(limits: SpendingLimits, deps: SpendingDeps): Spen
     for (const old of recent.keys()) if ((minute - old) * MINUTE_MS >= DAY_MS) recent.delete(old);
   };
   const write = (day: Day, { gasByOwner, feeByRule }: AdmissionRequest): void => {
-    // Values are read when the write runs, so the last write has the newest.
+    // The write reads the values when it runs, so the last write stores the newest values.
     const rules = [...(feeByRule?.keys() ?? [])].map((rule) => `${RULE_PREFIX}${rule}`);
     for (const owner of [ALL_OWNERS, ...gasByOwner.keys(), ...rules])
       deps.store.queue.push((session) => put(session, deps, day, owner));
   };
-  /** When something is paid, the chain is being followed, so the day does not come from a wrong clock. */
+  /** The relayer follows the chain when it pays, so this day does not come from a wrong clock. */
   const prune = ({ day }: Day): void => {
     if (day === prunedDay) return;
     prunedDay = day;
@@ -228,10 +233,10 @@ async function readDays({ store, chainId, payer }: SpendingDeps): Promise<Map<nu
   return days;
 }
 
-/** Maximum number of owners in status and metrics: those with the most gas. */
+/** Maximum number of owners in status and metrics. Owners with the most gas come first. */
 const NAMED_OWNERS = 100;
 
-/** Returns the owners with the most gas, in descending order, with the sum of all others as "other". */
+/** Returns the owners with the most gas, in descending order. "other" contains the sum of the rest. */
 export function namedOwners(gasByOwner: ReadonlyMap<string, bigint>): readonly (readonly [string, bigint])[] {
   const sorted = [...gasByOwner].toSorted(([, a], [, b]) => (a < b ? 1 : a > b ? -1 : 0));
   const rest = sorted.slice(NAMED_OWNERS).reduce((sum, [, gas]) => sum + gas, 0n);
@@ -239,19 +244,18 @@ export function namedOwners(gasByOwner: ReadonlyMap<string, bigint>): readonly (
   return rest === 0n ? named : [...named, ["other", rest]];
 }
 
-/** The balance that pays the fees, and its reserve. */
 export interface ReserveStatus {
-  /** Part of the balance that is never spent. */
+  /** Part of the balance that the relayer never spends. */
   readonly reserve: bigint;
-  /** The last balance read, minus the fees admitted since; undefined before the first read. */
+  /** The last read balance minus the fees admitted since; undefined before the first read. */
   readonly balance: bigint | undefined;
-  /** Wall-clock time of that read, ms. */
+  /** Wall-clock time of the last read, ms. */
   readonly readAtMs: number | undefined;
 }
 
-/** Protects a balance from being spent. */
+/** Protects a part of the balance from being spent. */
 export interface Reserve {
-  /** Returns the reason if a fee must not be paid, else undefined. Reads the balance if the last read is old. */
+  /** Returns why a fee must not be paid; undefined if it may be paid. Reads the balance if the last read is old. */
   readonly check: (fee: bigint, signal: AbortSignal) => Promise<string | undefined>;
   /** Subtracts an admitted fee from the known balance. */
   readonly pay: (fee: bigint) => void;
@@ -259,27 +263,26 @@ export interface Reserve {
 }
 
 interface ReserveDeps {
-  /** Reads the paying account's balance. */
   readonly readBalance: (signal: AbortSignal) => Promise<bigint>;
   readonly clock: Clock;
 }
 
-/** Age at which the balance is read again. */
+/** Age at which the reserve reads the balance again. */
 const FRESH_MS = 30_000;
-/** Age after which a balance that cannot be read again is treated as unknown. */
+/** Age after which the reserve treats a balance that it cannot read again as unknown. */
 const MAX_AGE_MS = 300_000;
-/** Interval between reads of a balance below the reserve. Somebody may send coins. */
+/** Interval between reads of a balance below the reserve, since somebody may send coins. */
 const RETRY_MS = 5_000;
 
 interface BalanceReading {
-  /** Reduced by each admitted fee until the next read. */
+  /** Each admitted fee reduces it until the next read. */
   balance: bigint;
   /** Monotonic, ms. */
   readonly atMs: number;
   readonly wallMs: number;
 }
 
-/** Creates the reserve check. With a reserve of 0, it reads nothing: the chain refuses fees that the account cannot pay. */
+/** Creates the reserve check. With a reserve of 0 it reads nothing, because the chain refuses fees that the account cannot pay. */
 export function createReserve(reserve: bigint, { readBalance, clock }: ReserveDeps): Reserve {
   let last: BalanceReading | undefined;
   let triedAtMs = Number.NEGATIVE_INFINITY;

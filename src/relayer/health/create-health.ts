@@ -9,13 +9,11 @@ import { createProblemLog, createSummaryLog, type ResultCounters } from "./healt
 import { createProblemHold } from "./problem-hold.ts";
 import type { Problem } from "./problems.ts";
 
-/** A chain with its endpoints. */
 export interface ChainPool {
   readonly chainId: string;
   readonly client: { readonly pool: Pick<EndpointPool, "check" | "health"> };
 }
 
-/** A relayer's chains. */
 interface RelayerChains {
   readonly local: ChainPool;
   readonly remotes: readonly (ChainPool & { readonly connectionId: string })[];
@@ -29,21 +27,19 @@ export interface HealthDeps extends Omit<StatusDeps, "limits" | "endpoints" | "c
   readonly context: DaemonContext;
 }
 
-/** A relayer's health: its status, and the services that read it and log its changes. */
+/** A relayer's status, and the services that read the status and log its changes. */
 export interface Health {
   readonly status: () => RelayerStatus;
   readonly services: readonly Service[];
 }
 
-/** The health settings. */
 export type HealthConfig = Pick<RelayerConfig, "health"> & {
   readonly queries: Pick<RelayerConfig["queries"], "min_kv_update_period">;
 };
 
-/** Maximum time before a reason counts as a problem. */
+/** Maximum time before a reason becomes a problem. */
 const MAX_BLOCK_MS = 6_000;
 
-/** Creates a relayer's health. */
 export function createHealth(config: HealthConfig, deps: HealthDeps): Health {
   const { chains, watches, context } = deps;
   const { clock, logger } = context;
@@ -96,7 +92,7 @@ function polled({ client: { pool } }: ChainPool): PolledChain {
   return { check: (signal) => pool.check(signal), endpoints: pool.health().length };
 }
 
-/** Two connections to the same chain share its endpoints, which are listed once. */
+/** Lists the endpoints of each chain once. Two connections to one chain share its endpoints. */
 function endpointsOf({ local, remotes }: RelayerChains): readonly EndpointStatus[] {
   const all = [local, ...remotes].flatMap(({ chainId, client }) =>
     client.pool.health().map((health) => ({ ...health, chainId })),

@@ -1,20 +1,21 @@
 import { MAX_LAG } from "../../cosmos/client/chain-client.ts";
 import type { PoolEndpointHealth } from "../../cosmos/client/endpoint-pool.ts";
 
-/** What an endpoint reveals about why results are late. */
+/** The endpoint data that may explain late results. */
 export interface EndpointFacts
   extends Pick<PoolEndpointHealth, "name" | "failures" | "lastError" | "lacks" | "lagBlocks" | "distrusted"> {
   readonly chainId: string;
 }
 
-/** Number of consecutive failures that indicates more than an interruption. */
+/** Number of consecutive failures that indicates more than a brief interruption. */
 const REFUSALS = 3;
-/** Methods that have no substitute. Without a transaction index, by contrast, blocks are scanned. */
+/** Methods without a substitute. A missing transaction index, by contrast, can be replaced by scanning blocks. */
 const NEEDED = ["abci_query", "commit", "validators", "block_results", "block", "response size"];
 
 /**
- * Returns why no endpoint of a chain does what it is asked to, although its status can be read: a request limit, results that no
- * endpoint stores, or a choice between an endpoint that is behind and one that is distrusted. Undefined if an endpoint does.
+ * Explains why none of a chain's endpoints serves the relayer although their status can be read. Possible reasons are a request
+ * limit, results that no endpoint stores, or a choice between a lagging and a distrusted endpoint. Undefined if an endpoint serves
+ * the relayer.
  */
 export function endpointProblem(endpoints: readonly EndpointFacts[], chainId: string): string | undefined {
   const own = endpoints.filter((endpoint) => endpoint.chainId === chainId);
@@ -27,7 +28,7 @@ export function endpointProblem(endpoints: readonly EndpointFacts[], chainId: st
   return doubtText(own);
 }
 
-/** A distrusted endpoint is used only after one that is behind, and then nothing new can be proven. */
+/** The relayer uses a distrusted endpoint only after an endpoint that lags. Nothing new can be proven then. */
 function doubtText(own: readonly EndpointFacts[]): string | undefined {
   const doubted = own.find(({ distrusted }) => distrusted !== undefined);
   const trusted = own.filter(({ distrusted }) => distrusted === undefined);

@@ -11,8 +11,8 @@ export interface ExpiryNotice {
 }
 
 /**
- * Returns how long before its expiry a client starts to "expire soon", ms: the share or the time, whichever is longer. The
- * relayer refreshes a client when a third of its trusting period is left, so a client below this limit could not be refreshed.
+ * Returns the remaining time below which a client "expires soon", ms: the share or the time, whichever is longer. The relayer
+ * refreshes a client when a third of its trusting period is left. A client below this limit could therefore not be refreshed.
  */
 export function expiryNoticeMs(
   { trustingPeriodNs }: Pick<ClientReading, "trustingPeriodNs">,

@@ -15,20 +15,20 @@ interface ProblemLogDeps {
 }
 
 const INTERVAL_MS = 1_000;
-/** A problem that recurs within this time is the same problem, so a flapping state logs two lines instead of hundreds. */
+/** A problem that recurs within this time continues. A flapping state then logs two lines instead of hundreds. */
 const CALM_MS = 15_000;
 /** Problems that are logged where they occur, or that are normal in the first seconds. */
 const UNLOGGED: ReadonlySet<ProblemCode> = new Set(["starting", "cycle-failed"] as const);
 
 interface LoggedProblem {
   readonly problem: Problem;
-  /** Monotonic time of the warning, in ms. */
+  /** Monotonic time of the warning, ms. */
   readonly fromMs: number;
-  /** Monotonic time, in ms, at which the problem was last seen. */
+  /** Monotonic time at which the problem was last seen, ms. */
   lastMs: number;
 }
 
-/** Creates a service that logs a warning when a problem starts and a line when it is over. Never fails. */
+/** Creates a service that logs a warning when a problem starts and a line when it ends. Never fails. */
 export function createProblemLog(deps: ProblemLogDeps): Service {
   const { clock, logger } = deps;
   const logged = new Map<string, LoggedProblem>();
@@ -75,7 +75,6 @@ interface SummaryLogDeps {
   readonly logger: Logger;
 }
 
-/** The counters that the summary reads. */
 export interface ResultCounters {
   readonly results: Pick<Counter<"connection_id" | "outcome">, "get">;
   readonly gasUsed: Pick<Counter<"connection_id">, "get">;
@@ -86,16 +85,16 @@ const NO_FAILURE: ReadonlySet<string> = new Set(["included", "redundant", "uncha
 
 interface Totals {
   readonly included: number;
-  /** Results that the chain already had from another relayer. */
+  /** Results that another relayer had already delivered. */
   readonly redundant: number;
-  /** Results not sent because their values equal those of the last result. */
+  /** Results that were not sent, because their values equal the last result's values. */
   readonly unchanged: number;
   readonly failed: number;
   readonly gas: number;
 }
 
 /**
- * Creates a service that logs one line per minute: results included since the last line, and queries that are late. Never fails.
+ * Creates a service that logs one line per minute with the results included since the last line and the late queries. Never fails.
  */
 export function createSummaryLog(deps: SummaryLogDeps): Service {
   const { clock, logger } = deps;

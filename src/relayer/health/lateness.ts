@@ -10,54 +10,51 @@ import { counted, formatDuration } from "../../platform/base/text.ts";
 import { maxInt, minInt } from "../../platform/base/integers.ts";
 
 /**
- * Reasons why no result is expected for a due query: a failure that only its contract or the remote state can end, or no remote
- * block since the last result.
+ * Reasons why a due query gets no result. "failure": only the query's contract or the remote state can end the failure.
+ * "no-newer-remote-block": the remote chain has no block after the last result.
  */
 export const UNANSWERABLE = ["failure", "no-newer-remote-block"] as const;
 
-/** One of {@link UNANSWERABLE}. */
 type Unanswerable = (typeof UNANSWERABLE)[number];
 
 /** How late a query is. All heights are local. */
 export interface Lateness {
-  /** Height at which the next result is due, or the next read if the query's values were unchanged. */
+  /** Height at which the next result is due. If the query's values were unchanged, the height of the next read. */
   readonly dueHeight: bigint;
   /** Blocks since `dueHeight`; 0 if the query is not due yet. */
   readonly blocks: bigint;
   /**
-   * Time since the chain reached `dueHeight`, ms; 0 if the query is not due yet. For a block before the first one that this
-   * process saw, it is computed from the block time; undefined until that is known.
+   * Time since the chain reached `dueHeight`, ms; 0 if the query is not yet due. If this process did not see that block, the block
+   * time gives an estimate. Undefined until the block time is known.
    */
   readonly ms: number | undefined;
-  /** undefined if a result is possible. */
+  /** Undefined if a result is possible. */
   readonly unanswerable: Unanswerable | undefined;
-  /** Maximum value of `blocks` that is not overdue. */
+  /** A query is overdue if `blocks` exceeds this. */
   readonly limit: bigint;
   /**
-   * Whether the query is more than `limit` blocks late and either a result has been possible for that long or the remote chain
-   * has stopped. A query with a failure of its own is not overdue: a contract must not be able to make the relayer unready.
+   * True if the query is more than `limit` blocks late although a result was possible for that long, or because the remote chain
+   * has stopped. A query with its own failure is not overdue: a contract must not be able to make the relayer unready.
    */
   readonly isOverdue: boolean;
 }
 
-/** The current heights and times for {@link latenessOf}. */
 export interface Present {
   readonly localHeight: bigint;
-  /** Monotonic time, ms. */
   readonly nowMs: number;
-  /** When a local height, or a higher one, was first seen. */
+  /** When this process first saw a local height, or a higher one. */
   readonly localFrom: (height: bigint) => HeightMark | undefined;
   /** The local chain's block time, ms; undefined before its third block. */
   readonly localBlockMs: number | undefined;
-  /** Whether the remote chain has had no block for so long that this is a problem. */
+  /** True if the remote chain has produced no block for so long that this is a problem. */
   readonly hasRemoteHalted: boolean;
-  /** Whether the remote chain's block time is known. Until then, no lateness is excused. */
+  /** True if the remote block time is known. Until then, no lateness is excused. */
   readonly isRemotePaceKnown: boolean;
-  /** When a height of the query's remote chain, or a higher one, was first seen. */
+  /** When this process first saw a height of the query's remote chain, or a higher one. */
   readonly remoteFrom: (height: bigint) => HeightMark | undefined;
   /** Number of blocks by which a query may be late; undefined: 3 × its update period + 5, plus `marketBlocks`. */
   readonly overdueBlocks: bigint | undefined;
-  /** Number of blocks by which every result is late because the demand is above the fee market; 0 if it is not. */
+  /** Number of blocks by which every result is late because demand exceeds the fee market; 0 if it does not. */
   readonly marketBlocks: bigint;
   /** Minimum number of remote blocks between two results of a KV query; 0 means 1. */
   readonly minKvUpdatePeriod: bigint;
@@ -74,14 +71,17 @@ const OWN_FAILURES: ReadonlySet<QueryFailure["code"]> = new Set([
   "bad-filter",
 ] as const);
 
-/** Computes how late a query is from heights alone, so it works even without a cycle. O(log n) in the remembered heights. */
+/**
+ * Computes how late a query is. The computation uses only heights, so it works even if no cycle runs. O(log n) in the remembered
+ * heights.
+ */
 export function latenessOf(state: QueryState, present: Present): Lateness {
   const dueHeight = maxInt(dueFrom(state, present), state.sinceHeight);
   const blocks = positive(present.localHeight - dueHeight);
   const newer = newerRemoteBlock(state, present);
   const unanswerable = whyUnanswerable(state, newer);
   const limit = present.overdueBlocks ?? 3n * state.query.updatePeriod + 5n + present.marketBlocks;
-  // A result is included one block after its remote block was seen, at the earliest.
+  // A block can include a result at the earliest one block after the remote block was seen.
   const possibleFrom = maxInt(dueHeight, newer === "any" ? 0n : (newer?.localHeight ?? 0n) + 1n);
   return {
     dueHeight,
@@ -113,14 +113,17 @@ function dueFrom(state: QueryState, present: Present): bigint {
   const unchanged = unchangedReadOf(state);
   const required = requiredHeight(state);
   if (unchanged === undefined || required === undefined) return dueHeightOf(state);
-  // Without a newer remote block nothing can be read. The result that is required by then may have the height that was read.
+  // Nothing can be read without a newer remote block. The result that is required later may use the height that was already read.
   const newer = firstAfter(unchanged.at.height, present);
   return newer === undefined
     ? required
     : minInt(maxInt(dueHeightOf(state), newer.localHeight + 1n), required);
 }
 
-/** The first remote block that allows a newer result; "any" if every block does, undefined if the chain has none yet. */
+/**
+ * Returns when the first remote block appeared that allows a newer result. "any": every block does. Undefined: there is no such
+ * block yet.
+ */
 function newerRemoteBlock({ query }: QueryState, present: Present): HeightMark | "any" | undefined {
   // A transaction search without a new block ends immediately and is complete.
   if (query.type === "tx" || query.lastRemoteHeight === undefined) return "any";
@@ -128,7 +131,7 @@ function newerRemoteBlock({ query }: QueryState, present: Present): HeightMark |
 }
 
 function firstAfter(height: bigint, { remoteFrom, minKvUpdatePeriod }: Present): HeightMark | undefined {
-  // The header of h + 1 proves the state at height h.
+  // Header h + 1 proves the state at height h.
   return remoteFrom(height + maxInt(minKvUpdatePeriod, 1n) + 1n);
 }
 
@@ -147,8 +150,8 @@ export function lateText({ blocks, ms }: Pick<Lateness, "blocks" | "ms">): strin
 }
 
 /**
- * Returns the query that has been late the longest; undefined if none is late. Leaves out queries whose failures only their
- * contracts or the remote state can end, since these are not overdue either.
+ * Returns the query that has been late the longest; undefined if none is late. Skips queries whose failures only their contracts or
+ * the remote state can end, since such queries are not overdue.
  */
 export function latestOf<Q extends { readonly lateness: Lateness }>(queries: readonly Q[]): Q | undefined {
   return queries.reduce<Q | undefined>((most, query) => {

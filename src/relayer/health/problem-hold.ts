@@ -1,7 +1,7 @@
 import type { Problem, ProblemCode } from "./problems.ts";
 import type { RelayerStatus } from "./relayer-status.ts";
 
-/** Filters out problems that have lasted for less than a block. */
+/** Filters out problems that last less than a block. */
 export interface ProblemHold {
   /** Returns the lasting problems and when each began. `nowMs` is monotonic; `wallMs` is the wall clock. */
   readonly lasting: (
@@ -10,7 +10,7 @@ export interface ProblemHold {
   ) => readonly Problem[];
 }
 
-/** Problems that count immediately, because nothing works yet or nothing can be sent. */
+/** Problems that are reported immediately, because nothing works yet or nothing can be sent. */
 const IMMEDIATE: ReadonlySet<ProblemCode> = new Set([
   "starting",
   "store-not-writable",
@@ -18,12 +18,12 @@ const IMMEDIATE: ReadonlySet<ProblemCode> = new Set([
   "lease-unknown",
   "account-cannot-pay",
 ] as const);
-/** A problem that recurs within this time never ended. */
+/** A problem that recurs within this time has not ended. */
 const HELD_MS = 1_500;
 
 /**
- * Creates a hold without problems. A reason that lasts for less than one normal block is not a problem: behind a load balancer
- * whose nodes are a few blocks apart, a read fails occasionally, yet every result is on time.
+ * Creates a hold without problems. A reason that lasts less than one normal block is not a problem. For example, reads fail
+ * occasionally behind a load balancer whose nodes are a few blocks apart, yet every result is on time.
  */
 export function createProblemHold(): ProblemHold {
   const seen = new Map<string, { readonly fromMs: number; readonly lastMs: number }>();
@@ -32,7 +32,7 @@ export function createProblemHold(): ProblemHold {
       const found = problems.flatMap((problem) => {
         const key = `${problem.code} ${problem.connectionId ?? ""}`;
         const known = seen.get(key);
-        // However long ago the last check was, on a busy machine: no check without it has ended it.
+        // On a busy machine the last check may be long ago. A problem ends only with a check that does not find it.
         const fromMs = known?.fromMs ?? nowMs;
         seen.set(key, { fromMs, lastMs: nowMs });
         const lastsMs = nowMs - fromMs;
@@ -46,7 +46,7 @@ export function createProblemHold(): ProblemHold {
   };
 }
 
-/** Something that needs attention although the relayer is ready. */
+/** A state that needs attention although the relayer is ready. */
 interface Degradation {
   readonly code: "dead-letters" | "transaction-index";
   readonly text: string;
@@ -54,10 +54,10 @@ interface Degradation {
   readonly page: "/dead-letters" | "/endpoints";
 }
 
-/** Methods that use a node's transaction index. */
+/** RPC methods that use a node's transaction index. */
 const INDEX_METHODS = ["tx", "tx_search"];
 
-/** Returns what still needs attention: dead letters, and indexes that are unusable or lack transactions from blocks. */
+/** Returns dead letters, and indexes that are unusable or lack transactions. */
 export function degradations({
   deadLetters,
   endpoints,

@@ -3,24 +3,23 @@ import { numberOf, type SqlValue, textOf } from "../../platform/storage/sql-data
 import type { RelayerStore } from "../state/store.ts";
 import { type Problem, PROBLEM_CODES, type ProblemCode } from "./problems.ts";
 
-/** A period in which a process ran or a problem existed. Wall-clock ms. */
+/** A period in which a process ran or a problem existed, in wall-clock ms. */
 export interface Span {
   readonly fromMs: number;
   readonly untilMs: number;
 }
 
-/** A problem and when it existed. */
 export interface ProblemSpan extends Span {
   readonly code: ProblemCode;
-  /** Empty: the whole relayer is affected. */
+  /** Empty if the whole relayer is affected. */
   readonly connectionId: string;
-  /** What was wrong when the problem was last seen. */
+  /** The problem's description when it was last seen. */
   readonly reason: string;
 }
 
-/** Records which problems existed and when, over eight days and across restarts. */
+/** Records each problem and its duration, over eight days and across restarts. */
 export interface ProblemTimeline {
-  /** Reads what earlier processes have stored. */
+  /** Reads what earlier processes stored. */
   readonly load: () => Promise<void>;
   /** Records the current problems. Call it every second. */
   readonly record: (problems: readonly Problem[]) => void;
@@ -28,19 +27,19 @@ export interface ProblemTimeline {
   readonly save: () => void;
   /** Oldest first. */
   readonly problems: () => readonly ProblemSpan[];
-  /** Periods in which a process ran, oldest first. Outside them, it is unknown whether there was a problem. */
+  /** Periods in which a process ran, oldest first. Outside them, nobody knows whether there was a problem. */
   readonly runs: () => readonly Span[];
 }
 
-/** Age at which a span is deleted. */
+/** Age at which the time line deletes a span. */
 const STORED_MS = 8 * DAY_MS;
-/** Maximum number of stored spans, for runs and for problems. The oldest are deleted first, runs and problems together. */
+/** Maximum number of stored runs, and of stored problems. Beyond it, old spans of both kinds are deleted up to a common time. */
 const MAX_SPANS = 2_000;
-/** A problem that recurs within this time is the same problem, as in the log. */
+/** A problem that recurs within this time continues, as in the log. */
 const CALM_MS = 15_000;
-/** A process that records nothing for longer than this was suspended or was not running. */
+/** A process that records nothing for longer than this was suspended or not running. */
 const MAX_PAUSE_MS = 30_000;
-/** Interval at which open spans are written. A killed process loses at most this much of its last run. */
+/** Interval between writes of open spans. A killed process loses at most this much of its last run. */
 const SAVE_MS = 15_000;
 const MAX_REASON = 300;
 
@@ -60,19 +59,21 @@ export interface TimelineDeps {
   /** Bech32 address of the relayer's account. Relayers with other accounts have their own time lines. */
   readonly account: string;
   readonly store: Pick<RelayerStore, "queue" | "session">;
-  /** Wall-clock time, ms. */
   readonly nowMs: () => number;
-  /** Local chain time, in wall-clock ms, so that a fast clock on this machine deletes nothing. Default: the wall clock. */
+  /**
+   * Local chain time, in wall-clock ms. Chain time prevents a fast clock on this machine from deleting spans early. Default: the
+   * wall clock.
+   */
   readonly localTimeMs?: () => number;
 }
 
-/** Creates one relayer's time line. It is empty until `load`. */
+/** Creates one relayer's time line, which is empty until `load`. */
 export function createProblemTimeline(deps: TimelineDeps): ProblemTimeline {
   const { store, nowMs, localTimeMs = nowMs } = deps;
   const key = [deps.chainId, deps.account] as const;
   let runs: OpenSpan[] = [];
   let problems: OpenProblem[] = [];
-  /** The run of this process, and its problems by code and connection. */
+  /** This process's run, and its problems by code and connection. */
   let run: OpenSpan | undefined;
   const open = new Map<string, OpenProblem>();
   let savedMs = Number.NEGATIVE_INFINITY;
@@ -138,7 +139,7 @@ export function createProblemTimeline(deps: TimelineDeps): ProblemTimeline {
         untilMs: numberOf(row, "until_ms"),
       }));
       const stored = rows.flatMap((row): OpenProblem[] => {
-        // A newer program may have stored a code that this one does not know.
+        // A newer program version may have stored an unknown code.
         const code = PROBLEM_CODES.find((known) => known === textOf(row, "code"));
         if (code === undefined) return [];
         return [
@@ -181,7 +182,7 @@ const PUT_PROBLEM =
   "INSERT INTO problem_span (chain, account, code, connection_id, from_ms, until_ms, reason) VALUES (?, ?, ?, ?, ?, ?, ?) " +
   "ON CONFLICT (chain, account, code, connection_id, from_ms) DO UPDATE SET until_ms = excluded.until_ms, reason = excluded.reason";
 
-/** Returns how much of a range is covered by spans, which may overlap, in ms. */
+/** Returns how much of a range the spans cover, in ms. Spans may overlap. */
 export function coveredMs(spans: readonly Span[], { fromMs, untilMs }: Span): number {
   let [sum, reachedMs] = [0, fromMs];
   for (const span of spans.toSorted((a, b) => a.fromMs - b.fromMs)) {

@@ -47,21 +47,19 @@ export const CONNECTION_PROBLEM_CODES = [
   "queries-failing",
 ] as const satisfies readonly ProblemCode[];
 
-/** One of {@link PROBLEM_CODES}. */
 export type ProblemCode = (typeof PROBLEM_CODES)[number];
 
 /** A reason why the relayer is not ready. */
 export interface Problem {
   readonly code: ProblemCode;
-  /** undefined: the whole relayer is affected. */
+  /** Undefined if the whole relayer is affected. */
   readonly connectionId: string | undefined;
-  /** One sentence for people: what is wrong, since when, and what to do. */
+  /** One sentence for people: the problem, its start, and the remedy. */
   readonly text: string;
-  /** Wall-clock time at which this process first saw it, ms. Absent: not reported. */
+  /** Wall-clock time at which this process first saw the problem, ms. Absent if not reported. */
   readonly sinceMs?: number;
 }
 
-/** A query as it appears in {@link HealthFacts}. */
 interface QueryLateness {
   readonly id: bigint;
   readonly connectionId: string;
@@ -74,32 +72,31 @@ interface QueryLateness {
   readonly failures: number;
 }
 
-/** Everything on which {@link findProblems} bases its decisions. */
+/** The facts from which {@link findProblems} derives the problems. */
 export interface HealthFacts {
   readonly list: ListView;
   readonly local: HeadView;
   readonly account: AccountView & {
-    /** Expected fee for one transaction. */
     readonly transactionFee: bigint;
   };
   readonly connections: readonly ConnectionFacts[];
   readonly queries: readonly QueryLateness[];
-  /** undefined on a chain without a fee market and before the first read. */
+  /** Undefined without a fee market and before the first read. */
   readonly market: MarketStatus | undefined;
   readonly gate: GateFacts;
   readonly limits: HealthLimits;
-  /** Endpoints of all chains; absent: unknown. */
+  /** Endpoints of all chains; absent if unknown. */
   readonly endpoints?: readonly EndpointFacts[];
 }
 
-/** Whether this process may send; part of {@link HealthFacts}. */
+/** This process's permission to send, or the reason for its absence. */
 export interface GateFacts {
   readonly role: LeadershipStatus["role"];
-  /** The last error from the lease or from starting as the leader; undefined if there is none. */
+  /** The last lease error or startup error; undefined if there is none. */
   readonly roleError?: string | undefined;
-  /** What a starting process is waiting for; undefined if nothing in particular. */
+  /** The event for which a starting process waits; undefined if it does not wait. */
   readonly progress?: string | undefined;
-  /** The process that has the lease; undefined if there is no lease, and before the first read. */
+  /** The process that has the lease; undefined without a lease and before the first read. */
   readonly holder?: string | undefined;
   /** Why the store cannot write; undefined if it can. */
   readonly storeError: string | undefined;
@@ -107,21 +104,19 @@ export interface GateFacts {
   readonly refusal: string | undefined;
 }
 
-/** A connection as it appears in {@link HealthFacts}. */
 interface ConnectionFacts {
   readonly id: string;
   readonly chainId: string;
   readonly remote: HeadView;
   readonly client: ClientView;
-  /** Error from the last cycle; undefined if it succeeded. */
+  /** Error of the last cycle; undefined if it succeeded. */
   readonly error: string | undefined;
 }
 
-/** Limits used by the checks. */
 export interface HealthLimits {
-  /** Maximum time without a new block; undefined: depends on the block time ({@link hasNoNewBlock}). */
+  /** Maximum time without a new block. Undefined: depends on the block time ({@link hasNoNewBlock}). */
   readonly noBlockMs: number | undefined;
-  /** Number of blocks by which a query may be late; undefined: 3 × its update period + 5, plus the market's delay. */
+  /** Number of blocks by which a query may be late. Undefined: 3 × its update period + 5, plus the market's delay. */
   readonly overdueBlocks: bigint | undefined;
   /** Minimum number of remote blocks between two results of a KV query; 0 means 1. */
   readonly minKvUpdatePeriod: bigint;
@@ -132,24 +127,28 @@ const NO_BLOCKS = 10;
 const MIN_NO_BLOCK_MS = 15_000;
 const MAX_NO_BLOCK_MS = 60_000;
 
-/** Whether a chain has had no block for the configured time; by default, for ten block times, but between 15 s and 60 s. */
+/**
+ * Returns true if a chain has had no block for the configured time. By default, this is ten block times, but at least 15 s and at
+ * most 60 s.
+ */
 export function hasNoNewBlock(
   { sinceBlockMs, blockMs }: Pick<HeadView, "sinceBlockMs" | "blockMs">,
   { noBlockMs }: Pick<HealthLimits, "noBlockMs">,
 ): boolean {
-  // While its pace is not known, the shortest: a chain may halt within its first blocks after our start.
+  // While the block time is unknown, the shortest limit applies: a chain may halt within its first blocks after this process's
+  // start.
   const own = Math.max(MIN_NO_BLOCK_MS, NO_BLOCKS * (blockMs ?? 0));
   return (sinceBlockMs ?? 0) > (noBlockMs ?? Math.min(MAX_NO_BLOCK_MS, own));
 }
 
-/** A chain that has not been read for this long is not followed or unreachable. */
+/** A chain that has not been read for this long is unreachable or not followed. */
 const UNREAD_HEAD_MS = 15_000;
-/** The same limit after an error. Longer than a reconnection takes. */
+/** The same limit after an error. This limit exceeds the time of a reconnection. */
 const FAILED_HEAD_MS = 4_000;
 /** A client or balance that has not been read for this long is unknown. */
 const UNREAD_STATE_MS = 180_000;
 
-/** Returns all problems, those of the whole relayer first. The relayer is ready if there are none. */
+/** Returns all problems; problems of the whole relayer come first. The relayer is ready if there are none. */
 export function findProblems(facts: HealthFacts): readonly Problem[] {
   return [
     ...starting(facts),
@@ -168,7 +167,7 @@ function localProblems({ local, list: { failure }, limits }: HealthFacts): reado
   const notFollowed = (text: string) => [
     general("local-not-followed", `the local chain is not followed: ${text}; check chain.rpc`),
   ];
-  // Between two tries of the list nothing else is read, so the list comes first.
+  // Until the next attempt to read the query list, the relayer reads nothing else. This problem therefore precedes the others.
   if (failure !== undefined && failure.sinceMs > UNREAD_HEAD_MS && local.error === undefined)
     return notFollowed(
       `its list of queries could not be read for ${formatDuration(failure.sinceMs)} (${failure.reason})`,
@@ -199,7 +198,7 @@ function accountProblems({ account }: HealthFacts): readonly Problem[] {
   return [general("account-unknown", `the balance of ${address} is unknown: ${unread(account)}`)];
 }
 
-/** A standby sends nothing, which is a problem only if it could not lead either. */
+/** A standby sends nothing. Silence is a problem only if the standby could not lead either. */
 function gateProblems({ gate }: HealthFacts): readonly Problem[] {
   const { role, holder, roleError, progress, storeError, refusal } = gate;
   if (role === "standby" && (roleError === undefined || holder !== undefined)) return [];
@@ -297,11 +296,11 @@ function clientProblem(facts: HealthFacts, { client }: ConnectionFacts): Found {
   };
 }
 
-/** A query that fails repeatedly is late for a reason of its own, which the problem states. */
+/** A query that fails repeatedly is late for its own reason, which the problem states. */
 function overdueProblems(facts: HealthFacts, { id }: ConnectionFacts): readonly Found[] {
   const { queries, gate, market } = facts;
   if (gate.role === "unknown") return [];
-  // The results of another process are read only now and then. They are a problem here when no process sends.
+  // A standby reads another process's results only occasionally. Late results are a problem here only if no process sends.
   const silent = gate.role === "standby" ? silenceOf(facts) : "";
   if (silent === undefined) return [];
   const overdue = queries.filter(({ connectionId, lateness }) => connectionId === id && lateness.isOverdue);
@@ -320,12 +319,12 @@ function overdueProblems(facts: HealthFacts, { id }: ConnectionFacts): readonly 
   ];
 }
 
-/** Interval, in ms, at which a standby reads the queries, and with them the leading process's results. */
+/** Interval at which a standby reads the queries and the leading process's results, ms. */
 export const STANDBY_READ_MS = 5_000;
 /** Two reads, plus the time that a block may take. */
 const SILENT_MS = 15_000;
 
-/** Describes for how long no process has sent a result; undefined while one is sending. */
+/** Describes for how long no process has sent a result; undefined while a process sends results. */
 function silenceOf({ queries, local }: HealthFacts): string | undefined {
   const newest = queries.reduce((most, { lastLocalHeight }) => maxInt(most, lastLocalHeight), 0n);
   const blocks = Number((local.height ?? newest) - newest);
@@ -333,7 +332,7 @@ function silenceOf({ queries, local }: HealthFacts): string | undefined {
   return `; this process is a standby, and no process has sent a result for ${counted(blocks, "block")}`;
 }
 
-/** Describes how the fee market delays overdue results; empty unless the demand is known to be above it. */
+/** Describes how the fee market delays overdue results; empty unless demand is known to exceed the market. */
 function marketReason(market: MarketStatus | undefined): string {
   if (market === undefined || !isFresh(market) || !isDemandAboveMarket(market)) return "";
   const { lateBlocks } = market.forecast;

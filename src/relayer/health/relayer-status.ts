@@ -27,16 +27,16 @@ import {
 } from "./problems.ts";
 import type { AccountView, ClientView, Watches } from "../watch/watches.ts";
 
-/** The state of the relayer at one moment. */
+/** The relayer's state at one moment. */
 export interface RelayerStatus {
   /** Bech32 address of the account that pays the fees. */
   readonly address: string;
   /** Wall-clock time, ms. */
   readonly nowMs: number;
   readonly localHeight: bigint;
-  /** Whether the WebSocket to the local chain is connected. */
+  /** True if the WebSocket to the local chain is connected. */
   readonly connected: boolean;
-  /** True once the query list has been read. */
+  /** True if the query list has been read. */
   readonly loaded: boolean;
   /** Reasons why the relayer is not ready; empty if it is ready. */
   readonly problems: readonly Problem[];
@@ -48,78 +48,72 @@ export interface RelayerStatus {
   readonly endpoints: readonly EndpointStatus[];
   readonly gate: GateFacts;
   readonly spending: GateStatus["spending"];
-  /** undefined on a chain without a fee market and before the first read. */
+  /** Undefined without a fee market and before the first read. */
   readonly market: MarketStatus | undefined;
-  /** Part of the balance that is never spent, in units of the fee denom. */
+  /** Part of the balance that the relayer never spends, in the fee denom's base unit. */
   readonly reserve: bigint;
-  /** Number of stored dead letters. */
   readonly deadLetters: number;
-  /** undefined if the configuration cannot be reloaded. */
+  /** Undefined if the configuration cannot be reloaded. */
   readonly config?: ReloadStatus | undefined;
 }
 
-/** The account in {@link RelayerStatus}. */
 export interface AccountStatus extends AccountView {
   /** Expected fee for a transaction with all results that are due at the same time. */
   readonly transactionFee: bigint;
-  /** Days until the balance is spent at the last day's rate; undefined while no fees have been paid. */
+  /** Days until the balance is spent at the last day's rate; undefined without fees. */
   readonly daysLeft: number | undefined;
-  /** The unit in which amounts of the fee denom are shown to people; undefined if none is named. */
+  /** Display unit of amounts in the fee denom; undefined if none is named. */
   readonly unit?: DisplayUnit | undefined;
 }
 
-/** One connection in {@link RelayerStatus}. */
 export interface ConnectionStatus {
   readonly id: string;
-  /** Id of the remote chain. */
   readonly chainId: string;
-  /** Error from the last cycle; undefined if it succeeded. */
+  /** Error of the last cycle; undefined if it succeeded. */
   readonly error: string | undefined;
   readonly remote: HeadView;
   readonly client: ClientView;
 }
 
-/** One endpoint in {@link RelayerStatus}. */
 export interface EndpointStatus extends PoolEndpointHealth {
   readonly chainId: string;
 }
 
-/** One query in {@link RelayerStatus}. */
 export interface QueryView {
   readonly id: bigint;
   readonly type: RegisteredQuery["type"];
   readonly connectionId: string;
   readonly owner: string;
-  /** Number of keys; 0 for a TX query. */
+  /** 0 for a TX query. */
   readonly keyCount: number;
   readonly updatePeriod: bigint;
   readonly state: QueryStatus;
   /** 0 without a result. */
   readonly lastLocalHeight: bigint;
-  /** undefined if there is no KV result. */
+  /** Undefined without a KV result. */
   readonly lastRemoteHeight: bigint | undefined;
-  /** Local height of the first result with the values that the last read found unchanged; undefined if new values were sent. */
+  /** Local height of the first result with the values that the last read found again; undefined if the relayer sent new values. */
   readonly unchangedSince: bigint | undefined;
-  /** undefined if there is no result. */
+  /** Undefined without a result. */
   readonly resultAge: ResultAge | undefined;
   readonly lateness: Lateness;
-  /** Results included since the relayer started. */
+  /** Number of included results since the relayer's start. */
   readonly results: number;
-  /** undefined while nothing has been spent since startup. */
+  /** Undefined while nothing has been spent since the relayer's start. */
   readonly cost: QueryCost | undefined;
-  /** Whether an operator has requested an immediate cycle that has not ended yet. */
+  /** True if an operator requested an immediate cycle that has not ended yet. */
   readonly isRequested: boolean;
   /** Failures since the last result. */
   readonly failures: number;
   readonly error: QueryFailure | undefined;
-  /** Time until the next attempt while backing off, else 0. */
+  /** Time until the next attempt while backing off, otherwise 0. */
   readonly retryInMs: number;
 }
 
-/** A query's share of the cost of its transactions since startup. */
+/** A query's share of its transactions' cost since the relayer's start. */
 export interface QueryCost {
   readonly gas: bigint;
-  /** In units of the fee denom. */
+  /** In the fee denom's base unit. */
   readonly fee: bigint;
 }
 
@@ -127,15 +121,14 @@ export interface QueryCost {
 interface ResultAge {
   readonly blocks: bigint;
   readonly ms: number;
-  /** The result is older than the first block that this process saw; `ms` counts from that block. */
+  /** True if the result is older than the first block that this process saw; `ms` then counts from that block. */
   readonly isAtLeast: boolean;
 }
 
-/** The part of the engine's state shown in the status. */
 interface EngineState {
   readonly localHeight: () => bigint;
   readonly list: () => ListView;
-  /** By connection id: the error from the last cycle; undefined if it succeeded. */
+  /** By connection id: the error of the last cycle; undefined if it succeeded. */
   readonly workerErrors: () => ReadonlyMap<string, string | undefined>;
 }
 
@@ -161,7 +154,6 @@ export interface StatusDeps {
   readonly clock: { readonly nowMs: () => number; readonly monotonicMs: () => number };
 }
 
-/** Whether a text is a valid query id. */
 export function isQueryId(text: string): boolean {
   return /^\d{1,20}$/.test(text);
 }
@@ -232,7 +224,7 @@ export function relayerStatus(deps: StatusDeps): RelayerStatus {
 
 function daysLeft(balance: bigint | undefined, { fee, ms }: RecentFees): number | undefined {
   if (balance === undefined || fee <= 0n) return undefined;
-  // Balance over fees is the number of periods that the balance lasts.
+  // Balance divided by fees is the number of periods that the balance lasts.
   return (Number(balance) / Number(fee)) * (ms / DAY_MS);
 }
 

@@ -45,32 +45,31 @@ import type { Reservation } from "../result/result-submitter.ts";
 import { type KeyAnswers, type ProofOutcome, type ProvenValues, proveResults, readKeys } from "./prove.ts";
 import { gasGuess } from "../result/gas-guess.ts";
 
-/** Queries that are read together, and the height at which they are read. */
+/** Queries that are read together, and the remote height of the read. */
 export interface KvCycle {
   readonly view: ConnectionView;
-  /** By need. */
+  /** In order of need. */
   readonly candidates: readonly QueryState[];
   readonly reservation: Reservation;
   readonly started: AttemptStart;
 }
 
-/** Determines which queries a cycle may read. */
 export interface KvDemand {
-  /** Called once the height is known. */
+  /** Called once the remote height is known. */
   readonly due: () => readonly QueryState[];
-  /** Number of blocks by which results are read early. */
+  /** Number of local blocks by which results are read early. */
   readonly lookAhead: bigint;
-  /** Returns the number of queries in the cycles that are already running. */
+  /** Returns the number of queries in running cycles. */
   readonly running: () => number;
 }
 
 /**
- * Selects the height and the queries for a cycle. Returns undefined if the remote chain has no newer block for any of them.
- * Throws `RelayError` and `ClientError` for connection errors.
+ * Selects the height and the queries for a cycle. Returns undefined if the remote chain has no newer block for any query. Throws
+ * `RelayError` and `ClientError` for connection errors.
  *
- * All queries are read at one remote height, so they share one header and at most one client update. The header belongs to the
- * newest block H and the state to H−1, since a header contains the app hash after the previous block. An older header would save
- * no calls, would make the values older, and could be below the client's latest height.
+ * A cycle reads all queries at one remote height, so that they share a header and at most one client update. The header belongs to
+ * the newest block H. The state belongs to H−1, because a header contains the previous block's app hash. An older header would save
+ * no calls and provide older values, and it could be below the client's latest height.
  */
 export async function planKvCycle(
   worker: ConnectionWorker,
@@ -82,10 +81,10 @@ export async function planKvCycle(
   if (view === undefined) return undefined;
   const newer = candidatesAt(due(), view.stateAt, {
     minBlocks: worker.settings.minKvUpdatePeriod,
-    // That of the block for which the results are read.
+    // The height of the block for which the results are read.
     height: worker.localHeight() + lookAhead + 1n,
   });
-  // A few beside many that are being read wait for the end of that cycle: each cycle has its own header and round trips.
+  // If few queries are due while many are being read, wait for that cycle's end. Each cycle costs its own header and round trips.
   if (newer.length * 10 < running()) return undefined;
   const states = new Map(newer.map((state) => [state.query.id, state]));
   const reservation = worker.submitter.reserve(
@@ -98,9 +97,9 @@ export async function planKvCycle(
 }
 
 /**
- * Reads and proves a cycle's queries, and passes the results to the submitter once the previous cycle has done so (`turn`),
- * because a query's newer result must come later. Does not wait for their block. Stores a query's error in its state. Throws like
- * {@link planKvCycle}.
+ * Reads and proves a cycle's queries. Passes the results to the submitter after the previous cycle has done so (`turn`), because a
+ * query's newer result must come later. Does not wait for a block. Stores a query's error in its state. Throws like {@link
+ * planKvCycle}.
  */
 export async function runKvCycle(
   worker: ConnectionWorker,
@@ -114,17 +113,17 @@ export async function runKvCycle(
       readRemote(worker, cycle, signal),
       readLastHeights(worker, cycle, signal),
     ]);
-    // The next cycle reads the values again.
+    // The values are too old. The next cycle reads them again.
     const proofs = reads.afterMs > MAX_AGE_MS ? [] : await prove(worker, cycle, reads, signal);
     await turn;
-    // Only now: the cycle before has said which results are sent.
+    // Decide this only now: the previous cycle has determined which results are sent.
     results = proofs.flatMap((proof) => (isSkipped(worker, cycle, proof) ? [] : proof.result));
   } finally {
     worker.submitter.offer(results, cycle.reservation);
   }
 }
 
-/** If unchanged values are skipped, reads the queries' last results from the chain: another relayer may have sent newer ones. */
+/** If unchanged values are skipped, reads the queries' last results from the chain. Another relayer may have sent newer ones. */
 async function readLastHeights(
   { registry }: ConnectionWorker,
   { candidates }: KvCycle,
@@ -138,18 +137,18 @@ async function readLastHeights(
 }
 
 /**
- * Returns whether a result is skipped because the chain already has its values and `queries.skip_unchanged` allows it. The query
- * is then next read as if it had been answered. Otherwise, remembers the values for comparison with the next ones.
+ * Returns true if a result is skipped, because the chain already has its values and `queries.skip_unchanged` allows it. The next
+ * read is then due as if the query had been answered. Otherwise, remembers the values for the next comparison.
  */
 function isSkipped(worker: ConnectionWorker, { view, started }: KvCycle, proof: ProvenState): boolean {
   const { settings, registry, submitter, urgency, connectionId, metrics } = worker;
   if (settings.skipUnchanged === 0n) return false;
   const { state, result, values } = proof;
   const { query } = result;
-  // A rule of urgency that says how old a result may be says it of unchanged ones too.
+  // An urgency rule's `max_age` also applies to unchanged results.
   const maxAge = minInt(settings.skipUnchanged, urgency.maxAgeOf(query) ?? settings.skipUnchanged);
   const read = { at: view.stateAt, hash: hashOf(values) };
-  // The block that would have the result.
+  // The block that would include the result.
   const localHeight = maxInt(dueHeightOf(state), worker.localHeight() + 1n);
   const current = registry.state(query.id);
   if (current === undefined || !sameQuestion(current.query, query)) return false;
@@ -168,9 +167,11 @@ function guessOf({ settings }: ConnectionWorker, query: RegisteredQuery): bigint
 }
 
 /**
- * Returns the due queries that accept a result from remote height `at`. The chain refuses a result that is not newer than the
- * last one, and a read that is not newer than an unchanged one reveals nothing. `minBlocks` is the minimum number of remote
- * blocks after the last result, and `height` is the local height of the block that includes the result.
+ * Returns the due queries that accept a result from remote height `at`. The chain refuses a result that is not newer than the last
+ * one. A read that is not newer than an unchanged read reveals nothing.
+ *
+ * `minBlocks` is the minimum number of remote blocks after the last result. `height` is the local height of the block that includes
+ * the result.
  */
 export function candidatesAt(
   due: readonly QueryState[],
@@ -187,17 +188,16 @@ function isTooSoon(at: RemoteHeight, last: RemoteHeight | undefined, minBlocks: 
   return last?.revision === at.revision && at.height - last.height < minBlocks;
 }
 
-/** Everything that a cycle reads from the remote chain. */
 interface RemoteReads {
   readonly block: LightBlockBytes;
   readonly answers: KeyAnswers;
-  /** undefined: the client already has the consensus state. */
+  /** Undefined if the client already has the consensus state. */
   readonly trust: Trust | undefined;
-  /** Time since the values were read, ms, spent on intermediate client updates. */
+  /** Time since the values were read, ms. Intermediate client updates take this time. */
   readonly afterMs: number;
 }
 
-/** The three reads are independent. In parallel, they take one round trip regardless of the number of keys. */
+/** The three reads are independent. In parallel, they take one round trip for any number of keys. */
 async function readRemote(
   worker: ConnectionWorker,
   { view: { client, headerAt, stateAt }, candidates }: KvCycle,
@@ -215,7 +215,7 @@ async function readRemote(
   return { block, answers, trust: nearest, afterMs: worker.clock.monotonicMs() - readMs };
 }
 
-/** A proven result, its values, and the state of its query at the time of the read. */
+/** A proven result, its values, and its query's state at the time of the read. */
 interface ProvenState extends Pick<ProvenValues, "values"> {
   readonly state: QueryState;
   readonly result: ProvenResult;
@@ -242,7 +242,7 @@ async function prove(
   });
 }
 
-/** Proves all values. Values from an endpoint whose proof was wrong are read again from the next endpoint. */
+/** Proves all values. If an endpoint's proof is wrong, reads its values again from the next endpoint. */
 async function proveValues(
   { remote, settings: { allowKvCallbacks }, submitter }: ConnectionWorker,
   { candidates, view: { stateAt } }: KvCycle,
@@ -284,7 +284,7 @@ function toResult(
   };
 }
 
-/** Returns the hash of the keys and values without their proofs, which differ at each height. */
+/** Returns the hash of the keys and values. Their proofs are excluded, because proofs differ at each height. */
 function hashOf(values: readonly StorageValue[]): string {
   const kvResults = values.map((value) => ({ ...value, Proof: undefined }));
   const result = { kvResults, block: undefined, height: 0n, revision: 0n, allowKvCallbacks: false };
@@ -305,7 +305,6 @@ function updateOf(
   };
 }
 
-/** Stores a KV result's outcome in the state of its query. */
 export function recordKvOutcome(
   worker: ConnectionWorker,
   { query, at: remote }: ProvenResult,

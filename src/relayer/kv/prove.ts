@@ -13,37 +13,34 @@ import { submitMessage } from "../result/proven-result.ts";
 export interface ProofPoint {
   /** From the header of block `at` + 1. */
   readonly appHash: Uint8Array;
-  /** Height of the state that was read. */
+  /** Height of the read state. */
   readonly at: RemoteHeight;
 }
 
 export interface ProofOptions {
-  /** Bech32 address of the relayer's account. */
   readonly sender: string;
   readonly allowKvCallbacks: boolean;
   /** Called for each key whose proof fails to verify. */
   readonly onInvalidProof?: (endpoint: string, reason: string) => void;
 }
 
-/** A query's proven values. */
 export interface ProvenValues {
   /** Encoded `MsgSubmitQueryResult`. */
   readonly message: Uint8Array;
-  /** One value per key, in the query's order. The value of an absent key is empty. */
+  /** One value per key, in the query's order. An absent key's value is empty. */
   readonly values: readonly StorageValue[];
 }
 
-/** A query with its proven values or its failure. */
 export interface ProofOutcome {
   readonly state: QueryState;
   readonly result: Result<ProvenValues, QueryFailure>;
 }
 
 /**
- * Verifies the proof of each key once and builds one result per query. A query with an unproven key gets that key's failure and
- * does not affect the others.
+ * Verifies each key's proof once and builds one result per query. A query with an unproven key gets that key's failure, which does
+ * not affect other queries.
  *
- * The chain would also refuse an unproven result, but all other results in the transaction would then fail with it.
+ * The chain would also refuse an unproven result, but all other results in the transaction would fail with it.
  */
 export function proveResults(
   states: readonly QueryState[],
@@ -95,7 +92,7 @@ function proveKey(
   if (!read.ok) return read;
   const answer = read.value;
   if (answer.code !== 0) return bad(readFailure(answer, key));
-  // A proof of another height is valid for another root only. This reason is clearer than "wrong root".
+  // A proof from another height fits only another root. A reason with both heights is clearer than "wrong root".
   if (answer.height !== point.at.height) {
     const reason = `${keyName(key)} was read at height ${answer.height} instead of ${point.at.height}`;
     return bad({ code: "read-failed", reason });
@@ -120,7 +117,7 @@ function verify(
   return good({ storagePrefix: key.path, key: key.key, value, Proof: { ops } });
 }
 
-/** Proof failures caused by the remote state rather than the node: ICS-23 cannot prove these states. */
+/** Proof failures that the remote state causes, not the node. ICS-23 cannot prove these states. */
 const UNPROVABLE_STATES: Partial<Record<ProofFailureCode, QueryFailure>> = {
   "empty-value": { code: "empty-value", reason: "has an empty value, which ICS-23 cannot prove" },
   "empty-tree": { code: "empty-store", reason: "is absent from an empty store, which ICS-23 cannot prove" },
@@ -139,7 +136,7 @@ function queryFailure(error: ProofFailure, key: QueryKey): QueryFailure {
 }
 
 function readFailure(answer: StoreResponse, key: QueryKey): QueryFailure {
-  // The text of the SDK's `rootmulti.Store.Query`.
+  // Error text of the SDK's `rootmulti.Store.Query`.
   if (/no such store/i.test(answer.log)) {
     return { code: "no-such-store", reason: `the remote chain has no store ${JSON.stringify(key.path)}` };
   }
@@ -149,15 +146,15 @@ function readFailure(answer: StoreResponse, key: QueryKey): QueryFailure {
   };
 }
 
-/** Responses to store reads at one height, or the failures of those reads, by {@link keyName}. */
+/** By {@link keyName}: responses to store reads at one height, or their failures. */
 export type KeyAnswers = ReadonlyMap<string, Result<StoreResponse, QueryFailure>>;
 
-/** Returns the store name and hex key, as in `bank/0214…`. */
+/** Returns the store name and hex key, for example `bank/0214…`. */
 function keyName(key: QueryKey): string {
   return `${key.path}/${toHex(key.key)}`;
 }
 
-/** Reads keys with proofs at one height, in parallel and each distinct key once. Rejects only on abort. */
+/** Reads keys with proofs at one height, in parallel, each distinct key once. Rejects only on abort. */
 export async function readKeys(
   remote: Pick<ChainClient, "readStore">,
   keys: readonly QueryKey[],

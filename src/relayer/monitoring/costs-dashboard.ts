@@ -37,7 +37,6 @@ const PHASES: readonly StateSpec[] = [
 
 const COST_OF_1000 = `1000 * sum(increase(${M}_fees_total{${PROCESSES}}[1h])) / 1e6 / (sum(increase(${M}_results_total{${PROCESSES},outcome="included"}[1h])) > 0)`;
 
-/** ICQ costs. */
 export const COSTS: DashboardSpec = {
   uid: DASHBOARDS.costs,
   pages: ["relayer"],

@@ -9,7 +9,6 @@ import {
 } from "../../platform/monitoring/dashboards/panel-spec.ts";
 import { BACKING_OFF, ANNOTATIONS, CONNECTIONS, M, PLACE, RELAYERS } from "./relayer-parts.ts";
 
-/** ICQ query detail. */
 export const QUERY: DashboardSpec = {
   uid: DASHBOARDS.query,
   pages: ["relayer"],

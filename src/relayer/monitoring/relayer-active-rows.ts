@@ -11,10 +11,9 @@ import {
 } from "../../platform/monitoring/dashboards/panel-spec.ts";
 import { M, PLACE } from "./relayer-parts.ts";
 
-/** The label starts with what the line shows, because the end of a long name is cut off. */
+/** The label starts with the line's subject, because Grafana cuts off the end of a long name. */
 const of = (text: string): string => `${text} {{connection_id}} {{instance}}`;
 
-/** One row per connection of each relayer. */
 const CONNECTION_TABLE: PanelSpec = table(
   "Connections",
   [
@@ -50,7 +49,6 @@ const CONNECTION_TABLE: PanelSpec = table(
   },
 );
 
-/** Is it active? Is it current? */
 export const ACTIVE_ROWS: readonly RowSpec[] = [
   {
     title: "Is it active?",
@@ -105,7 +103,7 @@ export const ACTIVE_ROWS: readonly RowSpec[] = [
         "Lateness",
         [
           query(`max by (instance, connection_id) (${M}_most_late_blocks{${PLACE}})`, of("latest query")),
-          // A standby includes nothing, and a quantile of nothing is NaN.
+          // A standby includes no results, and the quantile of an empty set is NaN.
           ...[
             ["0.5", "median"],
             ["0.95", "95 %"],

@@ -18,7 +18,6 @@ const OF_CONNECTIONS: ReadonlySet<ProblemCode> = new Set(CONNECTION_PROBLEM_CODE
 const relayer = (panel: string): PanelLink => ({ dashboard: DASHBOARDS.relayer, panel });
 const costs = (panel: string): PanelLink => ({ dashboard: DASHBOARDS.costs, panel });
 
-/** The panel that shows each alert's cause. */
 const CAUSES: PanelsByAlert = [
   [/-account-low$/, costs("Account or fee grant empty in")],
   [/-account-/, costs("Balance")],

@@ -2,25 +2,25 @@ import type { ProblemCode } from "../health/problems.ts";
 import type { AlertCase } from "../../platform/monitoring/alerts/alert-spec.ts";
 import type { Times } from "../../platform/monitoring/alerts/times.ts";
 
-/** A relayer alert, without the parts derived from its name. */
+/** A relayer alert without the parts that its name determines. */
 export interface RelayerCondition {
   readonly name: string;
   readonly severity: "critical" | "warning";
   readonly title: string;
   readonly description: string;
   readonly impact: string;
-  /** Codes of the problems that the alert represents. */
+  /** Codes of the problems that the alert reports. */
   readonly problems?: readonly ProblemCode[];
-  /** Absent: the problem metric. */
+  /** Default: an expression over the problem metric. */
   readonly expr?: (times: Times) => string;
   readonly for: string;
   readonly inhibits?: readonly string[];
   /**
-   * Labels shared with the alerts that it causes. Default: the labels of its first problem, i.e. job, instance, and its
-   * connection.
+   * Labels that this alert shares with the alerts that it causes. Default: the labels of its first problem: job, instance, and
+   * connection if it has one.
    */
   readonly scope?: readonly string[];
-  /** Absent: the first problem's metric. */
+  /** Default: an example with the first problem's metric. */
   readonly example?: AlertCase;
 }
 
@@ -30,10 +30,9 @@ export const CONNECTION_SCOPE = ["job", "instance", "connection_id"] as const;
 /** The same labels as PromQL. */
 export const BY_CONNECTION = `by (${CONNECTION_SCOPE.join(", ")})`;
 
-/** A process without the lease reads the other process's results only occasionally, so it is not late. */
+/** A process without the lease reads the leading process's results only occasionally, so it is not late. */
 export const NO_STANDBY = 'unless on (job, instance) relaywatch_relayer_role{role=~"standby|unknown"} == 1';
 
-/** The consequence of late results. */
 export const STALE = "Contracts read older values until this is repaired.";
 
 /** Alerts that follow when results cannot be produced or sent. */

@@ -3,17 +3,17 @@ import { NO_STANDBY, type RelayerCondition } from "./relayer-condition.ts";
 const M = "relaywatch_relayer";
 const BY = "by (job, instance)";
 
-/** Mean gas per block, by kind; the gauge covers only a few blocks. */
+/** Mean gas per block, by kind. The gauge covers only a few blocks. */
 function meanGas(kind: string, window: string): string {
   return `max ${BY} (avg_over_time(${M}_market_gas{kind="${kind}"}[${window}]))`;
 }
 
-/** Daily fee limit: the configured one, or a quarter of the balance. */
+/** The configured daily fee limit, or otherwise a quarter of the balance. */
 const DAILY_BUDGET = `(max ${BY} (${M}_daily_fee_limit) or 0.25 * max ${BY} (${M}_account_balance))`;
 
 /**
- * Alerts about the cost of results. None of them pages anybody: results are still included, and a day's cost is limited by
- * `gas.max_price`, `spending.daily_fee` and the reserve. If one of those limits stops the relayer, a critical alert fires.
+ * Alerts about the cost of results. None of them pages anybody, because blocks still include the results. `gas.max_price`,
+ * `spending.daily_fee` and the reserve limit a day's cost. If a limit stops the relayer, a critical alert fires.
  */
 export const COST_CONDITIONS: readonly RelayerCondition[] = [
   {
@@ -24,9 +24,9 @@ export const COST_CONDITIONS: readonly RelayerCondition[] = [
       "The gas price is {{ $value | humanize }} × its minimum, and the relayer alone uses at least half of the gas target, at which the price stays constant.",
     impact:
       "Every result costs more than necessary, by the factor in the alert. Everybody else on the chain pays that price too.",
-    // The price can only stay above its minimum while blocks have the target's gas. So this is a price that does not return, which
-    // the mean of own and others' gas tells from one that falls after a burst: then blocks are below the target. Without the
-    // relayer's half they would be below it too.
+    // The price can stay above its minimum only while blocks use the target's gas. The mean of own and others' gas distinguishes
+    // such a price from a price that falls after a burst: blocks are then below the target. Without the relayer's half, they would
+    // be below it too.
     expr: (times) => {
       const [price, minimum] = ["price", "minimum"].map(
         (kind) => `max ${BY} (avg_over_time(${M}_gas_price{kind="${kind}"}[${times("5m")}]))`,
@@ -106,7 +106,8 @@ export const COST_CONDITIONS: readonly RelayerCondition[] = [
       "Delivering results on time takes more gas than the fee market bears at its current price. In the steady state, each result is {{ $value | humanize }} blocks late.",
     impact:
       "Contracts read values that many blocks older than requested. Nothing is lost, and results cost no more than before.",
-    // The demand changes sides while it is close to what the market bears: most of ten minutes, and not each scrape.
+    // Demand close to the market's limit crosses the limit often. The condition therefore requires most of ten minutes instead of
+    // every scrape.
     expr: (times) =>
       `max ${BY} (${M}_expected_late_blocks)\nand max ${BY} (avg_over_time(${M}_demand_above_market[${times("10m")}])) > 0.5 ${NO_STANDBY}`,
     for: "15m",

@@ -13,7 +13,6 @@ import { ANNOTATIONS, BALANCE_LASTS, CHAINS, CONNECTIONS, M, PLACE, RELAYERS } f
 import { ACTIVE_ROWS } from "./relayer-active-rows.ts";
 import { SAFE_ROW } from "./relayer-safe-row.ts";
 
-/** ICQ relayer. */
 export const RELAYER: DashboardSpec = {
   uid: DASHBOARDS.relayer,
   pages: ["relayer"],

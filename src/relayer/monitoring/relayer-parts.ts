@@ -9,23 +9,17 @@ import {
   type VariableSpec,
 } from "../../platform/monitoring/dashboards/panel-spec.ts";
 
-/** Selects the connections chosen in the variable. */
 export const PLACE = `${PROCESSES},connection_id=~"$connection"`;
-/** Selects the chains chosen in the variable. */
 export const CHAIN = `${PROCESSES},chain_id=~"$chain"`;
-/** Prefix of the relayer's metrics. */
 export const M = "relaywatch_relayer";
 
-/** Dashboard variables for relayers. */
 export const RELAYERS: readonly VariableSpec[] = processVariables(`${M}_ready`);
-/** Dashboard variable for connections. */
 export const CONNECTIONS: VariableSpec = {
   name: "connection",
   label: "Connection",
   metric: `${M}_remote_height{${PROCESSES}}`,
   from: "connection_id",
 };
-/** Dashboard variable for chains. */
 export const CHAINS: VariableSpec = {
   name: "chain",
   label: "Chain",
@@ -33,13 +27,12 @@ export const CHAINS: VariableSpec = {
   from: "chain_id",
 };
 
-/** Annotations on the relayer's dashboards. */
 export const ANNOTATIONS = {
   restarts: restartsOf(PROCESSES),
   alerts: 'ALERTS{component="icq-relayer",alertstate="firing",job=~"$job"}',
 };
 
-/** Number of days from which "more than a year" is shown instead. */
+/** From this number of days, the panel shows "more than a year" instead. */
 export const YEAR = [366, "more than a year"] as const;
 
 /** How long the account can pay. */

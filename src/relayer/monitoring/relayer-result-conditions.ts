@@ -105,7 +105,7 @@ export const RESULT_CONDITIONS: readonly RelayerCondition[] = [
     title: "TX queries skip pruned blocks",
     description: "{{ $value | humanize }} remote blocks were skipped: every endpoint has pruned them.",
     impact: "Transactions in these blocks never reach their contracts.",
-    // A relayer skips blocks at its start, before its first scrape: a new counter above zero counts too.
+    // A relayer skips blocks at its start, before its first scrape. A new counter above zero is therefore an increase too.
     expr: (times) =>
       `sum ${BY_CONNECTION} (increase(${PRUNED}[${times("1h")}])) > 0\nor (sum ${BY_CONNECTION} (${PRUNED}) unless sum ${BY_CONNECTION} (${PRUNED} offset ${times("1h")})) > 0`,
     for: "0s",

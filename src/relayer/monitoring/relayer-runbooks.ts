@@ -7,7 +7,7 @@ import {
 import type { ProblemCode } from "../health/problems.ts";
 import { RELAYER_CONDITIONS } from "./relayer-alerts.ts";
 
-/** `GET /runbooks/NAME.md`: the runbooks of the relayer's alerts. */
+/** `GET /runbooks/NAME.md`: serves the runbooks of the relayer's alerts. */
 export const RELAYER_RUNBOOKS: ApiRoute = runbookRoute(
   new Map(
     RELAYER_CONDITIONS.map(({ name, title, description, impact }) => [

@@ -17,7 +17,7 @@ const ENDPOINT_STATES: readonly StateSpec[] = [
   [3, "distrusted", "orange"],
 ];
 
-/** Rows of one timeline. Role, gate, subscription, light client and store each have their own numbers. */
+/** All rows of one timeline share these values. Role, gate, subscription, light client and store each use different numbers. */
 const PART_STATES: readonly StateSpec[] = [
   [1, "leader", "green"],
   [2, "starting", "blue"],
@@ -35,7 +35,6 @@ const PART_STATES: readonly StateSpec[] = [
 
 const ENDPOINT = "by (chain_id, endpoint)";
 
-/** Is it safe? */
 export const SAFE_ROW: RowSpec = {
   title: "Is it safe?",
   panels: [

@@ -1,33 +1,30 @@
 import type { QueryCost } from "../health/relayer-status.ts";
 import { type Attempt, type AttemptSink, NOT_NEEDED } from "../state/attempt.ts";
 
-/** Attempts and transactions within one minute. */
 export interface ActivitySample {
   readonly startMs: number;
   readonly included: number;
-  /** Failed attempts. Results that were no longer needed are not failures. */
+  /** Failed attempts. A result that was no longer needed is not a failure. */
   readonly failed: number;
-  /** Local transactions with results. */
   readonly transactions: number;
-  /** Client updates needed by those results. */
+  /** Client updates that those results needed. */
   readonly updates: number;
   readonly gas: bigint;
 }
 
-/** The relayer's recent activity, in memory, for the page. */
+/** The relayer's recent activity for the page, in memory. */
 export interface Activity {
-  /** Returns a sink that records attempts and passes them on. */
+  /** Wraps a sink so that it also records attempts. */
   readonly sink: (inner: AttemptSink) => AttemptSink;
-  /** Samples of the last hour, oldest first and without gaps; undefined before startup. */
+  /** Samples of the last hour, oldest first, without gaps; undefined before the relayer's start. */
   readonly samples: () => readonly (ActivitySample | undefined)[];
   readonly costOf: (queryId: bigint) => QueryCost | undefined;
 }
 
-/** Duration of one sample. */
 const SPAN_MS = 60_000;
 /** Number of stored samples: one hour. */
 const SAMPLES = 60;
-/** Maximum number of queries with a cost. Beyond that, the one added first is dropped. */
+/** Maximum number of queries with a cost. The query added first is dropped first. */
 const MAX_COSTS = 20_000;
 
 interface OpenSample {

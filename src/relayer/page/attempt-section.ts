@@ -8,7 +8,7 @@ import { type Attempt, type AttemptLog, NOT_NEEDED } from "../state/attempt.ts";
 import type { ActivitySample } from "./activity.ts";
 import type { DeadLetter } from "../state/journal.ts";
 
-/** Results, transactions and gas over the last hour, by minute. */
+/** Shows results, transactions and gas by minute over the last hour. */
 export function activitySection(samples: readonly (ActivitySample | undefined)[]): Html {
   const known = samples.filter((sample) => sample !== undefined);
   const sum = (read: (sample: ActivitySample) => number): number =>
@@ -42,10 +42,9 @@ function failedText(failed: number): string {
   return `${grouped(failed)} failed (red, on top)`;
 }
 
-/** Number of attempts in one table. */
 const SHOWN_ATTEMPTS = 50;
 
-/** The newest attempts, for all queries or for one. */
+/** Shows the newest attempts, for all queries or for one query. */
 export async function attemptSection(
   log: Pick<AttemptLog, "find">,
   account: Pick<AccountStatus, "denom" | "unit">,
@@ -99,13 +98,13 @@ function toneOf(outcome: Attempt["outcome"]): Tone {
   return NOT_NEEDED.has(outcome) ? "unknown" : "bad";
 }
 
-/** Who may resubmit dead letters: everybody, bearers of the token, or nobody because no token is configured. */
+/** Who may resubmit dead letters: everybody, holders of the token, or nobody because no token is configured. */
 export type ResubmitAccess = "open" | "token" | "nobody";
 
 /** Maximum number of dead letters on the page, newest first. */
 const SHOWN = 20;
 
-/** The transactions that are not retried automatically, each with a button that resubmits it. */
+/** Shows the transactions that the relayer does not retry automatically, each with a button for resubmission. */
 export function deadLetterSection(letters: readonly DeadLetter[], access: ResubmitAccess): Html {
   if (letters.length === 0)
     return html`<h2>Dead letters</h2><p>None. Every transaction of a TX query was delivered or is still being retried.</p>`;

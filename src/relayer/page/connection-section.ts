@@ -5,7 +5,7 @@ import { blocksBehind } from "../api/status-json.ts";
 import type { ConnectionStatus, EndpointStatus, QueryView, RelayerStatus } from "../health/relayer-status.ts";
 import { isBlind, localLine, mostSevere } from "./overview-section.ts";
 
-/** One row per connection: remote chain, light client, and how late its queries are. */
+/** Shows one row per connection: remote chain, light client, and how late its queries are. */
 export function connectionSection(status: RelayerStatus): Html {
   const { connections, queries, problems, local } = status;
   const columns: readonly Column<ConnectionStatus>[] = [
@@ -46,14 +46,13 @@ export function connectionSection(status: RelayerStatus): Html {
   return html`<div class="head"><h2>Connections <small>${connections.length}</small></h2> <small class="muted">${localLine(status)}</small></div>${dataTable({ caption, isCaptionHidden: true, columns, rows: connections })}`;
 }
 
-/** Whether one of the connection's cycles may have succeeded; the absence of errors alone does not show that. */
+/** Returns true if one of the connection's cycles may have succeeded. An absent error alone does not show that. */
 function hasCycled({ loaded, gate, queries }: RelayerStatus, connection: string): boolean {
   const own = queries.filter(({ connectionId }) => connectionId === connection);
   const hasResult = own.length === 0 || own.some(({ state }) => state === "answered");
   return loaded && (gate.role === "standby" || hasResult);
 }
 
-/** Whether this process may run cycles. */
 function hasLease({ gate: { role } }: RelayerStatus): boolean {
   return role === "leader" || role === "starting";
 }
@@ -97,7 +96,7 @@ function lateCell(queries: readonly QueryView[]): Html | string {
   return html`${queries.length}, <strong class="bad">${overdue} overdue</strong>`;
 }
 
-/** All endpoints, those with an error first. */
+/** Shows all endpoints. Endpoints with an error come first. */
 export function endpointSection(endpoints: readonly EndpointStatus[]): Html {
   const bad = endpoints.filter(isBad);
   const unchecked = endpoints.filter(({ state }) => state === "unchecked").length;

@@ -37,7 +37,7 @@ import {
   type TextColumn,
 } from "../report/spending-text.ts";
 
-/** Shows what results use: the fee market's price and gas, the demand, today's fees, and gas by owner. */
+/** Shows the fee market's price and gas, the demand, today's fees, and gas by owner. */
 export function costSection(status: RelayerStatus, samples: readonly (ActivitySample | undefined)[]): Html {
   const { market } = status;
   if (market === undefined)
@@ -53,7 +53,7 @@ function staleText({ sinceReadMs }: MarketStatus): Html {
   return html`<p>${badge("unknown", "not current")} The fee market was last read ${formatDuration(sinceReadMs)} ago.</p>`;
 }
 
-/** States whether the market can sustain the demand; if not, what follows and what would help. */
+/** States whether the market can sustain the demand. If it cannot, adds the consequence and the remedies. */
 function demandText(market: MarketStatus, blockMs = 1_000): Html {
   const { demandResults, sustainableResults, lateBlocks, costPerDay, remedies } = market.forecast;
   const [demand, sustainable] = [resultsText(demandResults), resultsText(sustainableResults)];
@@ -127,12 +127,11 @@ function resultFacts({ queries, spending, reserve, account }: RelayerStatus): re
 
 interface Cost {
   readonly results: number;
-  /** Keys of all results; a TX query's result counts as one key. */
+  /** Keys of all results. A TX query's result has one key. */
   readonly keys: number;
   readonly gas: bigint;
 }
 
-/** Adds up the queries' gas since startup, by owner. */
 function costByOwner(queries: readonly QueryView[]): ReadonlyMap<string, Cost> {
   const costs = new Map<string, Cost>();
   for (const { owner, results, keyCount, cost } of queries) {
@@ -152,10 +151,10 @@ function add(a: Cost, b: Cost): Cost {
   };
 }
 
-/** Maximum number of owners on the page: those with the most gas. */
+/** Maximum number of owners on the page. Owners with the most gas come first. */
 const SHOWN_OWNERS = 10;
 
-/** Returns the gas of an owner's callbacks. Uses the last hour's transactions, whose overhead all results share. */
+/** Returns the gas of an owner's callbacks. Uses the last hour's transactions, because all results share their overhead. */
 function createCallbackGas(
   samples: readonly (ActivitySample | undefined)[],
 ): (cost: Pick<Cost, "gas" | "keys">) => bigint {
@@ -170,7 +169,9 @@ function createCallbackGas(
     });
 }
 
-/** Gas by owner: today's gas with its budget, and gas per result since startup. Fees are in the "Spending" section. */
+/**
+ * Shows gas by owner: today's gas with its budget, and gas per result since the relayer's start. The "Spending" section shows fees.
+ */
 function ownerTable(
   { spending, queries }: RelayerStatus,
   samples: readonly (ActivitySample | undefined)[],
@@ -209,7 +210,7 @@ function ownerTable(
   })}${rest > 0 && html`<p>${counted(rest, "more owner")} in <a href="/api/status">JSON</a>.</p>`}`;
 }
 
-/** Plots the gas in the newest blocks: ours, others' on top of it, and the target as a line. */
+/** Plots the gas in the newest blocks: own gas, others' gas stacked on it, and the target as a line. */
 function gasPlot(market: MarketStatus): Html {
   const { blocks, targetGas } = market;
   const own = meanOwnGas(market, blocks.length);
@@ -234,7 +235,7 @@ function gasPlot(market: MarketStatus): Html {
   });
 }
 
-/** "11.6 M", with a narrow space, from a tenth of a million upward. */
+/** Formats gas as "11.6 M", with a narrow space, from a tenth of a million upward. */
 function gasText(gas: bigint): string {
   return gas < 100_000n ? grouped(gas) : `${Number(gas / 100_000n) / 10}\u202fM`;
 }
@@ -250,7 +251,7 @@ function blocksText(blocks: number): string {
 /** Maximum number of owners or queries on the page, most expensive first. */
 const MAX_ROWS = 10;
 
-/** Who pays, for whom, and the forecast, worded as in the report. */
+/** Shows who pays, for whom, and the forecast, in the report's words. */
 export function spendingSection(costs: CostsView, nowMs: number): Html {
   const view = spendingView(costs, "owner");
   const words = spendingText(view, "\u202f");
@@ -306,13 +307,13 @@ function budgetBadge({ budget, over_budget: over }: SpendingView): HtmlPart {
   return html`${badge(tone, text)} `;
 }
 
-/** The report's columns, named as on a page. */
+/** Returns the report's columns with the page's names. */
 function columnsOf<Row>(columns: readonly TextColumn<Row>[]): readonly Column<Row>[] {
   return columns.map(({ title, align, text, detail, isUrgent }) => ({
     name: `${title.charAt(0).toLowerCase()}${title.slice(1)}`,
     isNumber: align === "right",
     cell: (row) => {
-      // A badge does not wrap, and a time with its width is wider than a phone.
+      // A badge does not wrap. A time with its width would be wider than a phone.
       const value = isUrgent?.(row) === true ? html`${badge("warn", "soon")} ${text(row)}` : text(row);
       return detail === undefined ? value : html`${value}<small>${detail(row)}</small>`;
     },

@@ -27,13 +27,12 @@ import { problemRunbook } from "../monitoring/relayer-runbooks.ts";
 import type { ActivitySample } from "./activity.ts";
 import { standingOf } from "./query-section.ts";
 
-/** The state of the whole relayer in one sentence. */
 export interface Summary {
   readonly tone: Tone;
   readonly headline: string;
 }
 
-/** Headlines for problems, from the reader's point of view: most severe first, and causes before their consequences. */
+/** Headlines for problems. The most severe come first, and a cause precedes its consequences. */
 const HEADLINES: readonly { readonly codes: readonly ProblemCode[]; readonly headline: string }[] = [
   { codes: ["local-not-followed"], headline: "The relayer cannot see the local chain" },
   { codes: ["lease-unknown"], headline: "It is not known whether any process sends" },
@@ -53,7 +52,6 @@ const HEADLINES: readonly { readonly codes: readonly ProblemCode[]; readonly hea
   },
 ];
 
-/** Returns the most severe problem. */
 export function mostSevere(problems: readonly Problem[]): Problem | undefined {
   return problems.toSorted((a, b) => rank(a) - rank(b))[0];
 }
@@ -63,7 +61,7 @@ function rank({ code }: Problem): number {
   return found < 0 ? HEADLINES.length : found;
 }
 
-/** Summarizes problems and queries. The tone is never "good" until everything has been read once. */
+/** Summarizes problems and queries. The tone is never "good" before everything has been read once. */
 export function summarize({ problems, queries, gate, market, deadLetters }: RelayerStatus): Summary {
   if (problems.length > 0) {
     const code = mostSevere(problems)?.code;
@@ -92,7 +90,7 @@ export function summarize({ problems, queries, gate, market, deadLetters }: Rela
   return { tone: "good", headline: "In order: every result is current" };
 }
 
-/** The summary, the problems with their reasons, and what still needs attention. */
+/** Shows the summary, the problems with their reasons, and other states that need attention. */
 export function statusSection(status: RelayerStatus, { tone, headline }: Summary): Html {
   const items = [
     ...status.problems.map(problemItem),
@@ -109,12 +107,12 @@ function problemItem({ code, text }: Problem): Html {
   return html`<li><strong>${code}</strong>: ${text}${url !== undefined && html` <a href="${url}">Runbook</a>`}</li>`;
 }
 
-/** Whether the local chain cannot be read, in which case lateness and results in flight are unknown. */
+/** Returns true if the local chain cannot be read. Lateness and results in flight are then unknown. */
 export function isBlind({ problems }: Pick<RelayerStatus, "problems">): boolean {
   return problems.some(({ code }) => code === "local-not-followed");
 }
 
-/** The four numbers that matter: current queries, results, balance, price. */
+/** Shows the four main numbers: current queries, results, balance, price. */
 export function factSection(status: RelayerStatus, samples: readonly (ActivitySample | undefined)[]): Html {
   const known = samples.filter((sample) => sample !== undefined);
   const included = known.reduce((sum, sample) => sum + sample.included, 0);
@@ -131,13 +129,13 @@ export function factSection(status: RelayerStatus, samples: readonly (ActivitySa
   ]);
 }
 
-/** How many queries are current, and which one has been due the longest. */
+/** Shows how many queries are current, and which query has been due the longest. */
 function queriesFact(status: RelayerStatus): Fact {
   const { queries, gate, loaded, market } = status;
   if (!loaded) return queryFact("not read yet", "the list of queries", "unknown");
   const all = counted(queries.length, "query", "queries");
   if (isBlind(status)) return queryFact(all, "their lateness is unknown without the local chain", "unknown");
-  // A standby reads the results of the other process only now and then.
+  // A standby reads the leading process's results only occasionally.
   if (gate.role === "standby") return queryFact(all, "the process with the lease knows how late they are");
   if (queries.length === 0) return queryFact("none", "no query is registered");
   const counts = { current: 0, overdue: 0, failing: 0, pending: 0 };
@@ -149,7 +147,7 @@ function queriesFact(status: RelayerStatus): Fact {
       .map((kind) => `${grouped(counts[kind])} ${kind === "pending" ? "without a result yet" : kind}`),
   ];
   const latest = latestOf(queries);
-  // While the market makes results late on average, only this moment has none that is.
+  // While the market makes results late on average, an absence of late queries describes only this moment.
   const isAbove = market !== undefined && isFresh(market) && market.forecast.lateBlocks > 0;
   const late =
     latest === undefined
@@ -162,7 +160,7 @@ function queriesFact(status: RelayerStatus): Fact {
   );
 }
 
-/** A failing query that is overdue is treated as overdue, since the problem includes it. */
+/** Classifies an overdue query that also fails as overdue, since the problem includes it. */
 function countedAs(query: QueryView): "current" | "overdue" | "failing" | "pending" {
   const standing = query.lateness.isOverdue ? "overdue" : standingOf(query);
   return standing === "overdue" || standing === "failing" || standing === "pending" ? standing : "current";
@@ -188,7 +186,7 @@ function balanceFact(status: RelayerStatus): Fact {
     value: balance === undefined ? "not known yet" : amount(balance, denom, unit),
     detail: days,
     tone: balance === undefined ? "unknown" : balanceTone(status),
-    // In base units a balance is long.
+    // A balance in base units has many digits.
     isWide: unit === undefined,
   };
 }

@@ -11,7 +11,7 @@ const HEIGHT = 150;
 const RIGHT = WIDTH - 116;
 const TOP = 14;
 const BASE = HEIGHT - 18;
-/** Ratio above which prices are far apart. */
+/** Prices whose ratio exceeds this are far apart. */
 const FAR = 8;
 /** Minimum distance between the labels beside the lines. */
 const LINE_HEIGHT = 12;
@@ -23,7 +23,7 @@ interface PriceLine {
   readonly style: string;
 }
 
-/** The price over the last day, as the range from lowest to highest every five minutes, with minimum, ceiling and cap. */
+/** Plots the last day's price as the range from lowest to highest per five minutes, with minimum, ceiling and cap. */
 export function pricePlot(market: MarketStatus, nowMs: number): Html {
   const { day, price, minimum, ceiling, cap, denom } = market;
   const highest = day.reduce((most, { high }) => (high > most ? high : most), price);
@@ -47,8 +47,8 @@ ${lineLabels(lines)}<path class="l-axis" d="M0 ${BASE}h${RIGHT}"/>
 }
 
 /**
- * Returns the function that maps a price to its vertical position: logarithmic if the prices are far apart. A cap far above the
- * other prices is left out, because it would squeeze them together.
+ * Returns the function that maps a price to its vertical position. The scale is logarithmic if the prices are far apart. The plot
+ * omits a cap far above the other prices, because it would squeeze them together.
  */
 function axisOf(
   { minimum, ceiling, cap }: MarketStatus,
@@ -61,7 +61,7 @@ function axisOf(
   const isLog = low > 0 && high / low > FAR;
   const scale = isLog ? Math.log : (value: number): number => value;
   const bottom = scale(isLog ? low / 1.2 : 0);
-  // Space above the greatest price for the line of the cap.
+  // Leave space above the highest price for the cap's line.
   const range = scale(high * (isCapInside ? 1 : 1.2)) - bottom || 1;
   return {
     y: (price) => BASE - ((scale(dec18ToNumber(price)) - bottom) / range) * (BASE - TOP),
@@ -69,7 +69,7 @@ function axisOf(
   };
 }
 
-/** Splits the points into runs without gaps. While no process is running, no price is read. */
+/** Splits the points into runs without gaps. Nobody reads prices while no process is running. */
 function runsOf(day: readonly PricePoint[]): readonly (readonly PricePoint[])[] {
   const runs: PricePoint[][] = [];
   for (const point of day) {
@@ -85,7 +85,7 @@ interface Axes {
   readonly y: (price: Dec18) => number;
 }
 
-/** The area between the lowest and highest price, with the highest as a line. */
+/** Draws the area between the lowest and highest price, with the highest price as a line. */
 function pricePath(run: readonly PricePoint[], { x, y }: Axes): Html {
   const at = ({ startMs }: PricePoint, offsetMs: number, price: Dec18): string =>
     `${short(Math.min(RIGHT, x(startMs + offsetMs)))} ${short(y(price))}`;
@@ -94,13 +94,13 @@ function pricePath(run: readonly PricePoint[], { x, y }: Axes): Html {
   return html`<path class="b-band" d="M${highs.join("L")}L${lows.join("L")}z"/><path class="l-plain" d="M${highs.join("L")}"/>`;
 }
 
-/** Labels beside the lines, highest first, moved apart where the lines are close together. */
+/** Places labels beside the lines, highest first. Moves labels apart where lines are close together. */
 function lineLabels(lines: readonly PriceLine[]): readonly Html[] {
   let above = 0;
   return lines
     .toSorted((a, b) => a.y - b.y)
     .map(({ text, y }, index) => {
-      // What the labels below need above the axis is left free.
+      // Leave space above the axis for the remaining labels.
       const lowest = BASE + 4 - LINE_HEIGHT * (lines.length - 1 - index);
       above = Math.max(above + LINE_HEIGHT, Math.min(y + 4, lowest));
       return html`<text x="${RIGHT + 5}" y="${short(above)}">${text}</text>`;

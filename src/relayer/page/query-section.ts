@@ -19,41 +19,36 @@ import { ascending } from "../../platform/base/order.ts";
 import type { AttemptLog } from "../state/attempt.ts";
 import { attemptSection } from "./attempt-section.ts";
 
-/** Columns by which the table can be sorted. Each puts the most important queries first. */
+/** Sortable columns. Each order puts the most important queries first. */
 export const SORTS = ["late", "id", "connection", "age", "owner"] as const;
 
-/** One of {@link SORTS}. */
 type Sort = (typeof SORTS)[number];
 
-/** States to which the table can be limited. */
 const STATE_FILTERS = ["overdue", "late", "backing_off", "pending", "answered"] as const;
 
-/** One of {@link STATE_FILTERS}. */
 type StateFilter = (typeof STATE_FILTERS)[number];
 
-/** The table's filter, order and page, from the parameters in the page's address. */
+/** The table's filter, order and page, as parsed from the page's address. */
 interface QueriesView {
-  /** Text to find in the id, owner, connection, type or failure, in lower case; empty: all. */
+  /** Lower-case text to find in the id, owner, connection, type or failure; empty: all queries. */
   readonly search: string;
   readonly state: StateFilter | undefined;
   readonly sort: Sort;
-  /** Whether the default order is reversed. */
+  /** True if the default order is reversed. */
   readonly isReversed: boolean;
   /** From 1. */
   readonly page: number;
 }
 
-/** One page of the selected queries. */
 interface QueriesPage {
   readonly rows: readonly QueryView[];
   /** Number of queries that match the filter. */
   readonly matching: number;
-  /** From 1, at most `pages`. */
+  /** From 1 to `pages`. */
   readonly page: number;
   readonly pages: number;
 }
 
-/** Number of queries on one page of the table. */
 export const PAGE_ROWS = 50;
 const MAX_SEARCH = 100;
 /** Maximum number of queries that need no filter. */
@@ -72,7 +67,7 @@ export function parseQueriesView(parameters: URLSearchParams): QueriesView {
   };
 }
 
-/** Returns the address of a view, relative to the page. */
+/** Returns a view's address, relative to the page. */
 export function viewHref({ search, state, sort, isReversed, page }: QueriesView): string {
   const parameters = new URLSearchParams();
   if (search !== "") parameters.set("search", search);
@@ -96,7 +91,7 @@ export function selectQueries(queries: readonly QueryView[], view: QueriesView):
 type Compare = (a: QueryView, b: QueryView) => number;
 
 const COMPARE: Readonly<Record<Sort, Compare>> = {
-  // Overdue queries first: a query without a possible result may be later, but nobody can act on it.
+  // Overdue queries come first. A query without a possible result may be later, but nobody can act on it.
   late: (a, b) =>
     Number(b.lateness.isOverdue) - Number(a.lateness.isOverdue) ||
     ascending(b.lateness.blocks, a.lateness.blocks) ||
@@ -131,7 +126,7 @@ function contains({ id, owner, connectionId, type, error }: QueryView, search: s
   );
 }
 
-/** The table of queries with its filter. `total` is undefined until the list of queries has been read. */
+/** Shows the table of queries with its filter. `total` is undefined until the query list has been read. */
 export function querySection(page: QueriesPage, total: number | undefined, view: QueriesView): Html {
   if (total === undefined) return html`<h2>Queries</h2><p>The list of queries has not been read yet.</p>`;
   if (total === 0)
@@ -206,7 +201,7 @@ function orderOf({ sort, isReversed }: QueriesView): "ascending" | "descending" 
   return GREATEST_FIRST.has(sort) === isReversed ? "ascending" : "descending";
 }
 
-/** How a query is presented to the reader: its tone, a word, and a sentence that follows "Query 7". */
+/** A query's tone, its state in a word, and a sentence that follows "Query 7". */
 const STANDINGS = {
   failing: { tone: "bad", word: "backing off", sentence: "fails" },
   overdue: { tone: "bad", word: "overdue", sentence: "is overdue" },
@@ -219,7 +214,7 @@ const STANDINGS = {
   Record<string, { readonly tone: Tone; readonly word: string; readonly sentence: string }>
 >;
 
-/** The most severe of {@link STANDINGS} that applies to a query. */
+/** Returns the most severe of {@link STANDINGS} that applies to a query. */
 export function standingOf({ error, lateness, state, isRequested }: QueryView): keyof typeof STANDINGS {
   if (error !== undefined) return "failing";
   if (lateness.isOverdue) return "overdue";
@@ -229,7 +224,7 @@ export function standingOf({ error, lateness, state, isRequested }: QueryView): 
   return lateness.unanswerable === undefined ? "due" : "remote-still";
 }
 
-/** A query's state in a word, with the reason for a failure. */
+/** Shows a query's state, with the reason for a failure. */
 function stateCell(view: QueryView): Html {
   const { tone, word } = STANDINGS[standingOf(view)];
   const { error, failures, retryInMs } = view;
@@ -245,13 +240,16 @@ function lateCell({ lateness }: QueryView): Html | string {
   return isOverdue ? html`<strong class="bad">${text}</strong><small>limit ${limit}</small>` : text;
 }
 
-/** Time since the last result, or since a TX query's last search, whose height increases even if it finds nothing. */
+/**
+ * Shows the time since the last result. For a TX query, shows the time since the last search, whose height increases even if it
+ * finds nothing.
+ */
 function ageCell({ resultAge }: Pick<QueryView, "resultAge">): string {
   if (resultAge === undefined) return "none yet";
   return `${resultAge.isAtLeast ? "over " : ""}${formatDuration(resultAge.ms)} ago`;
 }
 
-/** An owner's address, shortened. */
+/** Shows an owner's shortened address. */
 export function ownerCell({ owner }: Pick<QueryView, "owner">): Html {
   const text = owner.length > 20 ? `${owner.slice(0, 12)}…${owner.slice(-6)}` : owner;
   return html`<code title="${owner}">${text}</code>`;
@@ -266,7 +264,6 @@ function pager({ page, pages }: QueriesPage, view: QueriesView): Html {
   return html`<nav class="pages" aria-label="Pages of queries">${link(page === 1 ? 0 : 1, "First")} ${link(page - 1, "Previous")} ${link(page + 1, "Next")} ${link(page === pages ? 0 : pages, "Last")}</nav>`;
 }
 
-/** The data for a query's page. */
 interface QueryPageInput {
   readonly status: RelayerStatus;
   readonly view: QueryView;
@@ -274,7 +271,7 @@ interface QueryPageInput {
   readonly attempts: Pick<AttemptLog, "find">;
 }
 
-/** Shows one query: whether it is current, why not, its last attempts, and what it asks for. */
+/** Shows one query: whether it is current, why not, its last attempts, and its request. */
 export async function queryPage({ status, view, query, attempts }: QueryPageInput): Promise<PageContent> {
   const { tone, sentence } = STANDINGS[standingOf(view)];
   const headline = `Query ${view.id} ${sentence}${view.error === undefined ? "" : `: ${view.error.code}`}`;
@@ -290,7 +287,6 @@ export async function queryPage({ status, view, query, attempts }: QueryPageInpu
   };
 }
 
-/** The page for a query that this relayer does not serve. */
 export function noSuchQuery(id: string, nowMs: number): PageContent {
   const headline = "There is no such query here";
   const more = html`<p>This relayer does not serve a query ${id}. It may have been removed, or belong to another connection. <a href="/">All queries</a>.</p>`;
@@ -302,7 +298,7 @@ export function noSuchQuery(id: string, nowMs: number): PageContent {
   };
 }
 
-/** Why there is no newer result, and what happens next. */
+/** Explains why there is no newer result, and what happens next. */
 function reasonOf({ error, failures, retryInMs, lateness }: QueryView): Html {
   const late =
     lateness.blocks > 0n &&

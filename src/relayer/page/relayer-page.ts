@@ -31,7 +31,6 @@ import { factSection, statusSection, summarize } from "./overview-section.ts";
 import { noSuchQuery, parseQueriesView, queryPage, querySection, selectQueries } from "./query-section.ts";
 import { timelineSection, type TimelineView } from "./timeline-section.ts";
 
-/** The data shown on the relayer's pages. */
 export interface RelayerPageInput {
   readonly status: RelayerStatus;
   readonly activity: Pick<Activity, "samples">;
@@ -44,9 +43,10 @@ export interface RelayerPageInput {
 }
 
 /**
- * The relayer's pages, based on current data. The first page fits on one screen for up to ten queries and shows whether
- * everything is current, why not, four numbers, the queries and the connections. Every other subject has its own page. Escapes
- * texts from chains.
+ * Creates the relayer's pages from current data. Escapes texts from chains.
+ *
+ * The first page fits on one screen for up to ten queries. The first page shows whether everything is current, why not, four
+ * numbers, the queries and the connections. Every other subject has its own page.
  */
 export function relayerPages(read: () => RelayerPageInput): readonly LivePage[] {
   const page = (
@@ -85,7 +85,7 @@ export function relayerPages(read: () => RelayerPageInput): readonly LivePage[] 
   ];
 }
 
-/** The title of every page states the overall status, so that a browser tab reveals a problem whichever page it shows. */
+/** Every title states the overall status, so that a browser tab reveals a problem on any page. */
 function headOf(status: RelayerStatus, name: string): Pick<PageContent, "title" | "asOfMs"> {
   const { length } = status.problems;
   const place = name === "Overview" ? "relayer" : `${name}, relayer`;
@@ -119,7 +119,7 @@ async function oneQuery({ status, registry, attempts }: RelayerPageInput, id: st
   return found === undefined ? noSuchQuery(id, status.nowMs) : queryPage({ status, ...found, attempts });
 }
 
-/** The relayer's row in overviews. */
+/** Returns the relayer's row for overview pages. */
 function relayerPart(status: RelayerStatus, samples: ReturnType<Activity["samples"]>): PartRow {
   const { tone, headline } = summarize(status);
   const most = Math.max(
@@ -155,7 +155,6 @@ interface PageDeps extends Pick<RelayerPageInput, "registry" | "timeline"> {
   readonly openResubmit: boolean;
 }
 
-/** Creates the routes of the pages. */
 export function createRelayerPage(
   { status, store: { journal, attempts }, openResubmit, ...rest }: PageDeps,
   { hasToken, links }: { readonly hasToken: boolean } & Pick<RelayerConfig, "links">,

@@ -7,16 +7,17 @@ import { type Bar, barPlot } from "../../platform/web/plots.ts";
 import { type Stretch, type TimelineRow, timelinePlot } from "../../platform/web/timeline-plot.ts";
 import { coveredMs, type ProblemSpan, type ProblemTimeline, type Span } from "../health/problem-timeline.ts";
 
-/** The part of the time line shown on the page. */
 export type TimelineView = Pick<ProblemTimeline, "problems" | "runs">;
 
-/** Maximum number of problem rows in the plot of a day, longest first. The table lists all problems. */
+/** Maximum number of problem rows in a day's plot, longest first. The table lists all problems. */
 const MAX_ROWS = 12;
 /** Maximum number of problems in the table, newest first. */
 const MAX_LISTED = 20;
 const WEEK_HOURS = 7 * 24;
 
-/** Problems over time: the last 24 hours exactly, seven days by the hour. Time without a process is never shown as healthy. */
+/**
+ * Shows the problems of the last 24 hours exactly and of seven days by the hour. Time without a process never appears as healthy.
+ */
 export function timelineSection({ problems, runs }: TimelineView, nowMs: number): Html {
   const day = { fromMs: nowMs - DAY_MS, untilMs: nowMs };
   const present = problems().filter(({ untilMs }) => untilMs >= day.fromMs);
@@ -65,7 +66,7 @@ function dayPlot(all: readonly ProblemSpan[], runs: readonly Span[], day: Span):
   });
 }
 
-/** Separates problems from unknown periods: those without a process, and those before everything has been read once. */
+/** Separates problems from unknown periods. A period is unknown without a process, or before everything has been read once. */
 function sortOut(
   spans: readonly ProblemSpan[],
   runs: readonly Span[],
@@ -89,13 +90,13 @@ function summaryOf(all: readonly ProblemSpan[], runs: readonly Span[], range: Sp
   const { problems } = sortOut(all, runs, range);
   const stopped = range.untilMs - range.fromMs - ran;
   const bad = coveredMs(problems, range);
-  // A restart takes seconds. They are in the plot, and need no words.
+  // A restart takes seconds. The plot shows it, so the text omits it.
   const pause = stopped < 60_000 ? "" : `, not running for ${formatDuration(stopped)}`;
   if (problems.length === 0) return `no problem in ${formatDuration(ran)} of running${pause}`;
   return `a problem for ${formatDuration(bad)} of ${formatDuration(ran)} of running${pause}`;
 }
 
-/** Returns the parts of a range that none of these spans cover. */
+/** Returns the parts of a range that no span covers. */
 function gapsOf(spans: readonly Span[], { fromMs, untilMs }: Span): readonly Span[] {
   const gaps: Span[] = [];
   let reachedMs = fromMs;
@@ -109,7 +110,7 @@ function gapsOf(spans: readonly Span[], { fromMs, untilMs }: Span): readonly Spa
   return gaps;
 }
 
-/** Plots the minutes of each hour without a problem, with one, and unknown. */
+/** Plots, for each hour, the minutes with a problem, without a problem, and unknown. */
 function weekPlot(
   { problems: all, runs }: { readonly problems: readonly ProblemSpan[]; readonly runs: readonly Span[] },
   nowMs: number,

@@ -31,7 +31,6 @@ export interface Preview {
   readonly close: () => void;
 }
 
-/** A connection and its remote chain. */
 export interface PreviewConnection {
   readonly id: string;
   readonly chainId: string;
@@ -82,9 +81,7 @@ export async function openPreview(config: RelayerConfig, context: DaemonContext)
   };
 }
 
-/**
- * Returns the unit in which amounts of the fee denom are shown to people; undefined if none is named or the chain cannot be read.
- */
+/** Returns the display unit of amounts in the fee denom; undefined if none is named or the chain cannot be read. */
 export async function previewUnit(
   { config, localClient }: Pick<Preview, "config" | "localClient">,
   signal: AbortSignal,
@@ -99,12 +96,12 @@ export async function previewUnit(
 }
 
 const RETRY_MS = 250;
-/** Several blocks: one of them includes the account's other transactions, or the next pause is long enough. */
+/** Lasts for several blocks: either a block includes the account's other transactions, or the next pause is long enough. */
 const MAX_RETRY_MS = 15_000;
 
 /**
- * Repeats the simulation while the node expects another sequence: a relayer with the same account is sending transactions
- * alongside this command, which says nothing about the simulated one.
+ * Repeats the simulation while the node expects another sequence. A relayer with the same account may be sending transactions,
+ * which says nothing about the simulated one.
  */
 export async function simulateBetweenOthers(
   simulate: () => Promise<SimulationOutcome>,
@@ -120,7 +117,7 @@ export async function simulateBetweenOthers(
   }
 }
 
-/** Returns the queries that the relayer would serve over a connection, sorted by id. Empty `ids`: all. */
+/** Returns the queries that the relayer would serve over a connection, sorted by id. Empty `ids` selects all. */
 export async function servedQueries(
   { config, local }: Pick<Preview, "config" | "local">,
   connectionId: string,

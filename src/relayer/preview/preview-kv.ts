@@ -28,14 +28,13 @@ import { refreshed } from "../registry/query-state.ts";
 import { failureText, isRedundant } from "../submit/apply-failure.ts";
 import type { Preview, PreviewConnection } from "./open-preview.ts";
 
-/** The result that a relayer would submit now for one KV query, compared with the last result on the chain. */
+/** The result that a relayer would submit now for one KV query, compared with the chain's last result. */
 export interface KvPreview {
   readonly query: RegisteredQuery;
-  /** Remote height of the values. */
   readonly at: RemoteHeight;
   /**
-   * Whether the proofs verify and the local chain accepts the result. "answered": the proofs verify, but the chain already has a
-   * result from another relayer for this height or a newer one.
+   * "accepted": the proofs verify and the local chain accepts the result. "answered": the proofs verify, but another relayer has
+   * delivered a result for this height or a newer one.
    */
   readonly outcome:
     | {
@@ -50,7 +49,7 @@ export interface KvPreview {
   readonly other: Comparison;
 }
 
-/** The last result on the chain, compared with the remote state at the result's height. */
+/** The chain's last result, compared with the remote state at the result's height. */
 export type Comparison =
   /** no result yet */
   | { readonly kind: "none" }
@@ -58,12 +57,12 @@ export type Comparison =
   | { readonly kind: "differs"; readonly at: RemoteHeight; readonly keys: number }
   | { readonly kind: "unreadable"; readonly at: RemoteHeight; readonly reason: string };
 
-/** Number of queries simulated and compared in parallel. */
+/** Number of queries that are simulated and compared in parallel. */
 const CONCURRENCY = 4;
 
 /**
- * Reads, proves and simulates one connection's KV queries at its newest height, and compares each query's last result with the
- * remote chain. Sends nothing. Throws `RelayError` and `ClientError` for connection errors.
+ * Reads, proves and simulates one connection's KV queries at its newest height. Compares each query's last result with the remote
+ * chain. Sends nothing. Throws `RelayError` and `ClientError` for connection errors.
  */
 export async function previewKv(
   preview: Preview,
@@ -107,13 +106,15 @@ export async function previewKv(
   });
 }
 
-/** Number of pairs of simulations to try, because the chain may change between the two. */
+/** Maximum number of simulation pairs, because the chain may change between two simulations. */
 const CALLBACK_TRIES = 3;
 
 /**
- * Simulates a result without its callback and then with it again, and resolves with the difference in gas. `called` is the gas of
- * its first simulation with the callback. Resolves with undefined if a simulation is refused, or if the chain changes during every
- * try: a client update that somebody else sends makes the next simulation cheaper, and that difference is not the callback's gas.
+ * Simulates a result without its callback, then again with its callback, and resolves with the difference in gas. `called` is the
+ * gas of its first simulation with the callback.
+ *
+ * Resolves with undefined if a simulation is refused, or if the chain changes during every attempt. For example, somebody else's
+ * client update makes the next simulation cheaper, and that difference is not the callback's gas.
  */
 export async function simulateCallback(
   simulate: (value: Uint8Array) => Promise<SimulationOutcome>,
@@ -142,7 +143,6 @@ interface ProvenQuery {
     | { readonly ok: false; readonly reason: string };
 }
 
-/** Reads and proves the queries at one height of the remote state. */
 async function proveAt(
   { account, config }: Preview,
   { remote }: PreviewConnection,
@@ -185,7 +185,7 @@ async function updateMessages(
   return [...updates(), updateClientMessage(client.clientId, headerAny(block, trust), signer)];
 }
 
-/** Reads the last result from the chain, and the same keys from the remote chain at the result's height. */
+/** Reads the last result from the local chain, and its keys from the remote chain at the result's height. */
 async function compare(
   preview: Preview,
   connection: PreviewConnection,
@@ -214,7 +214,7 @@ async function compare(
   }
 }
 
-/** Returns the same result without the call to its contract. */
+/** Returns the result without the call to its contract. */
 function withoutCallback(message: Uint8Array): Uint8Array {
   const decoded = MsgSubmitQueryResult.decode(message);
   const result = decoded.result && { ...decoded.result, allowKvCallbacks: false };

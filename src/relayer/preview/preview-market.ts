@@ -14,25 +14,22 @@ import { gasGuess } from "../result/gas-guess.ts";
 import { type Preview, type PreviewConnection, servedQueries } from "./open-preview.ts";
 import { previewKv } from "./preview-kv.ts";
 
-/** The local chain's fee market, and what its recent blocks show. */
+/** The local chain's fee market and the measurements from its recent blocks. */
 export interface MarketPreview {
   readonly params: Params;
-  /** Price of the next block. */
   readonly price: Dec18;
   /** Mean time between two recent blocks, ms. */
   readonly blockMs: number;
-  /** Mean gas used per recent block by transactions from other accounts; undefined if the node does not store block results. */
+  /** Mean gas per recent block used by other accounts' transactions; undefined if the node does not store block results. */
   readonly othersGas: bigint | undefined;
 }
 
-/** Number of blocks over which the block time is averaged. */
+/** Number of blocks that the mean block time covers. */
 const TIMED_BLOCKS = 100n;
-/** Number of blocks whose transactions are read. The results of a full block amount to several megabytes. */
+/** Number of blocks whose transactions are read. A full block's results take several megabytes. */
 const READ_BLOCKS = 10n;
 
-/**
- * Reads the local chain's market and blocks. Resolves with undefined if the chain has no fee market. Rejects with `ClientError`.
- */
+/** Reads the local chain's market and blocks. Resolves with undefined without a fee market. Rejects with `ClientError`. */
 export async function previewMarket(
   { localClient, account }: Pick<Preview, "localClient" | "account">,
   signal: AbortSignal,
@@ -60,7 +57,7 @@ async function meanBlockMs(
   return Math.max(1, passedMs / Number(latestHeight - first));
 }
 
-/** Resolves with undefined if the node refuses the call, for instance because of `storage.discard_abci_responses`. */
+/** Resolves with undefined if the node refuses the call, for example because of `storage.discard_abci_responses`. */
 async function ifStored<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read();
@@ -97,17 +94,16 @@ function isSignedBy(events: BlockResults["results"][number]["events"], address: 
   );
 }
 
-/** What is known beyond the configuration, for {@link presentLoads}. */
 interface LoadFacts {
   /** Time between two local blocks, ms. */
   readonly blockMs: number;
-  /** Measured gas per result including its share of the transaction, by query id. For other queries, the gas is estimated. */
+  /** By query id: measured gas per result, including its share of the transaction. Other queries' gas is estimated. */
   readonly measured: ReadonlyMap<bigint, bigint>;
 }
 
 /**
- * Reads the KV queries that the relayer would serve, with their gas. Leaves out TX queries, whose number of results depends on
- * the remote chain's transactions. A remote chain that cannot be read is assumed to be as fast as the queries need.
+ * Reads the KV queries that the relayer would serve, with their gas. Omits TX queries, because the remote chain's transactions
+ * determine their number of results. If a remote chain cannot be read, assumes that it is as fast as the queries need.
  */
 export async function presentLoads(
   preview: Preview,
@@ -134,10 +130,10 @@ export async function presentLoads(
   return loads;
 }
 
-/** Maximum number of contracts per connection whose callbacks are simulated. For all other contracts, the gas is guessed. */
+/** Maximum number of contracts per connection whose callbacks are simulated. The gas of other contracts is guessed. */
 const SIMULATED_OWNERS = 5;
 
-/** Returns each contract's callback gas, by simulating a result of one of its queries. Omits contracts for which that fails. */
+/** Simulates one query's result per contract and returns each contract's callback gas. Omits contracts whose simulation fails. */
 async function callbackGasByOwner(
   preview: Preview,
   connection: PreviewConnection,

@@ -12,15 +12,15 @@ import { createTxProver } from "../tx/tx-prover.ts";
 import type { Preview, PreviewConnection } from "./open-preview.ts";
 
 /**
- * The transactions that the chain has received, compared with those that were found. The chain only reveals whether it has a
- * given transaction, so a missing one is assumed to have been left out if the chain has a later one.
+ * The transactions that the search found, compared with those that the chain has received. The chain only reveals whether it has a
+ * given transaction. A missing transaction was left out if the chain has a later one.
  */
 export type TxComparison =
-  /** the chain has none of them */
+  /** the chain has received none of them */
   | { readonly kind: "none" }
-  /** the chain has all of them, up to the last one it has */
+  /** the chain has received all of them up to the last one it has */
   | { readonly kind: "same" }
-  /** the chain has a later one but lacks these, which another relayer left out */
+  /** the chain has received a later one but lacks these, which another relayer left out */
   | { readonly kind: "differs"; readonly missing: readonly string[] }
   | { readonly kind: "unreadable"; readonly reason: string };
 
@@ -36,9 +36,9 @@ export interface TxPreview {
     readonly height: bigint;
     /** Simulated gas. The chain accepts a transaction that it has already received, but does not call the contract. */
     readonly gas: bigint | undefined;
-    /** Why it cannot be sent; undefined if it can. */
+    /** Why the relayer cannot send it; undefined if it can. */
     readonly reason: string | undefined;
-    /** Whether the chain has received it from any relayer; undefined if that cannot be read. */
+    /** True if the chain has received it from any relayer; undefined if that cannot be read. */
     readonly received: boolean | undefined;
   }[];
   readonly other: TxComparison;
@@ -49,7 +49,10 @@ export interface TxPreview {
 /** Maximum number of transactions proven and simulated for one query. */
 const MAX_TXS = 20;
 
-/** Searches, proves and simulates one query's transactions, starting `tx_lookback_blocks` before the tip. Sends nothing. */
+/**
+ * Searches, proves and simulates one query's transactions, starting `tx_lookback_blocks` before the remote chain's tip. Sends
+ * nothing.
+ */
 export async function previewTx(
   preview: Preview,
   connection: PreviewConnection,

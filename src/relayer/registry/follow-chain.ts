@@ -13,17 +13,17 @@ import { type QueryChange, queryChanges } from "../chain/query-events.ts";
 import type { Registry } from "./registry.ts";
 import { maxInt } from "../../platform/base/integers.ts";
 
-/** If no notice arrives for this long, the height is read over RPC, because the WebSocket may be dead. */
+/** If no notice arrives for this long, the relayer reads the height over RPC, because the WebSocket may be dead. */
 const SILENCE_MS = 3_000;
-/** Interval at which the height is read when there is no WebSocket, or when the node behind it has no new blocks. */
+/** Interval between height reads without a WebSocket, or while the WebSocket's node announces no new blocks. */
 const POLL_MS = 1_000;
-/** Reload interval in that state, in which no event announces a new query. */
+/** Reload interval while the height is polled, because no event then announces a new query. */
 const POLL_RELOAD_MS = 10_000;
-/** Delay before a reload after an event whose query the chain did not have: the endpoint may be behind. */
+/** Delay before a reload after an event whose query the chain does not return. The endpoint may lag. */
 const RETRY_RELOAD_MS = 2_000;
-/** Number of failed reads, with all endpoints behind the stream, before a warning. Nodes differ by a block or two. */
+/** Number of failed reads before a warning, if all endpoints lag behind the stream. Nodes differ by a block or two. */
 const MAX_READS_BEHIND = 3;
-/** With more changes than this, reloading the list takes fewer calls: a page has 100 queries. */
+/** Above this number of changes, reloading the list takes fewer calls. A page contains 100 queries. */
 const MAX_SINGLE_READS = 20;
 
 export interface FollowDeps {
@@ -38,27 +38,26 @@ export interface FollowDeps {
   readonly random: () => number;
   readonly logger: Logger;
   readonly metrics: { readonly queryListReloads: Pick<Counter, "inc"> };
-  /** Interval at which the list of queries is regularly reloaded. */
+  /** Interval between regular reloads of the query list. */
   readonly reloadMs: () => number;
-  /** Called after each complete read of the list. */
   readonly onLoaded: () => void;
-  /** Called with the error of each failed read. */
+  /** Called with each failed read's error. */
   readonly onLocalError: (error: unknown) => void;
 }
 
 /**
  * Keeps the registry and the local height up to date until the signal aborts. Never rejects.
  *
- * Events are hints: they may be lost, repeated, out of order, or ahead of the endpoint that is read. An event therefore only
- * determines which query to read, and the whole list is read again after a gap, after an error, and every `reloadMs`. Without a
- * WebSocket, the height and the list are polled.
+ * Events are hints: they may be lost, repeated, out of order, or ahead of the read endpoint. An event therefore only determines
+ * which query to read. The relayer reads the whole list again after a gap, after an error, and every `reloadMs`. Without a
+ * WebSocket, it polls the height and the list.
  */
 export async function followChain(deps: FollowDeps, signal: AbortSignal): Promise<void> {
   const { clock, logger } = deps;
   let reloadAtMs = clock.monotonicMs();
   const tries = { failures: 0 };
   let lastError: string | undefined;
-  // Whether the chain has blocks that no notice announced. Events of queries may then be missing too.
+  // True if the chain has blocks that no notice announced. Query events may then be missing too.
   let isStreamBehind = false;
   const list: ListState = { height: 0n, streamHeight: undefined, hasGoneBack: false, waiting: [] };
   const follow = async (): Promise<void> => {
@@ -75,7 +74,7 @@ export async function followChain(deps: FollowDeps, signal: AbortSignal): Promis
       let nextMs: number = hasStream ? deps.reloadMs() : POLL_RELOAD_MS;
       if (notice !== undefined) nextMs = await applyNotice(deps, notice, list, signal);
       else if ((await poll(deps, signal)) && hasStream) nextMs = 0;
-      // It stays behind until a notice shows that the stream's node makes progress.
+      // The stream lags until a notice shows that its node makes progress.
       isStreamBehind = notice === undefined && (isStreamBehind || nextMs === 0);
       reloadAtMs = Math.min(reloadAtMs, clock.monotonicMs() + nextMs);
     }
@@ -93,7 +92,7 @@ export async function followChain(deps: FollowDeps, signal: AbortSignal): Promis
   await retry(follow, { ...deps, backoff: errorBackoff, signal, tries, onError });
 }
 
-/** Waits for a notice, but not for long. A block's height is stored immediately. */
+/** Waits a limited time for a notice. Stores a block's height immediately. */
 async function nextNotice(
   { subscription, height, clock }: FollowDeps,
   hasStream: boolean,
@@ -104,7 +103,7 @@ async function nextNotice(
   return notice;
 }
 
-/** Reads the height. Returns whether the chain has more new blocks than the one for which a notice may still arrive. */
+/** Reads the height. Returns true if the chain has more new blocks than the one whose notice may still arrive. */
 async function poll(deps: FollowDeps, signal: AbortSignal): Promise<boolean> {
   const before = deps.height.now();
   const { latestHeight, latestTimeNs } = await deps.local.status(signal);
@@ -112,28 +111,30 @@ async function poll(deps: FollowDeps, signal: AbortSignal): Promise<boolean> {
   return latestHeight > before + 1n;
 }
 
-/** The height that the list of queries must reflect. */
 interface ListState {
   /** The list contains all changes up to this height, or must contain them after the next read. */
   height: bigint;
-  /** The last block announced by the stream since it was connected. */
+  /** The last block that the stream announced since its connection. */
   streamHeight: bigint | undefined;
-  /** Whether the stream's node announced a block again, or a lower one: its chain went back. True until the next read. */
+  /** True if the stream's node announced a known or lower block again, because its chain went back. True until the next read. */
   hasGoneBack: boolean;
-  /** Notices that arrived while the list was being read, in order. */
+  /** Notices that arrived during a read of the list, in order. */
   readonly waiting: ChainNotice[];
 }
 
-/** Number of notices that may arrive while the list is being read. The subscription retains, and then drops, any that follow. */
+/**
+ * Maximum number of notices stored during a read of the list. The subscription queues any further notices and drops them if its
+ * queue is full.
+ */
 const MAX_WAITING = 1_000;
 
 async function reload(deps: FollowDeps, list: ListState, signal: AbortSignal): Promise<void> {
   const { latestHeight, latestTimeNs } = await deps.local.status(signal);
-  // First, because nothing known applies to a chain that was reset.
+  // Check this first, because nothing known applies to a reset chain.
   await deps.checkHistory(latestHeight, signal, list.hasGoneBack);
   deps.height.set(latestHeight, latestTimeNs);
-  // The endpoint of the list may be behind the status, and both behind the stream. A list without the blocks between would
-  // pass as complete. A greater distance is not lag but a reset, after which the chain begins at a low height.
+  // The list's endpoint may lag behind the status, and both may lag behind the stream. A list without the blocks in between would
+  // appear complete. A greater distance is not lag but a reset, after which the chain starts at a low height.
   const isBehindStream = latestHeight < list.height && latestHeight + MAX_LAG >= list.height;
   if (!isBehindStream || list.hasGoneBack) list.height = latestHeight;
   list.hasGoneBack = false;
@@ -143,7 +144,7 @@ async function reload(deps: FollowDeps, list: ListState, signal: AbortSignal): P
   deps.height.wake();
 }
 
-/** Awaits `reading` and follows the height: many queries take many blocks to read, and what is sent depends on the height. */
+/** Follows the height while awaiting `reading`. Reading many queries takes many blocks, and submissions depend on the height. */
 async function besideBlocks<T>(
   deps: FollowDeps,
   { waiting }: ListState,
@@ -156,11 +157,11 @@ async function besideBlocks<T>(
     while (!done.signal.aborted && waiting.length < MAX_WAITING) {
       const notice = await nextNotice(deps, deps.subscription.isConnected(), done.signal);
       if (notice !== undefined) waiting.push(notice);
-      // After a failure the next poll follows.
+      // After a failure, the next poll follows.
       else await poll(deps, done.signal).catch(() => undefined);
     }
   };
-  // Rejects with the abort only.
+  // It rejects only on abort.
   const following = follow().catch(() => undefined);
   try {
     return await reading;
@@ -189,7 +190,8 @@ async function applyNotice(
       return isAfterGap(list, notice.height) ? 0 : deps.reloadMs();
     case "tx":
     case "block-events": {
-      // Together with those that arrived during the last read: hundreds of registrations must not be read one by one.
+      // Combine the changes with those that arrived during the last read, so that hundreds of registrations are not read one by
+      // one.
       let { height } = notice;
       const changes = [...queryChanges(notice.events, deps.chainName)];
       for (let next = list.waiting[0]; next !== undefined && "events" in next; next = list.waiting[0]) {
@@ -205,8 +207,8 @@ async function applyNotice(
 }
 
 /**
- * Whether the list must be read before it is used at a block of the stream: either the chain went back, or blocks are missing
- * between the list and the first block of a new stream, which the next list must include.
+ * Returns true if the list must be read before a block of the stream is used. Either the chain went back, or blocks are missing
+ * between the list and a new stream's first block.
  */
 function isAfterGap(list: ListState, height: bigint): boolean {
   const last = list.streamHeight;
@@ -224,7 +226,7 @@ async function applyChanges(
   height: bigint,
   signal: AbortSignal,
 ): Promise<number> {
-  // Only a query's last change matters, so the reads are independent and can run in parallel.
+  // Only a query's last change matters. The reads are therefore independent and run in parallel.
   const last = [...new Map(changes.map((change) => [change.queryId, change])).values()];
   if (last.length > MAX_SINGLE_READS) {
     deps.logger.info("many queries changed, reading the whole list", { changes: last.length });

@@ -1,13 +1,13 @@
 import { type ChangeSignal, createChangeSignal } from "../../platform/base/waits.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 
-/** The latest local height, and a way to wait until the height or the list of queries changes. */
+/** The latest local height. Waiters wake when the height or the query list changes. */
 export interface HeightSignal extends ChangeSignal {
   /** Latest local height; 0 before the first `set`. */
   readonly now: () => bigint;
   /**
-   * Stores the height and wakes all waiters. Accepts a lower height, because a chain that has been reset restarts at height 1.
-   * `timeNs` is the block's time, 0 if unknown.
+   * Stores the height and wakes all waiters. Accepts a lower height, because a reset chain restarts at height 1. `timeNs` is the
+   * block's time; 0 if unknown.
    */
   readonly set: (height: bigint, timeNs: bigint) => void;
 }
@@ -27,5 +27,5 @@ export function createHeightSignal(clock: Pick<Clock, "sleep">, onHeight: Height
   };
 }
 
-/** Number of blocks that one endpoint may be behind another. A larger decrease in height means that the chain was reset. */
+/** Number of blocks that one endpoint may lag behind another. A larger decrease in height means that the chain was reset. */
 export const MAX_LAG = 20n;

@@ -4,7 +4,6 @@ import { minInt } from "../../platform/base/integers.ts";
 import { isNewer, type RemoteHeight } from "../../cosmos/comet/ibc-height.ts";
 import type { RegisteredQuery } from "../chain/registered-query.ts";
 
-/** Why a query has no new result. */
 export interface QueryFailure {
   readonly code: QueryFailureCode;
   /** Text for people. May contain heights, so it differs between attempts. */
@@ -32,11 +31,10 @@ export const QUERY_FAILURE_CODES = [
 
 type QueryFailureCode = (typeof QUERY_FAILURE_CODES)[number];
 
-/** A read that led to no new result because its values equal those of the last result. */
+/** A read that led to no new result, because its values equal the last result's values. */
 interface UnchangedRead {
-  /** Remote height of the read. */
   readonly at: RemoteHeight;
-  /** Local height of the block that would have contained the result. */
+  /** Local height of the block that would have included the result. */
   readonly localHeight: bigint;
   /** Age, in local blocks, at which the last result is too old. */
   readonly maxAge: bigint;
@@ -44,42 +42,41 @@ interface UnchangedRead {
 
 /** A KV result that this process sent. */
 export interface SentResult {
-  /** Remote height. */
   readonly at: RemoteHeight;
-  /** Hash of the values; equal for equal keys with equal values. */
+  /** Hash of the keys and values. Equal for equal keys with equal values. */
   readonly hash: string;
-  /** Local height of the first of the consecutive included results with these values; undefined without an outcome. */
+  /** Local height of the first consecutive included result with these values; undefined without an outcome. */
   readonly sinceHeight: bigint | undefined;
   /** The last read that found the same values. */
   readonly again: UnchangedRead | undefined;
 }
 
-/** A served query and the outcome of its last cycles. Immutable: the functions below return a new state. */
+/** A served query and its last cycles' outcome. Immutable: the functions below return a new state. */
 export interface QueryState {
   readonly query: RegisteredQuery;
   /**
-   * Local height from which this relayer must serve the query: the height of its last change or, for a TX query, of the first
-   * read. 0 for a KV query that has not changed since the first read, because the chain then knows when it became due.
+   * Local height from which this relayer must serve the query. This is the height of the query's last change or, for a TX query, of
+   * the first read. It is 0 for a KV query that has not changed since the first read. The chain then knows when the query became
+   * due.
    */
   readonly sinceHeight: bigint;
   /** Failures since the last result. */
   readonly failures: number;
-  /** Time of the next attempt, in monotonic ms so that a clock jump cannot stop a query. 0: immediately. */
+  /** Monotonic time of the next attempt, ms, so that a clock jump cannot stop a query. 0: immediately. */
   readonly notBeforeMs: number;
   /** The last failure; undefined after a result. */
   readonly error: QueryFailure | undefined;
   /** Results included since the relayer started. */
   readonly results: number;
-  /** Whether an operator requested an immediate cycle, even if the query is not due. */
+  /** True if an operator requested an immediate cycle, even if the query is not due. */
   readonly isRequested: boolean;
-  /** KV results without an outcome, after the last included one. Empty unless unchanged values are skipped. */
+  /** KV results without an outcome, newer than the last included result. Empty unless unchanged values are skipped. */
   readonly sent: readonly SentResult[];
 }
 
 /** Values of {@link statusOf}, as they appear in JSON and metrics. */
 export const QUERY_STATUSES = ["answered", "pending", "backing_off"] as const;
 
-/** One of {@link QUERY_STATUSES}. */
 export type QueryStatus = (typeof QUERY_STATUSES)[number];
 
 /** Returns "backing_off" after a failure, "pending" before the first result, and "answered" otherwise. */
@@ -89,7 +86,7 @@ export function statusOf({ error, query }: QueryState): QueryStatus {
 }
 
 /**
- * Returns the state after the query has been read from the chain. Failures and backoff are retained only if the question is
+ * Returns the state after the query has been read from the chain. Retains failures and backoff only if the query's registration is
  * unchanged. `localHeight` is the latest local height.
  */
 export function refreshed(
@@ -104,13 +101,13 @@ export function refreshed(
     return { query, sinceHeight, results, sent: [], ...unanswered };
   }
   const { lastLocalHeight, lastRemoteHeight } = known.query;
-  // A result may be included while the query is being read. The response is then older than the known heights, which
-  // stay. Known heights above the local height date from before a reset of the chain and are dropped.
+  // A block may include a result during the read. The response is then older than the known heights, so the known heights stay. A
+  // known height above the local height dates from before a reset of the chain, so it is dropped.
   if (lastLocalHeight <= query.lastLocalHeight || lastLocalHeight > localHeight) return { ...known, query };
   return { ...known, query: { ...query, lastLocalHeight, lastRemoteHeight } };
 }
 
-/** Whether the chain rejected the last result. The next one is then sent in a transaction separate from other queries. */
+/** Returns true if the chain rejected the last result. The submitter then sends the next result in a separate transaction. */
 export function wasRejected({ error }: QueryState): boolean {
   return error?.code === "rejected" || error?.code === "not-included";
 }
@@ -131,7 +128,7 @@ export function requested(state: QueryState): QueryState {
   return { ...state, notBeforeMs: 0, isRequested: true };
 }
 
-/** Returns the state after a KV result for remote height `at.remote` has been included. */
+/** Returns the state after a block included a KV result for remote height `at.remote`. */
 export function answered(
   state: QueryState,
   at: { readonly localHeight: bigint; readonly remote: RegisteredQuery["lastRemoteHeight"] },
@@ -154,7 +151,7 @@ function sentAfter(
   });
 }
 
-/** The last result on the chain, if this process sent it. */
+/** Returns the chain's last result, if this process sent it. */
 function lastSent({ query, sent }: Pick<QueryState, "query" | "sent">): SentResult | undefined {
   return sent.find(({ at }) => isSame(at, query.lastRemoteHeight));
 }
@@ -163,20 +160,26 @@ function isSame(a: RemoteHeight, b: RemoteHeight | undefined): boolean {
   return a.revision === b?.revision && a.height === b.height;
 }
 
-/** Returns the state after a KV result has been passed to the submitter. */
+/** Returns the state after the submitter received a KV result. */
 export function handedOver(state: QueryState, result: Pick<SentResult, "at" | "hash">): QueryState {
   return { ...state, sent: [...state.sent, { ...result, sinceHeight: undefined, again: undefined }] };
 }
 
-/** Returns the state after the KV result for remote height `remote` has ended without being in a block. */
+/** Returns the state after the KV result for remote height `remote` ended without being in a block. */
 export function notIncluded(state: QueryState, remote: RemoteHeight): QueryState {
   return { ...state, sent: state.sent.filter(({ at }) => !isSame(at, remote)) };
 }
 
 /**
- * Returns the state after a read whose values need no result, or undefined if they must be sent: they differ from the values of
- * the last result, that result is unknown or `maxAge` blocks old in block `read.localHeight`, or an operator wants a result. The
- * last result is the newest one without an outcome, or else the last one on the chain.
+ * Returns the state after a read whose values need no result, or undefined if they must be sent. The values must be sent in these
+ * cases:
+ *
+ * - the values differ from the last result's values;
+ * - the last result is unknown;
+ * - the last result will be `maxAge` blocks old in block `read.localHeight`;
+ * - an operator wants a result.
+ *
+ * The last result is the newest result without an outcome, or else the chain's last result.
  */
 export function unchangedBy(
   state: QueryState,
@@ -187,28 +190,28 @@ export function unchangedBy(
     ({ at, sinceHeight }) => sinceHeight === undefined && isNewer(at, query.lastRemoteHeight),
   );
   const last = pending ?? lastSent(state);
-  // One that is not in a block yet is an update period old when the next one would follow it.
+  // A result that is not yet in a block will be one update period old when the next result could follow.
   const age = pending === undefined ? read.localHeight - query.lastLocalHeight : query.updatePeriod;
   if (isRequested || last?.hash !== read.hash || age >= read.maxAge) return undefined;
   const { at, localHeight, maxAge } = read;
-  // A block is read again only when a result is required (`lastReadHeight`).
+  // The same remote block is read again only if a result is required (`lastReadHeight`).
   if (isSame(at, last.again?.at)) return undefined;
   const again = { at, localHeight, maxAge };
   return { ...state, ...SUCCEEDED, sent: sent.map((one) => (one === last ? { ...one, again } : one)) };
 }
 
-/** Returns the last read that found the values of a query's last result unchanged; undefined if there is none. */
+/** Returns the last read that found the query's last result unchanged; undefined if there is none. */
 export function unchangedReadOf(state: Pick<QueryState, "query" | "sent">): UnchangedRead | undefined {
   return lastSent(state)?.again;
 }
 
-/** Returns the local height of the first of the consecutive results whose values the last read found again. */
+/** Returns the local height of the first consecutive result with the values that the last read found again. */
 export function unchangedSince(state: QueryState): bigint | undefined {
   const last = lastSent(state);
   return last?.again === undefined || state.sent.at(-1) !== last ? undefined : last.sinceHeight;
 }
 
-/** Local height at which the last result becomes too old, whatever its values; undefined unless they were unchanged. */
+/** Local height at which the last result becomes too old, whatever its values; undefined unless the values were unchanged. */
 export function requiredHeight(state: QueryState): bigint | undefined {
   const read = unchangedReadOf(state);
   return read && state.query.lastLocalHeight + read.maxAge;
@@ -222,7 +225,7 @@ export function lastReadHeight(state: QueryState, height: bigint): RemoteHeight 
     : unchangedReadOf(state)?.at;
 }
 
-/** Local height at which a query with a result must be read again: for its next result, or to detect a change. */
+/** Local height at which a query with a result must be read again, for its next result or to detect a change. */
 export function dueHeightOf(state: QueryState): bigint {
   const { lastLocalHeight, updatePeriod } = state.query;
   const read = unchangedReadOf(state);
@@ -231,7 +234,7 @@ export function dueHeightOf(state: QueryState): bigint {
     : minInt(read.localHeight + updatePeriod, lastLocalHeight + read.maxAge);
 }
 
-/** Returns the query as if a read that found no change had been its last result. */
+/** Returns the query as if its last unchanged read had been its last result. */
 export function asAnswered(state: QueryState): RegisteredQuery {
   const { query } = state;
   return unchangedReadOf(state) === undefined
@@ -239,7 +242,7 @@ export function asAnswered(state: QueryState): RegisteredQuery {
     : { ...query, lastLocalHeight: dueHeightOf(state) - query.updatePeriod };
 }
 
-/** Returns the state after a complete search for transactions, of which `at.results` were relayed. */
+/** Returns the state after a complete transaction search. `at.results` is the number of relayed transactions. */
 export function searched(
   state: QueryState,
   at: { readonly localHeight: bigint; readonly results: number },
@@ -249,7 +252,7 @@ export function searched(
   return { ...state, ...SUCCEEDED, query, results };
 }
 
-/** Returns the state after another relayer has sent a result. The query itself determines when the next one is due. */
+/** Returns the state after another relayer has sent a result. The query itself determines when the next result is due. */
 export function outrun(state: QueryState): QueryState {
   return { ...state, ...SUCCEEDED };
 }
@@ -257,19 +260,23 @@ export function outrun(state: QueryState): QueryState {
 const SUCCEEDED = { failures: 0, notBeforeMs: 0, error: undefined, isRequested: false } as const;
 
 /**
- * Whether a query must be read: it has no result, `updatePeriod` local blocks have passed since the last one or since a read that
- * found it unchanged, or an operator wants a result. Its backoff must be over. `nowMs` is monotonic.
+ * Returns true if a query must be read. Its backoff must be over, and one of these cases must apply:
+ * - the query has no result;
+ * - `updatePeriod` local blocks have passed since the last result or unchanged read;
+ * - an operator wants a result.
+ *
+ * `nowMs` is monotonic.
  */
 export function isDue(state: QueryState, localHeight: bigint, nowMs: number): boolean {
   if (nowMs < state.notBeforeMs) return false;
   const { type, lastLocalHeight } = state.query;
-  // A KV result that is sent now is included in the next block at the earliest, so compare that block. A search is
-  // recorded with the height at which it ran.
+  // The next block is the earliest that can include a KV result, so compare that block. A search is recorded with the height at
+  // which it ran.
   const atHeight = type === "kv" ? localHeight + 1n : localHeight;
   return state.isRequested || lastLocalHeight === 0n || atHeight >= dueHeightOf(state);
 }
 
-/** Whether connection, type, keys, filter and period are equal. */
+/** Returns true if connection, type, keys, filter and period are equal. */
 export function sameQuestion(a: RegisteredQuery, b: RegisteredQuery): boolean {
   return (
     a === b ||

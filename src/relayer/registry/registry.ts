@@ -6,21 +6,20 @@ import type { QueryChange } from "../chain/query-events.ts";
 import { type QueryState, refreshed, requested, sameQuestion } from "./query-state.ts";
 import { isServed, type QueryFilter, type RegisteredQuery } from "../chain/registered-query.ts";
 
-/** The queries that this relayer serves, with their states. */
 export interface Registry {
   /**
-   * Reads all queries from a node that has reached `atLeast`, and drops those that the chain no longer has. Unchanged queries
-   * keep their backoff. Rejects with `ClientError` "height-unavailable" if every node is below that height.
+   * Reads all queries from a node that has reached `atLeast`, and drops queries that no longer exist. Unchanged queries keep their
+   * backoff. Rejects with `ClientError` "height-unavailable" if every node is below that height.
    */
   readonly reload: (atLeast: bigint, signal: AbortSignal) => Promise<void>;
   /**
-   * Reads one query that changed at `height`. Returns false if an event announced an update that no node has: the query has since
-   * been removed, or the endpoints are behind the one that sent the event.
+   * Reads one query that changed at `height`. Returns false if an event announced an update that no node has. Either the query has
+   * since been removed, or the endpoints lag behind the one that sent the event.
    */
   readonly apply: (change: QueryChange, height: bigint, signal: AbortSignal) => Promise<boolean>;
   /**
-   * Reads the last results of these queries from the chain. Does not add, change or remove queries, because this read may be
-   * older than an event that arrived in between.
+   * Reads these queries' last results from the chain. Does not add, change or remove queries, because an event that arrived during
+   * the read may be newer.
    */
   readonly reread: (ids: readonly bigint[], signal: AbortSignal) => Promise<void>;
   /** Replaces the state `before` with `after`. Has no effect if the query has been removed since `before` was read. */
@@ -35,13 +34,11 @@ export interface Registry {
 
 export interface RegistryDeps {
   readonly local: Pick<LocalQueries, "registeredQueries" | "registeredQuery">;
-  /** Latest local height. */
   readonly localHeight: () => bigint;
   /** Called once for each known query that was removed from the chain. */
   readonly onRemoved: (queryId: bigint) => void;
 }
 
-/** Creates an empty registry. */
 export function createRegistry(filter: QueryFilter, deps: RegistryDeps): Registry {
   let states = new Map<bigint, QueryState>();
   const remove = (id: bigint): void => {
@@ -53,7 +50,7 @@ export function createRegistry(filter: QueryFilter, deps: RegistryDeps): Registr
         filter.connectionIds.map((id) => deps.local.registeredQueries(id, signal, { atLeast })),
       );
       const served = lists.flat().filter((query) => isServed(query, filter));
-      // Only now, because cycles may have replaced states while the lists were loading.
+      // Compute this only now, because cycles may have replaced states while the lists were loading.
       const before = states;
       states = new Map(
         served.map((query) => [query.id, refreshed(before.get(query.id), query, deps.localHeight())]),
@@ -82,7 +79,7 @@ export function createRegistry(filter: QueryFilter, deps: RegistryDeps): Registr
     replace: (before, after) => {
       const current = states.get(before.query.id);
       if (current === undefined) return;
-      // When the question changed during the cycle, the outcome belongs to the old question and the new one stays due.
+      // If the registration changed during the cycle, the outcome belongs to the old registration, and the new one stays due.
       states.set(
         before.query.id,
         sameQuestion(current.query, before.query) ? after : { ...current, results: after.results },
@@ -102,7 +99,7 @@ export function createRegistry(filter: QueryFilter, deps: RegistryDeps): Registr
   };
 }
 
-/** With more queries than this, reading the list takes fewer calls: a page has 100 queries. */
+/** Above this number of queries, reading the list takes fewer calls. A page contains 100 queries. */
 const MAX_SINGLE_READS = 20;
 
 /** Reads these queries if they exist. May also return other queries. */

@@ -3,16 +3,15 @@ import { formatCount, formatRoundedDuration } from "../../platform/base/text.ts"
 import { priceText } from "../forecast/market-view.ts";
 import type { Remedy } from "../forecast/remedies.ts";
 
-/** How the amounts and times in a forecast are written. */
+/** The format of a forecast's amounts and times. */
 export interface ForecastStyle {
   readonly denom: string;
-  /** Time between two local blocks, ms. */
   readonly blockMs: number;
-  /** Between thousands. */
+  /** Thousands separator. */
   readonly separator: string;
 }
 
-/** Returns the lateness in blocks, and what it means. */
+/** Formats the lateness in blocks and its meaning. */
 export function lateText(
   lateBlocks: number,
   { blockMs, separator }: Omit<ForecastStyle, "denom">,
@@ -23,7 +22,7 @@ export function lateText(
   return { figure: decimalText(lateBlocks, separator), text };
 }
 
-/** Describes what a remedy does and what it costs per day. */
+/** Describes a remedy's effect and its cost per day. */
 export function remedyText(remedy: Remedy, style: ForecastStyle): string {
   const { denom, separator } = style;
   const cost = `${formatCount(remedy.costPerDay, separator)} ${denom}`;
@@ -43,7 +42,7 @@ function pricedText(price: Dec18, denom: string): string {
   return `${priceText(price)} ${denom}`;
 }
 
-/** Formats a duration; below a minute, in seconds with one decimal. */
+/** Formats a duration. A duration below a minute is in seconds with one decimal. */
 export function secondsText(durationMs: number): string {
   return durationMs < 60_000 ? `${decimalText(durationMs / 1_000)} s` : formatRoundedDuration(durationMs);
 }

@@ -19,31 +19,30 @@ interface DeadLetter {
   readonly atMs: number;
 }
 
-/** A relayer's data for the report. */
 export interface RelayerData {
   readonly fromMs: number;
   readonly toMs: number;
   /** Counts of all stored attempts, in {@link SUMMARY_PARTS} parts. */
   readonly summary: AttemptSummary;
-  /** Attempts from which costs are computed, newest first. */
+  /** The attempts from which the report computes costs, newest first. */
   readonly attempts: readonly Attempt[];
-  /** Whether older attempts in the range were left out. */
+  /** True if the range contains older attempts that were omitted. */
   readonly isCut: boolean;
   /** Costs by day and owner, for every day that the range touches. */
   readonly costs: readonly DailyCost[];
   /** Newest first. */
   readonly deadLetters: readonly DeadLetter[];
-  /** Number of keys per registered KV query, by id. */
+  /** Number of keys of each registered KV query, by id. */
   readonly keys: ReadonlyMap<bigint, number>;
-  /** The fee denom and its unit; undefined if the relayer does not name them. */
+  /** The fee denom and its display unit; undefined if the relayer does not report them. */
   readonly denom?: string | undefined;
   readonly unit?: DisplayUnit | undefined;
 }
 
-/** Number of parts into which a report's time is divided for its chart. */
+/** Number of parts into which a report's chart divides the time. */
 export const SUMMARY_PARTS = 48;
 
-/** Maximum number of attempts in a report. If there are more, costs are taken from the daily sums. */
+/** Maximum number of attempts in a report. With more attempts, the report takes costs from the daily sums. */
 const MAX_ATTEMPTS = 20_000;
 
 /** Reads the attempts that started in a time range. */
@@ -60,7 +59,7 @@ export async function readRelayerData(
     attempts.push(...page);
     const oldest = page.at(-1);
     if (oldest === undefined || page.length < MAX_ATTEMPTS_READ) break;
-    // The next page repeats the oldest instant of this page, which may have more attempts than fit on it.
+    // The next page repeats this page's oldest instant, which may have more attempts than fit on a page.
     isCut ||= attempts.length >= MAX_ATTEMPTS || page[0]?.startedAtMs === oldest.startedAtMs;
     if (isCut) break;
     while (attempts.at(-1)?.startedAtMs === oldest.startedAtMs) attempts.pop();
@@ -89,7 +88,7 @@ const time = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-// A newer relayer may have outcomes that this program does not know.
+// A newer relayer may report an unknown outcome.
 const outcome = z.enum(ATTEMPT_OUTCOMES).catch("not-broadcast");
 const count = z.int().min(0);
 const summary = z.object({

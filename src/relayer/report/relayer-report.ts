@@ -104,7 +104,7 @@ function outcomeTable(outcomes: readonly (readonly [string, number])[]): readonl
   );
 }
 
-/** Number of blocks from the due height to the block with the result. */
+/** Number of blocks from the due height to the result's block. */
 interface Lateness {
   readonly p50: number;
   readonly p95: number;
@@ -127,7 +127,7 @@ function latenessText({ p50, p95, max }: Lateness): string {
   return `Half of the results were in a block within ${counted(p50, "block")} of being due, 95 % within ${p95}, all within ${max}.`;
 }
 
-/** An amount in base units, and in display units if the relayer names them. */
+/** Formats an amount in display units, or in base units if the relayer names no display unit. */
 function amountText(amount: bigint, { denom, unit }: RelayerData): string {
   return denom === undefined ? formatCount(amount) : formatAmount(amount, denom, unit, ",");
 }
@@ -162,7 +162,7 @@ function perResult(value: bigint | undefined, { included }: OwnerCost): string {
   return value === undefined || included === 0 ? "–" : formatCount(value / BigInt(included));
 }
 
-/** The owner whose callbacks cost the most, so that its team can act. */
+/** Names the owner whose callbacks cost the most, so that its team can act. */
 function callbackText(owners: readonly OwnerCost[], data: RelayerData): string | undefined {
   const costs = owners.map((cost) => ({ ...cost, callbackFee: callbackFee(cost) ?? 0n }));
   const total = costs.reduce((sum, { fee }) => sum + fee, 0n);
@@ -172,7 +172,7 @@ function callbackText(owners: readonly OwnerCost[], data: RelayerData): string |
   return `"Callback" is the estimated part of a result's gas that its contract uses. All callbacks together cost ${amountText(all, data)} of ${amountText(total, data)}; those of ${most.owner} cost the most: ${amountText(most.callbackFee, data)}.`;
 }
 
-/** Part of the fee spent on an owner's callbacks. */
+/** Part of the fee for an owner's callbacks. */
 function callbackFee({ gas, callbackGas: called, fee }: OwnerCost): bigint | undefined {
   if (called === undefined) return undefined;
   return gas === 0n ? 0n : (fee * called) / gas;
@@ -192,7 +192,6 @@ function ownerJson(cost: OwnerCost) {
   };
 }
 
-/** Maximum number of dead letters listed. */
 const MAX_LISTED = 20;
 
 function deadLetterTable({ deadLetters }: RelayerData): readonly ReportBlock[] {
@@ -214,21 +213,20 @@ function deadLetterTable({ deadLetters }: RelayerData): readonly ReportBlock[] {
   );
 }
 
-/** The cost of one owner's queries. */
 interface OwnerCost {
   readonly owner: string;
   readonly attempts: number;
   readonly included: number;
   readonly gas: bigint;
-  /** Estimated part of `gas` used by the owner's contract; undefined if the data contains none of its transactions. */
+  /** Estimated part of `gas` that the owner's contract used; undefined if the data contains none of its transactions. */
   readonly callbackGas: bigint | undefined;
-  /** In units of the fee denom. */
+  /** In the fee denom's base unit. */
   readonly fee: bigint;
 }
 
 /**
- * Sums the costs by owner, highest fee first: from the attempts, or from whole days if attempts were left out. The callbacks'
- * share always comes from the attempts.
+ * Sums the costs by owner, highest fee first. The sums come from the attempts, or from whole days if attempts were omitted. The
+ * callbacks' share always comes from the attempts.
  */
 export function costsByOwner(data: RelayerData): readonly OwnerCost[] {
   const parts: readonly OwnerSum[] = data.isCut
@@ -266,13 +264,13 @@ function add(a: OwnerSum, b: OwnerSum): OwnerSum {
   };
 }
 
-/** Gas of an owner's attempts, above 0, and the part used by its contract. */
+/** Gas of an owner's attempts, above 0, and the part that its contract used. */
 interface CallbackPart {
   readonly gas: bigint;
   readonly called: bigint;
 }
 
-/** Estimates the gas used by callbacks, transaction by transaction. A failed transaction delivers nothing, so has no callback. */
+/** Estimates the callbacks' gas for each transaction. A failed transaction delivers nothing, so it has no callback. */
 function callbacksByOwner({ attempts, keys }: RelayerData): ReadonlyMap<string, CallbackPart> {
   const byTransaction = new Map<string, Attempt[]>();
   for (const attempt of attempts) {
@@ -287,7 +285,8 @@ function callbacksByOwner({ attempts, keys }: RelayerData): ReadonlyMap<string, 
   for (const results of [...byTransaction.values()].toSorted(byBlock)) {
     const total = results.reduce((sum, { gas }) => sum + gas, 0n);
     const before = updates.size;
-    // The first transaction with results of a remote height has the client update of all. When it fails, the next one has it.
+    // The first transaction for a remote height contains the client update for all its results. If that transaction fails, the next
+    // one contains it.
     for (const { outcome, connectionId, remoteHeight } of results)
       if (outcome === "included") updates.add(`${connectionId}/${remoteHeight}`);
     const overhead = overheadGas(1, updates.size - before);

@@ -5,23 +5,22 @@ import type { CostWindowName } from "../costs/cost-windows.ts";
 import { type SpendingView, unitOf } from "../costs/spending-view.ts";
 import { FORECAST_PRICES, type ForecastPrice, type Range } from "../forecast/forecast.ts";
 
-/** A column as shown on the page and in the report. */
 export interface TextColumn<Row> {
   readonly title: string;
   readonly align?: "right";
   readonly text: (row: Row) => string;
-  /** More detail, shown on the page, which has space for it. */
+  /** More detail, which only the page shows. */
   readonly detail?: (row: Row) => string;
-  /** Whether somebody has to act soon. */
+  /** Returns true if somebody must act soon. */
   readonly isUrgent?: (row: Row) => boolean;
 }
 
 type Window = SpendingView["windows"][number];
 type Sum = Pick<Window["rows"][number], "results" | "fee" | "update_fee" | "failed_fee" | "queries">;
 
-/** An owner or a query across all windows. */
+/** An owner or a query over all windows. */
 export interface SpendingRow {
-  /** Owner, or query id. */
+  /** The owner or the query id. */
   readonly key: string;
   readonly owner: string;
   readonly label: string;
@@ -30,19 +29,18 @@ export interface SpendingRow {
   readonly windows: ReadonlyMap<CostWindowName, Sum>;
 }
 
-/** The spending in words, for the page and the report. */
 export interface SpendingText {
-  /** Name of the unit used for amounts in the tables. */
+  /** Name of the unit in the tables. */
   readonly unit: string;
   readonly payer: string;
   readonly windows: readonly TextColumn<Window>[];
   /** Owners or queries, most expensive over 30 days first. */
   readonly rows: readonly SpendingRow[];
   readonly columns: readonly TextColumn<SpendingRow>[];
-  /** More about a row, for which a page has space: an owner's last 30 days, or a query's last 24 hours. */
+  /** More detail about a row, which only the page shows: an owner's last 30 days, or a query's last 24 hours. */
   readonly details: readonly TextColumn<SpendingRow>[];
   readonly budget: string;
-  /** What the forecast is based on; empty without a forecast. */
+  /** The forecast's data basis; empty without a forecast. */
   readonly basis: string;
   readonly prices: readonly ForecastPrice[];
   readonly forecast: readonly TextColumn<ForecastPrice>[];
@@ -65,7 +63,7 @@ const REGIMES: Readonly<Record<string, string>> = {
 
 const PRICES: Readonly<Record<ForecastPrice, string>> = { now: "present", cap: "gas.max_price" };
 
-/** Amounts written in full, "1.5 NTRN (1,500,000 untrn)", and in the unit named by a table. */
+/** Formats amounts in full, "1.5 NTRN (1,500,000 untrn)", and in a table's unit. */
 interface Amounts {
   readonly unit: string;
   readonly full: (amount: bigint) => string;
@@ -278,9 +276,9 @@ function forecastColumns(
   ];
 }
 
-/** If an account will be empty within three days, somebody may notice too late. */
+/** An account that will be empty sooner needs attention now. Otherwise somebody may notice too late. */
 const SOON_MS = 3 * DAY_MS;
-/** Text for longer times, which are meaningless: prices and queries will have changed. */
+/** Text for longer times. Longer times mean nothing, because prices and queries will have changed. */
 const LONG = "more than a year";
 
 function emptyText(left: NonNullable<SpendingView["forecast"]>["empty"]["now"]): string {

@@ -6,7 +6,6 @@ import type { Report, ReportBlock } from "../../platform/report/document.ts";
 import { PROBLEM_CODES, type ProblemCode } from "../health/problems.ts";
 import { RELAYER_CONDITIONS } from "../monitoring/relayer-alerts.ts";
 
-/** What to do about each problem first. */
 const ACTIONS: Readonly<Record<ProblemCode, string>> = {
   starting:
     "Wait for the first readings. If none arrive, check the endpoints with relaywatch relayer doctor.",
@@ -34,7 +33,7 @@ const ACTIONS: Readonly<Record<ProblemCode, string>> = {
 };
 
 const status = z.object({
-  // A newer relayer can have problems that this program does not know.
+  // A newer relayer can have unknown problems.
   problems: z.array(
     z.object({
       code: z.string(),
@@ -67,10 +66,9 @@ export function parseRelayerNow(body: unknown): RelayerNow {
   return status.parse(body);
 }
 
-/** Maximum number of late queries listed. */
 const MAX_LISTED = 10;
 
-/** `why` for a relayer: what is late, since when, why, and what to do. */
+/** `why` for a relayer: which queries are late, since when, why, and what to do. */
 export function relayerWhyReport(now: RelayerNow): Report {
   const { problems, queries, dead_letters: deadLetters } = now;
   const late = queries.filter(({ overdue }) => overdue).toSorted((a, b) => b.late_blocks - a.late_blocks);

@@ -10,9 +10,9 @@ import type { Attempt, AttemptStart } from "../state/attempt.ts";
 
 /** A result that is being read and proven. */
 export interface ExpectedResult {
-  /** The query as it was when its result was read. */
+  /** The query at the time of the read. */
   readonly query: RegisteredQuery;
-  /** Cautious estimate of its gas, for a query whose gas is not yet known. */
+  /** Cautious gas estimate for a query whose gas is not yet known. */
   readonly gasGuess: bigint;
   /** Remote height of the value or transaction. */
   readonly at: RemoteHeight;
@@ -24,11 +24,11 @@ export interface ProvenResult extends ExpectedResult {
   readonly message: Uint8Array;
   /** Hash of the remote transaction, lower-case hex; undefined for a KV result. */
   readonly remoteTxHash: string | undefined;
-  /** The client update required by the proofs. Undefined if the chain already has the consensus state, and for TX results. */
+  /** The client update that the proofs need. Undefined if the chain already has the consensus state, and for TX results. */
   readonly update: ClientUpdate | undefined;
   /** Local height at which the query was due. */
   readonly dueHeight: bigint;
-  /** When this result's cycle or search started. */
+  /** Start of the result's cycle or search. */
   readonly started: AttemptStart;
 }
 
@@ -40,18 +40,17 @@ export interface ClientUpdate {
   readonly message: WireMessage;
 }
 
-/** The outcome of a result. */
 export type ResultOutcome =
-  /** in a block of the local chain */
+  /** a local block includes it */
   | { readonly kind: "included"; readonly height: bigint }
-  /** the query has a failure of its own */
+  /** the query has its own failure */
   | { readonly kind: "refused"; readonly error: QueryFailure }
-  /** not needed: the query was removed, a newer result took its place, or another relayer was faster ("redundant") */
+  /** not needed: the query was removed, a newer result replaced it, or another relayer was faster ("redundant") */
   | { readonly kind: "dropped"; readonly reason: "removed" | "superseded" | "redundant" }
-  /** not included, although the query did not fail, and due again. `error` is an error of its connection or of the account. */
+  /** not included and due again, although the query did not fail. `error` is an error of its connection or of the account. */
   | { readonly kind: "unsent"; readonly reason: string; readonly error: Error | undefined };
 
-/** Receives the outcome of each offered result, once. */
+/** Receives each offered result's outcome once. */
 export type OutcomeListener = (result: ProvenResult, outcome: ResultOutcome) => void;
 
 /** A result that waits longer than this for its transaction is read again, because its value is too old. */
@@ -62,7 +61,7 @@ export function submitMessage(queryId: bigint, result: QueryResult, sender: stri
   return MsgSubmitQueryResult.encode({ queryId, sender, clientId: "", result }).finish();
 }
 
-/** The failure of a result whose message is too large for any transaction. */
+/** Returns the failure of a result whose message is too large for any transaction. */
 export function tooLarge(message: Uint8Array, limits: { readonly bytes: number }): QueryFailure {
   return {
     code: "too-large",
@@ -76,7 +75,6 @@ const DROP_TEXTS = {
   removed: undefined,
 } as const;
 
-/** Converts the outcome to the fields of an attempt. */
 export function toAttempt(outcome: ResultOutcome): Pick<Attempt, "outcome" | "reason"> {
   switch (outcome.kind) {
     case "included":

@@ -3,7 +3,7 @@ import type { RpcObserver } from "../../cosmos/client/rpc-caller.ts";
 import { createMetricFactory, type LastingMetrics } from "../../platform/process/lasting-metrics.ts";
 import { QUERY_FAILURE_CODES } from "../registry/query-state.ts";
 
-/** The relayer's counters and histograms. Its gauges are in `status-gauges.ts`; `docs/metrics.md` lists all metrics. */
+/** The relayer's counters and histograms. `status-gauges.ts` contains its gauges; `docs/metrics.md` lists all metrics. */
 export type RelayerMetrics = ReturnType<typeof createRelayerMetrics>;
 
 /** Registers the metrics, one row each. */
@@ -120,7 +120,7 @@ export function createRelayerMetrics(
 /** Creates an observer that counts RPC traffic with one chain. */
 export function createRpcObserver(metrics: RelayerMetrics, chain_id: string): RpcObserver {
   return {
-    // A transaction in flight is asked for until a block has it. That is no failed call.
+    // The relayer looks up a transaction in flight until a block includes it. A lookup that finds nothing is not a failed call.
     onCall: ({ method, outcome }) =>
       metrics.rpcCalls.inc({
         chain_id,

@@ -6,13 +6,13 @@ import type { ExpectedResult, OutcomeListener, ProvenResult } from "./proven-res
 export interface ResultSubmitter {
   /** Bech32 address of the account. */
   readonly address: string;
-  /** Sets the listener for the outcomes of one worker's results. */
+  /** Sets the listener for one worker's outcomes. */
   readonly subscribe: (worker: WorkerKey, listener: OutcomeListener) => void;
-  /** The data from which a worker plans its next cycle. It is valid until the next await. */
+  /** Data for planning a worker's next cycle. The data is valid until the next await. */
   readonly view: (connectionId: string) => PipelineView;
   /**
-   * Selects the results for a connection's next cycle, longest due first, as many as can be sent soon: any more would only age in
-   * the queue. They remain expected until they are offered or given up.
+   * Selects results for a connection's next cycle, longest due first, as many as can be sent soon. Any further result would only
+   * age in the queue. Selected results remain expected until they are offered or given up.
    */
   readonly reserve: (
     connectionId: string,
@@ -20,13 +20,13 @@ export interface ResultSubmitter {
     lookAhead: bigint,
   ) => Reservation;
   /**
-   * Accepts results and ends their reservation: any reserved result that is missing is given up. Each result is reported once; a
-   * result that does not fit is reported immediately, as unsent.
+   * Accepts results and ends their reservation. A reserved result that is missing is given up. Each result is reported once. A
+   * result that does not fit is immediately reported as unsent.
    */
   readonly offer: (results: readonly ProvenResult[], reservation?: Reservation) => void;
-  /** Ends the turn of a query that has been read and needs no result. */
+  /** Ends the turn of a query that was read and needs no result. */
   readonly endTurn: (query: RegisteredQuery) => void;
-  /** Resolves a query's waiting results as unsent, because earlier ones must be sent first. */
+  /** Resolves a query's queued results as unsent, because earlier results must be sent first. */
   readonly withdraw: (queryId: bigint) => void;
 }
 
@@ -35,41 +35,39 @@ export type WorkerKey = Pick<RegisteredQuery, "connectionId" | "type">;
 
 /** The results that a cycle reads. */
 export interface Reservation {
-  /** By need. */
+  /** In order of need. */
   readonly results: readonly ExpectedResult[];
   /** Ids of the entries, in the order of `results`. */
   readonly ids: readonly number[];
 }
 
-/** A connection's part of the pipeline. */
 export interface PipelineView {
-  /** Time taken by simulation and broadcast, ms. */
+  /** Duration of simulation and broadcast, ms. */
   readonly sendMs: number;
   /**
-   * Returns how many blocks early the connection reads: `own`, as its durations require, or one block if blocks are full and
-   * another connection reads early. In the latter case, results that are read only when due would find every block taken.
+   * Returns how many blocks early the connection reads. Normally this is `own`, which the connection's durations require. If blocks
+   * are full and another connection reads early, it is one block: results read only when due would find every block full.
    */
   readonly lookAhead: (own: bigint) => bigint;
   /**
-   * Whether another result of the query may be read. A KV query may have two results that are not yet broadcast: one is read
-   * while the other waits for its block. None may be read while it is unknown what the query's last result is.
+   * Returns true if another result of the query may be read. A KV query may have two results before their broadcast: the relayer
+   * reads one while the other waits for its block. No result may be read while the query's last result is unknown.
    */
   readonly mayRead: (query: Pick<RegisteredQuery, "id" | "type">) => boolean;
-  /** The query's newest result that is expected, waiting or in flight. */
+  /** The query's newest result that is expected, queued or in flight. */
   readonly newest: (queryId: bigint) => DepartingResult | undefined;
   /**
-   * Gas for further KV results of the connection that can be sent soon. A connection always has its share of a block, whatever
-   * other connections have queued. `lookAhead`: number of blocks by which the results are read early.
+   * Gas for the connection's further KV results that can be sent soon. A connection always gets its share of a block, whatever
+   * other connections have queued. `lookAhead` is the number of blocks by which results are read early.
    */
   readonly capacity: (lookAhead: bigint) => bigint;
-  /** Whether a result of the query is read even without capacity, because the operator pays more for it. */
+  /** Returns true if a result is read even without capacity, because the operator pays more for it. */
   readonly isUrgent: (query: RegisteredQuery) => boolean;
 }
 
-/** A result that is in flight or about to be. */
+/** A result that is in flight or will be soon. */
 export interface DepartingResult {
   /** Local height of the broadcast, past or expected. */
   readonly sentAt: bigint;
-  /** Remote height of the result. */
   readonly at: RemoteHeight;
 }

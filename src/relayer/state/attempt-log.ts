@@ -20,9 +20,8 @@ import {
   MAX_ATTEMPTS_READ,
 } from "./attempt.ts";
 
-/** Limits on stored attempts. */
 export interface AttemptLimits {
-  /** Age at which an attempt is deleted, ms. */
+  /** Age at which the log deletes an attempt, ms. */
   readonly maxAgeMs: number;
   /** Maximum number of attempts for one local chain. The oldest are deleted first. */
   readonly maxRows: number;
@@ -31,9 +30,11 @@ export interface AttemptLimits {
 export interface AttemptLogDeps {
   readonly database: SqlDatabase;
   readonly queue: Pick<WriteQueue, "offer">;
-  /** Wall-clock time, ms. */
   readonly nowMs: () => number;
-  /** Local chain time, in wall-clock ms, so that a fast clock on this machine deletes nothing. Default: the wall clock. */
+  /**
+   * Local chain time, in wall-clock ms. Chain time prevents a fast clock on this machine from deleting attempts early. Default: the
+   * wall clock.
+   */
   readonly localTimeMs?: () => number;
 }
 
@@ -41,11 +42,10 @@ export interface AttemptLogDeps {
 const MAX_REASON = 500;
 /** Number of rows per INSERT. SQLite and PostgreSQL both accept this many values. */
 const ROWS_PER_INSERT = 100;
-/** Number of attempts written between two deletions of old rows. */
+/** Number of attempts between two deletions of old rows. */
 const PRUNE_EVERY = 1_000;
-/** Number of attempts at which a pending write accepts no more. */
+/** Maximum number of attempts in one pending write. */
 const MAX_BATCH = 500;
-/** Number of days for which costs are stored. */
 const COST_DAYS = 400;
 
 const COLUMNS =
@@ -54,12 +54,12 @@ const PLACEHOLDERS = `(${COLUMNS.split(", ")
   .map(() => "?")
   .join(", ")})`;
 
-/** Creates the log of one local chain in an open store (`openStore`). */
+/** Creates one local chain's log in an open store (`openStore`). */
 export function createAttemptLog(chain: string, limits: AttemptLimits, deps: AttemptLogDeps): AttemptLog {
   const { database, queue, nowMs, localTimeMs = nowMs } = deps;
-  // The first write deletes old rows too: with many restarts and few attempts each, the count would never be reached.
+  // The first write also deletes old rows. With many restarts and few attempts each, the count would never be reached.
   let sincePrune = PRUNE_EVERY;
-  /** Attempts whose write has not started. They arrive one by one, and a separate write for each would take too long. */
+  /** Attempts whose write has not started. Attempts arrive one by one, and a separate write for each would take too long. */
   let open: Attempt[] | undefined;
   const enqueue = (attempts: readonly Attempt[]): void => {
     if (open !== undefined && open.length < MAX_BATCH) {
@@ -127,7 +127,7 @@ function toValues(chain: string, attempt: Attempt): readonly SqlValue[] {
   ];
 }
 
-/** Adds fees here rather than in SQL, whose integers the fees may exceed. Only the leader writes, so no addition is lost. */
+/** Adds fees here instead of in SQL, because fees may exceed SQL integers. Only the leader writes, so no addition is lost. */
 async function addCosts(session: SqlSession, chain: string, attempts: readonly Attempt[]): Promise<void> {
   for (const cost of sums(attempts)) {
     const [row] = await session.run(
@@ -177,7 +177,7 @@ async function prune(
     "SELECT started_at_ms FROM attempts WHERE chain = ? ORDER BY started_at_ms DESC LIMIT 1 OFFSET ?",
     [chain, limits.maxRows],
   );
-  // Also deletes rows of the same instant as the first surplus row, so that at most `maxRows` remain.
+  // Also delete rows of the first surplus row's instant, so that at most `maxRows` remain.
   const cut = Math.max(
     nowMs - limits.maxAgeMs,
     oldest === undefined ? 0 : numberOf(oldest, "started_at_ms") + 1,
@@ -256,7 +256,7 @@ function toAttempt(row: SqlRow): Attempt {
   };
 }
 
-/** An outcome that only a newer program knows is treated as "not-broadcast". */
+/** Maps an outcome of a newer program version to "not-broadcast". */
 function toOutcome(text: string | undefined): AttemptOutcome {
   return ATTEMPT_OUTCOMES.find((outcome) => outcome === text) ?? "not-broadcast";
 }

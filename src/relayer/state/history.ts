@@ -15,9 +15,10 @@ export interface HistoryDeps {
 }
 
 /**
- * Returns whether a chain still has the newest block known to the journal, and stores the block at `latestHeight`. Returns false
- * for a chain that was reset: its height is lower, or it has a different block at the known height. If the endpoint is behind or
- * has pruned the block, this cannot be determined, and the result is true. Makes at most two reads.
+ * Returns true if a chain still has the journal's newest known block. Stores the block at `latestHeight`. Makes at most two reads.
+ *
+ * Returns false for a reset chain: its height is lower, or it has a different block at the known height. Returns true if an
+ * endpoint that lags or has pruned the block leaves this unknown.
  */
 export async function hasKnownHistory(
   subject: string,
@@ -28,7 +29,7 @@ export async function hasKnownHistory(
   const known = journal.knownBlock(subject);
   if (known !== undefined && latestHeight < known.height) return latestHeight + MAX_LAG >= known.height;
   const isKnown = known !== undefined && known.hash !== "";
-  // Together: nothing is sent after a start before both are there.
+  // Read both in parallel. After a start, the relayer sends nothing before both reads end.
   const [before, hash] = await Promise.all([
     isKnown ? blockHash(known.height, signal) : undefined,
     isKnown && known.height === latestHeight ? undefined : blockHash(latestHeight, signal),
@@ -48,7 +49,7 @@ export interface LocalHistoryDeps {
 
 /**
  * Creates a check of the local chain at its latest height. If the chain was reset or is known to have gone back, empties the
- * journal and the registry, since the same query ids now belong to other queries.
+ * journal and the registry, since query ids now identify different queries.
  */
 export function createLocalHistoryCheck(
   deps: LocalHistoryDeps,
@@ -73,12 +74,11 @@ export interface RemoteHistoryDeps {
   readonly logger: Logger;
 }
 
-/** Interval between checks of a remote chain. */
 const REMOTE_CHECK_MS = 60_000;
 
 /**
  * Creates a check of a connection's remote chain at its latest height. If the chain was reset, deletes the progress of the
- * connection's searches, since the same heights now have other transactions. Makes at most two reads per minute, or reads
+ * connection's searches, since its heights now have different transactions. Makes at most two reads per minute, but reads
  * immediately if the height is lower than before.
  */
 export function createRemoteHistoryCheck(

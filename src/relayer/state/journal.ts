@@ -7,27 +7,26 @@ import {
 } from "../../platform/storage/sql-database.ts";
 import type { WriteQueue } from "../../platform/storage/write-queue.ts";
 
-/** The local chain as a subject of {@link Journal.knownBlock}. A remote chain is identified by the id of its connection. */
+/** The local chain as a subject of {@link Journal.knownBlock}. A remote chain's subject is the id of its connection. */
 export const LOCAL_CHAIN = "";
 
 /**
- * Progress of TX searches, stored across restarts.
- *
- * Stores only what the chains do not know. KV queries need nothing, because the local chain knows their last heights.
+ * Progress of TX searches, stored across restarts. It stores only what the chains do not know. KV queries need nothing, because the
+ * local chain knows their last heights.
  *
  * Reads come from memory. Writes change memory immediately and become durable in order, a few milliseconds later (`WriteQueue`).
- * A crash loses the last writes, so the next process searches the same blocks again. Only a broadcast must not happen twice: the
- * gate waits for all earlier writes before it admits one (`src/relayer/gate`).
+ * After a crash loses the last writes, the next process searches the same blocks again. Only a broadcast must not happen twice, so
+ * the gate first waits for all earlier writes (`src/relayer/gate`).
  */
 export interface Journal {
   /** Remote height up to which all of the query's transactions have been handled; undefined for an unknown query. */
   readonly searchedTo: (queryId: bigint) => bigint | undefined;
   readonly recordSearched: (queryId: bigint, height: bigint) => void;
-  /** Whether this transaction has been relayed for this query or is a dead letter. Reliable only above `searchedTo`. */
+  /** Returns true if this transaction was relayed for this query or is a dead letter. Reliable only above `searchedTo`. */
   readonly isHandled: (queryId: bigint, hash: string) => boolean;
   /**
-   * Stores a transaction that is in flight and may be included above `localHeight`. Without this record, after a crash between
-   * the broadcast and `recordIncluded`, the next process would send it again.
+   * Stores a transaction in flight that a block above `localHeight` may include. After a crash between broadcast and
+   * `recordIncluded`, this record keeps the next process from sending it again.
    */
   readonly recordSending: (tx: SendingTx) => void;
   /** Transactions that were in flight when the previous process ended. */
@@ -35,24 +34,27 @@ export interface Journal {
   readonly recordIncluded: (queryId: bigint, hash: string, remoteHeight: bigint) => void;
   /** Stores a dead letter. Retains only the newest {@link MAX_DEAD_LETTERS}. */
   readonly recordDeadLetter: (tx: DeadLetter) => void;
-  /** Removes a dead letter, so that the transaction may be sent again. Returns false if there is none. */
+  /** Removes a dead letter, so that the transaction may be sent again. Returns false if it does not exist. */
   readonly removeDeadLetter: (queryId: bigint, hash: string) => boolean;
-  /** Ends a dead letter that an operator has seen: it is no longer listed or sent again. Returns false if there is none. */
+  /** Ends a dead letter that an operator has seen. It is no longer listed or sent again. Returns false if it does not exist. */
   readonly acknowledgeDeadLetter: (queryId: bigint, hash: string) => boolean;
-  /** Returns the dead letters, newest first. */
+  /** Newest first. */
   readonly deadLetters: () => readonly DeadLetter[];
   /** A chain's newest known block; undefined if there is none. */
   readonly knownBlock: (subject: string) => KnownBlock | undefined;
   readonly recordBlock: (subject: string, block: KnownBlock) => void;
-  /** Deletes everything about a query that has been removed. */
+  /** Deletes a removed query's data. */
   readonly forget: (queryId: bigint) => void;
-  /** Deletes everything after a reset of the local chain, since the same query ids now belong to other queries. */
+  /** Deletes everything. Call it after a reset of the local chain, whose query ids then identify different queries. */
   readonly reset: () => void;
   /** Rereads everything after another process has written. */
   readonly reload: () => Promise<void>;
 }
 
-/** A remote transaction that is sent again only if resubmitted: rejected by its contract, too large, or unprovable. */
+/**
+ * A remote transaction that the relayer sends again only if it is resubmitted. Its contract rejected it, it is too large, or it
+ * cannot be proven.
+ */
 export interface DeadLetter {
   readonly queryId: bigint;
   /** Lower-case hex SHA-256 of the remote transaction. */
@@ -80,7 +82,7 @@ export interface SendingTx {
   readonly localHeight: bigint;
 }
 
-/** Maximum number of dead letters stored for one local chain. */
+/** Maximum number of stored dead letters for one local chain. */
 const MAX_DEAD_LETTERS = 1_000;
 
 export interface JournalDeps {
@@ -88,7 +90,7 @@ export interface JournalDeps {
   readonly queue: Pick<WriteQueue, "push">;
 }
 
-/** Creates the journal of one local chain. It is empty until `reload`. */
+/** Creates one local chain's journal. It is empty until `reload`. */
 export function createJournal(chain: string, { session, queue }: JournalDeps): Journal {
   let rows: JournalRows = emptyJournal();
   const push = (sql: string, values: readonly (string | number | bigint | null)[]): void =>
@@ -125,14 +127,14 @@ export function createJournal(chain: string, { session, queue }: JournalDeps): J
     recordSending: (tx) => {
       const { queryId, hash, remoteHeight, localHeight } = tx;
       const key = sendingKey(queryId, hash);
-      // It may be sent again after a failure. The first height remains, because it bounds the search for the transaction.
+      // The transaction may be sent again after a failure. Keep the first height, because it bounds the search for the transaction.
       if (rows.sending.has(key)) return;
       rows.sending.set(key, tx);
       push(PUT_SENDING, [queryId, hash, remoteHeight, localHeight]);
     },
     sending: () => [...rows.sending.values()],
     recordIncluded: (queryId, hash, remoteHeight) => {
-      // A dead letter may have been sent again.
+      // The included transaction may be a resubmitted dead letter.
       removeDeadLetter(queryId, hash);
       recordHandled({ queryId, hash, remoteHeight });
     },
@@ -194,7 +196,6 @@ function handledOf({ handled }: JournalRows, queryId: bigint): Map<string, bigin
   return known;
 }
 
-/** Removes relayed transactions up to a height. */
 function dropUpTo(rows: JournalRows, queryId: bigint, height: bigint): void {
   const handled = rows.handled.get(queryId);
   if (handled === undefined) return;
@@ -204,10 +205,10 @@ function dropUpTo(rows: JournalRows, queryId: bigint, height: bigint): void {
   for (const [hash, at] of handled) if (at <= height && !letters.has(hash)) handled.delete(hash);
 }
 
-/** The stored rows of one local chain, in memory. */
+/** One local chain's stored rows, in memory. */
 interface JournalRows {
   readonly searchedTo: Map<bigint, bigint>;
-  /** By query id: the remote heights of relayed transactions and dead letters, by hash. */
+  /** By query id and hash: the remote heights of relayed transactions and dead letters. */
   readonly handled: Map<bigint, Map<string, bigint>>;
   /** Newest first. */
   deadLetters: DeadLetter[];
@@ -216,12 +217,10 @@ interface JournalRows {
   readonly sending: Map<string, SendingTx>;
 }
 
-/** Key of {@link JournalRows.sending}. */
 function sendingKey(queryId: bigint, hash: string): string {
   return `${queryId} ${hash}`;
 }
 
-/** Creates the rows of a new journal. */
 function emptyJournal(): JournalRows {
   return {
     searchedTo: new Map(),
@@ -232,7 +231,6 @@ function emptyJournal(): JournalRows {
   };
 }
 
-/** Reads one local chain's rows. */
 async function readJournal(session: SqlSession, chain: string): Promise<JournalRows> {
   const rows = emptyJournal();
   for (const row of await session.run("SELECT query_id, height FROM tx_progress WHERE chain = ?", [chain]))

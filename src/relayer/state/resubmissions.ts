@@ -8,38 +8,36 @@ import type { Journal, DeadLetter } from "./journal.ts";
 export interface ResubmissionDeps {
   readonly journal: Pick<Journal, "deadLetters">;
   readonly registry: Pick<Registry, "request">;
-  /** Wakes the workers. */
   readonly wake: () => void;
-  /** Whether this process submits. */
+  /** Returns true if this process submits. */
   readonly leads: () => boolean;
   readonly clock: Clock;
   readonly random: () => number;
 }
 
-/** The outcome of a resubmitted dead letter. */
 export type ResubmissionOutcome =
-  /** there is no such dead letter */
+  /** the dead letter does not exist */
   | { readonly kind: "unknown" }
-  /** in a block of the local chain */
+  /** a local block includes it */
   | { readonly kind: "included" }
-  /** a dead letter again */
+  /** it is a dead letter again */
   | { readonly kind: "failed"; readonly reason: string }
-  /** not sent, or not in a block, in time; it is still a dead letter */
+  /** it was not sent or not included in time, and is still a dead letter */
   | { readonly kind: "timeout" };
 
 /** Resubmits dead letters, at an operator's request or once their reason is gone. */
 export interface Resubmissions {
-  /** Resolves once the transaction has been included or has failed again, or after the deadline. Rejects on abort. */
+  /** Resolves once the transaction is included or has failed again, or after the deadline. Rejects on abort. */
   readonly resubmit: (queryId: bigint, hash: string, signal: AbortSignal) => Promise<ResubmissionOutcome>;
-  /** Returns each of a query's dead letters that must be sent again, once. Called by the TX worker. */
+  /** Returns, once, each of a query's dead letters that must be sent again. Called by the TX worker. */
   readonly take: (queryId: bigint) => readonly DeadLetter[];
   /** Automatically resubmits dead letters with transient reasons. */
   readonly service: Service;
 }
 
 /**
- * Whether the reason for a dead letter may go away: no endpoint had what the transaction needs. A refusal by the chain itself is
- * "codespace/code: …", and a result that is too large remains too large.
+ * Returns true if a dead letter's reason may go away, because no endpoint had the data that the transaction needs. A refusal
+ * "codespace/code: …" comes from the chain itself. A result that is too large remains too large.
  */
 function isTransient({ reason }: Pick<DeadLetter, "reason">): boolean {
   return !/^\S*\/\d+: |^the result has \d+ bytes/.test(reason);
@@ -50,22 +48,22 @@ function keyOf({ queryId, hash }: DeadLetter): string {
 }
 
 const CHECK_MS = 10_000;
-/** Pause before a dead letter is sent again; it doubles with each try. */
+/** Pause before a dead letter is sent again. It doubles with each attempt. */
 const AGAIN_BACKOFF = { minMs: 30_000, baseMs: 60_000, maxMs: 3_600_000 } as const;
-/** Maximum number of dead letters, across all queries, that are sent again at the same time. */
+/** Maximum number of dead letters, over all queries, that are sent again at the same time. */
 const MAX_AGAIN = 10;
 
-/** Interval at which the outcome is checked. */
+/** Interval between checks of the outcome. */
 const POLL_MS = 50;
 
 /**
- * Creates the requests. They exist only in memory: an unanswered request promises nothing, and the dead letter stays in the
- * journal until its transaction is included.
+ * Creates the resubmissions. Requests exist only in memory: an unanswered request promises nothing, and a dead letter stays in the
+ * journal until a block includes its transaction.
  */
 export function createResubmissions(deps: ResubmissionDeps, deadlineMs: number): Resubmissions {
   const { journal, registry, wake, clock } = deps;
   const wanted = new Map<string, DeadLetter>();
-  /** Number of tries for each dead letter, and the monotonic time of the next one, ms. */
+  /** Number of attempts per dead letter, and the monotonic time of the next attempt, ms. */
   const again = new Map<string, { tries: number; atMs: number }>();
   const sendTransient = (): void => {
     const letters = deps.leads() ? journal.deadLetters().filter(isTransient) : [];
@@ -73,15 +71,15 @@ export function createResubmissions(deps: ResubmissionDeps, deadlineMs: number):
     const known = new Set(letters.map(keyOf));
     for (const key of again.keys()) if (!known.has(key)) again.delete(key);
     const due: DeadLetter[] = [];
-    // Oldest first: the list begins with the newest.
+    // Oldest first; the list starts with the newest.
     for (const letter of letters.toReversed()) {
       const entry = again.get(keyOf(letter));
-      // One that finds no place keeps its turn: its pause grows with its own tries only.
+      // A dead letter that finds no place keeps its turn. Only its own attempts lengthen its pause.
       if (entry !== undefined && (nowMs < entry.atMs || due.length === MAX_AGAIN)) continue;
       const tries = entry?.tries ?? 0;
       const pauseMs = backoffMs(tries, AGAIN_BACKOFF, deps.random);
       again.set(keyOf(letter), { tries: tries + 1, atMs: nowMs + pauseMs });
-      // The first pause begins when it is seen first.
+      // The first pause starts when the dead letter is first seen.
       if (entry !== undefined) due.push(letter);
     }
     if (due.length === 0) return;
@@ -104,7 +102,7 @@ export function createResubmissions(deps: ResubmissionDeps, deadlineMs: number):
           for (;;) {
             const now = current(queryId, hash);
             if (now === undefined) return { kind: "included" } as const;
-            // Each failure stores the letter again.
+            // Each failure stores the dead letter again.
             if (now !== letter) return { kind: "failed", reason: now.reason } as const;
             await clock.sleep(POLL_MS, inner);
           }

@@ -11,7 +11,6 @@ import type { Secret } from "../../platform/base/secret.ts";
 import { type PostgresAddress, parsePostgresUrl } from "../../platform/storage/postgres-url.ts";
 import type { StorePlace } from "./store.ts";
 
-/** Field for a PostgreSQL database address. */
 function postgresField() {
   return z.string().transform((text, context): PostgresAddress => {
     const parsed = parsePostgresUrl(text);
@@ -104,7 +103,6 @@ export function spendingSchema() {
     .prefault({});
 }
 
-/** Returns the store location named by a configuration. */
 export function placeOf({
   state_dir: stateDir,
   store,

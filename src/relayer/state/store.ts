@@ -22,7 +22,6 @@ import { type AttemptLimits, createAttemptLog } from "./attempt-log.ts";
 import type { AttemptLog } from "./attempt.ts";
 import { createJournal, type Journal } from "./journal.ts";
 
-/** The location of the relayer's state. */
 export type StorePlace =
   | { readonly kind: "memory" }
   /** A file in this directory. */
@@ -39,7 +38,7 @@ export interface RelayerStore {
   readonly journal: Journal;
   readonly attempts: AttemptLog;
   readonly queue: WriteQueue;
-  /** For reads. Writes go through `queue`, which preserves their order. */
+  /** For reads only. Writes go through `queue`, which preserves their order. */
   readonly session: SqlSession;
   /** Separate connection for the lease, so that no write delays a renewal. Undefined without PostgreSQL. */
   readonly leaseDatabase: SqlDatabase | undefined;
@@ -49,23 +48,23 @@ export interface RelayerStore {
   readonly close: (release?: () => Promise<void>) => Promise<void>;
 }
 
-/** Decides whether this process writes. */
 interface WriteGuard {
-  /** If false, writes are ignored because another process writes. */
+  /** If false, this process ignores its writes because another process writes. */
   readonly mayWrite: () => boolean;
-  /** Runs in each transaction before its writes. Throws `LeaseLostError` if another process has the lease. */
+  /** Runs in each database transaction before its writes. Throws `LeaseLostError` if another process has the lease. */
   readonly fence: ((session: SqlSession) => Promise<void>) | undefined;
 }
 
 export interface StoreDeps {
   readonly clock: Clock;
-  /** Local chain time, in wall-clock ms, so that a fast clock on this machine deletes nothing. Default: the wall clock. */
+  /**
+   * Local chain time, in wall-clock ms. It prevents a fast clock on this machine from deleting rows early. Default: the wall clock.
+   */
   readonly localTimeMs?: () => number;
   readonly random: () => number;
   readonly logger: Logger;
 }
 
-/** Converts the `history` section to limits. */
 export function attemptLimitsOf({
   max_age,
   max_attempts,
@@ -76,16 +75,15 @@ export function attemptLimitsOf({
   return { maxAgeMs: max_age, maxRows: max_attempts };
 }
 
-/** Name of the SQLite file in the state directory. */
 export const STORE_FILE = "relayer.sqlite";
 
-/** Deadline for a connection attempt and for a statement. Shorter than the lifetime of a lease. */
+/** Deadline of a connection attempt and of a statement. It is shorter than a lease's lifetime. */
 const POSTGRES_DEADLINE_MS = 4_000;
-/** Maximum wait for the last writes at the end of the process. */
+/** Maximum wait for the last writes when the process ends. */
 const CLOSE_MS = 5_000;
 
 /**
- * Opens one local chain's store and upgrades its schema. A directory is locked until `close` or the end of the process. Throws
+ * Opens one local chain's store and upgrades its schema. Locks a directory until `close` or the end of the process. Throws
  * `RelayError` "state-in-use" and "state-unusable".
  */
 export async function openStore(
@@ -170,7 +168,7 @@ async function openDatabases(place: StorePlace, deps: StoreDeps): Promise<OpenDa
   const { stateDir } = place;
   let lock: FolderLock | undefined;
   try {
-    // Two relayers on one state would both send every result. SQLite's own locks last only for a transaction.
+    // Two relayers with one state would both send every result. SQLite's own locks last only for a transaction.
     lock = lockFolder(stateDir);
     const path = join(stateDir, STORE_FILE);
     createDatabaseFile(path);
@@ -255,8 +253,8 @@ function unusable(stateDir: string, text: string, cause?: unknown): RelayError {
  * `test/fixtures/state`. Ids and heights are text in the first tables and `BIGINT` in later ones.
  */
 export const MIGRATIONS: readonly string[] = [
-  // "IF NOT EXISTS": the first programs created these tables and set no version, so their files have version 0.
-  // In `tx_handled`, `reason` and `at_ms` are set for dead letters only.
+  // "IF NOT EXISTS": the first program versions created these tables without a version, so their files have version 0. In
+  // `tx_handled`, only dead letters have `reason` and `at_ms`.
   `
 CREATE TABLE IF NOT EXISTS tx_progress (chain TEXT, query_id TEXT, height TEXT NOT NULL, PRIMARY KEY (chain, query_id));
 CREATE TABLE IF NOT EXISTS local_height (chain TEXT PRIMARY KEY, height TEXT NOT NULL);
@@ -264,7 +262,7 @@ CREATE TABLE IF NOT EXISTS tx_handled (
   chain TEXT, query_id TEXT, hash TEXT, remote_height TEXT NOT NULL, reason TEXT, at_ms INTEGER,
   PRIMARY KEY (chain, query_id, hash));
 `,
-  // `fee` is text: fees of a denom with 18 decimals do not fit 63 bits. `day` is days since 1970-01-01 (UTC).
+  // `fee` is text, because fees of a denom with 18 decimals do not fit in 63 bits. `day` counts days since 1970-01-01 (UTC).
   `
 CREATE TABLE attempts (
   chain TEXT NOT NULL, query_id BIGINT NOT NULL, connection_id TEXT NOT NULL, owner TEXT NOT NULL, type TEXT NOT NULL,
@@ -277,10 +275,9 @@ CREATE TABLE cost (
   chain TEXT NOT NULL, day BIGINT NOT NULL, owner TEXT NOT NULL, attempts BIGINT NOT NULL, included BIGINT NOT NULL,
   gas BIGINT NOT NULL, fee TEXT NOT NULL, PRIMARY KEY (chain, day, owner));
 `,
-  // `known_block`: newest known block of the local chain (`subject` is "") or of the remote chain of a connection.
-  // `tx_sending`: remote transactions in flight, broadcast at `local_height` or later.
-  // `spending`: transactions that the gate admitted, by payer; the row with the owner "" has the total fees.
-  // `lease`: used with PostgreSQL only, times by its clock.
+  // `known_block`: newest known block of the local chain (`subject` is "") or of a connection's remote chain. `tx_sending`: remote
+  // transactions in flight, broadcast at `local_height` or later. `spending`: admitted transactions by payer; the row with the
+  // owner "" contains the total fees. `lease`: used only with PostgreSQL, times by its clock.
   `
 CREATE TABLE known_block (chain TEXT NOT NULL, subject TEXT NOT NULL, height BIGINT NOT NULL, hash TEXT NOT NULL, PRIMARY KEY (chain, subject));
 INSERT INTO known_block (chain, subject, height, hash) SELECT chain, '', CAST(height AS BIGINT), '' FROM local_height;
@@ -295,14 +292,13 @@ CREATE TABLE lease (
   name TEXT PRIMARY KEY, holder TEXT NOT NULL, epoch BIGINT NOT NULL, expires_at_ms BIGINT NOT NULL,
   connections TEXT NOT NULL);
 `,
-  // Attempts whose results were never in a transaction had the outcome "lost".
+  // The outcome "lost" meant that no transaction contained the attempt's result.
   `
 UPDATE attempts SET outcome = 'not-broadcast' WHERE outcome = 'lost';
 `,
-  // `query_cost`: what each query cost in spans of five minutes, an hour and a day (`span` is their length, ms). A fee is
-  // high × 10^12 + low, so that SQL can add it exactly. `cost_since`: when these sums begin. `paid_tx`: the newest transactions
-  // that they include, so that none is added twice.
-  // `problem_span` and `run_span`: when problems were there, and when a process ran.
+  // `query_cost`: each query's cost in spans of five minutes, an hour and a day (`span` is their length, ms). A fee is high × 10^12
+  // + low, so that SQL can add it exactly. `cost_since`: the start of these sums. `paid_tx`: the newest transactions in the sums,
+  // so that none is added twice. `problem_span` and `run_span`: periods with a problem or a running process.
   `
 CREATE TABLE query_cost (
   chain TEXT NOT NULL, payer TEXT NOT NULL, span BIGINT NOT NULL, start_ms BIGINT NOT NULL, query_id BIGINT NOT NULL,
@@ -319,7 +315,7 @@ CREATE TABLE run_span (
   chain TEXT NOT NULL, account TEXT NOT NULL, from_ms BIGINT NOT NULL, until_ms BIGINT NOT NULL,
   PRIMARY KEY (chain, account, from_ms));
 `,
-  // The local height at which the sums begin: a process may be killed before it has written its first payment.
+  // The local height at which the sums start. A process may be killed before it has written its first payment.
   `
 ALTER TABLE cost_since ADD COLUMN since_height BIGINT;
 `,

@@ -19,7 +19,6 @@ import {
   urgentRule,
 } from "./submitter-state.ts";
 
-/** Pause after a refusal by the gate. */
 const GATE_PAUSE_MS = 2_000;
 
 /** A transaction that may be broadcast now. */
@@ -27,7 +26,7 @@ export interface AdmittedTransaction extends Omit<SentTransaction, "tx" | "sentA
   readonly draft: TxDraft;
 }
 
-/** Asks the gate for admission, leaving out the results of owners that it refuses. Returns undefined if nothing may be sent. */
+/** Asks the gate for admission. Omits the results of owners that the gate refuses. Returns undefined if nothing may be sent. */
 export async function admit(
   state: SubmitterState,
   {
@@ -53,7 +52,7 @@ export async function admit(
     if (admission.admitted) return { ...one, release: admission.release };
     const { rules = [] } = admission;
     if (rules.length > 0) {
-      // Their results wait with the others again.
+      // These results are no longer urgent, so they wait like the others.
       for (const rule of rules) state.deps.urgency.markUsedUp(rule, state.deps.clock.nowMs());
       state.deps.logger.warn("the budget of urgent results is used up", { rules });
       requeue(state, left.entries);
@@ -80,7 +79,7 @@ function toTransaction(
   { entries, gas: ownGas, simulated, isWhole }: Prepared,
   before: readonly AdmittedTransaction[],
 ): Omit<AdmittedTransaction, "release"> {
-  // A transaction with isolated results may fail, so no other relies on its client updates, and it relies on none.
+  // A transaction with isolated results may fail. No other transaction relies on its client updates, and it relies on none.
   const isIsolated = entries.some((entry) => groupOf(state, entry) !== "");
   const reliable = isIsolated ? [] : [...state.sent, ...before].filter((one) => !one.isIsolated);
   const carried = new Set(reliable.flatMap(({ slots }) => updateKeys(slots)));
@@ -93,8 +92,8 @@ function toTransaction(
   );
   const updates = slotItems(slots.filter(({ kind }) => kind === "update"));
   const gas = updates.reduce((sum, item) => sum + state.gas.estimate(item), ownGas);
-  // The parts of a transaction are estimates. With all of its client updates it used what the simulation says, unless one of them
-  // was in a block already and used less.
+  // The parts of a transaction are estimates. A transaction with all of its client updates uses the simulated gas. It uses less if
+  // a block already includes one of the updates.
   const gasLimit = maxInt(state.margin.limit(gas, isWhole), simulated + GAS_OF_PAYOUT);
   const messages = toMessages(slots, state.options.submitTypeUrl);
   return { slots, draft: { messages, gasLimit }, gas, isWhole, reliesOn, isIsolated };
@@ -104,7 +103,7 @@ function updateKeys(slots: readonly Slot[]): readonly string[] {
   return slots.flatMap((slot) => (slot.kind === "update" ? [slot.update.key] : []));
 }
 
-/** Divides the gas limit among owners, in proportion to the expected gas of their results. */
+/** Divides the gas limit among owners, in proportion to their results' expected gas. */
 function gasByOwner(
   state: SubmitterState,
   { slots, draft }: Pick<AdmittedTransaction, "slots" | "draft">,
@@ -120,7 +119,7 @@ function gasByOwner(
   return gas;
 }
 
-/** The fee for urgent results, by rule (only rules with a budget of their own), in proportion to their expected gas. */
+/** Returns the fee for urgent results by rule, in proportion to their expected gas. Contains only rules with their own budget. */
 function feeByRule(state: SubmitterState, { entries }: Prepared, fee: bigint): ReadonlyMap<string, bigint> {
   const gasOf = (entry: Entry): bigint => state.gas.estimate(gasItem(entry));
   const total = maxInt(
@@ -135,7 +134,6 @@ function feeByRule(state: SubmitterState, { entries }: Prepared, fee: bigint): R
   return new Map([...gas].map(([rule, part]) => [rule, (fee * part) / total]));
 }
 
-/** Returns the transaction reduced to these entries. */
 export function cutTo(state: SubmitterState, prepared: Prepared, entries: readonly Entry[]): Prepared {
   if (entries.length === prepared.entries.length) return prepared;
   const gas = gasOfEntries(state, entries);

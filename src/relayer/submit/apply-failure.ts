@@ -17,19 +17,20 @@ import {
   type SubmitterState,
 } from "./submitter-state.ts";
 
-/** A transaction that was refused or failed. */
 interface FailedTransaction {
   readonly failure: TxFailure;
   readonly slots: readonly Slot[];
   readonly where: "simulation" | "node" | "block";
-  /** The cost of each result. Undefined if nothing was paid. */
+  /** Each result's cost; undefined if nothing was paid. */
   readonly paid?: (entry: Entry) => PaidShare;
 }
 
 /**
- * Applies a transaction's failure to its results: the result that caused it is refused, and all others are tried again
- * immediately. If the cause is unknown, the transaction is tried again in two halves, until a single result is left, which is
- * refused. A result that makes all others fail is thus found in log2 steps.
+ * Applies a transaction's failure to its results. It refuses the result that caused the failure, and the other results are tried
+ * again immediately.
+ *
+ * If the cause is unknown, the transaction is tried again in two halves until one result is left, which is refused. Halving finds
+ * one bad result in log2 steps.
  */
 export function applyFailure(
   state: SubmitterState,
@@ -60,7 +61,7 @@ export function applyFailure(
       return stop(state, entries, reason, FUNDS_PAUSE_MS);
     case "account":
       if (where === "simulation" && expectedSequence(failure.log) !== undefined) {
-        // After a block the node checks its mempool again, and counts the pending sequences one by one.
+        // After a block, the node checks its mempool again and counts the pending sequences one by one.
         state.pace.simulatedFrom = state.deps.height.now() + 1n;
         state.deps.logger.debug("simulated again after the next block", { reason });
         return requeue(state, entries);
@@ -74,9 +75,9 @@ export function applyFailure(
     case "update":
       return refuseUpdate(state, entries, found.update.key, reason);
     case "unknown":
-      // What ran out of gas in a block needs more than its simulation said.
+      // A transaction that ran out of gas in a block needs more gas than its simulation reported.
       if (where === "block") raiseGas(state, entries);
-      // CheckTx runs no messages. It has nothing against a part of the transaction.
+      // CheckTx runs no messages, so its refusal does not depend on a part of the transaction.
       if (where === "node" && !isOutOfGas(failure)) return unsendAll(state, entries, reason);
       return entries.length > 1
         ? halve(state, entries)
@@ -84,7 +85,6 @@ export function applyFailure(
   }
 }
 
-/** Returns whether a transaction needed more than its gas limit. */
 export function isOutOfGas({ codespace, code }: Pick<TxFailure, "codespace" | "code">): boolean {
   return codespace === "sdk" && code === 11;
 }
@@ -102,9 +102,8 @@ function refuse(
 }
 
 /**
- * Drops a result that is not needed, which is not a failure of its query. The other relayer may also have sent results for other
- * queries, each of which would cost a transaction or a simulation. These queries are therefore reread before their results are
- * sent.
+ * Drops a result that is not needed, which is not its query's failure. The other relayer may also have sent results for other
+ * queries. Sending those again would cost a transaction or a simulation each, so the submitter first rereads these queries.
  */
 function dropRedundant(
   state: SubmitterState,
@@ -121,7 +120,7 @@ function dropRedundant(
   );
 }
 
-/** After a second failure of the same set of results, its members are tried in halves, since many may be bad. */
+/** After a second failure of the same set of results, tries its members in halves, since many may be bad. */
 function retryRest(state: SubmitterState, entries: readonly Entry[], bad: Entry): void {
   const rest = entries.filter((entry) => entry !== bad);
   const isSecond = rest.some(({ result }) => state.queries.isolated.has(result.query.id));
@@ -146,8 +145,8 @@ function isolate({ queries }: SubmitterState, entries: readonly Entry[]): void {
 }
 
 /**
- * Entries in different groups are sent in different transactions. "" is the group of entries that are not isolated: the chain
- * accepted the last result of their queries, and no transaction that included them has failed without naming a message.
+ * Entries in different groups are sent in different transactions. "" is the group of entries that are not isolated. The chain
+ * accepted their queries' last result. No transaction with them has failed without naming a message.
  */
 export function groupOf({ queries, deps }: SubmitterState, { result }: Entry): string {
   const { id } = result.query;
@@ -171,7 +170,7 @@ function refuseUpdate(state: SubmitterState, entries: readonly Entry[], key: str
   requeue(state, others);
 }
 
-/** Nothing is wrong with the results, but currently no transaction from the account is accepted. */
+/** Resolves results as unsent. Nothing is wrong with them, but the node currently accepts no transaction from the account. */
 function unsendAll(state: SubmitterState, entries: readonly Entry[], reason: string): void {
   for (const entry of entries) {
     const { connectionId } = entry.result.query;
@@ -183,10 +182,10 @@ function unsendAll(state: SubmitterState, entries: readonly Entry[], reason: str
   }
 }
 
-/** Pause after a refusal for lack of funds. Somebody may send coins. */
+/** Pause after a refusal for lack of funds, since somebody may send coins. */
 const FUNDS_PAUSE_MS = 15_000;
 
-/** Sends nothing for a while. The results are unsent, which is not a failure of their connections. */
+/** Pauses all sending. The results are unsent, which is not a failure of their connections. */
 export function stop(
   state: SubmitterState,
   entries: readonly Entry[],
@@ -205,8 +204,8 @@ function raiseGas({ gas }: SubmitterState, entries: readonly Entry[]): void {
 }
 
 /**
- * Reads the queries in `state.queries.unread` from the chain, and drops waiting results that are not newer than the results on
- * the chain. Rejects only on abort: if the read fails, a simulation finds such results.
+ * Reads the queries in `state.queries.unread` from the chain. Drops queued results that are not newer than the chain's. Rejects
+ * only on abort. If the read fails, a simulation finds these results.
  */
 export async function rereadQueries(state: SubmitterState, signal: AbortSignal): Promise<void> {
   const {
@@ -231,7 +230,7 @@ export async function rereadQueries(state: SubmitterState, signal: AbortSignal):
   for (const entry of waiting) if (isRedundantNow(state, entry)) resolve(state, entry, REDUNDANT);
 }
 
-/** The outcome of a result made unnecessary by another relayer. */
+/** The outcome of a result that another relayer made unnecessary. */
 const REDUNDANT: ResultOutcome = { kind: "dropped", reason: "redundant" };
 
 function isRedundantNow({ deps }: SubmitterState, { result }: Entry): boolean {
@@ -239,7 +238,7 @@ function isRedundantNow({ deps }: SubmitterState, { result }: Entry): boolean {
   return type === "kv" && !isNewer(result.at, deps.registry.state(id)?.query.lastRemoteHeight);
 }
 
-/** Puts each client update for which `isNeeded` is true in front of the first result that needs it. Preserves the order. */
+/** Puts each client update for which `isNeeded` is true before the first result that needs it. Preserves the order. */
 export function layOut(
   entries: readonly Entry[],
   isNeeded: (update: ClientUpdate) => boolean,
@@ -254,7 +253,7 @@ export function layOut(
   });
 }
 
-/** Returns the messages in the slots. `typeUrl` is the type URL of `MsgSubmitQueryResult`. */
+/** `typeUrl` is the type URL of `MsgSubmitQueryResult`. */
 export function toMessages(slots: readonly Slot[], typeUrl: string): readonly WireMessage[] {
   return slots.map((slot) =>
     slot.kind === "update" ? slot.update.message : { typeUrl, value: slot.entry.result.message },
@@ -268,26 +267,25 @@ export interface TxFailure {
   readonly log: string;
 }
 
-/** What a failed transaction reveals about its parts. */
+/** The part of a failed transaction that caused its error. */
 type ErrorAttribution =
-  /** the block has no room: other transactions used it, or its limit is lower than assumed */
+  /** the block has no capacity left: other transactions used it, or its limit is lower than assumed */
   | { readonly kind: "block-full" }
-  /** the transaction, or the request that carries it, exceeds a limit set by the node */
+  /** the transaction, or the request that carries it, exceeds a node's limit */
   | { readonly kind: "too-large" }
   /** the gas price has risen since it was read */
   | { readonly kind: "price" }
   /** the account lacks funds */
   | { readonly kind: "funds" }
-  /** signature or sequence: no transaction from this account would be accepted */
+  /** signature or sequence: the node would accept no transaction from this account */
   | { readonly kind: "account" }
   | { readonly kind: "result"; readonly entry: Entry }
   /** the chain already has a result for this remote height or a newer one: another relayer was faster */
   | { readonly kind: "redundant"; readonly entry: Entry }
   | { readonly kind: "update"; readonly update: ClientUpdate }
-  /** no message is named */
+  /** the error names no message */
   | { readonly kind: "unknown" };
 
-/** Finds what caused the failure of a transaction with these messages. */
 export function attributeError(failure: TxFailure, slots: readonly Slot[]): ErrorAttribution {
   if (/block utilization of \d+ cannot exceed/i.test(failure.log)) return { kind: "block-full" };
   if (failure.codespace === TX_TOO_LARGE.codespace && failure.code === TX_TOO_LARGE.code)
@@ -310,14 +308,13 @@ const ACCOUNT_ERROR =
   /account sequence mismatch|signature verification failed|unable to verify single signer/i;
 
 /**
- * Whether a failure only means that the chain already has a result for this remote height or a newer one: another relayer was
- * faster. The module checks this before the proofs. The code alone is not enough, because an out-of-gas error hides it in a text.
+ * Returns true if the chain already has a result for this remote height or a newer one, because another relayer was faster. The
+ * module checks this before the proofs. The error code alone is not enough, because an out-of-gas error contains it in its text.
  */
 export function isRedundant(reason: string): boolean {
   return reason.includes("is less than or equal to last result's remote height");
 }
 
-/** Formats a failure for people. */
 export function failureText({ codespace, code, log }: TxFailure): string {
   return `${codespace}/${code}: ${log}`;
 }

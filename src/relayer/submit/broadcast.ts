@@ -25,8 +25,8 @@ import {
 } from "./submitter-state.ts";
 
 /**
- * Broadcasts the prepared transactions whose queries have nothing in flight, as many as the block has room for. Throws
- * `ClientError` if the account or the price cannot be read, or the signal's reason.
+ * Broadcasts prepared transactions whose queries have nothing in flight, as many as fit in the block. Throws `ClientError` if the
+ * account or the price cannot be read, or the signal's reason.
  */
 export async function broadcastPrepared(state: SubmitterState, signal: AbortSignal): Promise<void> {
   const { window, height, clock } = state.deps;
@@ -40,7 +40,7 @@ export async function broadcastPrepared(state: SubmitterState, signal: AbortSign
   try {
     await broadcast(state, chosen, signal);
   } catch (error) {
-    // Account or price could not be read. Nothing was broadcast.
+    // The account or the price could not be read, so nothing was broadcast.
     requeue(
       state,
       chosen.flatMap(({ entries }) => entries),
@@ -63,17 +63,17 @@ async function broadcast(
     if (one !== undefined) admitted.push(one);
   }
   if (admitted.length === 0) return;
-  // From now on a block may hold them, and the next results of their queries can be proven.
+  // From now on, a block may include these results, so their queries' next results can be proven.
   for (const entry of admitted.flatMap(({ slots }) => entriesOf(slots))) depart(state, entry);
   height.wake();
   const at = { gasPrice, height: height.now() };
   const startedMs = clock.monotonicMs();
-  // From now on: a node that never responds is not reached either.
+  // Count from the start of the broadcast, because a node that never responds is unreachable too.
   state.pace.muteSinceMs ??= startedMs;
   const drafts = admitted.map(({ draft }) => draft);
   const results = await window.broadcast(drafts, at, signal).catch((error: unknown) => {
     recordReach(state, false);
-    // Nothing was broadcast, unless the signal ended it.
+    // Nothing was broadcast, unless the signal ended the broadcast.
     if (!signal.aborted) for (const { release } of admitted) release();
     throw error;
   });
@@ -82,7 +82,7 @@ async function broadcast(
   for (const [index, one] of admitted.entries()) recordBroadcast(state, one, results[index]);
 }
 
-/** Whether a node accepted the transaction, or refused it for a reason of its own, which shows that the node can be reached. */
+/** Returns true if the node can be reached: it accepted the transaction or refused it for its own reason. */
 function hasReached(result: BroadcastResult): boolean {
   if (result.kind === "in-flight") return result.isUncertain !== true;
   return result.kind === "refused" && (result.cause === undefined || answerOf(result.cause) === "final");
@@ -93,13 +93,13 @@ function depart(state: SubmitterState, entry: Entry): void {
   state.pipeline.apply([entry], { kind: "broadcast", sentAt: state.deps.height.now(), gas });
 }
 
-/** Added to the fee market's price to cover an unforeseen rise. */
+/** Fraction added to the fee market's price to cover an unforeseen rise. */
 const PRICE_RESERVE = DEC18_ONE / 100n;
 
 /**
- * Returns the gas price to offer. The fee market determines what the next block charges and how far the price can rise by the
- * block after it. Without a fee market, the price from this height or the previous one is used, and the price multiplier covers
- * the rise.
+ * Returns the gas price to offer. The fee market determines the next block's price and the possible rise until the block after it.
+ * Without a fee market, this function uses the price from this height or the previous one, and the price multiplier covers the
+ * rise.
  */
 async function currentPrice(
   state: SubmitterState,
@@ -121,7 +121,7 @@ async function currentPrice(
   return gasPrice;
 }
 
-/** The highest price that all of these results may pay: the ceiling, or the rule's price for urgent results. */
+/** Returns the highest price that all of these results may pay: the ceiling, or the rule's price for urgent results. */
 function highestPrice(state: SubmitterState, chosen: readonly Prepared[]): Dec18 {
   const { cap } = state.options.gasPrice;
   const ceiling = minInt(state.market.ceiling() ?? cap, cap);
@@ -131,14 +131,14 @@ function highestPrice(state: SubmitterState, chosen: readonly Prepared[]): Dec18
     .reduce((least, rule) => minInt(least, rule === undefined ? ceiling : (rule.max_price ?? cap)), cap);
 }
 
-/** True if the known price is from this height or the previous one. */
+/** Returns true if the known price is from this height or the previous one. */
 export function isPriceGood({ pace: { price } }: SubmitterState, height: bigint): boolean {
   return price !== undefined && price.height + 1n >= height && price.height <= height;
 }
 
 /**
- * Takes from `prepared` the transactions that can be sent now, without results that are gone. Those due the longest go first: a
- * transaction that does not fit is split, and no later transaction overtakes it.
+ * Takes the transactions that can be sent now from `prepared`, without results that are gone. Transactions that have been due the
+ * longest go first. A transaction that does not fit is split, and no later transaction overtakes it.
  */
 function choose(state: SubmitterState): readonly Prepared[] {
   const chosen: Prepared[] = [];
@@ -164,7 +164,7 @@ function choose(state: SubmitterState): readonly Prepared[] {
   return chosen;
 }
 
-/** The remaining space in the block that is being filled. */
+/** The remaining capacity of the next block. */
 interface Filling {
   gas: bigint;
   bytes: number;
@@ -174,7 +174,7 @@ interface Filling {
   readonly taken: Set<bigint>;
 }
 
-/** Sorts the transactions by the neediest result in each. */
+/** Sorts the transactions by their neediest result. */
 function inOrder(state: SubmitterState): readonly Prepared[] {
   const { prepared } = state;
   if (prepared.length < 2) return prepared;
@@ -188,7 +188,7 @@ function inOrder(state: SubmitterState): readonly Prepared[] {
   return prepared.toSorted((a, b) => first(a) - first(b));
 }
 
-/** Splits a prepared transaction into what is broadcast now and what stays. Resolves or requeues all other results. */
+/** Splits a prepared transaction into a part to broadcast now and a part that stays. Resolves or requeues all other results. */
 function decide(
   state: SubmitterState,
   prepared: Prepared,
@@ -198,10 +198,11 @@ function decide(
   const all = [...ready, ...later];
   const left = cutTo(state, prepared, all);
   const stay = all.length > 0 ? left : undefined;
-  // A few that are ready wait for the many that are not: each transaction has a fixed cost. Above the ceiling those are urgent.
+  // A few ready results wait for the many that are not ready, because each transaction has a fixed cost. Above the ceiling, the
+  // ready results are urgent and do not wait.
   const isFew = ready.length < later.length && !isAboveCeiling(state);
   if (ready.length === 0 || isFew) return { go: undefined, stay };
-  // Their company has changed since they were planned: one of them is to be tried apart from the others.
+  // Since the plan, one of the results was isolated and must be tried apart from the others.
   if (new Set(ready.map((entry) => groupOf(state, entry))).size > 1) {
     requeue(state, all);
     return { go: undefined, stay: undefined };
@@ -211,10 +212,10 @@ function decide(
     (block.isEmpty && fitsAlone(state, ready, whole.gas)) ||
     (whole.gas <= block.gas && bytesOf(ready) <= block.bytes);
   const going = fits ? ready : firstThatFit(state, whole, block);
-  // A single result cannot be split. Then others may use the room that is too small for it.
+  // A single result cannot be split. Others may then use the capacity that is too small for it.
   if (!fits) block.isFull = all.length > 1;
   if (going.length === 0) return { go: undefined, stay };
-  // A TX result that stayed prepared would overtake those of its query that leave now, should they fail.
+  // If the leaving TX results fail, a TX result that stayed prepared would overtake earlier results of its query.
   const leaving = new Set(going.map(({ result }) => result.query.id));
   const others = all.filter((entry) => !going.includes(entry));
   requeue(
@@ -225,26 +226,27 @@ function decide(
   const go = cutTo(state, left, going);
   if (rest.length === 0) return { go, stay: undefined };
   const remainder = cutTo(state, left, rest);
-  // The budget of the market changes from block to block. A small remainder is planned together with others again.
+  // The market's budget changes with each block. A small remainder is therefore planned again together with others.
   const isSmall = state.block.hasMarketBudget() && remainder.gas <= 2n * state.block.leastGas();
   if (!isSmall) return { go, stay: remainder };
   requeue(state, rest);
   return { go, stay: undefined };
 }
 
-/** Whether a transaction that exceeds the block budget may be sent if nothing else is in flight. */
+/** Returns true if a transaction above the block budget may be sent if nothing else is in flight. */
 function fitsAlone({ block }: SubmitterState, ready: readonly Entry[], gas: bigint): boolean {
   return !block.hasMarketBudget() || (ready.length === 1 && gas <= block.singleGas());
 }
 
-/** Returns the longest-due results that fit into the block; none if they would form only a small transaction. */
+/** Returns the longest-due results that fit in the block; none if they would form only a small transaction. */
 function firstThatFit(
   state: SubmitterState,
   { entries: ready, gas: simulated }: Prepared,
   block: Filling,
 ): readonly Entry[] {
   const expected = gasOfEntries(state, ready);
-  // Without a market a transaction goes whole as soon as the block is empty. With one it would wait for a budget that never comes.
+  // Without a market, the whole transaction is sent as soon as the block is empty. With a market, it would wait for a budget that
+  // never comes.
   const isMore = state.block.hasMarketBudget() && simulated > expected;
   const [more, than] = isMore ? [simulated, expected] : [1n, 1n];
   const fitting = new Set<Entry>();
@@ -257,7 +259,7 @@ function firstThatFit(
     fitting.add(entry);
   }
   const found = ready.filter((entry) => fitting.has(entry));
-  // All of them: their simulation used more than the estimates of its parts say.
+  // All results fit by their estimates, but their simulation used more gas than that.
   if (found.length === ready.length) return [];
   return gasOfEntries(state, found) < state.block.leastGas() ? [] : found;
 }
@@ -266,7 +268,7 @@ function bytesOf(entries: readonly Entry[]): number {
   return entries.reduce((sum, { result }) => sum + result.message.length, 0);
 }
 
-/** Drops results that have been removed, superseded or grown too old since they were planned. Preserves the order. */
+/** Drops results that have been removed, superseded or grown too old since the plan. Preserves the order. */
 function sortOut(
   state: SubmitterState,
   entries: readonly Entry[],
@@ -285,7 +287,6 @@ function sortOut(
   return { ready, later };
 }
 
-/** Resolves queued results that are too old. */
 export function dropOld(state: SubmitterState): void {
   const nowMs = state.deps.clock.monotonicMs();
   for (const entry of unsent(state)) if (isTooOld(entry, nowMs)) resolve(state, entry, TOO_OLD);
@@ -310,7 +311,7 @@ function recordBroadcast(
   one.release();
   if (result?.kind !== "refused") return requeue(state, entries);
   state.deps.metrics.transactions.inc({ outcome: "refused" });
-  // The problem "account-cannot-pay" is logged once, and this repeats until somebody sends coins.
+  // The problem "account-cannot-pay" is logged once. This refusal repeats until somebody sends coins.
   state.deps.logger[isLackOfFunds(result.log) ? "debug" : "info"]("the node refused a transaction", {
     results: entries.length,
     reason: result.log,

@@ -14,28 +14,31 @@ export interface BlockBudget {
   readonly leastGas: () => bigint;
   /** Gas by which a block may exceed `gas`. */
   readonly toleranceGas: () => bigint;
-  /** Whether the gas price limits a block, rather than the configured share alone. */
+  /** Returns true if the gas price limits a block further than the configured share. */
   readonly hasMarketBudget: () => boolean;
   /** Gas that a single result may use if nothing else is in flight; unlimited without a market budget. */
   readonly singleGas: () => bigint;
   readonly bytes: () => number;
   /** Stores the limits read from the chain. */
   readonly setLimits: (limits: BlockLimits) => void;
-  /** Reduces the share by a quarter. Call it when a block had no room for a transaction. */
+  /** Reduces the share by a quarter. Call it when a block had no capacity for a transaction. */
   readonly shrink: () => void;
-  /** Restores 1/32 of the configured share. Call it when a block included everything that was sent. */
+  /** Restores 1/32 of the configured share. Call it when a block included every sent transaction. */
   readonly grow: () => void;
   readonly status: () => BlockBudgetStatus;
 }
 
 export interface BlockBudgetOptions {
-  /** Share of a block, in per mille. Other senders use the same blocks. */
+  /** Share of a block, per mille. Other senders use the same blocks. */
   readonly blockSharePermille: bigint;
   /** Gas limit of a transaction = expected gas × this / 1000. */
   readonly gasAdjustmentPermille: bigint;
 }
 
-/** The target of the deployed chain's fee market. Used until the limits have been read: more gas could raise the price. */
+/**
+ * The target of the deployed chain's fee market. The default applies until the limits have been read, because more gas could raise
+ * the price.
+ */
 const DEFAULT_LIMITS: BlockLimits = {
   utilization: 15_000_000n,
   gas: undefined,
@@ -89,31 +92,32 @@ export function createBlockBudget(
   };
 }
 
-/** Assumed for a chain with no gas limit at all. */
+/** Assumed for a chain without any gas limit. */
 const MAX_GAS = 30_000_000n;
 
-/** The part of a block that all transactions in flight may use together. */
 export interface BlockBudgetStatus {
   readonly gas: bigint;
   readonly bytes: number;
   /** Gas that the chain allows in a block. */
   readonly chainGas: bigint;
-  /** Share of `chainGas` that may be used, in per mille. Shrinks when blocks reject transactions, then grows back. */
+  /** Usable share of `chainGas`, per mille. The share shrinks when blocks reject transactions, then grows back. */
   readonly sharePermille: number;
 }
 
-/** Limits on a connection's transactions, lowered while transactions of the configured size fail. */
+/** Limits on a connection's transactions. The limits shrink while transactions of the configured size fail. */
 export interface BatchBudget {
   readonly limits: () => BatchLimits;
   /** Halves the limits. Call it when a transaction failed, possibly because of its size. */
   readonly shrink: () => void;
-  /** Raises the limits by 1/16 of the configured limits, but not above them. Call it for each included transaction. */
+  /**
+   * Raises the limits by 1/16 of the configured limits, at most to the configured limits. Call it for each included transaction.
+   */
   readonly grow: () => void;
 }
 
-/** Creates a budget that starts at `max`. It never falls below one result per transaction. */
+/** Creates a budget that starts at `max`. It always allows one result per transaction. */
 export function createBatchBudget(max: BatchLimits): BatchBudget {
-  // At 1/1024 a transaction holds one result. A smaller share would change nothing and take longer to grow back.
+  // At 1/1024, a transaction contains one result. A smaller share would change nothing and take longer to grow back.
   const share = createAdaptiveShare({ kept: [1n, 2n], growth: 16n, floor: 1n });
   const atLeastOne = (limit: number): number => Math.max(1, Number(share.of(BigInt(limit))));
   return {
@@ -127,9 +131,9 @@ export function createBatchBudget(max: BatchLimits): BatchBudget {
 }
 
 /**
- * A share of a limit that others also use. The share available cannot be read, so it is found by trial: quickly downward, because
- * a failed transaction costs its fee, and slowly upward (additive increase, multiplicative decrease). It starts at the whole
- * limit.
+ * A share of a limit that others also use. The available share cannot be read, so it is found by trial (additive increase,
+ * multiplicative decrease). The share shrinks quickly, because a failed transaction costs its fee, and grows slowly. It starts at
+ * the whole limit.
  */
 interface AdaptiveShare {
   /** Returns the share of `whole`, rounded down. */
@@ -139,7 +143,7 @@ interface AdaptiveShare {
 }
 
 interface ShareSteps {
-  /** The part of the share that remains after `shrink`: numerator and denominator. */
+  /** The fraction of the share that remains after `shrink`: numerator and denominator. */
   readonly kept: readonly [bigint, bigint];
   /** `grow` adds 1/`growth` of the whole. */
   readonly growth: bigint;
@@ -149,7 +153,6 @@ interface ShareSteps {
 
 const WHOLE = 1_024n;
 
-/** Creates a share that starts at the whole. */
 function createAdaptiveShare({ kept: [part, whole], growth, floor }: ShareSteps): AdaptiveShare {
   let share = WHOLE;
   return {

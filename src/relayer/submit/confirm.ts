@@ -19,16 +19,16 @@ import {
 import { minInt } from "../../platform/base/integers.ts";
 import { upperHex } from "../../platform/base/bytes.ts";
 
-/** Number of client updates remembered as included. A result needs one from the last few heights. */
+/** Number of included client updates to remember. A result needs an update from the last few heights. */
 const MAX_INCLUDED = 1_000;
 
-/** Resolves the results of transactions that have become final. Throws like `TxWindow.confirm`. */
+/** Resolves the results of final transactions. Throws like `TxWindow.confirm`. */
 export async function confirm(state: SubmitterState, signal: AbortSignal): Promise<void> {
   const finals = await state.deps.window.confirm(state.deps.height.now(), signal);
   for (const final of finals) {
     const sent = state.sent.find(({ tx }) => tx === final.tx);
     if (sent === undefined) {
-      // A client update of the upkeep, which did not wait for it any longer.
+      // This is the upkeep's client update, for which the upkeep stopped waiting.
       recordPayment(state, [], final);
       continue;
     }
@@ -41,7 +41,7 @@ export async function confirm(state: SubmitterState, signal: AbortSignal): Promi
   if (finals.length > 0) state.deps.height.wake();
 }
 
-/** Records the block up to which all of our transactions are known. */
+/** Records the block up to which all of the relayer's transactions are known. */
 export function recordComplete({ sent, market, deps }: SubmitterState): void {
   market.recordComplete(sent.reduce((least, { sentAt }) => minInt(least, sentAt), deps.height.now()));
 }
@@ -53,7 +53,7 @@ function recordFinal(state: SubmitterState, sent: SentTransaction, { tx, confirm
     state.market.recordOwn(confirmation.height, confirmation.gasUsed, sent.tx.feeAmount);
     recordPayment(state, sent.slots, { tx, confirmation });
   }
-  // A later block may still include it, so its fee stays spent: the daily limit must hold then too.
+  // A later block may still include the transaction. Its fee stays spent, so that the daily limit holds then too.
   else if (confirmation.kind !== "lost" || confirmation.isUncertain !== true) sent.release();
   if (confirmation.kind === "included") return recordIncluded(state, sent, confirmation);
   const entries = entriesOf(sent.slots);
@@ -76,13 +76,13 @@ function recordFinal(state: SubmitterState, sent: SentTransaction, { tx, confirm
     localHeight: confirmation.height,
     reason,
   });
-  // The consensus state that it relied on does not exist. No result of this transaction failed it.
+  // The consensus state on which the transaction relied does not exist. None of its results caused the failure.
   if ([...sent.reliesOn].some((key) => !state.included.has(key))) return requeue(state, entries);
   const paid = isPaid(confirmation) ? { paid: sharesOf(state, sent, confirmation.gasUsed) } : {};
   applyFailure(state, { failure: confirmation, slots: sent.slots, where: "block", ...paid });
 }
 
-/** Passes a paid transaction to the ledger, with the gas currently expected for each of its parts. */
+/** Passes a paid transaction to the ledger, with the currently expected gas of each part. */
 function recordPayment(state: SubmitterState, slots: readonly Slot[], { tx, confirmation }: FinalTx): void {
   const { payments } = state.deps;
   if (payments === undefined || !isPaid(confirmation)) return;
@@ -145,8 +145,8 @@ function recordUpdate(state: SubmitterState, { update }: Extract<Slot, { readonl
 }
 
 /**
- * Returns each result's share of its transaction's cost, in proportion to the gas expected now. What is learned later does not
- * change it, so the shares add up to the cost.
+ * Returns each result's share of its transaction's cost, in proportion to its currently expected gas. Later learning does not
+ * change the shares, so they add up to the cost.
  */
 function sharesOf(
   state: SubmitterState,
@@ -163,7 +163,7 @@ function sharesOf(
   };
 }
 
-/** Returns each connection's number of results in a transaction, and its share of all of them. */
+/** Returns each connection's number of results in a transaction, and its share of all results. */
 function byConnection({ slots }: SentTransaction): readonly {
   readonly connection_id: string;
   readonly count: number;
@@ -186,7 +186,6 @@ function countFees({ deps: { metrics } }: SubmitterState, sent: SentTransaction)
     metrics.fees.inc({ connection_id }, Number(sent.tx.feeAmount) * share);
 }
 
-/** Counts results, gas and bytes by connection. */
 function countConnections(
   { deps: { metrics } }: SubmitterState,
   sent: SentTransaction,

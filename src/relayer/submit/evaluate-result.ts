@@ -6,10 +6,10 @@ import { type SubmitterState, urgentRule, WITHDRAWN } from "./submitter-state.ts
 
 /** Maximum number of blocks that a result may wait for its query to become due. */
 const MAX_EARLY_BLOCKS = 2n;
-/** The outcome of a result that is not sent, or when a result is sent. */
+/** The time at which a result is sent, or its outcome if it is not sent. */
 type Evaluation = "ready" | "later" | ResultOutcome;
 
-/** Decides what happens to a prepared result: it is sent now, later, or not at all. */
+/** Decides whether a prepared result is sent now, later, or not at all. */
 export function evaluateResult(state: SubmitterState, entry: Entry): Evaluation {
   const { result } = entry;
   const { registry, height, clock } = state.deps;
@@ -19,7 +19,7 @@ export function evaluateResult(state: SubmitterState, entry: Entry): Evaluation 
   if (!sameQuestion(current.query, query)) return { kind: "dropped", reason: "superseded" };
   if (isTooOld(entry, clock.monotonicMs())) return TOO_OLD;
   if (state.queries.withdrawn.has(query.id)) return WITHDRAWN;
-  // It was proven before the chain refused the result before it.
+  // The relayer proved this result before the chain refused the previous one.
   if (clock.monotonicMs() < current.notBeforeMs)
     return { kind: "unsent", reason: "its query backs off", error: undefined };
   if (query.type === "kv" && !isNewer(at, current.query.lastRemoteHeight))
@@ -32,24 +32,23 @@ export function evaluateResult(state: SubmitterState, entry: Entry): Evaluation 
     : { kind: "dropped", reason: "superseded" };
 }
 
-/** Whether the price is above the ceiling, in which case only urgent results may be sent. */
+/** Returns true if the price exceeds the ceiling. Only urgent results may then be sent. */
 export function isAboveCeiling({ market }: Pick<SubmitterState, "market">): boolean {
   return market.budget()?.phase === "above-ceiling";
 }
 
-/** Whether the query needs a result. Ignores its backoff: a result that has been proven is sent. */
+/** Returns true if the query needs a result. Ignores its backoff, because a proven result is sent. */
 function dueAt(current: QueryState, height: bigint): boolean {
   return isDue({ ...current, notBeforeMs: 0 }, height, 0);
 }
 
-/** The outcome of a result that is too old. */
 export const TOO_OLD: ResultOutcome = {
   kind: "unsent",
   reason: "it waited too long for a transaction",
   error: undefined,
 };
 
-/** Whether a result has been waiting too long. `nowMs` is monotonic. */
+/** Returns true if a result has waited too long. `nowMs` is monotonic. */
 export function isTooOld({ sinceMs }: Entry, nowMs: number): boolean {
   return nowMs - sinceMs > MAX_AGE_MS;
 }

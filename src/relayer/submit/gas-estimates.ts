@@ -1,23 +1,22 @@
 import { maxInt, minInt } from "../../platform/base/integers.ts";
 
-/** Something whose gas is learned: a result or a client update. */
+/** A result or a client update whose gas is learned. */
 export interface GasItem {
-  /** Equal for items that cost about the same each time: the id of the query, or of the client's connection. */
+  /** Equal for items with about equal cost: the query's id, or the id of the client's connection. */
   readonly key: GasKey;
-  /** Estimate used until something has been learned about the key. */
+  /** The estimate until the key's gas has been learned. */
   readonly guess: bigint;
 }
 
 type GasKey = bigint | string;
 
-/** Learned gas for results and client updates. */
+/** Learned gas of results and client updates. */
 export interface GasEstimates {
   readonly estimate: (item: GasItem) => bigint;
-  /** The learned gas; undefined if nothing has been learned about the key. */
+  /** Undefined if nothing has been learned about the key. */
   readonly known: (key: GasKey) => bigint | undefined;
-  /** Records that these items together used `gas`, excluding the fixed gas of their transaction. */
+  /** Records that these items together used `gas`, without their transaction's fixed gas. */
   readonly learn: (items: readonly GasItem[], gas: bigint) => void;
-  /** Forgets all other keys. */
   readonly keepOnly: (isKept: (key: GasKey) => boolean) => void;
 }
 
@@ -26,10 +25,9 @@ const SCALE = 1_000_000n;
 /**
  * Creates estimates that have learned nothing yet.
  *
- * The chain only reports the gas of a whole transaction. The difference between the gas expected for a transaction and the gas it
- * used is therefore spread over its items in proportion to their estimates. New items, if there are any, take the entire
- * difference; otherwise, known items take half of it. Estimates for queries with different callbacks diverge as these queries
- * share transactions with different queries.
+ * The chain reports only a whole transaction's gas. `learn` divides the difference between expected and used gas among the items,
+ * in proportion to their estimates. New items take the entire difference. If there are none, known items take half of it. Queries
+ * with different callbacks get different estimates once they share transactions with different queries.
  */
 export function createGasEstimates(): GasEstimates {
   const learned = new Map<GasKey, bigint>();
@@ -43,10 +41,10 @@ export function createGasEstimates(): GasEstimates {
       const newcomers = items.filter(({ key }) => !learned.has(key));
       const [adjusted, step] = newcomers.length > 0 ? [newcomers, 1n] : [items, 2n];
       const expected = sum(adjusted);
-      // What the other items are expected to use is not theirs to explain.
+      // The new items do not explain the known items' expected gas.
       const rest = gas - (sum(items) - expected);
       if (expected === 0n) return;
-      // A sum below zero shows that the known items are estimated too high. The newcomers then get a sixteenth of their guess.
+      // A sum below zero shows that the known items are estimated too high. The new items then get a sixteenth of their guess.
       const factor = maxInt((rest * SCALE) / expected, SCALE / 16n);
       // Several results of one TX query share a key.
       for (const [key, before] of new Map(adjusted.map((item) => [item.key, estimate(item)])))
@@ -58,17 +56,15 @@ export function createGasEstimates(): GasEstimates {
   };
 }
 
-/** Learned difference between the gas that a transaction uses and the gas that was expected. */
+/** Learned difference between a transaction's used and expected gas. */
 export interface GasMargin {
-  /** Returns the gas limit for a transaction that is expected to use this gas. `isWhole`: it was simulated unchanged. */
+  /** Returns the gas limit for a transaction with this expected gas. `isWhole`: the transaction was simulated unchanged. */
   readonly limit: (expected: bigint, isWhole: boolean) => bigint;
-  /** Records the gas that a transaction used; undefined if it exceeded its limit. */
+  /** Records a transaction's used gas; undefined if it exceeded its limit. */
   readonly learn: (expected: bigint, isWhole: boolean, used: bigint | undefined) => void;
 }
 
-/**
- * Gas for the payouts of a fee. A simulation has no fee and consumes less gas for them: 12,490 instead of 44,700 on a real chain.
- */
+/** Gas for the payouts of a fee. A simulation has no fee and needs less gas for them: 12,490 instead of 44,700 on a real chain. */
 export const GAS_OF_PAYOUT = 36_000n;
 /** Minimum margin, in millionths. */
 const LEAST_MARGIN = 10_000n;
@@ -76,7 +72,7 @@ const LEAST_MARGIN = 10_000n;
 const MARGIN_DECAY = 95n;
 
 /**
- * Creates a margin. The chain charges the whole gas limit, so the limit follows what transactions have actually used. It starts
+ * Creates a margin. The chain charges the whole gas limit, so the limit follows the gas that transactions used. The margin starts
  * at `most` and returns there after a transaction has run out of gas.
  */
 export function createGasMargin(mostPermille: bigint): GasMargin {

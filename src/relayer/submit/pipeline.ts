@@ -1,19 +1,19 @@
 import { isNewer, type RemoteHeight } from "../../cosmos/comet/ibc-height.ts";
 import type { ExpectedResult, ProvenResult, ResultOutcome } from "../result/proven-result.ts";
 
-/** A result's stage. Each result is in exactly one stage, and is resolved once. */
+/** A result's stage. Each result is in exactly one stage and is resolved once. */
 export type Stage =
-  /** it is being read and proven */
+  /** the relayer is reading and proving it */
   | { readonly kind: "expected"; readonly sinceHeight: bigint }
-  /** it is waiting for a transaction */
+  /** it waits for a transaction */
   | { readonly kind: "queued" }
-  /** it is in a transaction that is being simulated or is waiting for its broadcast */
+  /** it is in a transaction that is being simulated or waits for its broadcast */
   | { readonly kind: "planned" }
-  /** its transaction is being broadcast; a block may already contain it */
+  /** its transaction is being broadcast; a block may already include it */
   | ({ readonly kind: "broadcasting" } & Departure)
   /** a node has accepted its transaction */
   | ({ readonly kind: "in-flight" } & Departure)
-  /** undefined: it was not proven */
+  /** Undefined if it was not proven. */
   | { readonly kind: "resolved"; readonly outcome: ResultOutcome | undefined };
 
 interface Departure {
@@ -23,7 +23,6 @@ interface Departure {
   readonly gas: bigint;
 }
 
-/** An event that changes a result's stage. */
 type PipelineEvent =
   | { readonly kind: "prove" }
   | { readonly kind: "plan" }
@@ -33,7 +32,7 @@ type PipelineEvent =
   | { readonly kind: "requeue" }
   | { readonly kind: "resolve"; readonly outcome: ResultOutcome | undefined };
 
-/** Returns the stage after an event. Throws if the event is impossible in this stage, which is a bug. */
+/** Throws if the event is impossible in this stage, which is a bug. */
 function nextStage(stage: Stage, event: PipelineEvent): Stage {
   switch (event.kind) {
     case "prove":
@@ -72,9 +71,8 @@ export interface Entry {
   readonly id: number;
   readonly result: ProvenResult;
   readonly stage: Stage;
-  /** Monotonic time at which it was offered, ms. */
+  /** Monotonic time of the offer, ms. */
   readonly sinceMs: number;
-  /** Number of simulations that included it. */
   simulations: number;
 }
 
@@ -82,22 +80,22 @@ export interface Entry {
 export interface QueryEntries {
   /** The oldest first. */
   readonly expected: readonly ExpectedEntry[];
-  /** At most one for a KV query; in chain order for a TX query. */
+  /** At most one for a KV query. In chain order for a TX query. */
   readonly queued: readonly Entry[];
   readonly planned: readonly Entry[];
   /** Broadcasting or in flight. */
   readonly sent: readonly Entry[];
 }
 
-/** All results from the start of their read until their outcome. Resolved results leave the pipeline. */
+/** All results from the start of their read until their outcome. A resolved result leaves the pipeline. */
 export interface Pipeline {
   /** Adds results that are being read and returns their ids. */
   readonly expect: (results: readonly ExpectedResult[], height: bigint) => readonly number[];
-  /** Resolves expected results that have not been proven. Ids that are not expected have no effect. */
+  /** Resolves expected results that have not been proven. An id that is not expected has no effect. */
   readonly giveUp: (ids: readonly number[]) => void;
   /**
-   * Queues a proven result behind its query's other results. `id` is the id under which it was expected. Returns the new entry
-   * and the entry that must be resolved: an older result of the same KV query, or the new one itself if it is not newer.
+   * Queues a proven result behind its query's other results. `id` is its id as an expected result. Returns the new entry and the
+   * entry that must be resolved. The latter is an older result of the same KV query, or the new entry itself if it is not newer.
    */
   readonly queue: (
     result: ProvenResult,
@@ -105,24 +103,22 @@ export interface Pipeline {
     id?: number,
   ) => { readonly entry: Entry; readonly displaced: Entry | undefined };
   /**
-   * Moves proven entries that are not queued again afterwards. Throws if a second result of a KV query would be in flight, or if
-   * a TX result would overtake another result of its query, which is a bug.
+   * Moves proven entries that do not return to the queue. Throws on two bugs: a KV query would have a second result in flight, or a
+   * TX result would overtake another result of its query.
    */
   readonly apply: (
     entries: readonly Entry[],
     event: Exclude<PipelineEvent, { readonly kind: "prove" | "requeue" }>,
   ) => void;
-  /** Requeues entries ahead of other results of their queries, preserving their order. Returns entries that must be resolved. */
+  /** Requeues entries before their queries' other results, preserving their order. Returns entries that must be resolved. */
   readonly requeue: (entries: readonly Entry[]) => readonly Entry[];
   readonly ofQuery: (queryId: bigint) => QueryEntries;
   readonly expected: () => readonly ExpectedEntry[];
   readonly planned: () => readonly Entry[];
-  /** Broadcasting or in flight. */
   readonly sent: () => readonly Entry[];
-  /** The first queued result of each query, in no particular order. */
+  /** Each query's first queued result, in no particular order. */
   readonly queuedHeads: () => readonly Entry[];
   readonly queued: () => readonly Entry[];
-  /** Number of queued results. */
   readonly queuedCount: () => number;
   /** Total size of the queued messages, in bytes. */
   readonly queuedBytes: () => number;
@@ -132,7 +128,6 @@ const NONE: QueryEntries = { expected: [], queued: [], planned: [], sent: [] };
 
 type Place = keyof QueryEntries;
 
-/** Creates an empty pipeline. */
 export function createPipeline(): Pipeline {
   const entries = new Map<number, ExpectedEntry | Entry>();
   const queries = new Map<bigint, QueryEntries>();
@@ -161,7 +156,7 @@ export function createPipeline(): Pipeline {
   };
   /** Puts an entry into a stage in all indices. */
   const enter = (entry: ExpectedEntry | Entry, stage: Stage, isFirst = false): void => {
-    // The one place that writes a stage.
+    // Only this statement writes a stage.
     (entry as { stage: Stage }).stage = stage;
     const place = placeOf(stage);
     if (place === undefined) {
@@ -175,7 +170,7 @@ export function createPipeline(): Pipeline {
     const own = ofQuery(id);
     setQuery(id, { ...own, [place]: isFirst ? [entry, ...own[place]] : [...own[place], entry] });
   };
-  /** Queues an entry unless a newer result of its KV query is waiting. Returns the entry that must be resolved. */
+  /** Queues an entry unless a newer result of its KV query is queued. Returns the entry that must be resolved. */
   const enqueue = (entry: Entry, isFirst: boolean): Entry | undefined => {
     const { query, at } = entry.result;
     const [old] = ofQuery(query.id).queued;
@@ -254,12 +249,12 @@ function placeOf({ kind }: Stage): Place | undefined {
   return kind === "broadcasting" || kind === "in-flight" ? "sent" : kind;
 }
 
-/** Whether another result of its TX query must be sent before this one. Ids are in chain order, even for requeued results. */
+/** Returns true if another result of its TX query must be sent first. Ids are in chain order, even for requeued results. */
 function isBehind({ id }: Entry, { planned, queued }: QueryEntries): boolean {
   return [...planned, ...queued].some((other) => other.id < id);
 }
 
-/** Whether the result has been proven and is not just expected. */
+/** Returns true if the result has been proven and is not only expected. */
 export function isProven(entry: ExpectedEntry | Entry): entry is Entry {
   return "sinceMs" in entry;
 }
@@ -270,7 +265,7 @@ export function sentAtOf({ sent }: QueryEntries): bigint | undefined {
   return stage?.kind === "broadcasting" || stage?.kind === "in-flight" ? stage.sentAt : undefined;
 }
 
-/** The remote height of a query's newest result that has not been broadcast, and how many such results there are. */
+/** The remote height of a query's newest result before its broadcast, and the number of such results. */
 export function unsentOf({ planned, queued, expected }: QueryEntries): {
   readonly count: number;
   readonly newest: RemoteHeight | undefined;

@@ -2,32 +2,30 @@ import { GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "../result/gas-guess.
 import { type Entry, type ExpectedEntry, isProven } from "./pipeline.ts";
 import { ascending } from "../../platform/base/order.ts";
 
-/** Limits on one transaction. */
 export interface BatchLimits {
   readonly gas: bigint;
   /** Total encoded size of its messages, in bytes. */
   readonly bytes: number;
-  /** Number of results. */
   readonly results: number;
 }
 
-/** What may be planned now, and how. */
 export interface PlanOptions {
   readonly limits: BatchLimits;
   /** The gas and bytes that all planned transactions may use together. */
   readonly capacity: { readonly gas: bigint; readonly bytes: number };
-  /** Expected gas of a result. */
   readonly gasOf: (entry: Entry | ExpectedEntry) => bigint;
   /** Entries in different groups are sent in different transactions. */
   readonly groupOf: (entry: Entry) => string;
 }
 
 /**
- * Packs entries into transactions of about equal size. `entries` are in order of need; those beyond the capacity are left out.
- * Results that are still being read take up capacity, but no place in a transaction, so that results due for less time are not
- * sent in their place because their connection is faster. A transaction contains at most one result of a KV query. A TX query's
- * results are in one transaction, and the query's other results follow once it is included. An entry that exceeds a limit by
- * itself gets its own transaction.
+ * Packs entries into transactions of about equal size. `entries` are in order of need. Entries beyond the capacity are omitted.
+ *
+ * - A result that is still being read takes up capacity, but no place in a transaction. Otherwise a faster connection's results
+ *   would be sent before results that have been due longer.
+ * - A transaction contains at most one result of a KV query.
+ * - A TX query's results are in one transaction. Its further results follow once that transaction is included.
+ * - An entry that exceeds a limit by itself gets its own transaction.
  */
 export function planTransactions(
   entries: readonly (Entry | ExpectedEntry)[],
@@ -42,7 +40,7 @@ export function planTransactions(
     group.push(entry);
     groups.set(name, group);
   }
-  // Not all of a plan that was cut may find capacity in the block. Then the longest due have to be in its first transactions.
+  // The block may lack capacity for all of a cut plan. The longest-due results must then be in the first transactions.
   const isCut = fitting.length < entries.length;
   const planned = [...groups.values()].flatMap((group) =>
     isCut
@@ -82,7 +80,7 @@ function withinCapacity(
  */
 const PLANNED_PERCENT = 99n;
 
-/** Each transaction adds its fixed gas, and each connection adds at least one client update per block. */
+/** Each transaction adds its fixed gas. Each connection adds at least one client update per block. */
 function fixedGas(weight: number, updates: number): bigint {
   return (
     GAS_PER_TRANSACTION * BigInt(Math.ceil(weight)) + GAS_PER_CLIENT_UPDATE * BigInt(Math.max(1, updates))
@@ -100,7 +98,7 @@ export function capacityFor(
   return ((gas + fixedGas(weight, updates)) * 100n) / PLANNED_PERCENT + 1n;
 }
 
-/** Results that share a client update stay together. The sort is stable, so TX results keep their order. */
+/** Keeps results with the same client update together. The sort is stable, so TX results keep their order. */
 function byConnection({ result: a }: Entry, { result: b }: Entry): number {
   return (
     ascending(a.query.connectionId, b.query.connectionId) ||
@@ -109,8 +107,8 @@ function byConnection({ result: a }: Entry, { result: b }: Entry): number {
 }
 
 /**
- * Splits in order and into equal sizes, because the transactions of one burst travel over several connections: a small last one
- * would arrive before the others, and the node would refuse its sequence.
+ * Splits in order into equal sizes. The transactions of one burst travel over several connections. A small last transaction would
+ * arrive first, and the node would refuse its sequence.
  */
 function splitEvenly(entries: readonly Entry[], options: PlanOptions): readonly (readonly Entry[])[] {
   const weights = entries.map((entry) => weightOf(entry, options));
@@ -144,7 +142,7 @@ function weightOf(
   );
 }
 
-/** A transaction may fail while the next is included, so the next must not contain later results of the same TX query. */
+/** A transaction may fail while the next one is included, so the next one must not contain later results of the same TX query. */
 function oneTransactionPerQuery(planned: readonly (readonly Entry[])[]): readonly (readonly Entry[])[] {
   const seen = new Set<bigint>();
   return planned

@@ -23,16 +23,16 @@ import {
 import { minInt } from "../../platform/base/integers.ts";
 
 /**
- * Plans and simulates transactions for the waiting results, as many as fit into one block along with those already prepared.
- * Returns whether there were any. Throws the signal's reason. If the node cannot simulate, the results are unsent.
+ * Plans and simulates transactions for the queued results, as many as fit in one block with the prepared transactions. Returns
+ * whether there were any. Throws the signal's reason. If the node cannot simulate, the results are unsent.
  */
 export async function prepare(state: SubmitterState, signal: AbortSignal): Promise<boolean> {
   const planned = plan(state);
   for (const entries of planned) state.pipeline.apply(entries, { kind: "plan" });
-  // The next results of their queries may be proven now.
+  // Their queries' next results may be proven now.
   if (planned.length > 0) state.deps.height.wake();
   const simulated = await Promise.all(planned.map((entries) => simulate(state, entries, signal)));
-  // Together: the first one alone would be broadcast immediately, and the others a round trip later.
+  // Add all transactions together. Otherwise the first one would be broadcast immediately, and the others a round trip later.
   state.prepared = [...state.prepared, ...simulated.flatMap((one) => one ?? [])];
   await rereadQueries(state, signal);
   return planned.length > 0;
@@ -45,7 +45,7 @@ function plan(state: SubmitterState): readonly (readonly Entry[])[] {
   const ready = readyEntries(state);
   const ahead = stillAhead(state, ready);
   const capacity = { gas: block.gas() - ahead.gas, bytes: block.bytes() - ahead.bytes };
-  // What is left after that would become a small transaction, at the fixed cost of a large one.
+  // A later, smaller transaction would cost as much as a large one.
   const isFull = prepared.length > 0 && (capacity.gas < block.leastGas() || capacity.bytes <= 0);
   if (isFull || waitForMore(state, ready)) return [];
   const options = {
@@ -54,8 +54,8 @@ function plan(state: SubmitterState): readonly (readonly Entry[])[] {
     groupOf: (entry: Entry) => groupOf(state, entry),
   };
   const waiting = byNeed(state, [...ready, ...expectedSoon(state, ready)]);
-  // First what fits into the block that is being filled, beside what is in flight. What is planned together with what follows in
-  // a later block would be split between the two by the order of its transactions, and not by need.
+  // First plan what fits in the next block beside the transactions in flight. A common plan with the following block would be split
+  // by the order of its transactions instead of by need.
   const now = capacity.gas - gasInFlight(state);
   const first =
     now < block.leastGas()
@@ -69,9 +69,11 @@ function plan(state: SubmitterState): readonly (readonly Entry[])[] {
 }
 
 /**
- * Returns the gas and bytes of prepared results that are sent before these. Leaves out prepared results that come after them and
- * do not fit into the same block: these results are planned too, and the broadcast takes the longest due first. Otherwise, what a
- * fast connection had ready would be sent before results that have been due longer but were proven a moment later.
+ * Returns the gas and bytes of prepared results that are sent before these. The sum omits prepared results that come after these
+ * and do not fit in the same block. These results are then planned too, and the broadcast takes the longest-due results first.
+ *
+ * Otherwise, a fast connection's prepared results would be sent before results that have been due longer but were proven a moment
+ * later.
  */
 function stillAhead(
   state: SubmitterState,
@@ -86,13 +88,16 @@ function stillAhead(
     ),
   );
   return {
-    // A transaction of which nothing leaves has no fixed gas either.
+    // A transaction without leaving results costs no fixed gas either.
     gas: leaving.reduce((total, { entries, gas }) => (entries.length === 0 ? total : total + gas), 0n),
     bytes: leaving.reduce((total, { entries }) => total + bytesOf(entries), 0),
   };
 }
 
-/** Prepared results not sent before these: the block has no room, or the price is above the ceiling and they are not urgent. */
+/**
+ * Prepared results that are not sent before these, because the block is full or because they are not urgent above the price
+ * ceiling.
+ */
 function outranked(state: SubmitterState, ready: readonly Entry[]): ReadonlySet<Entry> {
   const { prepared, block, gas } = state;
   const planned = new Set(prepared.flatMap(({ entries }) => entries));
@@ -109,7 +114,7 @@ function outranked(state: SubmitterState, ready: readonly Entry[]): ReadonlySet<
   );
 }
 
-/** The queued results that may be planned, ordered by their queries' need. */
+/** The queued results that may be planned, in order of their queries' need. */
 function readyEntries(state: SubmitterState): readonly Entry[] {
   const { pipeline } = state;
   return byNeed(state, pipeline.queuedHeads()).flatMap(({ result }) =>
@@ -130,13 +135,13 @@ function expectedSoon({ pipeline, deps }: SubmitterState, ready: readonly Entry[
 }
 
 /**
- * Whether planned and in-flight results nearly fill a block, and these results are few compared with those that are being read or
- * waiting for the result in front of them. On their own, these results would not be sent any earlier, but the others would have
- * to wait for their simulation and broadcast, a round trip each.
+ * Returns true if planning waits for more results. It waits if planned and in-flight results nearly fill a block, and if far more
+ * results are still being read or wait behind another result. Planning the few ready results now would not send them earlier. It
+ * would delay the others by a simulation and a broadcast, a round trip each.
  */
 function waitForMore(state: SubmitterState, ready: readonly Entry[]): boolean {
   const { pipeline, block } = state;
-  // Then these are urgent, and the others do not leave.
+  // Above the ceiling, the ready results are urgent and the others are not sent.
   if (isAboveCeiling(state)) return false;
   const gasIn = (entries: readonly (Entry | ExpectedEntry)[]): bigint =>
     gasOfResults(
@@ -149,13 +154,13 @@ function waitForMore(state: SubmitterState, ready: readonly Entry[]): boolean {
   const before = inFlight + gasIn(pipeline.planned());
   const own = gasIn(ready);
   const others = gasIn(pipeline.expected()) + gasIn(pipeline.queued()) - own;
-  // Nearly: nine tenths. Few: less than a tenth.
+  // "Nearly" is nine tenths. "Far more" is over ten times as many.
   return before * 10n > block.gas() * 9n && own * 10n < others;
 }
 
 /**
- * Above the price ceiling, only urgent results are planned. At most one result of a KV query is planned. It may be simulated
- * while the previous one is in flight. A TX result may not overtake earlier ones.
+ * Above the price ceiling, only urgent results are planned. At most one result of a KV query is planned; it may be simulated while
+ * the previous one is in flight. A TX result may not overtake earlier results.
  */
 function mayPlan(state: SubmitterState, { result }: Entry): boolean {
   const { pipeline } = state;
@@ -172,9 +177,9 @@ function bytesOf(entries: readonly Entry[]): number {
 /**
  * Simulates one transaction. If it fails, applies the failure and returns undefined.
  *
- * A simulation runs on the mempool's state, which includes the sequences of pending transactions but not the effects of their
- * messages. A client update in a pending transaction does not exist there. Every simulation therefore starts with the updates,
- * including those that the broadcast leaves out.
+ * A simulation runs on the mempool's state. That state includes the sequences of pending transactions but not the effects of their
+ * messages, so a pending client update does not exist there. Every simulation therefore starts with the updates, including those
+ * that the broadcast omits.
  */
 async function simulate(
   state: SubmitterState,
@@ -221,7 +226,7 @@ function toPrepared(
   return { entries: fitting, gas: used, simulated: gasUsed, isWhole: rest.length === 0 };
 }
 
-/** The first entries that fit into a transaction with this gas, at least one, and the remaining entries. */
+/** Returns the first entries that fit in a transaction with this gas, at least one, and the remaining entries. */
 function fit(
   state: SubmitterState,
   entries: readonly Entry[],

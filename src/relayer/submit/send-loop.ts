@@ -13,19 +13,18 @@ import { rereadQueries } from "./apply-failure.ts";
 import { dueHeightOf, isDue } from "../registry/query-state.ts";
 import { gasOfResults, resolve, type SubmitterState, unsent } from "./submitter-state.ts";
 
-/** Interval at which the block limits are reread. */
 const LIMITS_MS = 60_000;
-/** Pauses between lookups of transactions in flight after a block. A node indexes transactions slightly later. */
+/** Pauses after a block between lookups of transactions in flight. A node indexes transactions slightly later. */
 const LOOK_PAUSES_MS = [60, 200] as const;
 const MIN_PAUSE_MS = 20;
-/** Maximum pause while something is waiting or in flight. */
+/** Maximum pause while a result is queued or in flight. */
 const MAX_PAUSE_MS = 500;
 const MAX_IDLE_MS = 3_000;
-/** If the height drops by more than this, the chain was reset. */
+/** A larger drop in height means that the chain was reset. */
 const RESET_DISTANCE = 20n;
 
 /**
- * Plans and simulates waiting results until the signal aborts. Never rejects. It runs alongside {@link runSending}: simulations
+ * Plans and simulates queued results until the signal aborts. Never rejects. It runs beside {@link runSending}, because simulations
  * after lookups and broadcasts would delay the next broadcast by a round trip each.
  */
 export async function runPreparing(state: SubmitterState, signal: AbortSignal): Promise<void> {
@@ -37,7 +36,7 @@ export async function runPreparing(state: SubmitterState, signal: AbortSignal): 
       if (height.now() > 0n && upkeep?.isDue() !== true && (await prepare(state, signal))) {
         state.pace.simulateMs = clock.monotonicMs() - startedMs;
         state.work.wake();
-        // What a simulation puts back may fail again.
+        // Results that a simulation puts back may fail again.
         await pause(MIN_PAUSE_MS, clock, signal);
       }
       await changedSince(state, seen, hasUnsent(state) ? MAX_PAUSE_MS : MAX_IDLE_MS, signal);
@@ -59,7 +58,7 @@ export async function runSending(state: SubmitterState, signal: AbortSignal): Pr
       const seen = versions(state);
       await step(state, rhythm, signal);
       tries.failures = 0;
-      // A step without anything to send says nothing. The node has accepted a transaction when there is no reason any more.
+      // A step without anything to send proves nothing. Without a reason to stop, the node has accepted a transaction.
       if (lastError !== undefined && state.pace.stopped === undefined) {
         deps.logger.info("transactions can be sent again");
         lastError = undefined;
@@ -88,7 +87,7 @@ function versions({ deps, work }: SubmitterState): Versions {
   return { height: deps.height.version(), work: work.version() };
 }
 
-/** Waits at most `maxMs` for a new height or for something to do in the submitter. */
+/** Waits at most `maxMs` for a new height or new work. */
 async function changedSince(
   { deps, work }: SubmitterState,
   seen: Versions,
@@ -102,13 +101,11 @@ async function changedSince(
 
 interface Rhythm {
   height: bigint;
-  /** Number of lookups of transactions in flight at this height. */
   lookUps: number;
-  /** Monotonic time, in ms, of the next lookup. */
+  /** Monotonic time of the next lookup, ms. */
   lookAtMs: number;
-  /** Monotonic time, in ms, of the next read of the limits. */
+  /** Monotonic time of the next read of the limits, ms. */
   limitsAtMs: number;
-  /** Whether the last read of the limits failed. */
   areLimitsOld: boolean;
 }
 
@@ -135,13 +132,13 @@ async function step(state: SubmitterState, rhythm: Rhythm, signal: AbortSignal):
   recordComplete(state);
   await rereadQueries(state, signal);
   dropOld(state);
-  // A block was made, or found, since the budget was planned.
+  // A block has appeared since the last plan of the budget.
   if (height.now() !== now || state.sent.length < sentBefore) planBudget(state);
-  // Nothing new is sent until the account is free.
+  // Send nothing new until the account is free.
   if (upkeep?.isDue() === true) return state.sent.length === 0 ? await upkeep.run(signal) : undefined;
   const hadNone = state.sent.length === 0;
   await broadcastPrepared(state, signal);
-  // What has just left is in the next block at the earliest.
+  // The next block is the earliest that can include the new transactions.
   if (hadNone) rhythm.lookAtMs = clock.monotonicMs() + MAX_PAUSE_MS;
 }
 
@@ -154,7 +151,7 @@ async function lookUp(state: SubmitterState, rhythm: Rhythm, signal: AbortSignal
 
 function pauseMs(state: SubmitterState, { lookAtMs }: Rhythm): number {
   const { height, clock } = state.deps;
-  // Without a height nothing is looked up, whenever it is time.
+  // Lookups need a height.
   if (state.sent.length > 0 && height.now() > 0n)
     return Math.min(MAX_PAUSE_MS, Math.max(MIN_PAUSE_MS, lookAtMs - clock.monotonicMs()));
   return hasUnsent(state) ? MAX_PAUSE_MS : MAX_IDLE_MS;
@@ -170,7 +167,7 @@ function forgetChain(state: SubmitterState): void {
   [state.pace.heldBelow, state.pace.simulatedFrom, state.pace.firstBlock] = [0n, 0n, undefined];
 }
 
-/** Reads the market after each new block, starting once the limits show that there is one: nothing is sent before that. */
+/** Reads the market after each new block, once the limits show that there is a market. Nothing is sent before that. */
 async function followMarket(
   state: SubmitterState,
   {
@@ -187,12 +184,12 @@ async function followMarket(
   if (isNew || (isFirst && market.params() !== undefined)) await readMarket(state, height, signal);
 }
 
-/** Maximum number of concurrent fee market reads. A slow node must not accumulate more. */
+/** Maximum number of concurrent fee market reads, so that a slow node does not accumulate them. */
 const MAX_MARKET_READS = 3;
 
 /**
- * Reads the fee market after a block or, on a chain without one, the price. Until then, the budget and the price for this height
- * are predicted. Waits only for a market whose last blocks are unknown.
+ * Reads the fee market after a block or, on a chain without a market, the price. Until then, this height's budget and price are
+ * predictions. Waits only for a market whose recent blocks are unknown.
  */
 async function readMarket(state: SubmitterState, height: bigint, signal: AbortSignal): Promise<void> {
   const { market, pace } = state;
@@ -213,12 +210,12 @@ async function readMarketState(state: SubmitterState, height: bigint, signal: Ab
     pace.isMarketLost = false;
     planBudget(state);
     state.work.wake();
-    // What is urgent depends on the price, and it has to be read first.
+    // Urgency depends on the price, which had to be read first.
     if (deps.urgency.hasRules) deps.height.wake();
   } catch (error) {
     if (signal.aborted) return;
     const reason = errorText(error);
-    // The next height has its own read. Until some blocks have failed, the market is computed from the last one.
+    // The next height gets its own read. Until several reads have failed, the market is computed from the last known state.
     if (pace.isMarketLost || market.isKnown(height))
       return deps.logger.debug("a read of the fee market failed", { height, reason });
     pace.isMarketLost = true;
@@ -230,16 +227,16 @@ async function readMarketState(state: SubmitterState, height: bigint, signal: Ab
   }
 }
 
-/** Plans how much of the due results the next block may take. */
+/** Plans how many of the due results the next block may take. */
 function planBudget(state: SubmitterState): void {
   const { market, deps } = state;
   if (market.params() !== undefined) market.plan(deps.height.now(), backlogOf(state));
 }
 
-/** Results that have been due for longer than this are an old backlog. */
+/** Results that have been due for longer form an old backlog. */
 const OLD_BACKLOG_MS = 60_000;
 
-/** The results that the next block should contain, one per KV query, whether they have been read or not. */
+/** The results that the next block should contain, read or not, one per KV query. */
 function backlogOf(state: SubmitterState): Backlog {
   const { deps, pipeline, pace } = state;
   const height = deps.height.now();
@@ -251,8 +248,8 @@ function backlogOf(state: SubmitterState): Backlog {
     if (query.type === "tx") continue;
     const own = gasOfResults(state, [{ query, gasGuess: GAS_PER_KEY * BigInt(query.keys.length) }]);
     if (known.error === undefined) demand += Number(own) / Math.max(1, Number(query.updatePeriod));
-    // What was sent before the newest block is probably in it, and only not looked up yet. What was sent after it takes its part
-    // of the next block: without it, a second plan of the same block would find less due than the first one.
+    // A transaction sent before the newest block is probably in that block, but not yet looked up. A transaction sent after it
+    // takes its part of the next block. Without it, a second plan for the block would find less due than the first plan.
     const sentAt = sentAtOf(pipeline.ofQuery(query.id));
     const isAnswered = sentAt !== undefined && sentAt < height;
     const at = isAnswered ? { ...known, query: { ...query, lastLocalHeight: sentAt + 1n } } : known;
@@ -267,7 +264,7 @@ function backlogOf(state: SubmitterState): Backlog {
   return { gas, oldGas, demandGas: BigInt(Math.ceil(demand)) };
 }
 
-/** A height and the time at which it was seen. */
+/** A height and the time at which it was first seen. */
 type SeenBlock = NonNullable<SubmitterState["pace"]["firstBlock"]>;
 
 /** Mean block time since `first`, ms; undefined while there have been too few blocks. */
@@ -276,7 +273,7 @@ function blockTimeMs(first: SeenBlock, now: SeenBlock): number | undefined {
   return blocks < 2 ? undefined : (now.atMs - first.atMs) / blocks;
 }
 
-/** Reads the price before a broadcast needs it. If the previous height's price is good enough, nothing waits for the new one. */
+/** Reads the price before a broadcast needs it. If the previous height's price is good enough, nothing waits for the new price. */
 async function readPrice(state: SubmitterState, height: bigint, signal: AbortSignal): Promise<void> {
   const read = async (): Promise<void> => {
     const gasPrice = await state.deps.window.gasPrice(signal);
@@ -300,7 +297,7 @@ async function readLimits(state: SubmitterState, rhythm: Rhythm, signal: AbortSi
     rhythm.areLimitsOld = false;
   } catch (error) {
     signal.throwIfAborted();
-    // The last known limits stay. The next read follows soon.
+    // The last known limits stay valid, and the next read follows soon.
     rhythm.limitsAtMs = deps.clock.monotonicMs() + LIMITS_MS / 10;
     const text =
       "the limits of a block and the fee market's parameters cannot be read, the last known ones are used";
@@ -309,10 +306,10 @@ async function readLimits(state: SubmitterState, rhythm: Rhythm, signal: AbortSi
   }
 }
 
-/** Forgets what was learned about queries that no longer exist. */
+/** Forgets the learned data of removed queries. */
 function forgetRemoved({ deps, gas, order, queries: { isolated, withdrawn } }: SubmitterState): void {
   const isGone = (id: bigint): boolean => deps.registry.state(id) === undefined;
-  // The other keys are those of client updates.
+  // The other keys belong to client updates.
   gas.keepOnly((key) => typeof key === "string" || !isGone(key));
   for (const id of isolated.keys()) if (isGone(id)) isolated.delete(id);
   order.forget(isGone);

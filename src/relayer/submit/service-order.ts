@@ -9,7 +9,9 @@ export interface Need {
   readonly turn: number;
   /** Like `turn`, but without the catch-up limit: queries that are further behind take turns too. */
   readonly had: number;
-  /** Place within each turn, lower first: when the query was first due. It never changes, so that no turn is ever skipped. */
+  /**
+   * Place within each turn, lower first: the height at which the query was first due. It never changes, so that no turn is skipped.
+   */
   readonly place: bigint;
   /** Local height at which its next result is due. */
   readonly dueAt: bigint;
@@ -17,33 +19,33 @@ export interface Need {
 }
 
 /**
- * The order in which queries are served while a block cannot hold all that are due.
+ * The order in which queries are served while a block cannot hold all due results. The query that has been due the longest goes
+ * first.
  *
- * The query that has been due the longest goes first. Among queries with equal periods, that is not enough: all queries answered
- * in one block become due at the same height, and with the id as the tie-break, the last ids would starve. So they take turns:
- * each query gets a result before any gets the next, and the query that was due first goes first. A turn ends once a result has
- * been included, or once a read shows that none is needed. A result that was read but never sent does not end a turn.
+ * Queries with equal periods take turns. All queries answered in one block become due at the same height, and a tie-break by id
+ * would starve the last ids. Each query gets a result before any gets the next, and the query that was due first goes first. A turn
+ * ends once a result is included, or once a read shows that none is needed. A result that was read but never sent does not end a
+ * turn.
  */
 export interface ServiceOrder {
   /**
-   * Returns the need of a query's result. `before` describes the query's results that are sent before it: the first was, or will
-   * be, sent at local height `sentAt`, and the block after that height includes it.
+   * Returns the need of a query's result. `before` describes the query's results that are sent first. The first of them is sent at
+   * local height `sentAt`, and the next block includes it.
    */
   readonly needOf: (
     query: RegisteredQuery,
     before?: { readonly count: number; readonly sentAt: bigint },
   ) => Need;
-  /** Ends the turn of a query whose result was included, or that needs none now. */
+  /** Ends a query's turn: its result was included, or it needs none now. */
   readonly recordIncluded: (query: RegisteredQuery) => void;
-  /** Forgets the turns of a query whose result failed, so that it does not catch up after its backoff. */
+  /** Forgets a failed query's turns, so that it does not catch up after its backoff. */
   readonly recordFailed: (queryId: bigint) => void;
-  /** Forgets the queries for which `isGone` is true. */
   readonly forget: (isGone: (queryId: bigint) => boolean) => void;
 }
 
 /**
- * Maximum number of turns that a query may catch up, for instance after its transaction was lost. With more, the queries of a
- * connection that was down for an hour would fill all the blocks that follow.
+ * Maximum number of turns that a query may catch up, for example after its transaction was lost. Without this limit, the queries of
+ * a connection that was down for an hour would fill all following blocks.
  */
 const MAX_CATCH_UP = 3;
 
@@ -53,7 +55,7 @@ type Position = Pick<Need, "had" | "place">;
 export function createServiceOrder(): ServiceOrder {
   const positions = new Map<bigint, Position>();
   const latest = new Map<string, number>();
-  /** A newcomer joins the current turn when it is first seen. */
+  /** A new query joins the current turn when it is first seen. */
   const positionOf = (query: RegisteredQuery, group: string): Position => {
     let position = positions.get(query.id);
     if (position === undefined) {
@@ -90,15 +92,15 @@ export function createServiceOrder(): ServiceOrder {
   };
 }
 
-/** A query without a result has been due since it was registered. */
+/** A query without a result has been due since its registration. */
 function dueSince({ updatePeriod, registeredAtHeight, lastLocalHeight }: RegisteredQuery): bigint {
   return lastLocalHeight === 0n ? registeredAtHeight : lastLocalHeight + updatePeriod;
 }
 
-/** Group names by period. They are looked up for each waiting result whenever one is selected. */
+/** Group names by period. They are looked up for each queued result whenever one is selected. */
 const groupNames = { kv: new Map<bigint, string>(), tx: new Map<bigint, string>() };
 
-/** Maximum number of periods whose names are remembered. Few are in use, but contracts choose them. */
+/** Maximum number of remembered periods. Few are in use, but contracts choose them. */
 const MAX_GROUP_NAMES = 1_000;
 
 function groupOf({ type, updatePeriod }: RegisteredQuery): string {
@@ -111,7 +113,10 @@ function groupOf({ type, updatePeriod }: RegisteredQuery): string {
   return name;
 }
 
-/** Sorts by need: within a group by turn, between groups by which next query has been due longest. O(n log n) for few groups. */
+/**
+ * Sorts by need: within a group by turn, between groups by the time for which the next query has been due. O(n log n) for few
+ * groups.
+ */
 export function sortByNeed<T>(items: readonly T[], needOf: (item: T) => Need): readonly T[] {
   const groups = new Map<string, Waiting<T>[]>();
   for (const item of items) {

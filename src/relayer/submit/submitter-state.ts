@@ -42,13 +42,11 @@ export interface SubmitterOptions {
   readonly submitTypeUrl: string;
   /** Gas limit = expected gas × this / 1000. */
   readonly gasAdjustmentPermille: bigint;
-  /** Limits on one transaction. */
   readonly limits: BatchLimits;
-  /** Share of a block, in per mille, that all transactions in flight may use together. */
+  /** Share of a block that all transactions in flight may use together, per mille. */
   readonly blockSharePermille: bigint;
-  /** Number of connections, at least 1. */
+  /** At least 1. */
   readonly connections: number;
-  /** Gas price rules. */
   readonly gasPrice: GasPricePolicy;
 }
 
@@ -59,12 +57,11 @@ export interface SubmitterDeps {
   /** Work that needs exclusive use of the account while nothing is in flight. */
   readonly upkeep?: Upkeep;
   readonly attempts: AttemptSink;
-  /** Receives each transaction whose fee was paid. */
+  /** Receives each transaction that paid a fee. */
   readonly payments?: PaymentSink;
   readonly registry: Pick<Registry, "state" | "states" | "reread">;
   readonly height: HeightSignal;
   readonly readBlockLimits: (signal: AbortSignal) => Promise<BlockLimits>;
-  /** Reads the fee market's state after block `height`. */
   readonly readMarketState: LocalQueries["marketState"];
   readonly market: Market;
   readonly urgency: Urgency;
@@ -74,23 +71,22 @@ export interface SubmitterDeps {
   readonly metrics: RelayerMetrics;
 }
 
-/** One message in a transaction: a result, or the update in front of the results that need it. */
+/** One message in a transaction: a result, or a client update before the results that need it. */
 export type Slot =
   | { readonly kind: "result"; readonly entry: Entry }
   | { readonly kind: "update"; readonly update: ClientUpdate };
 
-/** A simulated transaction that has not been broadcast yet. */
+/** A simulated transaction before its broadcast. */
 export interface Prepared {
   readonly entries: readonly Entry[];
-  /** Gas that the simulation used for all entries, without client updates. */
+  /** Simulated gas of all entries, without client updates. */
   readonly gas: bigint;
-  /** Gas that the simulation used, including the client updates in front. */
+  /** Simulated gas, including the client updates. */
   readonly simulated: bigint;
-  /** Whether it contains all the entries that were simulated. If not, its gas is an estimate. */
+  /** True if it contains all the simulated entries. If not, its gas is an estimate. */
   readonly isWhole: boolean;
 }
 
-/** A transaction in flight. */
 export interface SentTransaction {
   readonly tx: FlightTx;
   readonly slots: readonly Slot[];
@@ -98,21 +94,21 @@ export interface SentTransaction {
   readonly gas: bigint;
   /** Local height of its broadcast. */
   readonly sentAt: bigint;
-  /** Whether it contains all the results that were simulated. */
+  /** True if it contains all the simulated results. */
   readonly isWhole: boolean;
-  /** Keys of the client updates in earlier transactions that this one relies on. */
+  /** Keys of the client updates in earlier transactions on which this transaction relies. */
   readonly reliesOn: ReadonlySet<string>;
-  /** Whether one of its results may make it fail. */
+  /** True if one of its results may make it fail. */
   readonly isIsolated: boolean;
   /** Tells the gate that the transaction costs nothing. */
   readonly release: () => void;
 }
 
-/** Everything shared by the parts of the submitter. Only the pipeline knows where each result is. */
+/** The state that the parts of the submitter share. Only the pipeline knows each result's stage. */
 export interface SubmitterState {
   readonly options: SubmitterOptions;
   readonly deps: SubmitterDeps;
-  /** Reports to the worker that a result belongs to. */
+  /** Reports an outcome to the result's worker. */
   readonly report: OutcomeListener;
   readonly pipeline: Pipeline;
   readonly order: ServiceOrder;
@@ -123,7 +119,7 @@ export interface SubmitterState {
   readonly margin: GasMargin;
   readonly market: Market;
   readonly block: BlockBudget;
-  /** Limits on one transaction, lowered while the node finds transactions too large. */
+  /** Limits on one transaction. The limits shrink while the node refuses transactions as too large. */
   readonly batch: BatchBudget;
   /** Simulated transactions, in the order of their plans. */
   prepared: readonly Prepared[];
@@ -132,44 +128,43 @@ export interface SubmitterState {
   /** Keys of included client updates, newest last. */
   readonly included: Set<string>;
   readonly pace: Pace;
-  /** Changes when results have been offered, prepared or queued again. */
+  /** Changes when results have been offered, prepared or requeued. */
   readonly work: ChangeSignal;
 }
 
-/** What the submitter remembers about queries while they have no result in the pipeline. */
+/** The submitter's marks on queries without a result in the pipeline. */
 interface QueryMarks {
-  /** Queries from failed transactions in which no message was named: members of a group are tried separately from all others. */
+  /** Queries from failed transactions whose error named no message. Members of a group are tried separately from all others. */
   readonly isolated: Map<bigint, string>;
-  /** TX queries with a result that was not sent. Later results of the same search must not be sent either. */
+  /** TX queries with an unsent result. Later results of the same search must not be sent either. */
   readonly withdrawn: Set<bigint>;
-  /** Queries whose last results must be read from the chain because another relayer has sent some. */
+  /** Queries whose last results must be read from the chain, because another relayer has sent some. */
   readonly unread: Set<bigint>;
 }
 
 /** When transactions may be sent, and how long sending takes. */
 interface Pace {
-  /** Number of fee market reads in progress. */
   marketReads: number;
-  /** Whether the fee market has been unreadable for so long that its state is unknown. */
+  /** True if the fee market has been unreadable for so long that its state is unknown. */
   isMarketLost: boolean;
   /** The first block that was seen. */
   firstBlock: { readonly height: bigint; readonly atMs: number } | undefined;
-  /** The last price read, and the height at which it was read. */
+  /** The last price read, and the height of that read. */
   price: { readonly height: bigint; readonly gasPrice: Dec18 } | undefined;
   /** Duration of the last simulations and of the last broadcasts, ms. */
   simulateMs: number;
   broadcastMs: number;
-  /** Nothing is sent below this height, unless the price is known to be above `offered`, which was refused. */
+  /** Nothing is sent below this height, unless the price is known to exceed the refused price `offered`. */
   heldBelow: bigint;
   /** The price of the last broadcast. */
   offered: Dec18;
-  /** Nothing is simulated below this height, because the node expected another sequence at every try. */
+  /** Nothing is simulated below this height, because the node expected another sequence at every attempt. */
   simulatedFrom: bigint;
-  /** Monotonic time, in ms, before which nothing is sent. */
+  /** Monotonic time before which nothing is sent, ms. */
   stoppedUntilMs: number;
   /** Why nothing is sent. */
   stopped: string | undefined;
-  /** Monotonic time, in ms, since which no broadcast or simulation has reached a node; undefined once one has. */
+  /** Monotonic time since which no broadcast or simulation has reached a node, ms; undefined once one has. */
   muteSinceMs: number | undefined;
 }
 
@@ -215,7 +210,7 @@ export function createSubmitterState(
   return state;
 }
 
-/** Returns the fee market's budget, or the gas that urgent results need on top of what is in flight, whichever is more. */
+/** Returns the fee market's budget, or the gas that urgent results need in addition to the gas in flight, whichever is more. */
 function budgetOf(state: SubmitterState): MarketBudget | undefined {
   const budget = state.market.budget();
   if (budget === undefined || !state.deps.urgency.hasRules) return budget;
@@ -230,7 +225,7 @@ function budgetOf(state: SubmitterState): MarketBudget | undefined {
   return { ...budget, gas: maxInt(budget.gas, needed + gasInFlight(state)) };
 }
 
-/** Returns the rule that makes a query's next result, not yet in flight, urgent; undefined if no rule does. */
+/** Returns the rule that makes a query's next result, not yet in flight, urgent; undefined without such a rule. */
 export function urgentRule(
   { deps, market }: SubmitterState,
   query: RegisteredQuery,
@@ -242,9 +237,9 @@ export function urgentRule(
   return deps.urgency.ruleOf(current, now);
 }
 
-/** Returns the need of a result that has not been broadcast and follows this number of waiting results of its query. */
+/** Returns the need of a result that was not broadcast and that follows this number of queued results of its query. */
 function needOf({ deps, order, pipeline }: SubmitterState, query: RegisteredQuery, waiting: number): Need {
-  // The query of a result is as it was when the result was read. Since then it may have been answered.
+  // A result contains its query at the time of the read. The query may have been answered since.
   const current = deps.registry.state(query.id);
   const sentAt = sentAtOf(pipeline.ofQuery(query.id));
   const count = waiting + (sentAt === undefined ? 0 : 1);
@@ -254,7 +249,7 @@ function needOf({ deps, order, pipeline }: SubmitterState, query: RegisteredQuer
 
 /**
  * Sorts results: urgent ones by priority, then all others by need. Each additional result of a KV query belongs to an additional
- * turn, so a query whose result is waiting for its block is not read again before others have had their turn.
+ * turn. A query whose result waits for its block is therefore read again only after others have had their turn.
  */
 export function byNeed<T extends { readonly result: ExpectedResult }>(
   state: SubmitterState,
@@ -268,28 +263,28 @@ export function byNeed<T extends { readonly result: ExpectedResult }>(
   });
   if (!state.deps.urgency.hasRules) return sorted;
   const ranked = sorted.map((item) => ({ item, rank: urgentRule(state, item.result.query)?.priority ?? -1 }));
-  // A stable sort: equal ranks stay in the order of need.
+  // The sort is stable, so equal ranks stay in order of need.
   return ranked.toSorted((a, b) => b.rank - a.rank).map(({ item }) => item);
 }
 
-/** Records whether a node accepted or evaluated what was sent to it. */
+/** Records whether a node accepted or evaluated the request. */
 export function recordReach({ pace, deps }: SubmitterState, hasReached: boolean): void {
   pace.muteSinceMs = hasReached ? undefined : (pace.muteSinceMs ?? deps.clock.monotonicMs());
 }
 
-/** Returns all proven results that have not been broadcast, planned ones first. */
+/** Returns all proven results before their broadcast, planned results first. */
 export function unsent({ pipeline }: SubmitterState): readonly Entry[] {
   return [...pipeline.planned(), ...pipeline.queued()];
 }
 
-/** The cost of a result's transaction, for its attempt. */
+/** A result's share of its transaction's cost. */
 export interface PaidShare {
   readonly txHash: string;
   readonly gas: bigint;
   readonly fee: bigint;
 }
 
-/** Resolves a result and reports it. Has no effect if it has already been resolved. */
+/** Resolves a result and reports it. Has no effect if the result is already resolved. */
 export function resolve(state: SubmitterState, entry: Entry, outcome: ResultOutcome, paid?: PaidShare): void {
   if (entry.stage.kind === "resolved") return;
   const { query } = entry.result;
@@ -300,7 +295,6 @@ export function resolve(state: SubmitterState, entry: Entry, outcome: ResultOutc
   recordOutcome(state, entry, outcome, paid);
 }
 
-/** Records and reports the outcome of a result. */
 export function recordOutcome(
   { deps, report }: SubmitterState,
   { result, simulations }: Pick<Entry, "result" | "simulations">,
@@ -333,7 +327,7 @@ export function recordOutcome(
   report(result, outcome);
 }
 
-/** The outcome of a TX result that follows one that was not sent. */
+/** The outcome of a TX result that follows an unsent one. */
 export const WITHDRAWN: ResultOutcome = {
   kind: "unsent",
   reason: "an earlier result was not sent",
@@ -357,18 +351,17 @@ export function requeue(state: SubmitterState, entries: readonly Entry[]): void 
   state.work.wake();
 }
 
-/** The outcome of a result replaced by a newer one for its query. */
+/** The outcome of a result that a newer result of its query replaced. */
 export const SUPERSEDED: ResultOutcome = { kind: "dropped", reason: "superseded" };
 
 /** The data from which a result's gas is estimated. */
 type GasParts = Pick<ExpectedResult, "query" | "gasGuess">;
 
-/** Adds up the expected gas of results. */
 export function gasOfResults({ gas }: Pick<SubmitterState, "gas">, results: readonly GasParts[]): bigint {
   return results.reduce((total, result) => total + gas.estimate(gasItem({ result })), 0n);
 }
 
-/** Expected gas of a transaction with these entries but without client updates. */
+/** Expected gas of a transaction with these entries, without client updates. */
 export function gasOfEntries(state: SubmitterState, entries: readonly Entry[]): bigint {
   return entries.reduce((total, entry) => total + state.gas.estimate(gasItem(entry)), GAS_PER_TRANSACTION);
 }
@@ -378,22 +371,18 @@ export function gasItem({ result }: { readonly result: GasParts }): GasItem {
   return { key: result.query.id, guess: result.gasGuess };
 }
 
-/** Like {@link gasItem}, for a client update. */
 export function updateItem({ connectionId }: ClientUpdate): GasItem {
   return { key: connectionId, guess: GAS_PER_CLIENT_UPDATE };
 }
 
-/** Gas items of a transaction's slots. */
 export function slotItems(slots: readonly Slot[]): readonly GasItem[] {
   return slots.map((slot) => (slot.kind === "update" ? updateItem(slot.update) : gasItem(slot.entry)));
 }
 
-/** Returns the entries in the slots. */
 export function entriesOf(slots: readonly Slot[]): readonly Entry[] {
   return slots.flatMap((slot) => (slot.kind === "result" ? [slot.entry] : []));
 }
 
-/** Adds up the gas of the transactions in flight. */
 export function gasInFlight({ sent }: SubmitterState): bigint {
   return sent.reduce((sum, { gas }) => sum + gas, 0n);
 }

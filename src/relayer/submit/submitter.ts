@@ -22,9 +22,9 @@ import {
 import { maxInt } from "../../platform/base/integers.ts";
 import { upperHex } from "../../platform/base/bytes.ts";
 
-/** Takes proven results from all connections and puts them into blocks. */
+/** Puts the proven results of all connections into blocks. */
 export interface Submitter extends ResultSubmitter {
-  /** Learned gas per result of a query. */
+  /** A query's learned gas per result. */
   readonly gasOf: (queryId: bigint) => bigint | undefined;
   /** Forgets that broadcasts reached no node. */
   readonly beginTerm: () => void;
@@ -34,10 +34,9 @@ export interface Submitter extends ResultSubmitter {
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
 
-/** Maximum total size of all waiting results' messages, in bytes. */
+/** Maximum total size of the queued results' messages, in bytes. */
 const MAX_QUEUED_BYTES = 64_000_000;
 
-/** Creates a submitter. It sends nothing until it runs. */
 export function createSubmitter(options: SubmitterOptions, deps: SubmitterDeps): Submitter {
   const listeners = new Map<string, OutcomeListener>();
   const state = createSubmitterState(options, deps, (result, outcome) =>
@@ -87,7 +86,7 @@ export function submitterOf(state: SubmitterState): Omit<Submitter, "subscribe">
 
 function offer(state: SubmitterState, results: readonly ProvenResult[], reservation?: Reservation): void {
   const ids = new Map(reservation?.results.map(({ query }, index) => [query.id, reservation.ids[index]]));
-  // All at one instant: nobody sees those that failed as still expected.
+  // Give up and queue at the same instant, so that nobody sees failed results as still expected.
   const offered = new Set(results.map(({ query }) => query.id));
   state.pipeline.giveUp(
     [...ids].flatMap(([queryId, id]) => (id === undefined || offered.has(queryId) ? [] : [id])),
@@ -110,7 +109,6 @@ function add(state: SubmitterState, result: ProvenResult, id: number | undefined
 }
 
 interface Capacity {
-  /** Gas available for further results of the connection. */
   readonly gas: bigint;
   /** Gas that will be sent before the results read now are due. */
   readonly leaving: bigint;
@@ -119,13 +117,13 @@ interface Capacity {
 }
 
 /**
- * The capacity is one block behind the one that is in flight or sent next, plus one more block for a look-ahead of 2. There is
- * none while most of the connection's share of the block after that is taken: otherwise, small groups of queries would follow
- * each other, each with a cycle's round trips.
+ * Returns the capacity for reads: one block behind the block that is in flight or sent next. A look-ahead of 2 adds another block.
+ * The capacity is 0 while most of the connection's share of the following block is taken. Otherwise, small groups of queries would
+ * follow each other, each with its own cycle's round trips.
  */
 function capacityOf(state: SubmitterState, connectionId: string, lookAhead: bigint): Capacity {
   const { deps, pipeline, block, options, pace } = state;
-  // The rest of the block that is being filled, and for a look-ahead of 2 the whole one after it.
+  // The rest of the next block and, for a look-ahead of 2, the whole block after it.
   const leaving = freeGas(state) + block.gas() * maxInt(lookAhead - 1n, 0n);
   const waiting = [...pipeline.expected(), ...unsent(state)];
   const waitingGas = gasOf(state, waiting);
@@ -136,18 +134,18 @@ function capacityOf(state: SubmitterState, connectionId: string, lookAhead: bigi
   const free = block.gas() - maxInt(waitingGas - leaving, 0n);
   const isStopped =
     deps.clock.monotonicMs() < pace.stoppedUntilMs || pipeline.queuedBytes() > MAX_QUEUED_BYTES / 2;
-  // What has to wait for a later block is nothing while all that waits leaves, and then nothing is sorted.
+  // If everything that waits can leave, nothing has to wait for a later block. Then skip the sort.
   const later = waitingGas > leaving ? gasBehind(state, waiting, { leaving, connectionId }) : 0n;
-  // Three quarters. With less, a cycle would start in every second block while there is more to send than blocks hold, and one that
-  // takes a block to read, prove and simulate would come too late.
+  // The limit is three quarters. With less, a cycle would start in every second block although there is more to send than blocks
+  // hold. A cycle that takes a block to read, prove and simulate would then come too late.
   const gas = isStopped || later * 4n > 3n * part ? 0n : maxInt(free, ownPart);
   return { gas, leaving, ownPart };
 }
 
-/** Gas left in the block that is being filled. */
+/** Gas left in the next block. */
 function freeGas({ deps, pipeline, block }: SubmitterState): bigint {
   const now = deps.height.now();
-  // What was sent before the newest block is probably in it, and only not looked up yet.
+  // A transaction sent before the newest block is probably in that block, but not yet looked up.
   const inFlight = pipeline.sent().reduce((sum, { stage }) => {
     const isNew = (stage.kind === "broadcasting" || stage.kind === "in-flight") && stage.sentAt >= now;
     return isNew ? sum + stage.gas : sum;
@@ -163,7 +161,7 @@ function lookAheadOf(state: SubmitterState, connectionId: string, own: bigint): 
   return isFull ? 1n : 0n;
 }
 
-/** Gas of a connection's results that are sent after the first `leaving` gas, if all are sent by need. */
+/** Gas of a connection's results after the first `leaving` gas, if all results are sent by need. */
 function gasBehind(
   state: SubmitterState,
   waiting: readonly { readonly result: ExpectedResult }[],
@@ -189,8 +187,8 @@ function gasOfOne({ gas }: SubmitterState, entry: { readonly result: ExpectedRes
 }
 
 /**
- * Returns the candidates that can be sent soon, by need. Waiting results of other connections that have been due longer take
- * their place in the blocks first, but a connection always has its own share of a block.
+ * Returns the candidates that can be sent soon, in order of need. Other connections' queued results that have been due longer take
+ * their place in the blocks first. A connection always has its own share of a block.
  */
 function choose(
   state: SubmitterState,
@@ -209,7 +207,7 @@ function choose(
   let before = 0n;
   let own = 0n;
   for (const one of all) {
-    // The one that crosses the limit is read: its gas is an estimate.
+    // Also read the result that crosses the limit, because its gas is an estimate.
     const isFull = before >= leaving + state.block.gas() && own >= ownPart;
     if (one.isCandidate && isFull) break;
     const oneGas = gasOfOne(state, one);
@@ -221,7 +219,7 @@ function choose(
   return chosen;
 }
 
-/** The urgent candidates that fit into a block. */
+/** The urgent candidates that fit in a block. */
 function urgentOf(state: SubmitterState, candidates: readonly ExpectedResult[]): readonly ExpectedResult[] {
   const urgent = candidates.filter(({ query }) => urgentRule(state, query) !== undefined);
   const most = state.block.status().chainGas / 2n;
@@ -243,7 +241,7 @@ function mayRead(
   return type === "kv" ? count < 2 : count === 0 && own.sent.length === 0;
 }
 
-/** A waiting result follows the one in flight, which is in the next block at the latest. */
+/** A queued result follows the result in flight, which the next block includes at the latest. */
 function newestOf({ pipeline, deps }: SubmitterState, id: bigint): DepartingResult | undefined {
   const own = pipeline.ofQuery(id);
   const sentAt = sentAtOf(own);
@@ -273,7 +271,6 @@ function statusOf(state: SubmitterState): SubmitterStatus {
   };
 }
 
-/** The state of the submitter at one moment. */
 export interface SubmitterStatus {
   /** Broadcast but not final, by sequence. */
   readonly inFlight: readonly TransactionInFlight[];
@@ -282,7 +279,7 @@ export interface SubmitterStatus {
   readonly budget: BlockBudgetStatus;
   /** Why nothing is currently sent; undefined while transactions may be sent. */
   readonly stopped: string | undefined;
-  /** How long broadcasts and simulations have reached no node, in ms. */
+  /** How long broadcasts and simulations have reached no node, ms. */
   readonly muteMs: number;
 }
 

@@ -25,16 +25,15 @@ import { createTxProver, type TxProver } from "./tx-prover.ts";
 import { addDeadLetter, type ProvenRange, type ProvenTx, type TxDeps, type TxRelay } from "./tx-relay.ts";
 import { MAX_BLOCKS_PER_SEARCH, type TxSearch } from "./tx-search.ts";
 
-/** Number of queries searched in parallel. */
 const QUERIES_AT_ONCE = 4;
-/** Number of remote blocks read in parallel per query. */
 const BLOCKS_AT_ONCE = 8;
-/** Failures of a query after which a block is skipped if its results are too large for any endpoint to send or for us to read. */
+/** Number of a query's failures after which the relayer skips a block whose results exceed every response size limit. */
 const MAX_SIZE_FAILURES = 5;
-/** Maximum number of blocks that an endpoint may be behind the last search. A larger distance means that the chain was reset. */
+/**
+ * Maximum number of blocks by which an endpoint may lag behind the last search. A larger distance means that the chain was reset.
+ */
 const MAX_LAG = 20n;
 
-/** State shared by all cycles of a worker. */
 interface TxWorker {
   readonly worker: ConnectionWorker;
   readonly deps: TxDeps;
@@ -47,8 +46,8 @@ interface TxCycle extends TxWorker {
 }
 
 /**
- * Searches and proves for one connection's due TX queries, a few in parallel, and passes the transactions to the submitter. Does
- * not wait for their blocks. A query's error is stored in its state. Throws `RelayError` and `ClientError` for connection errors.
+ * Searches and proves for one connection's due TX queries, a few in parallel. Passes the transactions to the submitter without
+ * waiting for their blocks. Stores a query's error in its state. Throws `RelayError` and `ClientError` for connection errors.
  */
 export async function runTxCycle(
   own: TxWorker,
@@ -64,7 +63,7 @@ export async function runTxCycle(
   const prover = createTxProver({ remote: worker.remote, trust, intermediate, revision }, signal);
   const cycle = { ...own, view, prover };
   const errors: unknown[] = [];
-  // The error is thrown after all started queries have ended, so that no work of this cycle runs into the next one.
+  // Throw the error only after all started queries have ended, so that no work of this cycle overlaps the next cycle.
   await mapLimit(due, QUERIES_AT_ONCE, async (state) => {
     if (errors.length > 0 || signal.aborted) return;
     await answerTxQuery(cycle, state, signal).catch((error: unknown) => errors.push(error));
@@ -82,14 +81,14 @@ async function answerTxQuery(cycle: TxCycle, state: QueryState, signal: AbortSig
   const started = startAttempt(worker.clock);
   const filter = parseTxFilter(transactionsFilter);
   if (!filter.ok) return recordUnproven(worker, state, { code: "bad-filter", reason: filter.error }, started);
-  // Only up to H−1: the proof of delivery is in the next header.
+  // Search only up to H−1, because the next header contains the proof of delivery.
   const done = deps.journal.searchedTo(id);
   const planned = planSearch(done, view.stateAt.height, deps.lookbackBlocks);
   if (planned === undefined) {
     const at = { localHeight: worker.localHeight(), results: 0 };
     return updateState(worker, state.query, (current) => searched(current, at));
   }
-  // Stored at its start: a first search that a crash ends must not begin again at a later block.
+  // Store the start: after a crash, a first search must not restart at a later block.
   if (done !== planned.from - 1n) deps.journal.recordSearched(id, planned.from - 1n);
   const search = { queryId: id, range: planned, tip: view.stateAt.height };
   const range = await skipPruned(worker, deps, search, signal);
@@ -101,9 +100,9 @@ async function answerTxQuery(cycle: TxCycle, state: QueryState, signal: AbortSig
 }
 
 /**
- * Returns the range of the next search, at most {@link MAX_BLOCKS_PER_SEARCH} long, or undefined if there is no new block. `done`
- * is the height up to which everything has been searched. The first search (`done` undefined) and the search of a chain that was
- * reset (`done` far above its tip) start `lookback` blocks before `tip`.
+ * Returns the next search's range, at most {@link MAX_BLOCKS_PER_SEARCH} blocks, or undefined without a new block. Everything up to
+ * `done` has been searched. Two searches start `lookback` blocks before `tip`: the first one (`done` is undefined), and the search
+ * of a reset chain (`done` is far above its tip).
  */
 export function planSearch(done: bigint | undefined, tip: bigint, lookback: bigint): BlockRange | undefined {
   const start = tip > lookback ? tip - lookback : 0n;
@@ -114,7 +113,10 @@ export function planSearch(done: bigint | undefined, tip: bigint, lookback: bigi
   return { from, to: last < tip ? last : tip };
 }
 
-/** Reads and proves dead letters again and sends them. Each is either included or becomes a dead letter with a new reason. */
+/**
+ * Reads and proves dead letters again and sends them. Each transaction is either included or becomes a dead letter with a new
+ * reason.
+ */
 async function sendAgain(
   cycle: TxCycle,
   state: QueryState,
@@ -139,7 +141,7 @@ async function sendAgain(
     if (block?.ok === false) addDeadLetter(worker, deps, { queryId, hash, remoteHeight }, block.error.reason);
     if (block?.ok === true) proven.push(...block.proven);
   }
-  // Otherwise the next cycle would find the query requested again while these are not broadcast yet.
+  // Otherwise the next cycle would find the query still requested before these transactions are broadcast.
   updateState(worker, state.query, (current) => ({ ...current, isRequested: false }));
   cycle.relay.relay(state, { proven, upTo: undefined, error: undefined, started });
 }
@@ -152,9 +154,7 @@ type SearchOutcome =
   | ({ readonly ok: true } & ProvenRange)
   | { readonly ok: false; readonly error: QueryFailure };
 
-/**
- * Errors in this step belong to the query, not to the connection: a node may refuse one search and answer all others.
- */
+/** An error in this step belongs to the query, not to the connection. A node may refuse one search and answer all others. */
 async function searchAndProve(
   cycle: TxCycle,
   state: QueryState,
@@ -192,7 +192,7 @@ async function proveBlocks(
     return proveBlock(cycle, state, BigInt(height), txs);
   });
   const proven: ProvenTx[] = [];
-  // Up to the first failed block only: a later transaction must not overtake those of the failed block.
+  // Stop at the first failed block: a later transaction must not overtake the failed block's transactions.
   for (const [index, block] of blocks.entries()) {
     if (!block.ok) return { proven, upTo: BigInt(heights[index] ?? 0) - 1n, error: block.error };
     proven.push(...block.proven);
@@ -204,7 +204,7 @@ type ProvenBlock =
   | { readonly ok: true; readonly proven: readonly ProvenTx[] }
   | { readonly ok: false; readonly error: QueryFailure };
 
-/** Proves the transactions in one block. Transactions that can never be proven become dead letters. */
+/** Proves the transactions in one block. A transaction that can never be proven becomes a dead letter. */
 async function proveBlock(
   cycle: TxCycle,
   state: QueryState,
@@ -235,8 +235,8 @@ async function proveBlock(
 }
 
 /**
- * Whether a block's transactions can never be proven: the block is below all trusted heights, an error is final, or no endpoint
- * has had the required data for `giveUpAfterMs`. A request limit, an outage or a wrong response is never a reason.
+ * Returns true if a block's transactions can never be proven. The reason is a block below all trusted heights, a final error, or
+ * data that no endpoint has had for `giveUpAfterMs`. A request limit, an outage or a wrong response is never a reason.
  */
 function isUnprovable(cycle: TxCycle, error: unknown, state: QueryState, height: bigint): boolean {
   const { code } = error instanceof LightClientError ? error.facts : { code: undefined };
@@ -244,7 +244,7 @@ function isUnprovable(cycle: TxCycle, error: unknown, state: QueryState, height:
   if (!(error instanceof ClientError) && code !== "trusted-headers-missing") return false;
   const { class: answer, lack } = readAnswer(error);
   if (error instanceof ClientError && answer === "final") return true;
-  // Above the limit of each endpoint, and of ours: no later try differs.
+  // The results exceed the size limits of every endpoint and of this relayer, so another attempt would fail too.
   if (lack === "response-size" && state.failures >= MAX_SIZE_FAILURES) return true;
   const { deps, worker } = cycle;
   const { lacking } = cycle.relay;
@@ -269,7 +269,7 @@ interface SplitRange {
   readonly left: BlockRange | undefined;
 }
 
-/** Splits a range at `earliest`, the lowest height that an endpoint has. */
+/** `earliest` is the lowest height that an endpoint has. */
 export function splitPruned(range: BlockRange, earliest: bigint): SplitRange {
   const { from, to } = range;
   if (earliest <= from) return { pruned: undefined, left: range };
@@ -277,10 +277,9 @@ export function splitPruned(range: BlockRange, earliest: bigint): SplitRange {
   return { pruned: { from, to: earliest - 1n }, left: { from: earliest, to } };
 }
 
-/** Searches that start within this distance of the tip are not checked for pruned blocks, since every node retains more. */
+/** Every node retains this many blocks, so a search this close to the tip is not checked for pruned blocks. */
 const NEVER_PRUNED = 20n;
 
-/** The parts of a worker that deal with pruned blocks. */
 interface PruningWorker {
   readonly connectionId: string;
   readonly remote: Pick<ConnectionWorker["remote"], "earliestHeight">;
@@ -289,8 +288,8 @@ interface PruningWorker {
 }
 
 /**
- * Returns the part of a planned range that the endpoints still have, or undefined if all of it is pruned. The pruned part is
- * skipped, or is a failure of the query if `skipPruned` is false.
+ * Returns the part of a planned range that the endpoints still have, or undefined if all of it is pruned. Skips the pruned part, or
+ * returns the query's failure if `skipPruned` is false.
  */
 export async function skipPruned(
   { connectionId, remote, logger, metrics }: PruningWorker,

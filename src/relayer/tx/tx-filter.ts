@@ -3,9 +3,8 @@ import { bad, good, type Result } from "../../platform/base/errors.ts";
 import type { BlockRange } from "../../cosmos/client/chain-client.ts";
 import type { TextEvent } from "../../cosmos/comet/rpc-blocks.ts";
 
-/** One condition of a TX query's filter. */
 export interface TxCondition {
-  /** Event type and attribute: "transfer.recipient". Also "tx.height" and "tx.hash". */
+  /** Event type and attribute, for example "transfer.recipient". Also "tx.height" and "tx.hash". */
   readonly field: string;
   readonly op: "=" | ">" | ">=" | "<" | "<=";
   readonly value: string | bigint;
@@ -24,7 +23,7 @@ const OPERATORS: ReadonlyMap<string, TxCondition["op"]> = new Map([
 
 /**
  * Parses a TX query's JSON filter (`docs/spec/chain-extension-modules.md`, "Transaction filter"). Operators may be in upper or
- * lower case; values are strings or integers. `null` is the empty filter. The error names the invalid condition.
+ * lower case. Values are strings or integers. `null` is the empty filter. The error names the invalid condition.
  */
 export function parseTxFilter(text: string): Result<readonly TxCondition[], string> {
   const items = parseList(text);
@@ -49,7 +48,7 @@ function parseList(text: string): readonly unknown[] | undefined {
 
 function toCondition(item: unknown): TxCondition | undefined {
   if (!isRecord(item)) return undefined;
-  // As Go's encoding/json: names match in any case, and the last of several equal names counts.
+  // As in Go's encoding/json, names match in any case, and the last of several equal names applies.
   const fields = new Map(Object.entries(item).map(([name, value]) => [name.toLowerCase(), value]));
   const [field, op, value] = [fields.get("field"), fields.get("op"), fields.get("value")];
   const operator = typeof op === "string" ? OPERATORS.get(op.toLowerCase()) : undefined;
@@ -61,20 +60,20 @@ function toCondition(item: unknown): TxCondition | undefined {
 }
 
 /**
- * Returns a CometBFT query with the height range and as many conditions as fit into 512 characters. Conditions that the query
- * language cannot express are left out, so it may find too much: filter the results with {@link matches}.
+ * Returns a CometBFT query with the height range and as many conditions as fit in 512 characters. The query omits conditions that
+ * the query language cannot express, so the search may find too much. Filter the results with {@link matches}.
  */
 export function searchText(conditions: readonly TxCondition[], range: BlockRange): string {
   let text = `tx.height>=${range.from} AND tx.height<=${range.to}`;
   for (const condition of conditions) {
     const part = conditionText(condition);
-    // 5: the length of " AND ".
+    // 5 is the length of " AND ".
     if (part !== undefined && text.length + 5 + part.length <= MAX_QUERY_LENGTH) text = `${text} AND ${part}`;
   }
   return text;
 }
 
-/** Returns whether {@link searchText} expresses every condition. */
+/** Returns true if {@link searchText} expresses every condition. */
 export function isWholeText(conditions: readonly TxCondition[], range: BlockRange): boolean {
   const parts = conditions.map(conditionText);
   const size = parts.reduce((sum, part) => sum + 5 + (part ?? "").length, searchText([], range).length);
@@ -82,12 +81,12 @@ export function isWholeText(conditions: readonly TxCondition[], range: BlockRang
 }
 
 function conditionText({ field, op, value }: TxCondition): string | undefined {
-  // A tag is "type.attribute". CometBFT's indexer keeps one height range only: a second bound could replace ours.
+  // A tag is "type.attribute". CometBFT's indexer uses only one height range, so a second bound could replace the search range.
   if (!/^[A-Za-z][\w-]*\.[\w.-]+$/.test(field) || field === "tx.height") return undefined;
   if (typeof value === "bigint") return value < 0n ? undefined : `${field}${op}${value}`;
-  // The query language orders numbers only. A node refuses the whole query when a string follows "<" or ">".
+  // The query language orders only numbers. A node refuses the whole query if a string follows "<" or ">".
   if (op !== "=") return /^\d+$/.test(value) ? `${field}${op}${value}` : undefined;
-  // There is no escape for a quote inside a string.
+  // A string cannot escape a quote.
   return /^[^'\\\n\r]*$/.test(value) ? `${field}='${value}'` : undefined;
 }
 
@@ -100,10 +99,10 @@ export interface FilteredTx {
 }
 
 /**
- * Whether each condition matches some attribute of some event.
+ * Returns true if each condition matches some attribute of some event.
  *
- * Nodes differ: some require a single event to match all conditions. This rule is never stricter than a node's, so it never drops
- * a transaction that a node found for the complete filter.
+ * Some nodes require a single event to match all conditions. This rule is never stricter than a node's, so it never drops a
+ * transaction that a node found for the complete filter.
  */
 export function matches(conditions: readonly TxCondition[], tx: FilteredTx): boolean {
   return conditions.every((condition) =>
@@ -122,7 +121,7 @@ function valuesOf(field: string, { height, hash, events }: FilteredTx): readonly
 function matchesValue({ op, value }: TxCondition, found: string): boolean {
   if (typeof value === "string" && op === "=") return found === value;
   const wanted = decimalAtStart(value.toString());
-  // Some indexers accept the number at the start of "100untrn", others need a bare number. The wider rule applies here.
+  // Some indexers accept the number at the start of "100untrn"; others need a bare number. The wider rule applies here.
   const number = decimalAtStart(found);
   return wanted !== undefined && number !== undefined && compare(op, number, wanted);
 }

@@ -27,16 +27,15 @@ export interface TxFinderDeps {
   readonly logger: Logger;
 }
 
-/** Finds transactions on one remote chain, using its transaction index if possible. */
+/** Finds transactions on one remote chain, with its transaction index if possible. */
 export interface TxFinder {
-  /** Like `findTxs`. Logs once when the index becomes unusable, and once when it can be used again. */
+  /** Like `findTxs`. Logs once when the index becomes unusable, and once when it is usable again. */
   readonly find: (search: TxSearch, signal: AbortSignal) => Promise<FoundTxs>;
 }
 
 /** Time after which an unusable index is tried again. */
 const INDEX_RETRY_MS = 600_000;
 
-/** A chain to search. */
 type SearchedChain = ScannedChain & Pick<ChainClient, "cometWith">;
 
 /** Creates a finder that expects an index. */
@@ -57,7 +56,7 @@ export function createTxFinder(chain: SearchedChain, deps: TxFinderDeps): TxFind
       );
     scanUntilMs = problem === undefined ? undefined : clock.monotonicMs() + INDEX_RETRY_MS;
   };
-  // The queries of one cycle search the same blocks, so the last range is enough.
+  // One cycle's queries search the same blocks, so the last range is enough.
   let counted: { readonly key: string; readonly done: Promise<boolean> } | undefined;
   const counts: TxCounts = new Map();
   const requireCounted = ({ range }: TxSearch, signal: AbortSignal): Promise<boolean> => {
@@ -78,7 +77,7 @@ export function createTxFinder(chain: SearchedChain, deps: TxFinderDeps): TxFind
           findTxs(searcher, search, signal),
           requireCounted(search, signal),
         ]);
-        // The search may be of the index that has holes. From now on the others are asked before it.
+        // The search may have used the incomplete index. From now on, the other endpoints are asked first.
         const found = isOfWhole ? first : await findTxs(searcher, search, signal);
         noteIndex(undefined);
         return found;
@@ -87,7 +86,7 @@ export function createTxFinder(chain: SearchedChain, deps: TxFinderDeps): TxFind
         const { class: answer, lack } = readAnswer(error);
         const isUnusable =
           lack === "index" || (error instanceof RelayError && error.facts.code === "index-incomplete");
-        // A text that the node's parser refuses.
+        // The node's parser refuses the query text.
         const isText = answer === "final" && error instanceof ClientError;
         if (!isUnusable && !isText) throw error;
         if (isUnusable) noteIndex(error);
@@ -99,22 +98,22 @@ export function createTxFinder(chain: SearchedChain, deps: TxFinderDeps): TxFind
   };
 }
 
-/** Extends the range by one block: a node indexes a block after storing it and before storing the next one. */
+/** Extends the range by one block. A node indexes a block after storing it and before storing the next block. */
 function indexed({ from, to }: BlockRange): BlockRange {
   return { from, to: to + 1n };
 }
 
-/** Number of transactions by height. */
 type TxCounts = Map<bigint, number>;
 
-/** Number of blocks per `blockchain` call, and number of concurrent calls. */
+/** Maximum number of blocks in a response to `blockchain`. */
 const BLOCKS_PER_COUNT = 20n;
 const COUNTS_AT_ONCE = 10;
-/** Number of heights remembered: two searches of maximum length. */
+/** Number of remembered heights: two searches of maximum length. */
 const MAX_COUNTED_BLOCKS = Number(2n * MAX_BLOCKS_PER_SEARCH);
 
 /**
- * Counts the transactions in a range, each block once. Returns 0 if no endpoint can count: a gateway may not offer the method.
+ * Counts the transactions in a range, each block once. Returns 0 if no endpoint can count, since a gateway may not offer the
+ * method.
  */
 async function countTxs(
   { txCounts }: Pick<ScannedChain, "txCounts">,
@@ -145,9 +144,9 @@ async function countTxs(
 }
 
 /**
- * Compares the number of transactions in the blocks with the number in the index: an index may lack a block's transactions, for
- * instance those of the last block before a crash. Returns whether all the endpoints that were asked have a complete index.
- * Throws `RelayError` "index-incomplete" if every index lacks transactions.
+ * Compares the number of transactions in the blocks with the number in the index. An index may lack transactions, for example those
+ * of the last block before a crash. Returns true if all the asked endpoints have a complete index. Throws `RelayError`
+ * "index-incomplete" if every index lacks transactions.
  */
 async function requireWholeIndex(
   chain: SearchedChain,
@@ -181,7 +180,7 @@ async function requireWholeIndex(
 
 const finders = new WeakMap<BlockReader, TxFinder>();
 
-/** Returns the finder for this chain, which remembers across cycles whether the node has an index. */
+/** Returns this chain's finder. The finder remembers across cycles whether the node has an index. */
 export function txFinderOf(chain: SearchedChain, deps: TxFinderDeps): TxFinder {
   const finder = finders.get(chain.comet) ?? createTxFinder(chain, deps);
   finders.set(chain.comet, finder);
@@ -189,22 +188,20 @@ export function txFinderOf(chain: SearchedChain, deps: TxFinderDeps): TxFinder {
 }
 
 /**
- * Number of blocks per scan. Each costs a call, or two if a transaction matches or no endpoint can count. The next cycle
+ * Number of blocks per scan. Each block costs a call, or two if a transaction matches or no endpoint can count. The next cycle
  * continues where the scan ended.
  */
 export const MAX_BLOCKS_PER_SCAN = 200n;
-/** Number of blocks read in parallel. */
 const BLOCKS_AT_ONCE = 8n;
 
 type BlockReader = Pick<ChainClient["comet"], "block" | "blockResults">;
 
-/** A chain whose blocks are scanned. */
 export type ScannedChain = Pick<ChainClient, "txCounts" | "distrust"> & { readonly comet: BlockReader };
 
 /**
- * Finds the same transactions as `findTxs` without the node's transaction index, from the events in every block's results. The
- * inclusion proofs are computed from the blocks, and the caller verifies them against the header. `counts` contains the known
- * numbers of transactions. Throws `RelayError` "bad-block" if a block does not have exactly one result per transaction.
+ * Finds the same transactions as `findTxs` without the node's transaction index, from the events in every block's results. Computes
+ * the inclusion proofs from the blocks; the caller verifies them against the header. `counts` contains the known numbers of
+ * transactions. Throws `RelayError` "bad-block" unless a block has exactly one result per transaction.
  */
 export async function scanTxs(
   chain: ScannedChain,
@@ -239,15 +236,15 @@ async function scanBlock(
 ): Promise<readonly FoundTx[]> {
   const height = Number(at);
   const { results, endpoint: sender } = await raceAbort(comet.blockResults(height), signal);
-  // The hash is not known yet. A condition on it is compared below.
+  // The hash is not yet known. A condition on it is compared below.
   const conditions = search.conditions.filter(({ field }) => field !== "tx.hash");
   const isCandidate = ({ code, events }: FoundTx["result"]): boolean =>
     code === 0 && matches(conditions, { height: at, hash: "", events });
   if (counts.get(at) === results.length && !results.some(isCandidate)) return [];
   const { block, endpoint } = await raceAbort(comet.block(height), signal);
-  // The header proves the block's transactions. Number and results are the word of their endpoints.
+  // The header proves the block's transactions. The header does not prove the endpoints' numbers and results.
   counts.set(at, block.txs.length);
-  // The search would never come back to a transaction whose result is missing here.
+  // The search would never return to a transaction whose result is missing here.
   if (block.txs.length !== results.length) {
     const error = badBlock(at, `${results.length} results of ${block.txs.length} transactions`);
     if (sender !== undefined) distrust(sender, error.message);

@@ -13,7 +13,6 @@ export type FoundTx = SearchedTx & { readonly proof: NonNullable<SearchedTx["pro
 
 type SearchedTx = SearchPage["txs"][number] & Pick<SearchPage, "endpoint">;
 
-/** Update headers as `Any`s. */
 export interface HeaderPair {
   /** Header of the transaction's block. */
   readonly header: Any;
@@ -30,9 +29,8 @@ export interface ProvingBlock {
 }
 
 /**
- * Returns the delivery proofs of all transactions in one block, by index, against the next header's `last_results_hash`. As in
- * CometBFT, a leaf contains only code, data, gas wanted and gas used. Throws `RelayError` "bad-block" if the results do not match
- * that hash.
+ * Returns the delivery proofs of one block's transactions, by index, against the next header's `last_results_hash`. As in CometBFT,
+ * a leaf contains only code, data, gas wanted and gas used. Throws `RelayError` "bad-block" if the results do not match that hash.
  */
 export function deliveryProofs({ own, next, results }: ProvingBlock): readonly Proof[] {
   const leaves = results.map((result) =>
@@ -64,18 +62,17 @@ export function requireIncluded(found: FoundTx, block: LightBlockBytes): void {
   const root = SignedHeader.decode(block.signedHeader).header?.dataHash ?? new Uint8Array();
   const { total, index, leafHash, aunts } = found.proof.proof;
   const proof = { total: BigInt(total), index: BigInt(index), leafHash, aunts };
-  // The leaves of a block's data hash are the hashes of its transactions.
+  // The leaves of a block's data hash are its transactions' hashes.
   const result = verifySimpleProof(root, sha256(found.tx), proof);
   if (result.ok && index === found.index) return;
   throw badBlock(block.height, `the inclusion proof of transaction ${toHex(found.hash)} is invalid`);
 }
 
-/** The error for a block whose parts contradict each other. */
 export function badBlock(height: bigint, reason: string): RelayError {
   return new RelayError({ code: "bad-block", height }, `block ${height} of the remote chain: ${reason}`);
 }
 
-/** Builds the result of a TX query: one transaction with its inclusion and delivery proofs. */
+/** Builds a TX query's result: one transaction with its inclusion and delivery proofs. */
 export function txQueryResult(found: FoundTx, deliveryProof: Proof, headers: HeaderPair): QueryResult {
   const { result, proof } = found;
   return {
@@ -95,7 +92,7 @@ export function txQueryResult(found: FoundTx, deliveryProof: Proof, headers: Hea
           aunts: [...proof.proof.aunts],
         },
         deliveryProof,
-        // The results hash does not cover log, info and events. They are left out to save bytes.
+        // The results hash does not cover log, info and events. Omit them to save bytes.
         response: {
           code: result.code,
           data: result.data ?? new Uint8Array(),

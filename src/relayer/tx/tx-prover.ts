@@ -20,18 +20,18 @@ interface ProvenTxResult {
   readonly result: ReturnType<typeof txQueryResult>;
 }
 
-/** Builds results with verified proofs. Reads each header and each block's results once, so create one prover per cycle. */
+/**
+ * Builds results with verified proofs. A prover reads each header and each block's results once, so create one prover per cycle.
+ */
 export interface TxProver {
   /**
-   * Returns results for transactions in block `height`, each proven to be included and executed there. Throws `RelayError`
+   * Returns results for transactions in block `height`, and proves that the block includes and executed each. Throws `RelayError`
    * ("no-trusted-height", "bad-block") and `ClientError`.
    */
   readonly prove: (height: bigint, txs: readonly FoundTx[]) => Promise<readonly ProvenTxResult[]>;
-  /** Number of endpoints that returned wrong responses. */
   readonly wrongEndpoints: () => number;
 }
 
-/** The proven results in a block. */
 interface Deliveries extends Omit<ProvingBlock, "next"> {
   readonly proofs: readonly Proof[];
 }
@@ -57,7 +57,7 @@ export function createTxProver(
     raceAbort(remote.comet.blockResults(Number(height)), signal);
   const resultsOf = memoize(readResults, (height) => height);
   const wrong = new Set<string>();
-  /** Runs a check on a response. If it fails, the response's endpoint is distrusted. */
+  /** Runs a check on a response. If the check fails, distrusts the endpoint of the response. */
   const attributed = <T>(endpoint: string | undefined, check: () => T): T => {
     try {
       return check();
@@ -69,7 +69,7 @@ export function createTxProver(
       throw error;
     }
   };
-  /** If an endpoint's results do not match the next header, the next endpoint is asked. */
+  /** Asks the next endpoint if an endpoint's results do not match the next header. */
   const deliveriesOf = async (own: LightBlockBytes, next: LightBlockBytes): Promise<Deliveries> => {
     let response = await resultsOf(own.height);
     for (;;) {
@@ -90,7 +90,7 @@ export function createTxProver(
     ]);
     return { any: headerAny(block, await intermediate(block, trusted)), block };
   };
-  // The next header of one block is the own header of the block after it. Memoizing saves half of their reads.
+  // One block's next header is the following block's own header. Memoizing saves half of the reads.
   const header = memoize(readHeader, (height) => height);
   return {
     wrongEndpoints: () => wrong.size,
@@ -99,7 +99,7 @@ export function createTxProver(
       const deliveries = await deliveriesOf(own.block, next.block);
       const headers = { header: own.any, nextHeader: next.any };
       return txs.flatMap((tx) => {
-        // What the search has of the result is not proven.
+        // The search does not prove the transaction's result.
         const result = attributed(tx.endpoint, () => {
           requireIncluded(tx, own.block);
           return requireSuccess(tx, deliveries);

@@ -24,17 +24,16 @@ export interface TxDeps {
   readonly journal: Journal;
   /** Number of blocks before the tip at which the search for an unknown query starts. */
   readonly lookbackBlocks: bigint;
-  /** Whether blocks that every endpoint has pruned are skipped; absent: true. */
+  /** Skips blocks that every endpoint has pruned. Default: true. */
   readonly skipPruned?: boolean;
-  /** How long to wait for data that no endpoint has before its transactions become dead letters; absent: a day. */
+  /** Wait for data that no endpoint has. After it, the data's transactions become dead letters. Default: a day. */
   readonly giveUpAfterMs?: number;
   /** Dead letters that an operator wants to resubmit; absent: none. */
   readonly resubmissions?: Pick<Resubmissions, "take">;
-  /** If set, a rejected transaction becomes a dead letter only if its error matches; all others are sent again. */
+  /** If set, a rejected transaction becomes a dead letter only if its error matches. All others are sent again. */
   readonly deadLetterErrors?: RegExp | undefined;
 }
 
-/** A proven transaction from the remote chain. */
 export interface ProvenTx {
   /** Encoded `MsgSubmitQueryResult`. */
   readonly message: Uint8Array;
@@ -46,26 +45,26 @@ export interface ProvenTx {
 /** One query's proven transactions, in chain order. */
 export interface ProvenRange {
   readonly proven: readonly ProvenTx[];
-  /** All matching transactions up to this height are included; undefined if the transactions do not come from a search. */
+  /** The range includes all matching transactions up to this height; undefined if the transactions do not come from a search. */
   readonly upTo: bigint | undefined;
   /** The error for the block after `upTo`. */
   readonly error: QueryFailure | undefined;
 }
 
-/** A range together with the start of its search. */
+/** A range with the start of its search. */
 type RelayedRange = ProvenRange & { readonly started: AttemptStart };
 
 /** Covers two headers with few signatures, and two proofs. */
 const GAS_GUESS = 8n * GAS_PER_KEY;
 
-/** Transactions from one search that have been passed to the submitter. */
+/** One search's transactions that the submitter has received. */
 interface Relaying {
   readonly state: QueryState;
   readonly range: RelayedRange;
   /** Number of results without an outcome. */
   pending: number;
   included: number;
-  /** Whether every transaction with an outcome was included or became a dead letter. */
+  /** True if every transaction with an outcome was included or became a dead letter. */
   isDone: boolean;
   /** The error of the first transaction that must be sent again. */
   error: QueryFailure | undefined;
@@ -74,18 +73,15 @@ interface Relaying {
 /** Passes transactions to the submitter and stores their outcomes. */
 export interface TxRelay {
   /**
-   * Passes the transactions of one search to the submitter in order. Once all have an outcome, the progress of the search is
-   * stored and the query is treated as searched. Returns immediately; until then, the query has waiting or in-flight results, and
-   * no other search.
+   * Passes one search's transactions to the submitter in order and returns immediately. Once all have an outcome, stores the
+   * search's progress and marks the query as searched. Until then, the query has queued or in-flight results and no other search.
    */
   readonly relay: (state: QueryState, range: RelayedRange) => void;
-  /** Receives the transactions' outcomes. */
   readonly recordOutcome: OutcomeListener;
-  /** Monotonic time, in ms, since which every endpoint has lacked the data for a block's transactions, by query and height. */
+  /** By query and height: the monotonic time, ms, since which every endpoint has lacked the data for a block's transactions. */
   readonly lacking: Map<bigint, Map<bigint, number>>;
 }
 
-/** State shared by a relay's functions. */
 interface RelayContext {
   readonly worker: ConnectionWorker;
   readonly deps: TxDeps;
@@ -93,7 +89,6 @@ interface RelayContext {
   readonly ranges: Map<bigint, Relaying>;
 }
 
-/** Creates the relay of one worker. */
 export function createTxRelay(worker: ConnectionWorker, deps: TxDeps): TxRelay {
   const context: RelayContext = { worker, deps, ranges: new Map() };
   return {
@@ -134,7 +129,7 @@ function toResult(worker: ConnectionWorker, { state, range }: Relaying, tx: Prov
     remoteTxHash: tx.hash,
     gasGuess: GAS_GUESS,
     at: tx.at,
-    // A TX result carries its two headers itself.
+    // A TX result contains its own two headers.
     update: undefined,
     dueHeight: dueHeight(state, worker.localHeight()),
     started: range.started,
@@ -159,7 +154,7 @@ function recordOutcome(context: RelayContext, result: ProvenResult, outcome: Res
     // Later transactions must not overtake this one.
     worker.submitter.withdraw(query.id);
   }
-  // Withdrawing reports the outcomes of the others: the last one of all comes here first.
+  // Withdrawing reports the other outcomes, so the last of them arrives here first.
   if (relaying.pending > 0 || ranges.get(query.id) !== relaying) return;
   ranges.delete(query.id);
   finishRange(context, relaying);
@@ -168,7 +163,7 @@ function recordOutcome(context: RelayContext, result: ProvenResult, outcome: Res
 /** Called once all results in the range have an outcome. */
 function finishRange({ worker, deps }: RelayContext, { state, range, ...relayed }: Relaying): void {
   const { query } = state;
-  // Otherwise the next search covers the same range again and skips what the journal has as handled.
+  // Otherwise the next search covers the same range again and skips transactions that the journal lists as handled.
   if (relayed.isDone && range.upTo !== undefined) deps.journal.recordSearched(query.id, range.upTo);
   const error = relayed.error ?? range.error;
   const isSearched = relayed.isDone && error === undefined && range.upTo !== undefined;
@@ -181,8 +176,8 @@ function finishRange({ worker, deps }: RelayContext, { state, range, ...relayed 
 }
 
 /**
- * Turns a rejected transaction into a dead letter. Returns false if it must be sent again because the transaction is not the
- * cause: an invalid header, a removed query, a full block, a used-up budget.
+ * Turns a rejected transaction into a dead letter. Returns false if it must be sent again because something else caused the
+ * failure: an invalid header, a removed query, a full block, a used-up budget.
  */
 function rejectForGood({ worker, deps }: RelayContext, ids: TxIds, error: QueryFailure): boolean {
   const isOwn =

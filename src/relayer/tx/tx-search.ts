@@ -16,7 +16,7 @@ const MAX_PAGES = 2_000;
 export interface TxSearch {
   readonly conditions: readonly TxCondition[];
   readonly range: BlockRange;
-  /** Whether the transaction with this hash (lower-case hex) has been relayed or has become a dead letter. */
+  /** Returns true if the transaction with this hash (lower-case hex) was relayed or has become a dead letter. */
   readonly isHandled: (hash: string) => boolean;
 }
 
@@ -28,11 +28,11 @@ export interface FoundTxs {
 }
 
 /**
- * Finds the transactions in the range that match, succeeded, and have not been handled yet.
+ * Finds the matching transactions in the range that succeeded and have not been handled yet. Throws `RelayError` "too-many-pages".
  *
  * Contracts receive transactions in chain order, and the journal stores progress as a single height. Both require ascending order
- * and complete blocks: a search that exceeds its limits ends before the last block that it read, and a block with more
- * transactions than the limits allow is read to its end. Throws `RelayError` "too-many-pages".
+ * and complete blocks. A search that exceeds its limits therefore ends before the last block that it read. A block with more
+ * transactions than the limits allow is read to its end.
  */
 export async function findTxs(comet: TxSearcher, search: TxSearch, signal: AbortSignal): Promise<FoundTxs> {
   const { range } = search;
@@ -46,9 +46,9 @@ export async function findTxs(comet: TxSearcher, search: TxSearch, signal: Abort
       if (isWanted(search, tx)) found.push(endpoint === undefined ? tx : { ...tx, endpoint });
     if (page * PAGE_SIZE >= response.totalCount || response.txs.length === 0)
       return { found: inChainOrder(found), upTo: range.to };
-    // The next page may continue the last block of this one, so only the heights below it are complete.
+    // The next page may continue this page's last block, so only the heights below it are complete.
     const upTo = BigInt(response.txs.at(-1)?.height ?? 0) - 1n;
-    // Pages count too: a filter may match many failed transactions, none of which is wanted.
+    // Pages have their own limit, because a filter may match many failed transactions.
     const isEnough = found.length >= MAX_TXS_PER_SEARCH || page >= MAX_PAGES_PER_SEARCH;
     if (isEnough && upTo >= range.from && upTo <= range.to) {
       return { found: inChainOrder(found.filter((tx) => BigInt(tx.height) <= upTo)), upTo };
@@ -60,14 +60,14 @@ export async function findTxs(comet: TxSearcher, search: TxSearch, signal: Abort
   );
 }
 
-/** A node orders by height; within a block, the order is by index. */
+/** A node orders by height. Within a block, the order is by index. */
 function inChainOrder(found: readonly FoundTx[]): readonly FoundTx[] {
   return found.toSorted((a, b) => a.height - b.height || a.index - b.index);
 }
 
 /**
- * Returns what is wrong with a page: the node found a transaction for the whole filter that our own rule refuses, so its events
- * are in an unknown format. Undefined: nothing is wrong.
+ * Returns what is wrong with a page; undefined if nothing is. A page is wrong if the node found a transaction for the whole filter
+ * that {@link matches} refuses. The transaction's events are then in an unknown format.
  */
 export function whyRefused({ conditions, range }: TxSearch, page: SearchPage): string | undefined {
   if (!isWholeText(conditions, range)) return undefined;
@@ -88,7 +88,7 @@ function viewOf({ height, hash, result }: SearchPage["txs"][number]): Parameters
 }
 
 function isWanted(search: TxSearch, tx: SearchPage["txs"][number]): tx is FoundTx {
-  // Failed transactions have events and match filters, but the local chain accepts successful ones only.
+  // Failed transactions have events and match filters, but the local chain accepts only successful transactions.
   if (tx.proof === undefined || tx.result.code !== 0) return false;
   return (
     isInRange(tx, search.range) && matches(search.conditions, viewOf(tx)) && !search.isHandled(toHex(tx.hash))

@@ -15,7 +15,6 @@ export interface WatchedConnection {
   readonly chainId: string;
 }
 
-/** The watches of one connection. */
 export interface ConnectionWatch extends WatchedConnection {
   readonly remote: HeadWatch;
   readonly client: ClientWatch;
@@ -31,11 +30,9 @@ export interface Watches {
 export interface WatchDeps {
   readonly queries: ClientQueries & Pick<LocalQueries, "balance">;
   readonly clock: Clock;
-  /** Latest local height. */
   readonly localHeight: () => bigint;
 }
 
-/** Creates watches that have read nothing yet. */
 export function createWatches(
   connections: readonly WatchedConnection[],
   account: Account,
@@ -55,20 +52,19 @@ export function createWatches(
 
 /** The account that pays the fees. */
 interface Account {
-  /** bech32 */
+  /** Bech32. */
   readonly address: string;
   readonly denom: string;
 }
 
-/** The account's balance as last read. */
 export interface AccountView extends Account {
-  /** undefined before the first read. */
+  /** Undefined before the first read. */
   readonly balance: bigint | undefined;
   /** Why the node refuses transactions for lack of funds; undefined if it does not, or if coins have arrived since. */
   readonly unpaid: string | undefined;
   /** Time since the last successful read, or since startup; ms. */
   readonly sinceReadMs: number;
-  /** Error from the last read; undefined if it succeeded. */
+  /** Error of the last read; undefined if it succeeded. */
   readonly error: string | undefined;
 }
 
@@ -79,7 +75,6 @@ interface AccountWatch extends FundsWatch {
   readonly view: () => AccountView;
 }
 
-/** Creates a watch of the balance. Nothing has been read yet. */
 export function createAccountWatch(
   local: Pick<LocalQueries, "balance">,
   account: Account,
@@ -116,44 +111,39 @@ export function createAccountWatch(
   };
 }
 
-/** As long as nothing is due, no transaction can show that the account is able to pay again. */
+/** While nothing is due, no transaction can show that the account is able to pay again. */
 function hasGrown(before: bigint | undefined, now: bigint | undefined): boolean {
   return before !== undefined && now !== undefined && now > before;
 }
 
-/** A connection's light client as last read. */
 export interface ClientReading extends LightClientState {
-  /** "Active", "Expired", "Frozen", … */
+  /** For example "Active", "Expired" or "Frozen". */
   readonly status: string;
   /** Time of the newest consensus state, wall-clock ms. */
   readonly consensusTimeMs: number;
-  /** When the client expires unless it is updated again, wall-clock ms. */
+  /** Wall-clock time at which the client expires unless it is updated again, ms. */
   readonly expiresAtMs: number;
 }
 
-/** A connection's light client, and the age of its reading. */
 export interface ClientView {
   readonly reading: ClientReading | undefined;
   /** Time since the last successful read, or since startup; ms. */
   readonly sinceReadMs: number;
-  /** Error from the last read; undefined if it succeeded. */
+  /** Error of the last read; undefined if it succeeded. */
   readonly error: string | undefined;
 }
 
-/** Reads one connection's light client. */
 export interface ClientWatch {
   /** Reads the client. Rejects only on abort. */
   readonly read: (signal: AbortSignal) => Promise<void>;
   readonly view: () => ClientView;
 }
 
-/** The queries used by a client watch. */
 type ClientQueries = Pick<
   LocalQueries,
   "clientOfConnection" | "clientState" | "clientStatus" | "consensusState"
 >;
 
-/** Creates a watch of the light client. Nothing has been read yet. */
 export function createClientWatch(
   local: ClientQueries,
   connectionId: string,
@@ -185,7 +175,7 @@ async function readClient(
     local.clientState(clientId, signal),
     local.clientStatus(clientId, signal),
   ]);
-  // As in ibc-go: a client expires with its latest consensus state.
+  // As in ibc-go, a client expires with its latest consensus state.
   const { timeNs } = await local.consensusState(clientId, state.latestHeight, signal);
   return {
     ...state,
@@ -199,7 +189,7 @@ function toMs(ns: bigint): number {
   return Number(ns / 1_000_000n);
 }
 
-/** Returns the client with a `status` that also records its result, so that reads made by cycles update the health. */
+/** Returns the client with a `status` that also records its result, so that reads by cycles update the health. */
 export function watchedClient<C extends Pick<ChainClient, "status">>(client: C, head: HeadWatch): C {
   return {
     ...client,
@@ -216,9 +206,7 @@ export function watchedClient<C extends Pick<ChainClient, "status">>(client: C, 
   };
 }
 
-/** The endpoints of one chain. */
 export interface PolledChain {
-  /** Reads the status of every endpoint. */
   readonly check: (signal: AbortSignal) => Promise<readonly EndpointCheck[]>;
   readonly endpoints: number;
 }
@@ -231,16 +219,16 @@ interface WatchPollerDeps {
   readonly clock: Clock;
 }
 
-/** A remote chain is read by the poller if no cycle has read it for this long. */
+/** The poller reads a remote chain that no cycle has read for this long. */
 const HEAD_MS = 5_000;
-/** Interval at which all endpoints of a chain are read to compare their heights. */
+/** Interval between reads of all of a chain's endpoints, which compare their heights. */
 const COMPARE_MS = 5_000;
 const CLIENT_MS = 15_000;
 const BALANCE_MS = 30_000;
 
 /**
- * Creates a service that reads what no cycle reads: remote chains without due queries, all endpoints of chains that have several,
- * light clients, and the balance. This way, the relayer's state is known even when nothing is due. Never fails.
+ * Creates a service that reads what no cycle reads, so that the relayer's state is known even if nothing is due. The service reads
+ * remote chains without due queries, the endpoints of chains with several, light clients, and the balance. Never fails.
  */
 export function createWatchPoller(deps: WatchPollerDeps): Service {
   const { watches, clock, local, remotes } = deps;
@@ -298,7 +286,7 @@ function createHeadRead(
   };
 }
 
-/** Records the status of the endpoint that is furthest ahead, or the first error if no endpoint responded. */
+/** Records the status of the endpoint with the greatest height, or the first error if no endpoint responded. */
 function recordChecks(head: HeadWatch, checks: readonly EndpointCheck[]): void {
   const statuses = checks.flatMap((check) => (check.ok ? [check.status] : []));
   const [first] = statuses;

@@ -76,7 +76,8 @@ const BENCH_MESSAGES = {
 } as const satisfies Readonly<Record<string, MessageGroup>>;
 
 /**
- * Returns a function that creates `relaywatch tx NAME`. If the chain lacks the module, the error says how a local chain gets it.
+ * Returns a function that creates `relaywatch tx NAME`. If the chain lacks the module, the error explains how to add it to a local
+ * chain.
  */
 export function benchMessages(name: keyof typeof BENCH_MESSAGES): (context: CliContext) => Command {
   return benchCommand(messageCommands(BENCH_MESSAGES[name]));

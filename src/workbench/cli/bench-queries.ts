@@ -80,7 +80,7 @@ const BENCH_QUERIES = {
   ),
 } as const satisfies Readonly<Record<string, QueryGroup>>;
 
-/** Returns a function that creates `relaywatch query NAME`. If the module is missing, the error says how to get it. */
+/** Returns a function that creates `relaywatch query NAME`. If the chain lacks the module, the error explains how to add it. */
 export function benchQueries(name: keyof typeof BENCH_QUERIES): (context: CliContext) => Command {
   return benchCommand(queryCommands(BENCH_QUERIES[name]));
 }

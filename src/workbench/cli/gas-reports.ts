@@ -72,7 +72,7 @@ function isUnknownPath(error: unknown): boolean {
 }
 
 /**
- * Returns a transaction's failed Wasm calls and the functions running in them; "" if there are none or no profile is returned.
+ * Returns a transaction's failed Wasm calls and the functions that were running in them; "" without failures or without a profile.
  */
 async function stacks(
   client: PooledChainClient,
@@ -82,7 +82,7 @@ async function stacks(
   try {
     return stacksText(await fetchProfile(client, request, signal));
   } catch (error) {
-    // The transaction's own error is what the caller reports, whatever a node answers here.
+    // The caller reports the transaction's own error, whatever the node responds here.
     if (signal.aborted) throw error;
     return "";
   }
@@ -102,10 +102,9 @@ function stacksText({ failures }: ProfileReport): string {
     .join("");
 }
 
-/** Maximum number of rows in the profile table. */
 const MAX_ROWS = 25;
 
-/** Formats the places that use the most gas themselves, in the chain's gas, and the stacks of failures. */
+/** Formats the places with the highest own gas, in the chain's gas, and the stacks of failures. */
 function profileTable(report: ProfileReport): string {
   const whole = totalGas(report.root);
   const places = gasByPlace(report.root).filter(({ self }) => self !== 0n);

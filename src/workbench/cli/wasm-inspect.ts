@@ -9,7 +9,6 @@ import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CheckExit } from "../../platform/cli/cli-error.ts";
 import { jsonOption } from "../../platform/cli/output-options.ts";
 
-/** `relaywatch wasm`. */
 export function wasmCommand(context: CliContext): Command {
   const inspect = new Command("inspect")
     .description("check a contract's code as the deployed chain does; exits 1 if the chain would refuse it")

@@ -46,7 +46,7 @@ function createWorkbenchModules(parts: ChainParts): AddedModules {
     burnFees: feeBurner.burnFees,
     transfers: {
       within: tokenFactory.escrowMiddleware,
-      // A memo for a contract changes the receiver before the limiter sees it.
+      // The hooks change the receiver of a transfer with a contract's memo before the limiter sees the transfer.
       outside: (application) => ibcHooksMiddleware(application, { ...names, contracts }),
     },
     bindings: bindingsOf({ tokenFactory, feeRefunder, feeBurner, cron }, names),

@@ -1,12 +1,12 @@
-/** Maximum length of a demangled name. With back references, a mangled name can represent a text of any length. */
+/** Maximum length of a demangled name. With back references, a short mangled name can represent a text of any length. */
 const MAX_LENGTH = 2_000;
 /** Maximum nesting depth of a name. */
 const MAX_DEPTH = 100;
 
 /**
- * Returns a Rust function's name as written in its source, without the compiler's hashes. Handles both of Rust's mangling
- * schemes, `_ZN…17h…E` and `_R…`, and names that a linker has already demangled (`a::b::h0123456789abcdef`). Any other name is
- * returned unchanged.
+ * Returns a Rust function's name as in its source, without the compiler's hashes. Handles both of Rust's mangling schemes,
+ * `_ZN…17h…E` and `_R…`, and names that a linker has already demangled (`a::b::h0123456789abcdef`). Returns any other name
+ * unchanged.
  */
 export function demangle(name: string): string {
   const symbol = name.replace(/\.llvm\.[0-9A-F@]+$/, "");
@@ -27,7 +27,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   C: ",",
 };
 
-/** `4core3fmt5Write17h0123456789abcdef` */
+/** Parses for example `4core3fmt5Write17h0123456789abcdef`. */
 function demangleLegacy(text: string): string | undefined {
   const parts: string[] = [];
   for (let at = 0; at < text.length; ) {
@@ -98,7 +98,7 @@ class V0Reader {
   private readonly text: string;
   private at = 0;
   private depth = 0;
-  /** Number of characters read, including through back references. Bounds the work. */
+  /** Number of characters read, including through back references. This number bounds the work. */
   private read = 0;
 
   constructor(text: string) {
@@ -107,7 +107,7 @@ class V0Reader {
 
   symbol(): string {
     const path = this.path(true);
-    // The crate that a generic function was compiled for.
+    // Skip the crate for which a generic function was compiled.
     if (this.at < this.text.length) this.path(true);
     if (this.at < this.text.length) throw new NotMangledError();
     return path;

@@ -3,7 +3,7 @@ import { frameName } from "./profile-formats.ts";
 import { GAS_MULTIPLIER } from "../../localnet/vm/gas.ts";
 import type { GasNode, GasPlace } from "./gas-recorder.ts";
 
-/** VM gas that one place used across the whole profile. */
+/** VM gas that one place used in the whole profile. */
 export interface PlaceGas {
   readonly place: GasPlace;
   readonly name: string;
@@ -16,7 +16,7 @@ export interface PlaceGas {
 
 const totals = new WeakMap<GasNode, bigint>();
 
-/** Returns the gas used by a node and all nodes below it. The tree must be complete, because the sums are cached. */
+/** Returns the gas of a node and all nodes below it. The tree must be complete, because the sums are cached. */
 export function totalGas(node: GasNode): bigint {
   const known = totals.get(node);
   if (known !== undefined) return known;
@@ -25,7 +25,7 @@ export function totalGas(node: GasNode): bigint {
   return total;
 }
 
-/** Adds up the gas of places with the same kind and name. The place that uses the most gas itself comes first. */
+/** Adds up the gas of places with equal kind and name. The place with the highest own gas comes first. */
 export function gasByPlace(root: GasNode): readonly PlaceGas[] {
   const known = new Map<string, PlaceGas>();
   const open = new Set<string>();
@@ -68,14 +68,17 @@ export function percentText(part: bigint, whole: bigint): string {
 
 const WIDTH = 1_000;
 const ROW = 18;
-/** Minimum width; narrower places are omitted. */
+/** Minimum width. Narrower places are omitted. */
 const LEAST_WIDTH = 0.8;
-/** Maximum numbers of rows and places to draw. */
+/** Maximum numbers of drawn rows and places. */
 const MAX_ROWS = 40;
 const MAX_PLACES = 1_500;
 const CHARACTER = 7;
 
-/** Returns part of a profile. `path`: child indices from the root to its outermost place ("2.0.1"); "" for the whole profile. */
+/**
+ * Returns a part of a profile. `path` lists the child indices from the root to the part's outermost place ("2.0.1"); "" selects the
+ * whole profile.
+ */
 export function nodeAt(root: GasNode, path: string): GasNode | undefined {
   const indices = path === "" ? [] : path.split(".").map(Number);
   return indices.reduce<GasNode | undefined>((node, index) => node?.children[index], root);
@@ -91,7 +94,7 @@ interface Box {
 }
 
 /**
- * Renders a profile as a flame graph. Each place's width is proportional to its gas, and it is drawn above the places it called.
+ * Renders a profile as a flame graph. A place's width is proportional to its gas, and it is drawn above the places that it called.
  * `href` returns the link to the part at a path. The graph is hidden from screen readers, because a table contains the same
  * figures.
  */

@@ -6,13 +6,11 @@ import { PROFILE_PATH, type ProfileReport } from "./profile-json.ts";
 import { makeProfile, type ProfileDeps, queryProfile } from "./profile-tx.ts";
 import { createProfiler } from "./profiler.ts";
 
-/** Gas profiles for one chain. */
 export interface GasProfiles {
-  /** Tracer for the chain's application. */
   readonly tracer: GasTracer;
   /** Queries for the chain's node. */
   readonly queries: NonNullable<NodeDeps["queries"]>;
-  /** Reruns a transaction or a query. Throws `ProfileError`. May be called only once the node is ready. */
+  /** Reruns a transaction or a query. Throws `ProfileError`. Call it only once the node is ready. */
   readonly make: (request: ProfileRequest) => ProfileReport;
 }
 

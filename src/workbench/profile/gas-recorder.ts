@@ -1,7 +1,7 @@
 import type { CallTrace, StartTrace, TracedCall } from "../../localnet/vm/call-trace.ts";
 import { demangle } from "./demangle.ts";
 
-/** What a node in a gas profile represents. */
+/** The kind of a node in a gas profile. */
 export type GasPlace =
   /** A transaction or one of its parts. */
   | "step"
@@ -17,12 +17,12 @@ export type GasPlace =
   | "storage"
   | "cost";
 
-/** A place where gas was used. Gas means VM gas: 140,000 units equal one unit of the chain's gas. */
+/** A place that used gas. Gas means VM gas: 140,000 units equal one unit of the chain's gas. */
 export interface GasNode {
   readonly place: GasPlace;
   readonly name: string;
   calls: number;
-  /** Gas used by the place itself, excluding the places below it. Negative only if gas is given back, e.g. by rounding. */
+  /** Gas of the place itself, without the places below it. Negative only if gas is given back, for example by rounding. */
   self: bigint;
   readonly children: GasNode[];
   /** Text of the error that ended the work at this place. */
@@ -31,24 +31,24 @@ export interface GasNode {
 
 /** A failed call into Wasm code. */
 export interface WasmFailure {
-  /** The error in the VM's words. */
+  /** The VM's error text. */
   readonly error: string;
   /** Names of the functions that were running, innermost first. */
   readonly stack: readonly string[];
 }
 
-/** Where a transaction's gas was used. The gas of `root` and all nodes below it adds up to `gasUsed` times 140,000. */
+/** A transaction's gas by place. The gas of `root` and all nodes below it adds up to `gasUsed` times 140,000. */
 export interface GasProfile {
-  /** The chain's gas. */
+  /** In the chain's gas. */
   readonly gasUsed: bigint;
   readonly root: GasNode;
   /** Failed calls into Wasm code, in call order. */
   readonly failures: readonly WasmFailure[];
 }
 
-/** Maximum number of nodes in a profile. The gas of additional places is added up in one node per parent. */
+/** Maximum number of nodes in a profile. One node per parent adds up the gas of further places. */
 const MAX_NODES = 20_000;
-/** Maximum depth of a node. The gas of deeper calls is added up in the same way. */
+/** Maximum depth of a node. The gas of deeper calls is added up in one node per parent too. */
 const MAX_DEPTH = 150;
 /** Maximum number of failures. A transaction ends at its first failure, unless contracts handle it. */
 const MAX_FAILURES = 16;
@@ -56,7 +56,7 @@ const MAX_FAILURES = 16;
 /** Name of the node that collects everything beyond the limits. */
 export const BEYOND = "(deeper or further calls)";
 
-/** Builds the tree for one profile. Places are entered and left in the order of the calls. */
+/** Builds one profile's tree. Places are entered and left in call order. */
 export class GasRecorder {
   readonly root: GasNode;
   readonly failures: WasmFailure[] = [];
@@ -87,10 +87,7 @@ export class GasRecorder {
     this.push(this.isFull() ? this.beyond(parent) : this.append(parent, newNode(place, name)));
   }
 
-  /**
-   * Enters a place that has a single node in its parent, identified by a key that is unique in the parent. `name` is called only
-   * once.
-   */
+  /** Enters a place that has a single node in its parent. `key` is unique in the parent. `name` is called only once. */
   enterMerged(place: GasPlace, key: string | number, name: () => string): void {
     this.push(this.mergedNode(this.current(), place, { key, name }));
   }
@@ -100,7 +97,6 @@ export class GasRecorder {
     this.stack.length = Math.max(depth, 1);
   }
 
-  /** Adds gas to the current place. */
   add(gas: bigint): void {
     this.current().self += gas;
     this.total += gas;
@@ -153,7 +149,9 @@ export class GasRecorder {
     return known;
   }
 
-  /** Returns the node that collects everything beyond the limits. It has no children: inside it, the node itself is returned. */
+  /**
+   * Returns the node that collects everything beyond the limits. Inside it, returns the node itself, because it has no children.
+   */
   private beyond(parent: GasNode): GasNode {
     if (parent.name === BEYOND) return parent;
     const known = this.mergedIn(parent);
@@ -168,8 +166,8 @@ function newNode(place: GasPlace, name: string): GasNode {
 }
 
 /**
- * Maximum number of function calls in one profile, which take about ten seconds. A transaction that uses all of a block's gas
- * could make a thousand times as many calls without doing any work.
+ * Maximum number of function calls in one profile, which take about ten seconds. A transaction that uses all of a block's gas could
+ * make a thousand times as many calls without doing any work.
  */
 const MAX_CALLS = 20_000_000;
 
@@ -180,7 +178,7 @@ export class ProfileTooLargeError extends Error {
   }
 }
 
-/** Returns a function that starts recording the gas of a call. */
+/** Returns a function that starts recording a call's gas. */
 export function recordCalls(recorder: GasRecorder): StartTrace {
   return (call) => new CallProfile(recorder, call);
 }

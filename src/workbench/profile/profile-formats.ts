@@ -5,15 +5,14 @@ import { profileReportJson, type ProfileReport } from "./profile-json.ts";
 
 type ProfileFormat = (typeof PROFILE_FORMATS)[number];
 
-/** Returns the format that a file name implies. */
 export function formatOfFile(file: string): ProfileFormat {
   if (/speedscope(\.json)?$/.test(file)) return "speedscope";
   return /\.(folded|txt)$/.test(file) ? "folded" : "json";
 }
 
 /**
- * Formats a profile. Flame graphs cannot show negative gas, so `speedscope` and `folded` omit gas that is given back, which is
- * less than one unit of the chain's gas per Wasm call. They use VM gas as their unit.
+ * Formats a profile. Flame graphs cannot show negative gas, so `speedscope` and `folded` omit gas that is given back. That is less
+ * than one unit of the chain's gas per Wasm call. Both formats use VM gas as their unit.
  */
 export function formatProfile(report: ProfileReport, format: ProfileFormat, title: string): string {
   switch (format) {
@@ -28,7 +27,6 @@ export function formatProfile(report: ProfileReport, format: ProfileFormat, titl
   }
 }
 
-/** Returns a place's name in a flame graph. */
 export function frameName({ place, name, error }: GasNode): string {
   const kind = place === "host" || place === "wasm" ? `${place} ` : "";
   return `${kind}${name}${error === undefined ? "" : ` (failed: ${error})`}`;
@@ -44,7 +42,7 @@ interface SpeedscopeEvent {
 function speedscope({ root }: ProfileReport, title: string): Readonly<Record<string, unknown>> {
   const frames = new Map<string, number>();
   const events: SpeedscopeEvent[] = [];
-  // Gas of a transaction stays far below 2^53 units.
+  // A transaction's gas stays far below 2^53 units.
   let at = 0;
   const visit = (node: GasNode): void => {
     const name = frameName(node);

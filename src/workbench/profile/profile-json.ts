@@ -5,7 +5,7 @@ import type { GasNode, GasPlace, WasmFailure } from "./gas-recorder.ts";
 /** `abci_query` path for profiles from a local node. Other chains do not serve it. */
 export const PROFILE_PATH = "/relaywatch/profile";
 
-/** The gas used by a transaction or query, broken down by place. */
+/** A transaction's or query's gas by place. */
 export interface ProfileReport {
   /** Null for queries and simulations. */
   readonly height: bigint | null;
@@ -13,13 +13,13 @@ export interface ProfileReport {
   readonly code: number;
   readonly codespace: string;
   readonly log: string;
-  /** Gas in the chain's unit. The gas of all places adds up to this number times 140,000. */
+  /** In the chain's gas. The gas of all places adds up to this number times 140,000. */
   readonly gasUsed: bigint;
   readonly failures: readonly WasmFailure[];
   readonly root: GasNode;
 }
 
-/** Limits the depth that {@link parseProfileReport} accepts. Our own nodes write at most 20,000 places, 150 levels deep. */
+/** Maximum depth that {@link parseProfileReport} accepts. A local node writes at most 20,000 places, 150 levels deep. */
 const MAX_DEPTH = 400;
 
 const PLACES: readonly GasPlace[] = [
@@ -34,7 +34,7 @@ const PLACES: readonly GasPlace[] = [
   "cost",
 ];
 
-/** Returns a report as JSON, which is also the profile format `json`. The gas of places is given as VM gas. */
+/** Returns a report as JSON, which is also the profile format `json`. The gas of places is VM gas. */
 export function profileReportJson(report: ProfileReport): JsonObject {
   const { height, code, codespace, log, gasUsed, failures, root } = report;
   return {
@@ -113,7 +113,7 @@ export function profileRequestJson(request: ProfileRequest): JsonObject {
   return { ...request };
 }
 
-/** Parses a request. Returns undefined for anything else. */
+/** Returns undefined for anything but a request. */
 export function parseProfileRequest(value: unknown): ProfileRequest | undefined {
   if (!isRecord(value)) return undefined;
   const { kind, hash, tx, path, request } = value;

@@ -34,19 +34,22 @@ export type ProfileErrorFacts =
 /** Thrown when a profile cannot be made. */
 export class ProfileError extends CodedError<ProfileErrorFacts> {}
 
-/** A node's application and blocks, and the profiler that the application reports to. */
+/** A node's application and blocks, and the profiler to which the application reports. */
 export interface ProfileDeps {
   readonly app: Pick<Application, "rerun" | "simulate" | "query">;
   readonly store: BlockStore;
-  /** Processor time allowed for an unprofiled query or simulation. */
+  /** Processor time allowed for a query or simulation without a profile. */
   readonly queryTimeMs: number;
   readonly profiler: Profiler;
 }
 
-/** Profiling takes longer than the work itself. As the chain makes no blocks until it ends, it gets only twice a query's time. */
+/**
+ * Profiling takes longer than the work itself. Profiling gets only twice a query's time, because the chain makes no blocks until it
+ * ends.
+ */
 const PROFILE_TIME = 2;
 
-/** Makes a profile by rerunning the transaction or query, without changing any state. Throws {@link ProfileError}. */
+/** Reruns the transaction or query without changing any state, and makes its profile. Throws {@link ProfileError}. */
 export function makeProfile(request: ProfileRequest, deps: ProfileDeps): ProfileReport {
   const { app, profiler, queryTimeMs } = deps;
   const deadline = createDeadline(PROFILE_TIME * queryTimeMs);
@@ -91,7 +94,7 @@ export function profileSimulation(
 }
 
 /**
- * Reruns a block, profiling its last transaction. Returns undefined if the state before the block is not stored, or if the block
+ * Reruns a block and profiles its last transaction. Returns undefined if the state before the block is not stored, or if the block
  * has no gas left for the transaction.
  */
 export function profileLastTx(
@@ -136,7 +139,7 @@ function profileOfTx(hash: Uint8Array, deps: ProfileDeps, interrupt: Interrupt):
   return reportOf({ ...profiled, result: tx.result }, height);
 }
 
-/** Returns a block's request with the transactions up to `index`, or undefined if parts of the block are not stored. */
+/** Returns a block's request with the transactions up to `index`; undefined if parts of the block are not stored. */
 function blockUpTo(store: BlockStore, height: bigint, index: number): FinalizeBlockRequest | undefined {
   const block = store.block(height);
   if (block === undefined) return undefined;
@@ -147,7 +150,7 @@ function blockUpTo(store: BlockStore, height: bigint, index: number): FinalizeBl
 function requestOf(store: BlockStore, { header, txs, lastCommit }: StoredBlock): FinalizeBlockRequest {
   const { height, timeNs, proposerAddress, nextValidatorsHash } = header;
   const signed = signersOf(lastCommit);
-  // No set signs before the first block.
+  // No validator set signs before the first block.
   const voters = validatorsAt(store, height - 1n)?.validators ?? [];
   return {
     height,
@@ -159,7 +162,7 @@ function requestOf(store: BlockStore, { header, txs, lastCommit }: StoredBlock):
   };
 }
 
-/** A profile is useful only if the transactions had the same results as in their block. */
+/** Throws unless the rerun transactions have the same results as in their block. Otherwise the profile would be useless. */
 function requireSame(store: BlockStore, height: bigint, results: readonly TxResult[]): void {
   const isSame = results.every((result, index) => {
     const stored = store.txResult(height, index);
@@ -185,7 +188,7 @@ function reportOf(
   return { height, code, codespace, log, ...profile };
 }
 
-/** Answers an `abci_query` on {@link PROFILE_PATH}, with both request and response in JSON. */
+/** Answers an `abci_query` on {@link PROFILE_PATH}. The request and the response are JSON. */
 export function queryProfile(
   { data }: QueryRequest,
   profile: (request: ProfileRequest) => ProfileReport,

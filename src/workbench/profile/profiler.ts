@@ -6,13 +6,13 @@ import { errorText } from "../../platform/base/errors.ts";
 import { recordCalls } from "./gas-recorder.ts";
 import { type GasProfile, GasRecorder } from "./gas-recorder.ts";
 
-/** The result of a rerun transaction or query, and where its gas was used. */
+/** The result of a rerun transaction or query, and its gas by place. */
 export interface Profiled<T> {
   readonly result: T;
   readonly profile: GasProfile;
 }
 
-/** Breaks down a transaction's gas by place, on request. It does not change any result. */
+/** Breaks down a transaction's gas by place, on request. It changes no result. */
 export interface Profiler {
   /** The tracer to which the state machine reports. */
   readonly tracer: GasTracer;

@@ -2,16 +2,16 @@ import type { PanelLink } from "./links.ts";
 import type { Severity } from "../severity.ts";
 import type { Times } from "./times.ts";
 
-/** An alert's component: its label `component`. */
+/** The value of an alert's label `component`. */
 export type Component = "oracle-watchdog" | "oracle-raw" | "icq-relayer" | "relaywatch";
 
-/** Values of one series in a test. `$` in `series` is replaced with the labels of the component's target. */
+/** Values of one series in a test. The labels of the component's target replace `$` in `series`. */
 export interface SeriesCase {
-  /** "app_prices{$,ticker=\"btc/usd\"}". */
+  /** For example "app_prices{$,ticker=\"btc/usd\"}". */
   readonly series: string;
-  /** First value, 0 by default. With `clock`, seconds from now. In the second phase, the last value by default. */
+  /** First value. Default: 0. With `clock`, seconds from now. In the second phase, the default is the last value. */
   readonly from?: number;
-  /** Increase per minute, 0 by default. */
+  /** Increase per minute. Default: 0. */
   readonly step?: number;
   /** Added to the value after the first minute. */
   readonly jump?: number;
@@ -30,51 +30,47 @@ export interface AlertCase {
   readonly trueAfter?: string;
   /** Time within which the alert is resolved. Default: 15m. */
   readonly resolves?: string;
-  /** Why this situation cannot be created at any time in a real Prometheus; promtool can create it. */
+  /** Why a real Prometheus cannot reproduce this situation at any time. Only promtool can. */
   readonly onlyPromtool?: string;
 }
 
 /** One alerting rule. The rules, test cases, inhibitions and generated runbook sections are derived from it. */
 export interface AlertSpec {
-  /** Kebab-case. Name of the runbook in `alerts/runbooks`; alerts reporting the same problem from different metrics share it. */
+  /** Kebab-case. Name of the runbook in `alerts/runbooks`. Alerts that report one problem from different metrics share it. */
   readonly name: string;
-  /** Name in Prometheus and Alertmanager, CamelCase. */
+  /** CamelCase name in Prometheus and Alertmanager. */
   readonly alert: string;
   readonly component: Component;
-  /** "none": no person is notified. */
+  /** "none" notifies nobody. */
   readonly severity: Severity | "none";
-  /** One sentence, the same for all alerts with this name. */
+  /** One sentence, equal for all alerts with this name. */
   readonly summary: string;
-  /** Full sentences, which may contain Prometheus templates. */
+  /** Full sentences. The sentences may contain Prometheus templates. */
   readonly description: string;
-  /** What the problem costs, in full sentences. */
+  /** The problem's consequences and cost, in full sentences. */
   readonly impact: string;
   readonly expr: (times: Times) => string;
-  /** How long the expression must be true: "5m". */
+  /** How long the expression must be true, for example "5m". */
   readonly for: string;
-  /** The panel that shows the cause. */
   readonly cause: PanelLink;
-  /** Names of the alerts that this one causes. */
   readonly inhibits: readonly string[];
-  /** Labels shared by an alert and the alerts that it causes. */
+  /** Labels that an alert shares with the alerts that it causes. */
   readonly scope: readonly string[];
   /** Undefined if the alert always fires. */
   readonly example: AlertCase | undefined;
 }
 
-/** An alert about the monitoring itself, without the fields that all such alerts share. */
+/** An alert about the monitoring itself, without the fields that all these alerts share. */
 export type SelfAlert = Omit<AlertSpec, "alert" | "component" | "inhibits" | "scope"> & {
   readonly inhibits?: readonly string[];
 };
 
-/** A recording rule. */
 export interface RecordSpec {
   readonly record: string;
   readonly expr: (times: Times) => string;
   readonly labels?: Readonly<Record<string, string>>;
 }
 
-/** A group of rules, evaluated in order. */
 export interface GroupSpec {
   readonly name: string;
   readonly interval?: string;
@@ -82,7 +78,7 @@ export interface GroupSpec {
   readonly alerts: readonly AlertSpec[];
 }
 
-/** Labels for each component's target, which replace `$` in a {@link SeriesCase}. `place` distinguishes targets. */
+/** Labels of each component's target, which replace `$` in a {@link SeriesCase}. `place` distinguishes targets. */
 export function placeLabels(component: Component, place: string): Readonly<Record<string, string>> {
   if (component === "icq-relayer") return { job: place, instance: place };
   if (component === "relaywatch") return { job: "oracle-watchdog", instance: place };
@@ -90,7 +86,7 @@ export function placeLabels(component: Component, place: string): Readonly<Recor
   return { job, instance: `${place}:26660`, chain_id: place, validator: "default" };
 }
 
-/** Alert name for an alert outside the watchdog's table: "relayer-dead-letters" is "IcqRelayerDeadLetters". */
+/** Returns the Prometheus name of an alert outside the watchdog's table: "relayer-dead-letters" becomes "IcqRelayerDeadLetters". */
 export function alertNameOf(name: string): string {
   const words = name.split("-").map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`);
   return words[0] === "Relayer" ? `Icq${words.join("")}` : words.join("");

@@ -2,13 +2,13 @@ import { z } from "zod";
 import { HOUR_MS } from "../../base/time.ts";
 import { httpUrlField, issueText } from "../../config/config-fields.ts";
 
-/** Where the runbooks are served. Each installation replaces this URL, as shown in `alerts/README.md`. */
+/** The URL that serves the runbooks. Each installation replaces it, as `alerts/README.md` shows. */
 const RUNBOOKS_URL = "https://runbooks.example/";
 
-/** Grafana's root URL. Each installation replaces this URL, as shown in `alerts/README.md`. */
+/** Grafana's root URL. Each installation replaces it, as `alerts/README.md` shows. */
 const GRAFANA_URL = "https://grafana.example/";
 
-/** Dashboard uids. They appear in links, so they do not change. */
+/** Dashboard uids. Uids appear in links, so they do not change. */
 export const DASHBOARDS = {
   overview: "relaywatch-overview",
   paid: "relaywatch-am-i-paid",
@@ -21,7 +21,6 @@ export const DASHBOARDS = {
   process: "relaywatch-process",
 } as const;
 
-/** Returns the URL of a runbook. */
 export function runbookUrl(name: string): string {
   return `${RUNBOOKS_URL}${name}.md`;
 }
@@ -32,7 +31,7 @@ export interface PanelLink {
   readonly panel: string;
 }
 
-/** Causes by alert name: the first matching pattern wins. */
+/** Panels that show causes, by a pattern of alert names. The first matching pattern applies. */
 export type PanelsByAlert = readonly (readonly [alert: RegExp, link: PanelLink])[];
 
 /** Returns the panel that shows an alert's cause. Throws if there is none. */
@@ -42,14 +41,14 @@ export function causeOf(alert: string, panels: PanelsByAlert): PanelLink {
   return found;
 }
 
-/** Returns the id for the panel or row with this title: links stay valid when panels move. */
+/** Returns the id of the panel or row with this title. Links stay valid when panels move. */
 export function panelId(title: string): number {
   let id = 0;
   for (const character of title) id = (id * 31 + (character.codePointAt(0) ?? 0)) % 1_000_003;
   return id + 1;
 }
 
-/** Returns a panel's path below Grafana's root, with a query to which variables and times can be added. */
+/** Returns a panel's path below Grafana's root, with a query to which you can add variables and times. */
 export function panelPath({ dashboard, panel }: PanelLink): string {
   return `d/${dashboard}?viewPanel=${panelId(panel)}`;
 }
@@ -57,7 +56,6 @@ export function panelPath({ dashboard, panel }: PanelLink): string {
 /** Time range of a dashboard around an alert. */
 export const AROUND_ALERT_MS = { before: 2 * HOUR_MS, after: HOUR_MS } as const;
 
-/** Dashboard variables by alert label. */
 const VARIABLES = new Map([
   ["job", "job"],
   ["instance", "instance"],
@@ -66,15 +64,15 @@ const VARIABLES = new Map([
   ["connection_id", "connection"],
 ]);
 
-/** Prometheus template: the evaluation time plus `offsetMs`, in milliseconds. */
+/** Returns a Prometheus template for the evaluation time plus `offsetMs`, in milliseconds. */
 function timeTemplate(offsetMs: number): string {
   const sign = offsetMs < 0 ? "-" : "+";
   return `{{ query "(time() ${sign} ${Math.abs(offsetMs) / 1000}) * 1000" | first | value | printf "%.0f" }}`;
 }
 
 /**
- * Returns the URL of the panel that shows an alert's cause, as a Prometheus template that fills in the labels in `scope` and the
- * time of the last evaluation.
+ * Returns the URL of the panel that shows an alert's cause. The URL is a Prometheus template that fills in the labels in `scope`
+ * and the time of the last evaluation.
  */
 export function causeUrl(cause: PanelLink, scope: readonly string[]): string {
   const variables = scope.flatMap((label) => {
@@ -85,22 +83,20 @@ export function causeUrl(cause: PanelLink, scope: readonly string[]): string {
   return `${GRAFANA_URL}${panelPath(cause)}${variables.join("")}&from=${timeTemplate(-before)}&to=${timeTemplate(after)}`;
 }
 
-/** Returns the URL of the runbook folder. */
 export function runbooksUrl(): string {
   return RUNBOOKS_URL;
 }
 
-/** The daemons' pages, for links in dashboards. Each installation replaces these URLs, as shown in `dashboards/README.md`. */
+/** The daemons' pages, for links in dashboards. Each installation replaces these URLs, as `dashboards/README.md` shows. */
 export const DAEMON_PAGES = {
   watchdog: { title: "Oracle watchdog", url: "https://watchdog.example/" },
   relayer: { title: "Relayer", url: "https://relayer.example/" },
   localnet: { title: "Localnet", url: "https://localnet.example/" },
 } as const;
 
-/** One of {@link DAEMON_PAGES}. */
 export type DaemonPage = keyof typeof DAEMON_PAGES;
 
-/** Public URLs of related services, each with a trailing slash. An absent URL is unknown. */
+/** Public URLs of related services, each with a trailing slash. Absent if unknown. */
 export interface PublicLinks {
   readonly watchdog?: string;
   readonly relayer?: string;
@@ -109,7 +105,6 @@ export interface PublicLinks {
   readonly grafana?: string;
 }
 
-/** `links` section of a daemon's configuration. */
 export const linksSchema = z
   .strictObject({
     watchdog: linkField("http://127.0.0.1:9998/").describe(
@@ -149,7 +144,7 @@ const TEXTS = [
   ["status_page", "public status page"],
 ] as const satisfies readonly (readonly [keyof PublicLinks, string])[];
 
-/** Returns the daemons and the localnet whose URLs are known, except `own`: the services with an overview. */
+/** Returns the services with an overview: the daemons and the localnet whose URLs are known, except `own`. */
 export function neighboursOf(
   links: PublicLinks,
   own: DaemonPage | undefined,

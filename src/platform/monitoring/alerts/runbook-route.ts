@@ -7,7 +7,7 @@ import { packageFolder } from "../../process/build-info.ts";
 /** Runbook folder in the repository and in the package. */
 export const RUNBOOK_FOLDER = "alerts/runbooks";
 
-/** The start of a runbook: what its alert says about itself. Links are in Markdown. */
+/** The start of a runbook, which its alert provides. Links are in Markdown. */
 export interface RunbookHead {
   /** Without a full stop. */
   readonly title: string;
@@ -20,11 +20,11 @@ export function runbookHead({ title, meaning, impact }: RunbookHead): string {
   return [`# ${title}`, "## Meaning", meaning, "## Impact", impact].join("\n\n");
 }
 
-/** A runbook file: handwritten text between two sections written by `npm run generate`. */
+/** A runbook file: handwritten text between two sections that `npm run generate` writes. */
 const SECTIONS =
   /^<!-- begin generated: alert -->\n[\s\S]*?^<!-- end generated: alert -->\n(?<written>[\s\S]*?)^<!-- begin generated: rule -->\n[\s\S]*?^<!-- end generated: rule -->$/m;
 
-/** Returns the handwritten part of a runbook file. Undefined if a marker of its generated sections is missing. */
+/** Returns the handwritten part of a runbook file; undefined if a marker of its generated sections is missing. */
 export function writtenPart(file: string): string | undefined {
   return SECTIONS.exec(file)?.groups?.["written"]?.trim();
 }
@@ -36,14 +36,14 @@ export function withoutTemplates(description: string): string {
     .replaceAll(/\{\{ \$value[^}]*\}\}/g, "…");
 }
 
-/** Path of a daemon's own copy of a runbook, relative to the root of its page. */
+/** Returns the path of a daemon's own copy of a runbook, relative to the root of its page. */
 export function runbookPath(name: string): string {
   return `runbooks/${name}.md`;
 }
 
-/** What a daemon adds about its alert around the handwritten part of the runbook. */
+/** The parts that a daemon adds before and after the handwritten part of its alert's runbook. */
 export interface ServedRunbook extends RunbookHead {
-  /** When the alert fires. Absent if the daemon does not evaluate it itself. */
+  /** The condition under which the alert fires. Absent if the daemon does not evaluate the alert itself. */
   readonly rule?: string;
 }
 
@@ -56,8 +56,8 @@ export const RUNBOOK_DEFINITION = getText(
 );
 
 /**
- * Creates `GET /runbooks/NAME.md`: runbooks as text, so links to them work without another server. Runbooks that are not in
- * `runbooks` come from the package, so one address serves them all.
+ * Creates `GET /runbooks/NAME.md`: runbooks as text, so that links to them need no other server. A runbook that is not in
+ * `runbooks` comes from the package, so one address serves all runbooks.
  */
 export function runbookRoute(runbooks: ReadonlyMap<string, ServedRunbook>): ApiRoute {
   return serveRoute(RUNBOOK_DEFINITION, async ({ params }) => {
@@ -73,7 +73,7 @@ export function runbookRoute(runbooks: ReadonlyMap<string, ServedRunbook>): ApiR
   });
 }
 
-/** Returns the package's runbook `name`, with what the daemon says about its own alert. */
+/** Returns the package's runbook `name`, with the parts that the daemon adds about its own alert. */
 async function runbookText(name: string, own: ServedRunbook | undefined): Promise<string> {
   const path = join(packageFolder(), RUNBOOK_FOLDER, `${name}.md`);
   const file = await readFile(path, "utf8");

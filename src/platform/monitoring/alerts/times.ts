@@ -1,21 +1,19 @@
 import { MINUTE_MS } from "../../base/time.ts";
 import { durationText, parseDurationMs } from "../../config/setting-texts.ts";
 
-/** Converts a duration in a rule, "5m", to the duration in the rule file. */
+/** Converts a duration in a rule, for example "5m", to the duration in the rule file. */
 export type Times = (duration: string) => string;
 
-/** Real times. */
 export const REAL_TIMES: Times = (duration) => duration;
 
 /** Times for a test with real programs: one sixtieth, within bounds that allow a scrape every second. */
 export const SHORT_TIMES: Times = (duration) => {
   if (duration === "0s") return duration;
-  // Look-back window for a series that ended.
+  // The window in which a rule finds a series that has ended.
   if (duration === "1d") return "1m";
   return durationText(Math.min(12_000, Math.max(6000, Math.round(toMs(duration) / 60))));
 };
 
-/** Converts a duration to minutes. */
 export function toMinutes(duration: string): number {
   return toMs(duration) / MINUTE_MS;
 }

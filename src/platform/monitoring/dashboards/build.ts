@@ -22,7 +22,7 @@ import type {
 
 const TAG = "relaywatch";
 
-/** Returns a dashboard's JSON: keys are sorted, and nothing depends on when or where it is generated. */
+/** Returns a dashboard's JSON. Keys are sorted, and nothing depends on the time or place of generation. */
 export function dashboardJson(spec: DashboardSpec): string {
   const builder = new dashboards.DashboardBuilder(spec.title)
     .uid(spec.uid)
@@ -147,7 +147,6 @@ function unitOf(unit: PanelSpec["unit"]): string {
   return UNITS[unit] ?? unit;
 }
 
-/** Returns a panel's builder. */
 function panelBuilder(spec: PanelSpec): AnyPanel {
   const panel = ofKind(spec)
     .title(spec.title)
@@ -212,8 +211,8 @@ const STAT_TEXT = {
 };
 
 /**
- * Creates a table with columns in the given order; queries aggregate to the columns' labels. At Grafana's default of 150 pixels
- * per column, the last of nine columns is cut off on a 1280-pixel screen.
+ * Creates a table with columns in the given order. Queries aggregate to the columns' labels. With Grafana's default of 150 pixels
+ * per column, a 1280-pixel screen cuts off the last of nine columns.
  */
 function table({ columns = [], queries, isList }: PanelSpec): TableBuilder {
   const names = columns.map(({ label, title }) => [label, title] as const);
@@ -303,7 +302,7 @@ interface ValueProperty {
   readonly value: unknown;
 }
 
-/** A property of a panel plugin in an override. The compiler checks its name and value against the SDK's types. */
+/** Creates a panel plugin's property in an override. The compiler checks its name and value against the SDK's types. */
 function property<Options, Name extends string & keyof Options>(
   name: Name,
   value: NonNullable<Options[Name]>,
@@ -335,7 +334,7 @@ function lines({ limits, logAxis, unit, range }: PanelSpec): GraphBuilder {
     builder.scaleDistribution(
       new common.ScaleDistributionConfigBuilder().type(common.ScaleDistribution.Log).log(10),
     );
-  // Without it, the noise of a value that stays fills the panel. Ratios are near 1 or near 0, heights far from 0.
+  // Without it, the noise of a constant value fills the panel. Ratios are near 1 or near 0, heights far from 0.
   else if (unit !== "percentunit" && unit !== "none" && range === undefined) builder.axisSoftMin(0);
   if (limits === undefined) return builder;
   return builder.overrideByRegexp(`/${limits.source}/`, [
@@ -344,7 +343,7 @@ function lines({ limits, logAxis, unit, range }: PanelSpec): GraphBuilder {
   ]);
 }
 
-/** Words for states, with grey for unknown, and a word for values that are more than enough. */
+/** Maps states to words, unknown states to grey, and values that are more than enough to a word. */
 function mappings({ kind, states = [], enough, emptyText }: PanelSpec): dashboards.ValueMapping[] {
   const words: dashboards.ValueMapping[] =
     states.length === 0
@@ -361,7 +360,7 @@ function mappings({ kind, states = [], enough, emptyText }: PanelSpec): dashboar
       : [
           {
             type: dashboards.MappingType.RangeToText,
-            // A text of its own keeps the colour of the thresholds.
+            // A separate text keeps the colour of the thresholds.
             options: { from: enough[0], to: null, result: { text: enough[1], index: states.length } },
           },
         ];

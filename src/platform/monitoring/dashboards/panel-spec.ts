@@ -2,8 +2,8 @@ import type { DaemonPage } from "../alerts/links.ts";
 import { SEVERITIES, type Severity } from "../severity.ts";
 
 /**
- * Grafana's units (a label is a `string`: with the panel's unit, query 1 would be "1 blocks"), and our own: `NTRN` for a million
- * base units of the fee denom, `blocks`, `days`, `results/s`, `gas` and `gas/s`.
+ * Grafana's units, and this project's own: `NTRN` for a million base units of the fee denom, `blocks`, `days`, `results/s`, `gas`
+ * and `gas/s`. A label is a `string`, because with the panel's unit, query 1 would be "1 blocks".
  */
 type Unit =
   | "percentunit"
@@ -22,12 +22,11 @@ type Unit =
   | "gas/s"
   | "results/s";
 
-/** One query of a panel. */
 export interface QuerySpec {
   readonly expr: string;
   /** Legend, with `{{label}}`. */
   readonly legend: string;
-  /** Unit of the query's values, if it differs from the panel's. */
+  /** Unit of the query's values if it differs from the panel's. */
   readonly unit?: Unit;
 }
 
@@ -38,7 +37,6 @@ export type StateSpec = readonly [value: number, text: string, color: string];
 export interface ColumnSpec {
   readonly label: string;
   readonly title: string;
-  /** Colours for the column's texts. */
   readonly colors?: Readonly<Record<string, string>>;
   /** Words for the column's texts. A link still gets the original text. */
   readonly words?: Readonly<Record<string, string>>;
@@ -46,7 +44,7 @@ export interface ColumnSpec {
   readonly states?: readonly StateSpec[];
   /** Colours for the column's numbers. */
   readonly steps?: ColorSteps;
-  /** Where a click on a cell leads: to the alert's runbook, or to a dashboard with this variable set to the cell. */
+  /** Target of a click on a cell: the alert's runbook, or a dashboard with this variable set to the cell. */
   readonly leadsTo?: "runbook" | { readonly dashboard: string; readonly variable: string };
   readonly unit?: Unit;
   readonly decimals?: number;
@@ -61,7 +59,7 @@ export type ColorSteps = readonly (readonly [string, number | undefined])[];
 export interface PanelSpec {
   readonly kind: "stat" | "graph" | "table" | "timeline";
   readonly title: string;
-  /** What the panel means, and what to do if the value is bad. */
+  /** The panel's meaning, and the action if the value is bad. */
   readonly description: string;
   readonly unit: Unit;
   /** Of 24 columns. */
@@ -70,24 +68,24 @@ export interface PanelSpec {
   readonly decimals?: number;
   /** Lower and upper ends of the axis. */
   readonly range?: readonly [number, number];
-  /** Logarithmic axis, for values that span several orders of magnitude. */
+  /** Logarithmic axis, for values over several orders of magnitude. */
   readonly logAxis?: true;
   readonly colors?: ColorSteps;
   /** Words and colours for values. A timeline needs them because its default colours are heat-map colours. */
   readonly states?: readonly StateSpec[];
-  /** Values from this one up are shown as this text, because an estimate in centuries is meaningless. */
+  /** The panel shows this text for values from `from` upward, because an estimate in centuries is meaningless. */
   readonly enough?: readonly [from: number, text: string];
   /** Series that are limits, drawn as dashed lines. */
   readonly limits?: RegExp;
   /** A stat shows its series name too. */
   readonly show?: "name and value";
-  /** The panel always shows this much time before now, regardless of the dashboard's range. */
+  /** The panel always shows this much time before now, whatever the dashboard's range. */
   readonly last?: "6h" | "1h";
-  /** Uid of the dashboard that opens on a click on a number. */
+  /** Uid of the dashboard that a click on a number opens. */
   readonly leadsTo?: string;
   /** Text that Grafana shows if the panel has no data, because all is well or a component is not in use. */
   readonly emptyText?: string;
-  /** A table's columns, in this order: the labels to which its queries aggregate, and the value. */
+  /** A table's columns in order: the labels to which its queries aggregate, and the value. */
   readonly columns?: readonly ColumnSpec[];
   /** A table without column headings and without a box, for data that is normally empty. An empty table takes one line. */
   readonly isList?: true;
@@ -99,7 +97,7 @@ export interface PanelSpec {
 export interface RowSpec {
   readonly title: string;
   readonly panels: readonly PanelSpec[];
-  /** Collapsed even as the second row, because its panels need a component that not everybody has. */
+  /** Collapses even the second row, because its panels need a component that not everybody has. */
   readonly closed?: true;
 }
 
@@ -112,11 +110,9 @@ export interface VariableSpec {
   readonly from: string;
   /** One value only. */
   readonly single?: true;
-  /** The values are numbers. */
   readonly numeric?: true;
 }
 
-/** A dashboard. */
 export interface DashboardSpec {
   readonly uid: string;
   readonly file: string;
@@ -125,15 +121,13 @@ export interface DashboardSpec {
   readonly variables: readonly VariableSpec[];
   /** Default range: this month, or the last hours. */
   readonly range: "month" | "hours";
-  /** Expression whose values are restart times in milliseconds, and expression for firing alerts. */
+  /** Expressions for restart times in milliseconds and for firing alerts. */
   readonly restarts: string;
   readonly alerts: string;
   readonly rows: readonly RowSpec[];
-  /** Daemon pages to which the dashboard links. */
   readonly pages: readonly DaemonPage[];
 }
 
-/** Returns a query. */
 export function query(expr: string, legend: string, unit?: QuerySpec["unit"]): QuerySpec {
   return { expr, legend, ...(unit === undefined ? {} : { unit }) };
 }
@@ -149,7 +143,7 @@ export function upOrDown(up: string, down: string): readonly StateSpec[] {
 /** Selects the processes chosen with {@link processVariables}. */
 export const PROCESSES = 'job=~"$job",instance=~"$instance"';
 
-/** The variables for processes, taken from a metric that every process has. */
+/** Returns the variables for processes. Their values come from a metric that every process exports. */
 export function processVariables(metric: string): readonly VariableSpec[] {
   return [
     { name: "job", label: "Job", metric, from: "job" },
@@ -158,8 +152,8 @@ export function processVariables(metric: string): readonly VariableSpec[] {
 }
 
 /**
- * Returns an expression that converts a metric with the label `state`, which is 1 for the current state, to the state's number in
- * `states`, with one row for each value of the labels in `by`.
+ * Returns an expression that converts a metric with the label `state` to the number of the current state in `states`. The metric is
+ * 1 for the current state. The result has one row for each value of the labels in `by`.
  */
 export function stateCode({
   metric,
@@ -178,22 +172,20 @@ export function stateCode({
   return `max by (${by}) (${states.map(one).join(" or ")})`;
 }
 
-/** Red from 1 up. */
 export const BAD_ABOVE_ZERO: ColorSteps = [
   ["green", undefined],
   ["red", 1],
 ];
 
 /**
- * Returns the restart annotation for these jobs: the time is the metric's value, so a restart is marked however long it took, up
- * to a day. The start time is computed from the kernel's clock, so it varies by a second without a restart.
+ * Returns these jobs' restart annotation. The annotation's time is the metric's value, so it marks a restart that took up to a day.
+ * The kernel's clock provides the start time, which varies by a second without a restart.
  */
 export function restartsOf(selector: string): string {
   const start = `process_start_time_seconds{${selector}}`;
   return `(${start} > min_over_time(${start}[1d]) + 2) * 1000`;
 }
 
-/** Returns a panel that shows one number. */
 export function stat(
   title: string,
   queries: readonly QuerySpec[],
@@ -202,7 +194,6 @@ export function stat(
   return { kind: "stat", title, queries, width: 4, ...more };
 }
 
-/** Returns a full-width table. */
 export function table(
   title: string,
   expressions: readonly string[],
@@ -211,7 +202,6 @@ export function table(
   return { kind: "table", title, queries: expressions.map((expr) => query(expr, "")), width: 24, ...more };
 }
 
-/** Returns a panel whose rows show states over time. */
 export function timeline(
   title: string,
   queries: readonly QuerySpec[],
@@ -223,7 +213,6 @@ export function timeline(
   return { kind: "timeline", title, queries, width: 12, unit: "none", ...more };
 }
 
-/** Returns a panel with lines over time. */
 export function graph(
   title: string,
   queries: readonly QuerySpec[],
@@ -236,7 +225,6 @@ export function graph(
 export const STATE_WIDTH = 80;
 export const SINCE_WIDTH = 145;
 
-/** Severity colours in tables. */
 export const SEVERITY_COLORS = { critical: "red", warning: "orange", info: "blue" } as const;
 
 /** Returns the dashboard with a title in place of each alert's name. `titles` maps names to titles. */
@@ -253,8 +241,8 @@ export function withAlertTitles(
 
 /**
  * Returns a list of alerts sorted by state, then by severity, then oldest first, because the oldest alert is often the cause.
- * `times` selects, for one state and severity, the time in seconds at which each alert entered that state. The list takes one
- * line if it is empty.
+ * `times` selects, for one state and severity, the time in seconds at which each alert entered that state. An empty list takes one
+ * line.
  */
 export function alertList(
   states: readonly string[],
@@ -277,10 +265,10 @@ export function alertList(
   };
 }
 
-/** Returns a list of Prometheus' own alerts. `selector` selects them, and `except` may be "unless …". */
+/** Returns a list of Prometheus's own alerts. `selector` selects them, and `except` may be "unless …". */
 export function ruleAlerts(selector: string, place: readonly ColumnSpec[], except = ""): PanelSpec {
   const labels = ["alertstate", "severity", "runbook", ...place.map(({ label }) => label)];
-  // Two components can report the same: the first one to see it counts.
+  // Two components can report the same alert. The first report determines its start.
   const since = (state: string, severity: Severity): string =>
     `min by (${labels.join(", ")}) (ALERTS{${selector},alertstate="${state}",severity="${severity}"} * ignoring(alertstate) group_left() ALERTS_FOR_STATE{${selector},severity="${severity}"}${except})`;
   return alertList(["firing", "pending"], since, {

@@ -18,7 +18,7 @@ const NO_CHANNEL = "No channel is configured";
 /** Prefixes of the daemons that can reload their configuration. */
 const CONFIG = `__name__=~"(relaywatch_relayer|${W})_config_last_reload`;
 
-/** Rows in one timeline: configuration, state and clock have their own numbers. */
+/** All rows of one timeline share these values. Configuration, state and clock each use different numbers. */
 const STORED: readonly StateSpec[] = [
   [0, "reload failed, previous settings in use", "red"],
   [1, "loaded", "green"],
@@ -28,7 +28,6 @@ const STORED: readonly StateSpec[] = [
   [5, "believed", "green"],
 ];
 
-/** The process dashboard. */
 export const PROCESS: DashboardSpec = {
   uid: DASHBOARDS.process,
   pages: ["watchdog", "relayer", "localnet"],

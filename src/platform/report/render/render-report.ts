@@ -1,7 +1,7 @@
 import { stringifyJson } from "../../base/json.ts";
 import type { Report, ReportBlock, ReportColumn, ReportFormat, Spark } from "../document.ts";
 
-/** Formats a report. The text ends with a line break. */
+/** The returned text ends with a line break. */
 export function renderReport(report: Report, format: ReportFormat): string {
   switch (format) {
     case "text":
@@ -15,7 +15,6 @@ export function renderReport(report: Report, format: ReportFormat): string {
   }
 }
 
-/** File extensions by format. */
 export const FILE_ENDINGS: Readonly<Record<ReportFormat, string>> = {
   text: "txt",
   markdown: "md",
@@ -26,7 +25,7 @@ export const FILE_ENDINGS: Readonly<Record<ReportFormat, string>> = {
 /** Maximum length of a text line. */
 const WIDTH = 100;
 
-/** Formats a report for a terminal: lines of at most 100 characters, except that tables may be wider. */
+/** Formats a report for a terminal. Lines have at most 100 characters, but tables may be wider. */
 function renderText({ title, blocks }: Report): string {
   const parts = [`${printable(title)}\n${"=".repeat(title.length)}`, ...blocks.map(textBlock)];
   return `${parts.join("\n\n")}\n`;
@@ -84,7 +83,7 @@ function wrap(text: string, width: number, indent = ""): string {
   return [...lines, line].join("\n");
 }
 
-/** Replaces control characters: texts from other programs must not control the terminal. */
+/** Replaces control characters, so that texts from other programs cannot control the terminal. */
 function printable(text: string): string {
   return text.replaceAll(/\p{Cc}/gu, "?");
 }
@@ -95,7 +94,7 @@ function renderCsv({ csv }: Report): string {
 }
 
 function cell(text: string): string {
-  // A spreadsheet reads a cell that begins with one of these characters as a formula. A number is unchanged.
+  // A spreadsheet reads a cell that begins with one of these characters as a formula. Numbers stay unchanged.
   const safe = /^[=+\-@\t\r]/.test(text) && !/^-?\d+(?:\.\d+)?$/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
@@ -134,7 +133,6 @@ function markdownRow(cells: readonly string[]): string {
   return `| ${cells.join(" | ")} |`;
 }
 
-/** Escapes characters that have a meaning in markdown or HTML. */
 function escapeMarkdown(text: string): string {
   return text.replaceAll(/\p{Cc}/gu, " ").replaceAll(/[\\`*_[\]<>|#]/g, (character) => `\\${character}`);
 }

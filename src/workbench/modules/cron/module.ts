@@ -41,7 +41,7 @@ import {
   SCHEDULES_PREFIX,
 } from "./schedules.ts";
 
-/** The module, including its custom messages for contracts. */
+/** The module and its custom messages for contracts. */
 export interface CronModule extends ChainModule {
   /** Runs a contract's custom message for this module. Returns undefined for any other message. */
   readonly handleCustomMessage: (
@@ -127,7 +127,7 @@ function requireAuthority(signer: string, { authority }: Keepers): void {
     throw ErrInvalidRequest(`invalid authority; expected ${authority}, got ${signer}`);
 }
 
-/** Runs a contract's `add_schedule` or `remove_schedule`, for admins of the admin module only. As in Go, there is no response. */
+/** Runs a contract's `add_schedule` or `remove_schedule`, only for admins of the admin module. As in Go, there is no response. */
 function handleCustomMessage(
   context: Context,
   sender: string,
@@ -154,7 +154,7 @@ function addForContract(context: Context, sender: string, fields: JsonField, kee
       .member("msgs")
       .elements()
       .map((each) => ({ contract: each.member("contract").asText(), msg: each.member("msg").asText() })),
-    // As in Go, an unknown stage is the end of a block.
+    // As in Go, an unknown stage means the end of a block.
     executionStage:
       stage === "EXECUTION_STAGE_BEGIN_BLOCKER"
         ? ExecutionStage.EXECUTION_STAGE_BEGIN_BLOCKER

@@ -17,7 +17,7 @@ import { createItem, createMap, messageCodec, textCodec } from "../../../localne
 /** Name of the module and its store. The module account sends the scheduled messages. */
 export const MODULE_NAME = "cron";
 
-/** Schedules, keyed by name: `0x01 | name`. */
+/** Schedules by name: `0x01 | name`. */
 export const SCHEDULES_PREFIX = Uint8Array.of(1);
 export const schedules = createMap(
   MODULE_NAME,
@@ -28,8 +28,8 @@ export const schedules = createMap(
 const count = createItem(MODULE_NAME, Uint8Array.of(3), messageCodec<ScheduleCount>(ScheduleCount));
 
 /**
- * `limit`: maximum number of schedules that a block runs in each stage. `security_address`: an account that may remove schedules,
- * in addition to the admins.
+ * `limit`: maximum number of schedules that a block runs in each stage. `security_address`: an account besides the admins that may
+ * remove schedules.
  */
 export const moduleParams: ModuleParams<Params> = defineParams({
   store: MODULE_NAME,
@@ -41,9 +41,8 @@ export const moduleParams: ModuleParams<Params> = defineParams({
 
 export interface CronOptions {
   readonly chainName: string;
-  /** Bech32 prefix of account addresses. */
   readonly bech32Prefix: string;
-  /** Bech32 address of the account that may send messages to change schedules and params. */
+  /** Bech32 address of the account that may change schedules and params. */
   readonly authority: string;
 }
 
@@ -52,7 +51,6 @@ export interface CronDeps {
   readonly findQuery: (path: string) => QueryHandler | undefined;
 }
 
-/** The options, and the modules that this module calls. */
 export interface Keepers extends CronOptions, CronDeps {}
 
 /** Adds a schedule that first runs after one period. Throws `ModuleError` if the name exists. */
@@ -87,7 +85,7 @@ export function runSchedules(context: Context, stage: ExecutionStage, keepers: K
   for (const schedule of due) runSchedule(context, schedule, keepers);
 }
 
-/** If a message fails, the writes of its schedule are dropped. In any case, the schedule runs again after its period. */
+/** If a message fails, drops its schedule's writes. In any case, the schedule runs again after its period. */
 function runSchedule(context: Context, schedule: Schedule, keepers: Keepers): void {
   schedules.set(context, schedule.name, { ...schedule, lastExecuteHeight: context.height });
   const handler = keepers.findMessage(TYPE_URL.executeContract);

@@ -36,9 +36,9 @@ interface BankKeeper {
   readonly send: (context: Context, from: Uint8Array, to: Uint8Array, coins: readonly Coin[]) => void;
 }
 
-/** The module, including the end-of-block step for a chain that burns its fees. */
+/** The module and its end-of-block step for a chain that burns its fees. */
 export interface FeeBurnerModule extends ChainModule {
-  /** Burns and counts the fees that a module account received. Fees in other denominations are sent to the treasury. */
+  /** Burns and counts the fees that a module account received. Sends fees in other denominations to the treasury. */
   readonly burnFees: (context: Context, feeRecipient: string) => void;
   /** Answers a contract's custom query for this module. Returns undefined for any other query. */
   readonly handleCustomQuery: (
@@ -98,8 +98,8 @@ export function createFeeBurnerModule(options: FeeBurnerOptions, bank: BankKeepe
 }
 
 /**
- * `neutron_denom`: the denomination that is burned. As on the deployed chain, a message may leave it empty, in which case nothing
- * is burned. `treasury_address`: receives all other denominations; only a genesis may leave it empty.
+ * `neutron_denom`: the denomination that is burned. As on the deployed chain, a message may leave it empty; nothing is then burned.
+ * `treasury_address`: receives all other denominations. Only a genesis state may leave it empty.
  */
 function paramsOf(options: FeeBurnerOptions): ModuleParams<Params> {
   return defineParams({
@@ -150,7 +150,7 @@ function burnFees(
     burned.set(context, { coin: toWireCoin({ ...total, amount: total.amount + coin.amount }) });
   }
   if (others.length === 0) return;
-  // A chain without a treasury burns everything, as deployed.
+  // As on the deployed chain, a chain without a treasury burns everything.
   if (treasuryAddress === "") bank.burn(context, feeRecipient, others);
   else bank.send(context, account, parseAddress(options.bech32Prefix, treasuryAddress), others);
 }

@@ -13,10 +13,10 @@ import { ErrChannelNotFound } from "../../../localnet/chain/modules/ibc/host/err
 import type { ChannelEndpoint } from "../../../localnet/chain/modules/ibc/host/packet.ts";
 import { isZero, NO_FEE, validateFee } from "../../../localnet/chain/modules/transfer/packet-fee.ts";
 
-/** Name of the module, its store and its account, which holds the locked fees. */
+/** Name of the module, its store, and its account, which holds the locked fees. */
 export const MODULE_NAME = "feerefunder";
 
-/** The fee for a packet without a reply yet: `0x01 | channel id | ";" | port id | ";" | sequence (8 bytes)`. */
+/** The fee of a packet without a reply: `0x01 | channel id | ";" | port id | ";" | sequence (8 bytes)`. */
 export const feeInfos = createMap(MODULE_NAME, Uint8Array.of(1), bytesCodec, messageCodec<FeeInfo>(FeeInfo));
 
 /** `min_fee`: the minimum fee that a contract must offer. Genesis stores {@link defaultParams} in the chain's denomination. */
@@ -29,7 +29,7 @@ export const moduleParams: ModuleParams<Params> = defineParams({
   validate: ({ minFee }) => validateFee(minFee ?? NO_FEE),
 });
 
-/** 1,000 of the smallest unit for an acknowledgement, and the same amount for a timeout. */
+/** 1,000 of the smallest unit for an acknowledgement, and again for a timeout. */
 export function defaultParams(denom: string): Params {
   const coins = [{ denom, amount: "1000" }];
   return { minFee: { recvFee: [], ackFee: coins, timeoutFee: coins } };
@@ -37,9 +37,8 @@ export function defaultParams(denom: string): Params {
 
 export interface FeeRefunderOptions {
   readonly chainName: string;
-  /** Bech32 prefix of account addresses. */
   readonly bech32Prefix: string;
-  /** Denomination in which the default fees are set. */
+  /** Denomination of the default fees. */
   readonly denom: string;
   /** Bech32 address of the account that may change the params. */
   readonly authority: string;
@@ -64,15 +63,13 @@ export interface PacketId {
   readonly sequence: bigint;
 }
 
-/** Manages the fees for packets sent by contracts. */
+/** Manages the fees for contracts' packets. */
 export interface FeeRefunderKeeper {
-  /**
-   * Takes the fee for a packet from its payer. Throws `ModuleError` if the fee is invalid, too small, or more than the payer has.
-   */
+  /** Takes a packet's fee from its payer. Throws `ModuleError` if the fee is invalid, too small, or more than the payer has. */
   readonly lockFees: (context: Context, payer: Uint8Array, packet: PacketId, fee: Fee) => void;
-  /** Pays the acknowledgement fee to the relayer, and refunds the timeout fee. Does nothing if no fee is locked. */
+  /** Pays the acknowledgement fee to the relayer and refunds the timeout fee. Does nothing if no fee is locked. */
   readonly distributeAcknowledgementFee: (context: Context, relayer: Uint8Array, packet: PacketId) => void;
-  /** Pays the timeout fee to the relayer, and refunds the acknowledgement fee. Does nothing if no fee is locked. */
+  /** Pays the timeout fee to the relayer and refunds the acknowledgement fee. Does nothing if no fee is locked. */
   readonly distributeTimeoutFee: (context: Context, relayer: Uint8Array, packet: PacketId) => void;
 }
 

@@ -21,7 +21,7 @@ import { NO_FEE, validateFee } from "../../../localnet/chain/modules/transfer/pa
 import type { MessageJson } from "../../../localnet/chain/modules/wasm/contract.ts";
 import * as fees from "./keeper.ts";
 
-/** The module, including the methods that other modules call. */
+/** The module and the methods that other modules call. */
 export interface FeeRefunderModule extends ChainModule {
   readonly keeper: fees.FeeRefunderKeeper;
   /** Answers a contract's custom query for this module. Returns undefined for any other query. */
@@ -31,7 +31,7 @@ export interface FeeRefunderModule extends ChainModule {
   ) => MessageJson | undefined;
 }
 
-/** Creates the `feerefunder` module, through which contracts pay the relayers that deliver replies to their packets. */
+/** Creates the `feerefunder` module. Through it, contracts pay the relayers that deliver replies to their packets. */
 export function createFeeRefunderModule(
   options: fees.FeeRefunderOptions,
   deps: fees.FeeRefunderDeps,
@@ -92,7 +92,6 @@ const SCHEMA: GenesisSchema<GenesisState> = {
   type: GenesisState,
 };
 
-/** Length of a contract address, in bytes. */
 const CONTRACT_BYTES = 32;
 
 /** Stores params and locked fees. Throws `GenesisError` if a fee is invalid or occurs twice, or if a payer is not a contract. */
@@ -115,7 +114,6 @@ function initGenesis(context: Context, json: JsonValue | undefined, options: fee
     });
 }
 
-/** Exports params and locked fees. */
 function exportGenesis(context: Context): JsonValue {
   return printGenesis(SCHEMA, {
     params: fees.moduleParams.get(context),

@@ -31,7 +31,6 @@ import {
   type TransferData,
 } from "../../../localnet/chain/modules/transfer/packet-reader.ts";
 
-/** Contract host methods that the hook calls. */
 interface ContractKeeper {
   /** Calls a contract with a JSON message and the sender's coins. Returns the data from its response. Throws `ModuleError`. */
   readonly execute: (
@@ -57,9 +56,11 @@ const ErrWasmError = registerError(CODESPACE, 6, "wasm error");
 
 /**
  * Calls a contract with the coins of a transfer whose memo is `{"wasm": {"contract": "…", "msg": {…}}}` (x/ibc-hooks 6.0.3). The
- * contract must be the receiver. The coins are first paid to an address derived from the packet's sender, which then calls the
- * contract, because a sender on another chain must not act as an account on this chain. The acknowledgement contains the data
- * that the contract returns. If the contract fails, the transfer is rejected. Other packets pass through unchanged.
+ * contract must be the receiver. Other packets pass through unchanged.
+ *
+ * The transfer first pays an address derived from the packet's sender, which then calls the contract. A sender on another chain
+ * must not act as an account on this chain. The acknowledgement contains the contract's response data. If the contract fails, the
+ * transfer is rejected.
  */
 export function ibcHooksMiddleware(inner: IBCModule, deps: IbcHooksDeps): IBCModule {
   return {
@@ -86,12 +87,12 @@ function transferOf({ data }: RelayedPacket): TransferData | undefined {
 
 type GoObject = Extract<GoJson, { kind: "object" }>;
 
-/** Returns the member "wasm" of a memo, or undefined if there is no memo or it is not for this module. */
+/** Returns the member "wasm" of a memo; undefined without a memo or if the memo is not for this module. */
 function wasmMemo(memo: string): GoJson | undefined {
   if (memo === "") return undefined;
   try {
     const json = parseGoJson(memo);
-    // Go's decoder refuses a number that exceeds a float64 anywhere in the memo.
+    // Go's decoder refuses a memo with a number above the float64 range, wherever it occurs.
     marshalGoAny(json);
     return json.kind === "object" ? memberOf(json, "wasm") : undefined;
   } catch {
@@ -160,13 +161,13 @@ function receiveAndCall(
 
 const SENDER_PREFIX = "ibc-wasm-hook-intermediary";
 
-/** Returns the address that represents an account on another chain, for the channel through which its packets arrive. */
+/** Returns the address that represents another chain's account, for the channel through which its packets arrive. */
 export function intermediateSender(channelId: string, sender: string, bech32Prefix: string): string {
   const hash = sha256(concat(sha256(utf8(SENDER_PREFIX)), utf8(`${channelId}/${sender}`)));
   return formatAddress(bech32Prefix, hash);
 }
 
-/** Prints transfer data as Go prints the struct: in field order, omitting empty members. */
+/** Prints transfer data as Go prints the struct: in field order, without empty members. */
 function printTransfer({ denom, amount, sender, receiver, memo }: TransferData): Uint8Array {
   const members = Object.entries({ denom, amount, sender, receiver, memo }).filter(([, text]) => text !== "");
   return utf8(printGoObject(members.map(([name, text]) => [name, printGoString(text)])));
@@ -194,9 +195,8 @@ function refuse(context: Context, kind: ErrorKind, reason: string): Acknowledgem
 }
 
 /**
- * Prints a value as Go's `encoding/json` prints what it decoded into an `any`: names are sorted, duplicates reduced to the last
- * value, numbers printed as float64, and no spaces added. Not recursive. Throws {@link GoJsonError} for a number that exceeds a
- * float64.
+ * Prints a value as Go's `encoding/json` prints an `any` that it decoded. Names are sorted, duplicates keep the last value, numbers
+ * are float64, and there are no spaces. Not recursive. Throws {@link GoJsonError} for a number above the float64 range.
  */
 function marshalGoAny(value: GoJson): string {
   const work: (GoJson | string)[] = [value];
@@ -234,7 +234,7 @@ function marshalScalar(value: Exclude<GoJson, { kind: "array" | "object" }>): st
   const number = Number(value.text);
   if (!Number.isFinite(number))
     throw new GoJsonError(`json: cannot unmarshal number ${value.text} into Go value of type float64`);
-  // Go and JavaScript print the shortest digits, with an exponent in the same range.
+  // Go and JavaScript print the shortest digits and use an exponent in the same range.
   return Object.is(number, -0) ? "-0" : String(number);
 }
 

@@ -34,7 +34,8 @@ import type { MessageJson } from "../../../localnet/chain/modules/wasm/contract.
 import { asUintNumber, customFields } from "../../../localnet/chain/modules/wasm/custom-json.ts";
 
 /**
- * Creates the modules `interchaintxs` and `interchainaccounts`: their params, and an error for everything that needs an account.
+ * Creates the modules `interchaintxs` and `interchainaccounts`. They contain only their params; everything that needs an account
+ * fails.
  */
 export function createInterchainModules(options: ParamsOnlyOptions): readonly ChainModule[] {
   return [createInterchainTxs(options), createInterchainAccounts(options)];
@@ -46,7 +47,7 @@ const ErrEmptyConnectionID = registerError("interchaintxs", 1105, "empty connect
 const ErrNoMessages = registerError("interchaintxs", 1106, "no messages provided");
 const ErrInvalidTimeout = registerError("interchaintxs", 1107, "timeout must be greater than zero");
 
-/** Performs the stateless checks of MsgSubmitTx, in the deployed order. Throws `ModuleError`. */
+/** Performs MsgSubmitTx's stateless checks, in the deployed order. Throws `ModuleError`. */
 function validateSubmitTx({
   fee,
   connectionId,
@@ -61,7 +62,7 @@ function validateSubmitTx({
   if (timeout === 0n) throw ErrInvalidTimeout();
 }
 
-/** Performs the stateless checks of MsgRegisterInterchainAccount. Throws `ModuleError`. */
+/** Performs MsgRegisterInterchainAccount's stateless checks. Throws `ModuleError`. */
 function validateRegistration(message: txsTx.MsgRegisterInterchainAccount): void {
   if (message.connectionId === "") throw ErrEmptyConnectionID();
   if (message.interchainAccountId === "") throw ErrEmptyInterchainAccountID();
@@ -73,7 +74,7 @@ function refuse(name: string, check: () => void): never {
   throw ErrNotSupported("interchain accounts are not implemented on a local chain");
 }
 
-/** Runs a contract's `register_interchain_account` or `submit_tx`, both of which always fail. Undefined for any other message. */
+/** Runs a contract's `register_interchain_account` or `submit_tx`, which always fail. Returns undefined for any other message. */
 export function handleInterchainMessage(message: unknown): undefined {
   const { register_interchain_account: register, submit_tx: submit } = isRecord(message) ? message : {};
   if (isRecord(register))
@@ -114,7 +115,7 @@ function submissionOf(message: Readonly<Record<string, unknown>>): txsTx.MsgSubm
   };
 }
 
-/** Transactions on other chains through interchain accounts. This chain has no such accounts. */
+/** Creates the module for transactions on other chains through interchain accounts. This chain has no interchain accounts. */
 function createInterchainTxs(options: ParamsOnlyOptions): ChainModule {
   const { chainName, bech32Prefix, authority, denom } = options;
   const schema: genesis.GenesisSchema<InterchainTxsGenesis> = {
@@ -216,7 +217,7 @@ const controllerParams = defineParams<ControllerParams>({
   defaults: { controllerEnabled: true },
 });
 
-/** Accounts controlled by other chains (ICS-27): the params for both sides. No port is bound. */
+/** Creates the params for both sides of ICS-27, the accounts that other chains control. No port is bound. */
 function createInterchainAccounts({ authority }: ParamsOnlyOptions): ChainModule {
   const requireAuthority = (signer: string): void => {
     if (signer !== authority) throw ErrIbcUnauthorized(`expected ${authority}, got ${signer}`);
@@ -247,7 +248,7 @@ function createInterchainAccounts({ authority }: ParamsOnlyOptions): ChainModule
   };
 }
 
-/** Stores the params for both sides. Throws `GenesisError` if there are channels or accounts, which the chain does not have. */
+/** Stores the params for both sides. Throws `GenesisError` for channels or accounts, which the chain does not have. */
 function initAccounts(context: Context, json: JsonValue | undefined): void {
   const state = genesis.readGenesis(ACCOUNTS_SCHEMA, json);
   for (const side of ["controller", "host"] as const) {

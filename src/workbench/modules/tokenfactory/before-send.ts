@@ -31,7 +31,7 @@ export function createBankHooks(keepers: Keepers): BankHooks {
           keepers,
         );
       } catch (error) {
-        // A contract that only tracks must not stop a payment. What it wrote before its failure stays.
+        // A contract that only tracks must not stop a payment. The contract's writes before its failure stay.
         if (!(error instanceof ModuleError)) throw error;
       }
     },
@@ -40,7 +40,7 @@ export function createBankHooks(keepers: Keepers): BankHooks {
 
 type HookCall = (coin: Coin, contract: string) => void;
 
-/** Calls the hook for each coin that has one. As in Go, a panic, e.g. out of gas, becomes an error here. */
+/** Calls the hook for each coin that has one. As in Go, a panic, for example out of gas, becomes an error here. */
 function callHooks(context: Context, coins: readonly Coin[], call: HookCall, keepers: Keepers): void {
   try {
     for (const coin of coins) {
@@ -52,7 +52,7 @@ function callHooks(context: Context, coins: readonly Coin[], call: HookCall, kee
   }
 }
 
-/** A hook is skipped once its code is no longer whitelisted, so that it can no longer block payments. */
+/** A hook is skipped once its code is no longer whitelisted, so that it cannot block payments. */
 function isWhitelisted(context: Context, denom: string, contract: string, keepers: Keepers): boolean {
   try {
     requireWhitelisted(context, denom, parseAccount(contract, keepers.bech32Prefix), keepers);
@@ -78,7 +78,7 @@ export function requireWhitelisted(
   const { whitelistedHooks } = moduleParams.get(context);
   const creator = creatorOrInvalid(denom, bech32Prefix);
   if (whitelistedHooks.some((hook) => hook.codeId === codeId && hook.denomCreator === creator)) return;
-  // The text of the deployed module has the space.
+  // The deployed module's text ends in a space.
   throw ErrBeforeSendHookNotWhitelisted(
     `no whitelist for contract with codeID (${codeId}) and denomCreator (${creator}) `,
   );
@@ -91,7 +91,7 @@ function creatorOrInvalid(denom: string, bech32Prefix: string): string {
   );
 }
 
-/** A payment in one coin that has not been made yet. */
+/** A payment in one coin before it is made. */
 interface HookedPayment {
   readonly transfer: Transfer;
   readonly coin: Coin;

@@ -38,7 +38,7 @@ function within<T>(words: string, work: () => T): T {
   return wrapErrors((error) => error.wrap(words), work);
 }
 
-/** Handlers by message name. If a message contains several of these members, the first in this order wins, as in Go. */
+/** Handlers by message name. As in Go, if a message contains several of these members, the first one in this order wins. */
 const BINDINGS: Readonly<Record<string, Binding>> = {
   create_denom: binding({
     inner: "creating denom",
@@ -105,7 +105,7 @@ const BINDINGS: Readonly<Record<string, Binding>> = {
   }),
 };
 
-/** Runs a contract's message. Returns undefined if it is for another module. As in Go, there is no response. */
+/** Runs a contract's message. Returns undefined for another module's message. As in Go, there is no response. */
 export function handleCustomMessage(
   context: Context,
   sender: string,
@@ -125,7 +125,7 @@ function account(field: JsonField, { bech32Prefix }: Keepers): string {
   return formatAddress(bech32Prefix, bytes);
 }
 
-/** An absent amount is invalid, like a nil amount in Go. */
+/** As for a nil amount in Go, an absent amount is invalid. */
 function coinOf(fields: JsonField): { denom: string; amount: string } | undefined {
   const amount = fields.member("amount");
   if (!amount.isPresent()) return undefined;
@@ -172,7 +172,7 @@ export function handleCustomQuery(
 ): MessageJson | undefined {
   const { full_denom: fullDenom, denom_admin: denomAdmin, before_send_hook: hook } = request;
   if (isRecord(fullDenom)) return { denom: nameFor(customFields(fullDenom), bech32Prefix) };
-  // The member is called subdenom, and holds the whole denomination.
+  // The member `subdenom` contains the whole denomination.
   if (isRecord(denomAdmin))
     return { admin: adminOf(context, customFields(denomAdmin).member("subdenom").asText()) };
   if (isRecord(hook))

@@ -22,7 +22,9 @@ export function tokenDenom(creator: string, subdenom: string): string {
   return denom;
 }
 
-/** Returns the creator of one of this module's denominations (`DeconstructDenom`). Throws `ModuleError` for any other one. */
+/**
+ * Returns the creator of one of this module's denominations (`DeconstructDenom`). Throws `ModuleError` for any other denomination.
+ */
 export function creatorOf(denom: string, bech32Prefix: string): string {
   requireDenom(denom);
   const parts = denom.split("/");

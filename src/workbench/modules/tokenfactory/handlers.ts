@@ -87,13 +87,13 @@ export function mint(context: Context, message: tx.MsgMint, keepers: Keepers): v
   );
 }
 
-/** Burns coins of the admin or of `burnFromAddress`. */
+/** Burns the admin's or `burnFromAddress`'s coins. */
 export function burn(context: Context, message: tx.MsgBurn, keepers: Keepers): void {
   const { bech32Prefix, bank, accounts } = keepers;
   const coin = validated("MsgBurn", () => messages.checkAmountMessage(message, bech32Prefix));
   requireAdmin(context, coin.denom, message.sender);
   const owner = message.burnFromAddress === "" ? message.sender : message.burnFromAddress;
-  // The deployed module looks for an account under the characters of the address. It finds none, but pays for the read.
+  // The deployed module searches for an account under the characters of the address. It finds none, but pays for the read.
   accounts.get(context, utf8(owner));
   creatorOf(coin.denom, bech32Prefix);
   const from = parseAccount(owner, bech32Prefix);
@@ -148,7 +148,7 @@ function requireNoEscrow(context: Context, address: Uint8Array, action: string):
   if (isEscrowAddress(context, address)) throw forbidden(`${action} IBC escrow accounts`);
 }
 
-/** This is a gRPC status, not a registered error. */
+/** Creates an error with a gRPC status instead of a registered error. */
 function forbidden(action: string): ModuleError {
   return unregisteredError(`rpc error: code = Internal desc = ${action} is forbidden`);
 }

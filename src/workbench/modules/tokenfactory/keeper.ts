@@ -19,13 +19,11 @@ import {
 import { moduleParams } from "./params.ts";
 
 export interface TokenFactoryOptions {
-  /** Bech32 prefix of account addresses. */
   readonly bech32Prefix: string;
   /** Bech32 address of the account that may change the params. */
   readonly authority: string;
 }
 
-/** Bank methods that the module calls. */
 interface BankKeeper {
   readonly send: (context: Context, from: Uint8Array, to: Uint8Array, coins: readonly Coin[]) => void;
   readonly sendToModule: (context: Context, from: Uint8Array, module: string, coins: readonly Coin[]) => void;
@@ -37,18 +35,16 @@ interface BankKeeper {
   readonly setMetadata: (context: Context, metadata: Metadata) => void;
 }
 
-/** Account keeper methods that the module calls. */
 interface AccountKeeper {
   readonly get: (context: Context, address: Uint8Array) => unknown;
-  /** Returns a module's account, creating it if absent. */
+  /** Returns a module's account. Creates it if it does not exist. */
   readonly moduleAccount: (context: Context, name: string) => unknown;
   /** In alphabetical order. */
   readonly moduleNames: readonly string[];
 }
 
-/** Contract host methods that the module calls. */
 interface ContractKeeper {
-  /** Returns a contract's code id, or undefined if the contract does not exist. */
+  /** Returns a contract's code id; undefined if the contract does not exist. */
   readonly codeOf: (context: Context, address: Uint8Array) => bigint | undefined;
   /** Calls a contract's sudo entry point with JSON text. Throws `ModuleError` if the contract fails. */
   readonly sudo: (context: Context, address: string, message: string) => void;
@@ -76,13 +72,13 @@ export function setAdmin(context: Context, denom: string, admin: string, { bech3
   context.store(MODULE_NAME).set(authorityKey(denom), value);
 }
 
-/** Returns the contract that is called before payments in a denomination; empty if there is no such contract. */
+/** Returns the contract that is called before payments in a denomination; empty without such a contract. */
 export function beforeSendHook(context: Context, denom: string): string {
   const bytes = context.store(MODULE_NAME).get(hookKey(denom));
   return bytes === undefined ? "" : fromUtf8(bytes);
 }
 
-/** Stores the hook for one of this module's denominations; an empty address removes it. Throws `ModuleError`. */
+/** Stores the hook for one of this module's denominations. An empty address removes it. Throws `ModuleError`. */
 export function setBeforeSendHook(
   context: Context,
   denom: string,
@@ -111,7 +107,7 @@ export function allDenoms(context: Context): string[] {
   return Array.from(entries, ([, value]) => fromUtf8(value));
 }
 
-/** Records a transfer channel's escrow account, so that its coins are out of the admins' reach. */
+/** Records a transfer channel's escrow account, so that admins cannot reach its coins. */
 export function storeEscrowAddress(context: Context, address: Uint8Array): void {
   context.store(MODULE_NAME).set(concat(ESCROW_PREFIX, address), Uint8Array.of(0));
 }
@@ -120,7 +116,7 @@ export function isEscrowAddress(context: Context, address: Uint8Array): boolean 
   return context.store(MODULE_NAME).get(concat(ESCROW_PREFIX, address)) !== undefined;
 }
 
-/** Compares the address with each module account in turn. As in Go, this creates the module accounts that do not exist yet. */
+/** Compares the address with each module account in turn. As in Go, this creates module accounts that do not exist yet. */
 export function isModuleAccount(context: Context, address: Uint8Array, { accounts }: Keepers): boolean {
   return accounts.moduleNames.some((name) => {
     accounts.moduleAccount(context, name);
@@ -130,7 +126,7 @@ export function isModuleAccount(context: Context, address: Uint8Array, { account
 
 /** Creates a denomination. The creator pays the fee and the gas and becomes its admin. Returns its name. Throws `ModuleError`. */
 export function createDenom(context: Context, creator: string, subdenom: string, keepers: Keepers): string {
-  // Same text as the deployed module.
+  // The text equals the deployed module's.
   if (keepers.bank.hasSupply(context, subdenom))
     throw unregisteredError(
       "temporary error until IBC bug is sorted out, can't create subdenoms that are the same as a native denom",
@@ -159,7 +155,7 @@ function chargeForDenom(context: Context, creator: string, { bank, bech32Prefix 
     context.gas.consume(denomCreationGasConsume, "consume denom creation gas");
 }
 
-/** Stores a denomination with its creator as the admin, and adds bank metadata unless some already exist. */
+/** Stores a denomination with its creator as the admin. Adds bank metadata unless some already exist. */
 export function addDenom(context: Context, creator: string, denom: string, keepers: Keepers): void {
   if (keepers.bank.metadata(context, denom) === undefined)
     keepers.bank.setMetadata(context, {
@@ -176,7 +172,7 @@ export function addDenom(context: Context, creator: string, denom: string, keepe
   context.store(MODULE_NAME).set(concat(denomsOf(creator), utf8(denom)), utf8(denom));
 }
 
-/** Parses an account address. Throws `ModuleError` with the SDK's text. */
+/** Throws `ModuleError` with the SDK's text. */
 export function parseAccount(text: string, bech32Prefix: string): Uint8Array {
   try {
     return parseAddress(bech32Prefix, text);

@@ -13,7 +13,7 @@ export const ESCROW_PREFIX = Uint8Array.of(3);
 /** `creator|<creator>|<denom>`: the denomination. */
 export const CREATORS_PREFIX = utf8("creator|");
 
-/** Returns the key prefix for the denominations of one creator. */
+/** Returns the key prefix of one creator's denominations. */
 export function denomsOf(creator: string): Uint8Array {
   return concat(CREATORS_PREFIX, utf8(`${creator}|`));
 }

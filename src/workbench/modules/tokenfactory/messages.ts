@@ -30,7 +30,7 @@ export function checkAmountMessage(
   return coin;
 }
 
-/** Returns the coin; an amount of zero is valid. */
+/** Returns the coin. An amount of zero is valid. */
 export function checkForceTransfer(message: tx.MsgForceTransfer, bech32Prefix: string): Coin {
   requireAccount(message.sender, "Invalid sender address", bech32Prefix);
   requireAccount(message.transferFromAddress, "Invalid address", bech32Prefix);
@@ -44,7 +44,6 @@ export function checkChangeAdmin({ sender, newAdmin, denom }: tx.MsgChangeAdmin,
   creatorOf(denom, bech32Prefix);
 }
 
-/** Returns the metadata. */
 export function checkSetDenomMetadata(
   { sender, metadata = NO_METADATA }: tx.MsgSetDenomMetadata,
   bech32Prefix: string,
@@ -86,7 +85,7 @@ function requireAccount(text: string, words: string, bech32Prefix: string): void
   }
 }
 
-/** Go prints the amount of an absent coin as `<nil>`. */
+/** Go prints an absent coin's amount as `<nil>`. */
 function readCoin(amount: WireCoin | undefined): Coin {
   if (amount === undefined) throw ErrInvalidCoins("<nil>");
   const coin = { denom: amount.denom, amount: parseWireInt(amount.amount) };

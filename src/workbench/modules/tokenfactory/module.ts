@@ -40,11 +40,11 @@ import {
 import { DENOM_PREFIX, MODULE_NAME } from "./keys.ts";
 import { moduleParams } from "./params.ts";
 
-/** The module, including the methods that other modules call. */
+/** The module and the methods that other modules call. */
 export interface TokenFactoryModule extends ChainModule {
   /** Hooks that the bank calls before payments. */
   readonly hooks: BankHooks;
-  /** Records the escrow accounts of transfer channels. */
+  /** Records transfer channels' escrow accounts. */
   readonly escrowMiddleware: (inner: IBCModule) => IBCModule;
   /** Runs a contract's custom message for this module. Returns undefined for any other message. */
   readonly handleCustomMessage: (
@@ -59,7 +59,7 @@ export interface TokenFactoryModule extends ChainModule {
   ) => MessageJson | undefined;
 }
 
-/** Creates the `tokenfactory` module: denominations that anybody can create, each with an admin and a hook. */
+/** Creates the `tokenfactory` module. Anybody can create its denominations. Each has an admin and a hook. */
 export function createTokenFactoryModule(
   options: TokenFactoryOptions,
   deps: TokenFactoryDeps,
@@ -125,7 +125,7 @@ function initGenesis(context: Context, json: JsonValue | undefined, keepers: Kee
   }
 }
 
-/** Exports params and denominations. Escrow accounts are omitted, since they can be derived from the channels. */
+/** Exports params and denominations. Omits escrow accounts, since the channels determine them. */
 function exportGenesis(context: Context): JsonValue {
   return printGenesis(SCHEMA, {
     params: moduleParams.get(context),
@@ -137,7 +137,7 @@ function exportGenesis(context: Context): JsonValue {
   });
 }
 
-/** Records a transfer channel's escrow account when the channel opens. Runs outside the `transfer` application. */
+/** Records a transfer channel's escrow account when the channel opens. Wraps the `transfer` application. */
 function escrowMiddleware(inner: IBCModule): IBCModule {
   return {
     ...inner,
@@ -156,7 +156,9 @@ function storeEscrow(context: Context, channel: ChannelEndpoint): void {
   storeEscrowAddress(context, escrowAddress(channel));
 }
 
-/** Records the escrow accounts of channels that existed before the module, in a genesis or on a chain that adds the module. */
+/**
+ * Records the escrow accounts of channels that existed before the module, in a genesis state or on a chain that adds the module.
+ */
 function recordEscrows(context: Context): void {
   for (const { portId, channelId } of listChannels(context))
     if (portId === PORT_ID) storeEscrow(context, { portId, channelId });

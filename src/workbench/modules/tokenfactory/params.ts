@@ -8,8 +8,8 @@ import { MODULE_NAME, PARAMS_KEY } from "./keys.ts";
 
 /**
  * `denom_creation_fee`: the fee that a denomination's creator pays to `fee_collector_address`. `denom_creation_gas_consume`: gas
- * for creating a denomination. `whitelisted_hooks`: codes whose contracts may become hooks for a creator's denominations. As in
- * the deployed module, genesis stores the params unchecked.
+ * for creating a denomination. `whitelisted_hooks`: codes whose contracts may become hooks for a creator's denominations. As in the
+ * deployed module, genesis stores the params unchecked.
  */
 export const moduleParams: ModuleParams<Params> = defineParams({
   store: MODULE_NAME,
