@@ -3,7 +3,7 @@ import { isRecord } from "../base/json.ts";
 
 /**
  * A configuration key in JSON Schema (draft 2020-12), derived from the zod schema that parses the key. The parser, `config/schema`,
- * the examples and the tables in the READMEs therefore agree.
+ * the examples and the tables in `docs` therefore agree.
  */
 export interface KeySchema {
   readonly type?: string | readonly string[];

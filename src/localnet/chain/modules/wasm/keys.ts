@@ -20,7 +20,7 @@ export const TX_COUNTER_KEY: Uint8Array = new Uint8Array([0x08]);
 export const CREATOR_INDEX_PREFIX: Uint8Array = new Uint8Array([0x09]);
 /** Parameters, as wasmd. */
 export const PARAMS_KEY: Uint8Array = new Uint8Array([0x10]);
-/** Pinned codes: prefix, code id. The value is empty, as in wasmd. */
+/** Pinned codes: prefix, code id. The value is one byte, 1. */
 export const PINNED_PREFIX: Uint8Array = new Uint8Array([0x07]);
 /** Code bytes: prefix, checksum. wasmd stores them in files next to its store. */
 export const CODE_BYTES_PREFIX: Uint8Array = new Uint8Array([0xff]);
