@@ -15,8 +15,8 @@ import type { LedgerSource, MonthRecord, Rollup, Tally } from "./ledger-view.ts"
 /** Lengths of the rollups, in ms. */
 export const SPANS = { minute: 60_000, hour: HOUR_MS, day: DAY_MS } as const;
 
-/** One of {@link SPANS}. */
 export type Span = keyof typeof SPANS;
+export const SPAN_NAMES = ["minute", "hour", "day"] as const satisfies readonly Span[];
 
 /** Rollups of one span, oldest first. A list, since every poll copies it and copying a map takes a hundred times as long. */
 export type SpanRollups = readonly Rollup[];
@@ -102,7 +102,7 @@ export function correctRollups(rollups: Rollups, timeMs: number) {
 }
 
 function isAnyLater(rollups: Rollups, timeMs: number): boolean {
-  return (["minute", "hour", "day"] as const).some((span) => (rollups[span].at(-1)?.startMs ?? 0) > timeMs);
+  return SPAN_NAMES.some((span) => (rollups[span].at(-1)?.startMs ?? 0) > timeMs);
 }
 
 function addTally<T extends Tally>(a: T, b: Tally): T {
