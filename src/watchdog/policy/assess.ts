@@ -59,7 +59,11 @@ export function assess(input: AssessmentInput): Assessment {
     blockTimeMs,
     remainingBlocks,
     ...outlook(input, open),
-    rotation: rotationRisk(month, closed(records, month), policy),
+    rotation: rotationRisk(
+      month,
+      records.filter((each) => each.month < month),
+      policy,
+    ),
   };
 }
 
@@ -108,20 +112,10 @@ function outlook(
     "3d": sumCounts(hours),
   };
   const days = ledger.days(nowMs - FORECAST_DAYS * DAY_MS, nowMs + 1);
+  const lastDay = sumCounts(hours.filter(({ startMs }) => startMs > nowMs - DAY_MS - HOUR_MS));
   return {
     headroom: headroomOf(open, policy, blockTimeMs, windows),
-    forecast: forecastOf(
-      open,
-      {
-        days,
-        hours,
-        last: {
-          ...windows,
-          "24h": sumCounts(hours.filter(({ startMs }) => startMs > nowMs - DAY_MS - HOUR_MS)),
-        },
-      },
-      policy,
-    ),
+    forecast: forecastOf(open, { days, hours, last: { ...windows, "24h": lastDay } }, policy),
   };
 }
 
@@ -129,10 +123,6 @@ function boundsOf({ good, bad, unknown }: BlockCounts): Assessment["bounds"] {
   const total = good + bad + unknown;
   if (total === 0n) return undefined;
   return { low: { good, total }, high: { good: good + unknown, total } };
-}
-
-function closed(records: readonly MonthRecord[], current: string): readonly MonthRecord[] {
-  return records.filter(({ month }) => month < current);
 }
 
 /** Number of consecutive months below the lower boundary after which a validator may be rotated out. */
