@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Registry } from "prom-client";
 import { counted } from "../platform/base/text.ts";
 import type { Clock } from "../platform/base/clock.ts";
-import { stringifyJson } from "../platform/base/json.ts";
+import { parseJson, stringifyJson } from "../platform/base/json.ts";
 import { isoTime } from "../platform/base/time.ts";
 import type { Logger } from "../platform/base/logger.ts";
 import {
@@ -60,13 +60,9 @@ export function createWatchdogRoutes({
     serveRoute(WATCHDOG_API.validator, ({ params }) => {
       const index = statuses().findIndex(({ validator }) => validator === params["name"]);
       const text = statusTexts()[index];
-      return text === undefined
-        ? errorReply(
-            404,
-            "no-such-validator",
-            "no validator has this name; GET /api/status lists the validators",
-          )
-        : jsonTextReply(text);
+      if (text !== undefined) return jsonTextReply(text);
+      const message = "no validator has this name; GET /api/status lists the validators";
+      return errorReply(404, "no-such-validator", message);
     }),
     serveRoute(WATCHDOG_API.metrics, async () => ({
       status: 200,
@@ -123,7 +119,10 @@ export function createAlertRoutes(deps: AlertRoutesDeps): readonly ApiRoute[] {
   const { acknowledge, withdraw, silences, silence, endSilence } = WATCHDOG_API;
   return [
     serveRoute(WATCHDOG_API.alerts, () => jsonTextReply(alertsText())),
-    serveRoute(WATCHDOG_API.test, async ({ signal }) => testReply(await deps.test(signal))),
+    serveRoute(WATCHDOG_API.test, async ({ signal }) => {
+      const channels = await deps.test(signal);
+      return jsonReply(channels.every(({ error }) => error === null) ? 200 : 502, { channels });
+    }),
     serveRoute(acknowledge, ({ body }) =>
       changeAcknowledged(
         acknowledgeAlerts(deps.alerting().alerts, parseBody(body), deps.clock.nowMs()),
@@ -147,7 +146,7 @@ export function createAlertRoutes(deps: AlertRoutesDeps): readonly ApiRoute[] {
  * encoded again only if its state has changed: 200 validators have 9,000 alerts.
  */
 function createAlertsText(deps: AlertRoutesDeps): () => string {
-  const { alerting, rules, validators, escalation } = deps;
+  const { alerting, rules, validators, escalation, maintenance } = deps;
   const encode = (one: AlertStatus): string => stringifyJson(alertJson(one, escalation));
   const inactive = new Map(
     rules.map((rule) => {
@@ -165,25 +164,21 @@ function createAlertsText(deps: AlertRoutesDeps): () => string {
   };
   return () => {
     const texts = alertStatuses(alerting().alerts, rules, validators).map(textOf);
-    return `{"alerts":[${texts.join(",")}],${stringifyJson(otherJson(deps)).slice(1)}`;
+    const others = stringifyJson({
+      silences: silencesJson(deps),
+      dead_letters: deadLettersJson(alerting()),
+      maintenance: maintenance.map(({ reason, validators: names, durationMs }) => ({
+        reason,
+        validators: names,
+        duration_seconds: durationMs / 1000,
+      })),
+    });
+    return `{"alerts":[${texts.join(",")}],${others.slice(1)}`;
   };
 }
 
 /** Placeholder for a validator's name. Real names contain no spaces. */
 const NAME = "name of a validator";
-
-function otherJson(deps: AlertRoutesDeps): Readonly<Record<string, unknown>> {
-  const { alerting, maintenance } = deps;
-  return {
-    silences: silencesJson(deps),
-    dead_letters: deadLettersJson(alerting()),
-    maintenance: maintenance.map(({ reason, validators: names, durationMs }) => ({
-      reason,
-      validators: names,
-      duration_seconds: durationMs / 1000,
-    })),
-  };
-}
 
 /** Creates a reply from text that is already JSON. */
 function jsonTextReply(text: string): HttpReply {
@@ -280,16 +275,7 @@ function notStored(what: string, problem: string): HttpReply {
   return errorReply(503, "not-stored", text);
 }
 
-/** Returns status 502 if any channel did not accept the test. */
-function testReply(results: readonly ChannelTest[]): HttpReply {
-  return jsonReply(results.every(({ error }) => error === null) ? 200 : 502, { channels: results });
-}
-
 /** Returns undefined if the body is not JSON; the schema then refuses it. */
 function parseBody(body: Uint8Array): unknown {
-  try {
-    return JSON.parse(new TextDecoder().decode(body));
-  } catch {
-    return undefined;
-  }
+  return parseJson(new TextDecoder().decode(body));
 }

@@ -5,9 +5,9 @@ import { type Scenario, whatIfReport } from "../report/forecast-report.ts";
 import { outageMisses, restartMisses } from "../policy/what-if.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
-import { type OracleOptions, oracleOptions, readOracle } from "./oracle-source.ts";
+import { addReportOptions, type OracleOptions, readOracle } from "./oracle-source.ts";
 import { parseDuration } from "../../platform/cli/options.ts";
-import { formatOptions, printReport, type ReportFormatOptions } from "../../platform/cli/print-report.ts";
+import { printReport, type ReportFormatOptions } from "../../platform/cli/print-report.ts";
 
 interface Options extends OracleOptions, ReportFormatOptions {
   readonly outage?: number;
@@ -16,27 +16,16 @@ interface Options extends OracleOptions, ReportFormatOptions {
 
 /** `relaywatch what-if --outage 4h`, `relaywatch what-if --sidecar-restart 25s`. */
 export function whatIfCommand(context: CliContext): Command {
+  const lasting = "a sidecar restart that takes this long before it listens again";
+  const restart = new Option("--sidecar-restart <duration>", lasting);
   const command = new Command()
-    .addOption(
-      new Option("--outage <duration>", "no oracle votes for this long, from now on").argParser(
-        parseDuration,
-      ),
-    )
-    .addOption(
-      new Option(
-        "--sidecar-restart <duration>",
-        "a sidecar restart that takes this long before it listens again",
-      )
-        .argParser(parseDuration)
-        .conflicts("outage"),
-    )
-    .action(async (options: Options) => {
-      const scenario = scenarioOf(options);
-      const { validators } = await readOracle(options, context, undefined);
-      printReport(whatIfReport(validators, scenario), options, context);
-    });
-  for (const option of [...oracleOptions(), ...formatOptions()]) command.addOption(option);
-  return command;
+    .option("--outage <duration>", "no oracle votes for this long, from now on", parseDuration)
+    .addOption(restart.argParser(parseDuration).conflicts("outage"));
+  return addReportOptions(command).action(async (options: Options) => {
+    const scenario = scenarioOf(options);
+    const { validators } = await readOracle(options, context, undefined);
+    printReport(whatIfReport(validators, scenario), options, context);
+  });
 }
 
 function scenarioOf({ outage, sidecarRestart, config }: Options): Scenario {
