@@ -5,13 +5,7 @@ import type { Clock } from "../platform/base/clock.ts";
 import { parseJson, stringifyJson } from "../platform/base/json.ts";
 import { isoTime } from "../platform/base/time.ts";
 import type { Logger } from "../platform/base/logger.ts";
-import {
-  errorReply,
-  type HttpReply,
-  jsonReply,
-  type RouteRequest,
-  textReply,
-} from "../platform/http/http-route.ts";
+import { errorReply, type HttpReply, jsonReply, textReply } from "../platform/http/http-route.ts";
 import { type ApiRoute, serveRoute } from "../platform/http/route-about.ts";
 import { reloadJson } from "../platform/http/daemon-control-routes.ts";
 import type { ServiceState } from "../platform/process/service-manager.ts";
@@ -133,10 +127,10 @@ export function createAlertRoutes(deps: AlertRoutesDeps): readonly ApiRoute[] {
       changeAcknowledged(withdrawAcknowledgements(deps.alerting().alerts, parseBody(body)), deps),
     ),
     ...(["resend", "discard"] as const).map((what) =>
-      serveRoute(WATCHDOG_API[what], (request) => changeDeadLetters(what, request, deps)),
+      serveRoute(WATCHDOG_API[what], ({ body }) => changeDeadLetters(what, parseBody(body), deps)),
     ),
     serveRoute(silences, () => jsonReply(200, { silences: silencesJson(deps) })),
-    serveRoute(silence, (request) => createSilence(request, deps)),
+    serveRoute(silence, ({ body }) => createSilence(parseBody(body), deps)),
     serveRoute(endSilence, ({ params }) => deleteSilence(params["id"] ?? "", deps)),
   ];
 }
@@ -202,10 +196,10 @@ function deadLettersJson({ outbox }: AlertingState): readonly unknown[] {
 
 function changeDeadLetters(
   what: "resend" | "discard",
-  { body }: RouteRequest,
+  body: unknown,
   { alerting, change, logger }: AlertRoutesDeps,
 ): HttpReply {
-  const choice = DEAD_LETTER_CHOICE.safeParse(parseBody(body));
+  const choice = DEAD_LETTER_CHOICE.safeParse(body);
   if (!choice.success)
     return errorReply(400, "bad-choice", "expected an object with ids, channels, both or neither");
   const state = alerting();
@@ -220,7 +214,7 @@ function silencesJson({ alerting, clock }: AlertRoutesDeps): readonly unknown[] 
   return withoutExpired(alerting().silences, clock.nowMs()).map(silenceJson);
 }
 
-function createSilence({ body }: RouteRequest, deps: AlertRoutesDeps): HttpReply {
+function createSilence(body: unknown, deps: AlertRoutesDeps): HttpReply {
   const { alerting, change, clock, logger, rules, validators } = deps;
   const nowMs = clock.nowMs();
   const state = alerting();
@@ -228,7 +222,7 @@ function createSilence({ body }: RouteRequest, deps: AlertRoutesDeps): HttpReply
   if (open.length >= MAX_SILENCES)
     return errorReply(409, "too-many-silences", `there are ${MAX_SILENCES} silences; delete some first`);
   const known = { alerts: rules.map(({ condition }) => condition.name), validators };
-  const silence = parseSilence(parseBody(body), known, { id: randomUUID(), nowMs });
+  const silence = parseSilence(body, known, { id: randomUUID(), nowMs });
   if ("refused" in silence) return errorReply(400, "bad-silence", silence.refused);
   const problem = change({ ...state, silences: [...open, silence] });
   if (problem !== undefined) return notStored("the silence was not created", problem);

@@ -2,15 +2,7 @@ import { type Month, monthOf, monthsBefore, monthStartMs, nextMonthMs } from "..
 import { DAY_MS, HOUR_MS } from "../../platform/base/time.ts";
 import { type BlockCounts, NO_BLOCKS, sumCounts } from "../ledger/block-counts.ts";
 import type { LedgerView, MonthRecord } from "../ledger/ledger-view.ts";
-import {
-  type Assessment,
-  type BurnWindow,
-  type Policy,
-  rewardCents,
-  type RotationRisk,
-  chainPolicy,
-  type PolicyChoice,
-} from "./assessment.ts";
+import { type Assessment, type Policy, rewardCents, chainPolicy, type PolicyChoice } from "./assessment.ts";
 import { forecastOf } from "./month-forecast.ts";
 import { headroomOf, type OpenMonth } from "./headroom.ts";
 import { successRate, type SuccessRate, tierOf } from "./reward-tier.ts";
@@ -106,7 +98,7 @@ function outlook(
   if (open === undefined || blockTimeMs === undefined) return { headroom: [], forecast: undefined };
   const hours = ledger.hours(nowMs - 3 * DAY_MS, nowMs + 1);
   const minutes = (sinceMs: number): BlockCounts => sumCounts(ledger.minutes(nowMs - sinceMs, nowMs + 1));
-  const windows: Readonly<Record<BurnWindow, BlockCounts>> = {
+  const windows = {
     "1h": minutes(HOUR_MS),
     "6h": minutes(6 * HOUR_MS),
     "3d": sumCounts(hours),
@@ -135,7 +127,11 @@ const WINDOW = 6;
  * Counts the closed months without a reward before `current`. A month without a record, or with mostly estimated blocks, does not
  * count as below the boundary and interrupts a row.
  */
-export function rotationRisk(current: Month, records: readonly MonthRecord[], policy: Policy): RotationRisk {
+export function rotationRisk(
+  current: Month,
+  records: readonly MonthRecord[],
+  policy: Policy,
+): Assessment["rotation"] {
   const below = new Set(records.filter((record) => isBelow(record, policy)).map(({ month }) => month));
   const before = monthsBefore(current, WINDOW);
   const row = before.findIndex((month) => !below.has(month));
@@ -150,7 +146,7 @@ export function rotationRisk(current: Month, records: readonly MonthRecord[], po
   };
 }
 
-function riskOf(inARow: number, inLast: (count: number) => number): RotationRisk["state"] {
+function riskOf(inARow: number, inLast: (count: number) => number): Assessment["rotation"]["state"] {
   if (inARow >= IN_A_ROW || inLast(WINDOW) >= IN_WINDOW) return "due";
   return inARow >= IN_A_ROW - 1 || inLast(WINDOW - 1) >= IN_WINDOW - 1 ? "next" : "none";
 }

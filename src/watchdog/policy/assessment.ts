@@ -94,7 +94,7 @@ export interface Forecast extends Band<SuccessRate> {
 }
 
 /** Risk of rotation: below the lower boundary for 2 months in a row, or in 3 of 6. */
-export interface RotationRisk {
+interface RotationRisk {
   /** Number of closed months below the boundary immediately before the current month. */
   readonly inARow: number;
   /** Number of months below the boundary among the last five closed months. */

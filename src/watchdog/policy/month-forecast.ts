@@ -1,13 +1,6 @@
 import { addCounts, badShare, type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
 import type { Rollup } from "../ledger/ledger-view.ts";
-import {
-  type Band,
-  type Forecast,
-  type Policy,
-  type Regime,
-  type RegimeName,
-  rewardCents,
-} from "./assessment.ts";
+import { type Band, type Forecast, type Policy, type RegimeName, rewardCents } from "./assessment.ts";
 import type { SeenMonth } from "./headroom.ts";
 import { type SuccessRate, type Tier, tierOf } from "./reward-tier.ts";
 
@@ -73,13 +66,13 @@ export function endRate({ good, bad, remaining }: SeenMonth, further: bigint): S
 }
 
 /** Returns how the month ends if the remaining blocks are like those in the last six hours, the last three days, or so far. */
-function regimesOf(month: SeenMonth, { last }: ForecastSamples, policy: Policy): readonly Regime[] {
+function regimesOf(month: SeenMonth, { last }: ForecastSamples, policy: Policy): Forecast["regimes"] {
   const blocks: readonly (readonly [RegimeName, BlockCounts])[] = [
     ["now", last["6h"]],
     ["days", last["3d"]],
     ["month", { good: month.good, bad: month.bad, unknown: 0n }],
   ];
-  return blocks.flatMap(([name, counts]): readonly Regime[] => {
+  return blocks.flatMap(([name, counts]) => {
     const share = badShare(counts);
     if (share === undefined) return [];
     const end = endRate(month, blocksOf(share, month.remaining));

@@ -1,14 +1,7 @@
 import type Database from "libsql";
 import { z } from "zod";
 import { isNoBlocks, NO_BLOCKS } from "../ledger/block-counts.ts";
-import {
-  RETENTION_MS,
-  type Rollups,
-  type Span,
-  SPAN_NAMES,
-  type SpanRollups,
-  SPANS,
-} from "../ledger/rollups.ts";
+import { RETENTION_MS, type Rollups, type Span, SPAN_NAMES, SPANS } from "../ledger/rollups.ts";
 import { EMPTY_LEDGER, type Ledger } from "../ledger/ledger.ts";
 import { MAX_RECENT_EVENTS, type StoredEvent } from "../ledger/ledger-events.ts";
 import {
@@ -122,7 +115,7 @@ function readLedger(database: Database.Database, validator: string, body: string
 }
 
 function readPeriods(database: Database.Database, validator: string, source: LedgerSource): Rollups {
-  const rollups = (span: Span): SpanRollups =>
+  const rollups = (span: Span): readonly Rollup[] =>
     readRows(
       database,
       `SELECT * FROM rollups WHERE validator = ?1 AND source = ?2 AND span = ?3 AND start_ms >= ?4 +
