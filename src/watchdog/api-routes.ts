@@ -99,7 +99,6 @@ interface AlertRoutesDeps {
   /** Stores a changed state. If that fails, returns the reason and keeps the previous state; otherwise returns undefined. */
   readonly change: (alerting: AlertingState) => string | undefined;
   readonly rules: readonly AlertRule[];
-  /** Names of all validators. */
   readonly validators: readonly string[];
   readonly maintenance: readonly MaintenanceWindow[];
   readonly escalation: Escalation;
@@ -107,7 +106,6 @@ interface AlertRoutesDeps {
   readonly test: (signal: AbortSignal) => Promise<readonly ChannelTest[]>;
 }
 
-/** Creates the routes for alerts and silences. */
 export function createAlertRoutes(deps: AlertRoutesDeps): readonly ApiRoute[] {
   const alertsText = createAlertsText(deps);
   const { acknowledge, withdraw, silences, silence, endSilence } = WATCHDOG_API;

@@ -16,7 +16,6 @@ import { formatOptions } from "../../platform/cli/print-report.ts";
 import { tokenFileIn } from "../../platform/process/private-file.ts";
 import type { WatchdogDaemonConfig } from "../config/config.ts";
 
-/** Options for every command that queries a watchdog. */
 export interface OracleOptions {
   readonly config?: string;
   /** Base URL of the watchdog's API, used instead of a configuration. */

@@ -42,7 +42,6 @@ import type { SourceLimits } from "../sources/targets.ts";
 import { chain } from "../sources/chain-config.ts";
 import { identity, refuseTwoForms, source, sources, toValidators, validators } from "./validators-config.ts";
 
-/** Configuration of the watchdog. */
 export interface WatchdogConfig {
   readonly listen: ListenAddress;
   /** Host names that clients may use besides the loopback names. If absent: none on a loopback address, otherwise any name. */

@@ -14,7 +14,6 @@ const PRICES_URL = "http://127.0.0.1:8080/";
 const ORACLE_METRICS_URL = "http://127.0.0.1:8001/metrics";
 const SIDECAR_METRICS_URL = "http://127.0.0.1:8002/metrics";
 
-/** The keys that identify the validator. */
 export const identity = {
   chain_id: z
     .string()

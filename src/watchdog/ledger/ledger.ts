@@ -29,13 +29,11 @@ export interface Ledger extends EventLedger {
 
 type Sources = Readonly<Record<LedgerSource, SourceLedger>>;
 
-/** A block height and its time. */
 export interface Anchor {
   readonly timeMs: number;
   readonly height: bigint;
 }
 
-/** The ledger before the first reading. */
 export const EMPTY_LEDGER: Ledger = {
   sources: { calls: EMPTY_SOURCE, votes: EMPTY_SOURCE, revenue: EMPTY_SOURCE },
   events: NO_EVENTS,
@@ -54,7 +52,6 @@ export interface LedgerOptions {
   readonly isBackfill?: boolean;
 }
 
-/** Result of counting one observation. */
 export interface Counting {
   readonly ledger: Ledger;
   /** Blocks added by each node's calls. */
@@ -274,7 +271,6 @@ export function meanBlockTimeMs(anchors: readonly Anchor[], now: Anchor | undefi
   return sum(({ ms }) => ms) / sum(({ blocks }) => blocks);
 }
 
-/** Elapsed time and number of blocks between two anchors. */
 interface BlockInterval {
   readonly ms: number;
   readonly blocks: number;

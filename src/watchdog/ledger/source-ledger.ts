@@ -35,10 +35,8 @@ interface Checkpoint extends CountedTo {
   readonly node: string;
 }
 
-/** A source before its first reading. */
 export const EMPTY_SOURCE: SourceLedger = { counterStates: new Map(), rollups: NO_ROLLUPS };
 
-/** One reading from one node. */
 export interface NodeReadingOf {
   readonly node: string;
   readonly reading: CounterReading;
@@ -68,7 +66,6 @@ export interface NodeStep {
   readonly before: Baseline | undefined;
 }
 
-/** Result of counting one poll. */
 export interface SourceCounting {
   readonly source: SourceLedger;
   /** Blocks counted by each node, including nodes that were not chosen. */

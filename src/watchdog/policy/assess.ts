@@ -8,7 +8,6 @@ import { headroomOf, type OpenMonth } from "./headroom.ts";
 import { successRate, type SuccessRate, tierOf } from "./reward-tier.ts";
 import type { Observation } from "../sources/observation.ts";
 
-/** Input for {@link assess}. */
 export interface AssessmentInput {
   readonly ledger: LedgerView;
   readonly nowMs: number;

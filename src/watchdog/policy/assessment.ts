@@ -16,7 +16,6 @@ import {
 export const CURVES = ["linear", "revenue-quadratic"] as const;
 export type Curve = (typeof CURVES)[number];
 
-/** A reward policy. */
 export interface Policy {
   readonly curve: Curve;
   /** Minimum success rate of oracle calls. */
@@ -142,7 +141,6 @@ export interface WhatIf {
   readonly crosses: readonly Boundary[];
 }
 
-/** How a month ends. */
 export interface Outcome {
   readonly rate: SuccessRate;
   readonly tier: Tier;
@@ -178,7 +176,6 @@ export function chainPolicy(params: RevenueParams, { quietMs }: Policy): Policy 
   };
 }
 
-/** Matches the name of a currency. */
 export const CURRENCY = /^[A-Za-z][A-Za-z0-9./-]{0,15}$/;
 
 /** The configured policy, and whether the chain's own parameters override it while they can be read. */

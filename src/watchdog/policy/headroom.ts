@@ -12,7 +12,6 @@ export interface SeenMonth {
   readonly remaining: bigint;
 }
 
-/** A month that is not over. */
 export interface OpenMonth extends SeenMonth {
   /** Blocks of the month with unknown results: before the watchdog's first reading, and between a reading and a restart. */
   readonly unseen: bigint;

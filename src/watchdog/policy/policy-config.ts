@@ -43,7 +43,6 @@ function toShare(value: number): bigint {
   return parseDec18(value.toFixed(6)) / 100n;
 }
 
-/** Converts the section. */
 export function toPolicy(given: z.output<typeof policy>): PolicyChoice {
   const { curve, currency, from_chain: fromChain } = given;
   const least = { full: toShare(given.full_percent), none: toShare(given.none_percent) };
@@ -67,7 +66,6 @@ export function toPolicy(given: z.output<typeof policy>): PolicyChoice {
   };
 }
 
-/** A validator and how it is paid. */
 export interface ValidatorConfig {
   readonly target: ValidatorTarget;
   readonly policy: PolicyChoice;

@@ -47,7 +47,6 @@ export interface NotCompared {
   readonly reason: string;
 }
 
-/** Result of comparing all pairs of a validator. */
 export interface ComparedPrices {
   readonly comparisons: readonly PriceComparison[];
   readonly notCompared: readonly NotCompared[];
@@ -64,7 +63,6 @@ interface PriceHistory {
   readonly nodes: ReadonlyMap<string, { readonly recentPrices?: readonly RecentPrices[] }>;
 }
 
-/** Input to {@link compareWithChain} and {@link compareWithSidecars}. */
 export interface ComparisonInput {
   readonly observation: Observation;
   readonly history: PriceHistory;
@@ -253,6 +251,8 @@ export function compareAll(
   };
 }
 
+const NO_VALUES = { own: null, other: null, deviation_bps: null, age_seconds: null, sidecars: null };
+
 /** Encodes comparisons as JSON for the API. Prices are decimal strings; ratios are fractions of the other price. */
 export function comparisonsJson({ comparisons, notCompared }: ComparedPrices): readonly JsonObject[] {
   return [
@@ -271,11 +271,7 @@ export function comparisonsJson({ comparisons, notCompared }: ComparedPrices): r
       node,
       pair,
       reference,
-      own: null,
-      other: null,
-      deviation_bps: null,
-      age_seconds: null,
-      sidecars: null,
+      ...NO_VALUES,
       reason,
     })),
   ];

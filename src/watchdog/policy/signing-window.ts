@@ -33,7 +33,6 @@ export type PresentRate =
   | { readonly kind: "never" }
   | { readonly kind: "jail"; readonly blocks: bigint; readonly growth: MissGrowth };
 
-/** Input to {@link signingWindow}. */
 export interface WindowInput {
   readonly params: SlashingParams;
   readonly info: SigningInfo;

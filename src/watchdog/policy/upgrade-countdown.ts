@@ -85,7 +85,6 @@ export interface UpgradeCountdown {
   readonly doneMs: number | undefined;
 }
 
-/** What polls have shown about the chain. */
 interface SeenChain {
   readonly upgrade?: SeenUpgrade;
   /** The newest known block, and the polls that first showed it. */

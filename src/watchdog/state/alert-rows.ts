@@ -42,7 +42,6 @@ const alertEvent = z.strictObject({
     .exactOptional(),
 }) satisfies z.ZodType<AlertEvent>;
 
-/** An event in an outbox. */
 const queuedEvent = alertEvent.extend({
   dead: z.strictObject({ atMs: z.number(), reason: z.string() }).exactOptional(),
 });
@@ -124,9 +123,8 @@ export function writeAlerting(
   { alerts, silences, outbox, history }: AlertingState,
   before: AlertingState,
 ): void {
-  const bodies = (list: readonly unknown[]) => list.map((one) => [stringifyJson(one)]);
-  if (alerts !== before.alerts) replaceRows(database, "alert_states", bodies(alerts));
-  if (silences !== before.silences) replaceRows(database, "silences", bodies(silences));
+  if (alerts !== before.alerts) replaceRows(database, "alert_states", bodyRows(alerts));
+  if (silences !== before.silences) replaceRows(database, "silences", bodyRows(silences));
   if (history !== before.history) writeHistory(database, history, before.history);
   if (outbox === before.outbox) return;
   replaceRows(
@@ -160,6 +158,10 @@ function writeHistory(
 
 function historyKey({ validator, alert, sinceMs }: PastAlert): string {
   return `${validator} ${alert} ${sinceMs}`;
+}
+
+function bodyRows(list: readonly unknown[]): readonly (readonly string[])[] {
+  return list.map((one) => [stringifyJson(one)]);
 }
 
 /** Replaces all rows of a table. The first column contains the position. */

@@ -103,9 +103,10 @@ function readLedger(database: Database.Database, validator: string, body: string
     ...ledger.sources[name],
     rollups: readPeriods(database, validator, name),
   });
-  const newest = (column: string) => `WHERE validator = ? ORDER BY ${column} DESC LIMIT ?`;
-  const events = readEvents(database, newest("id"), validator, MAX_RECENT_EVENTS);
-  const misses = readMisses(database, newest("from_ms"), validator, MAX_RECENT_RANGES);
+  const byId = "WHERE validator = ? ORDER BY id DESC LIMIT ?";
+  const byTime = "WHERE validator = ? ORDER BY from_ms DESC LIMIT ?";
+  const events = readEvents(database, byId, validator, MAX_RECENT_EVENTS);
+  const misses = readMisses(database, byTime, validator, MAX_RECENT_RANGES);
   return {
     ...ledger,
     sources: { calls: withRollups("calls"), votes: withRollups("votes"), revenue: withRollups("revenue") },
@@ -145,7 +146,6 @@ export function readMonths(
   return readRows(database, sql, monthRow, validator, source);
 }
 
-/** Identifies rollups by their owner and by what they count. */
 export interface RollupsOf {
   readonly validator: string;
   readonly source: LedgerSource;

@@ -40,7 +40,10 @@ export function afterUnsure(state: WatchdogState, nowMs: number): WatchdogState 
   const lastMs = Math.max(...times);
   if (times.length === 0 || nowMs <= lastMs) return state;
   const { pollHistories, alerting } = shiftTimes(state, nowMs - lastMs, lastMs);
-  const sure = mapValues(pollHistories, ({ unsureAtMs: _, ...history }): PollHistory => history);
+  const sure = mapValues(pollHistories, (history): PollHistory => {
+    const { unsureAtMs: _, ...rest } = history;
+    return rest;
+  });
   return { ...state, alerting, pollHistories: sure };
 }
 

@@ -23,7 +23,6 @@ import { MIGRATIONS } from "./schema.ts";
 import { EMPTY_STATE, type StateStore, WatchdogError, type WatchdogState } from "./state-store.ts";
 import { readRows } from "./stored-values.ts";
 
-/** Name of the file in the state folder. */
 export const STATE_FILE = "oracle-watchdog.sqlite";
 
 /** Opens a database file. Tests replace this function with one whose disk fails. */
