@@ -334,7 +334,7 @@ function backtestCommand(context: CliContext): Command {
     // The rules reach back three days, the forecast for 28.
     const range = { fromMs: fromMs - 28 * DAY_MS, toMs: nextMonthMs(fromMs) };
     const { validators } = await readOracle(options, context, range);
-    const { alerts, intervalMs } = await watchdogConfig(options);
+    const { alerts, intervalMs } = await watchdogConfig(options.config);
     const { backtestReport } = await import("../report/backtest.ts");
     printReport(backtestReport(validators, month, { ...alerts, intervalMs }), options, context);
   });

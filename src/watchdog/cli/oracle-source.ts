@@ -58,7 +58,7 @@ async function placeOf({ config, url, portOffset }: OracleOptions) {
       tokenHint: `the token in ${controlTokenFile(portOffset)} is for the localnet; name the configuration with --config`,
       hint: "start relaywatch up or relaywatch watchdog start, or name another one with --config or --port-offset",
     };
-  const { listen, token, stateDir } = await watchdogConfig({ config });
+  const { listen, token, stateDir } = await watchdogConfig(config);
   const host = listen.host.includes(":") ? `[${listen.host}]` : listen.host;
   return {
     url: `http://${UNSPECIFIED.has(host) ? "127.0.0.1" : host}:${listen.port}`,
@@ -69,14 +69,12 @@ async function placeOf({ config, url, portOffset }: OracleOptions) {
 }
 
 /** Returns the configuration; all defaults if no file is given. */
-export async function watchdogConfig({
-  config,
-}: Pick<OracleOptions, "config">): Promise<WatchdogDaemonConfig> {
+export async function watchdogConfig(file: string | undefined): Promise<WatchdogDaemonConfig> {
   // Loading the schema takes longer than the rest of a command.
   const { watchdogConfigKind, watchdogConfigSchema } = await import("../config/config.ts");
-  if (config === undefined) return watchdogConfigSchema.parse({});
+  if (file === undefined) return watchdogConfigSchema.parse({});
   const { loadDaemonConfig } = await import("../../platform/config/daemon-config.ts");
-  return loadDaemonConfig(watchdogConfigKind, config).config;
+  return loadDaemonConfig(watchdogConfigKind, file).config;
 }
 
 function tokenHintOf(file: string, token: Secret | undefined, stateDir: string | undefined): string {

@@ -38,7 +38,7 @@ export function statusPageCommand(context: CliContext): Command {
 
 /** Returns the `status_page` section of the configuration; by default, all validators under their own names, without amounts. */
 async function pageConfig(options: Options, validators: readonly ValidatorData[]): Promise<StatusPageConfig> {
-  const { statusPage } = await watchdogConfig(options);
+  const { statusPage } = await watchdogConfig(options.config);
   if (statusPage !== undefined) return statusPage;
   if (validators.length > MAX_SHOWN)
     throw new CliError(
