@@ -46,7 +46,7 @@ const COMMANDS: readonly LazyCommand[] = [
   {
     name: "what-if",
     description: "cost of an outage or a sidecar restart that starts now",
-    load: async () => (await import("../watchdog/cli/what-if.ts")).whatIfCommand,
+    load: async () => (await import("../watchdog/cli/oracle-status.ts")).whatIfCommand,
   },
   {
     name: "alerts",

@@ -2,16 +2,10 @@ import { randomUUID } from "node:crypto";
 import type { Registry } from "prom-client";
 import { counted } from "../platform/base/text.ts";
 import type { Clock } from "../platform/base/clock.ts";
-import { stringifyJson } from "../platform/base/json.ts";
+import { parseJson, stringifyJson } from "../platform/base/json.ts";
 import { isoTime } from "../platform/base/time.ts";
 import type { Logger } from "../platform/base/logger.ts";
-import {
-  errorReply,
-  type HttpReply,
-  jsonReply,
-  type RouteRequest,
-  textReply,
-} from "../platform/http/http-route.ts";
+import { errorReply, type HttpReply, jsonReply, textReply } from "../platform/http/http-route.ts";
 import { type ApiRoute, serveRoute } from "../platform/http/route-about.ts";
 import { reloadJson } from "../platform/http/daemon-control-routes.ts";
 import type { ServiceState } from "../platform/process/service-manager.ts";
@@ -60,13 +54,9 @@ export function createWatchdogRoutes({
     serveRoute(WATCHDOG_API.validator, ({ params }) => {
       const index = statuses().findIndex(({ validator }) => validator === params["name"]);
       const text = statusTexts()[index];
-      return text === undefined
-        ? errorReply(
-            404,
-            "no-such-validator",
-            "no validator has this name; GET /api/status lists the validators",
-          )
-        : jsonTextReply(text);
+      if (text !== undefined) return jsonTextReply(text);
+      const message = "no validator has this name; GET /api/status lists the validators";
+      return errorReply(404, "no-such-validator", message);
     }),
     serveRoute(WATCHDOG_API.metrics, async () => ({
       status: 200,
@@ -109,7 +99,6 @@ interface AlertRoutesDeps {
   /** Stores a changed state. If that fails, returns the reason and keeps the previous state; otherwise returns undefined. */
   readonly change: (alerting: AlertingState) => string | undefined;
   readonly rules: readonly AlertRule[];
-  /** Names of all validators. */
   readonly validators: readonly string[];
   readonly maintenance: readonly MaintenanceWindow[];
   readonly escalation: Escalation;
@@ -117,13 +106,15 @@ interface AlertRoutesDeps {
   readonly test: (signal: AbortSignal) => Promise<readonly ChannelTest[]>;
 }
 
-/** Creates the routes for alerts and silences. */
 export function createAlertRoutes(deps: AlertRoutesDeps): readonly ApiRoute[] {
   const alertsText = createAlertsText(deps);
   const { acknowledge, withdraw, silences, silence, endSilence } = WATCHDOG_API;
   return [
     serveRoute(WATCHDOG_API.alerts, () => jsonTextReply(alertsText())),
-    serveRoute(WATCHDOG_API.test, async ({ signal }) => testReply(await deps.test(signal))),
+    serveRoute(WATCHDOG_API.test, async ({ signal }) => {
+      const channels = await deps.test(signal);
+      return jsonReply(channels.every(({ error }) => error === null) ? 200 : 502, { channels });
+    }),
     serveRoute(acknowledge, ({ body }) =>
       changeAcknowledged(
         acknowledgeAlerts(deps.alerting().alerts, parseBody(body), deps.clock.nowMs()),
@@ -134,10 +125,10 @@ export function createAlertRoutes(deps: AlertRoutesDeps): readonly ApiRoute[] {
       changeAcknowledged(withdrawAcknowledgements(deps.alerting().alerts, parseBody(body)), deps),
     ),
     ...(["resend", "discard"] as const).map((what) =>
-      serveRoute(WATCHDOG_API[what], (request) => changeDeadLetters(what, request, deps)),
+      serveRoute(WATCHDOG_API[what], ({ body }) => changeDeadLetters(what, parseBody(body), deps)),
     ),
     serveRoute(silences, () => jsonReply(200, { silences: silencesJson(deps) })),
-    serveRoute(silence, (request) => createSilence(request, deps)),
+    serveRoute(silence, ({ body }) => createSilence(parseBody(body), deps)),
     serveRoute(endSilence, ({ params }) => deleteSilence(params["id"] ?? "", deps)),
   ];
 }
@@ -147,7 +138,7 @@ export function createAlertRoutes(deps: AlertRoutesDeps): readonly ApiRoute[] {
  * encoded again only if its state has changed: 200 validators have 9,000 alerts.
  */
 function createAlertsText(deps: AlertRoutesDeps): () => string {
-  const { alerting, rules, validators, escalation } = deps;
+  const { alerting, rules, validators, escalation, maintenance } = deps;
   const encode = (one: AlertStatus): string => stringifyJson(alertJson(one, escalation));
   const inactive = new Map(
     rules.map((rule) => {
@@ -165,25 +156,21 @@ function createAlertsText(deps: AlertRoutesDeps): () => string {
   };
   return () => {
     const texts = alertStatuses(alerting().alerts, rules, validators).map(textOf);
-    return `{"alerts":[${texts.join(",")}],${stringifyJson(otherJson(deps)).slice(1)}`;
+    const others = stringifyJson({
+      silences: silencesJson(deps),
+      dead_letters: deadLettersJson(alerting()),
+      maintenance: maintenance.map(({ reason, validators: names, durationMs }) => ({
+        reason,
+        validators: names,
+        duration_seconds: durationMs / 1000,
+      })),
+    });
+    return `{"alerts":[${texts.join(",")}],${others.slice(1)}`;
   };
 }
 
 /** Placeholder for a validator's name. Real names contain no spaces. */
 const NAME = "name of a validator";
-
-function otherJson(deps: AlertRoutesDeps): Readonly<Record<string, unknown>> {
-  const { alerting, maintenance } = deps;
-  return {
-    silences: silencesJson(deps),
-    dead_letters: deadLettersJson(alerting()),
-    maintenance: maintenance.map(({ reason, validators: names, durationMs }) => ({
-      reason,
-      validators: names,
-      duration_seconds: durationMs / 1000,
-    })),
-  };
-}
 
 /** Creates a reply from text that is already JSON. */
 function jsonTextReply(text: string): HttpReply {
@@ -207,10 +194,10 @@ function deadLettersJson({ outbox }: AlertingState): readonly unknown[] {
 
 function changeDeadLetters(
   what: "resend" | "discard",
-  { body }: RouteRequest,
+  body: unknown,
   { alerting, change, logger }: AlertRoutesDeps,
 ): HttpReply {
-  const choice = DEAD_LETTER_CHOICE.safeParse(parseBody(body));
+  const choice = DEAD_LETTER_CHOICE.safeParse(body);
   if (!choice.success)
     return errorReply(400, "bad-choice", "expected an object with ids, channels, both or neither");
   const state = alerting();
@@ -225,7 +212,7 @@ function silencesJson({ alerting, clock }: AlertRoutesDeps): readonly unknown[] 
   return withoutExpired(alerting().silences, clock.nowMs()).map(silenceJson);
 }
 
-function createSilence({ body }: RouteRequest, deps: AlertRoutesDeps): HttpReply {
+function createSilence(body: unknown, deps: AlertRoutesDeps): HttpReply {
   const { alerting, change, clock, logger, rules, validators } = deps;
   const nowMs = clock.nowMs();
   const state = alerting();
@@ -233,7 +220,7 @@ function createSilence({ body }: RouteRequest, deps: AlertRoutesDeps): HttpReply
   if (open.length >= MAX_SILENCES)
     return errorReply(409, "too-many-silences", `there are ${MAX_SILENCES} silences; delete some first`);
   const known = { alerts: rules.map(({ condition }) => condition.name), validators };
-  const silence = parseSilence(parseBody(body), known, { id: randomUUID(), nowMs });
+  const silence = parseSilence(body, known, { id: randomUUID(), nowMs });
   if ("refused" in silence) return errorReply(400, "bad-silence", silence.refused);
   const problem = change({ ...state, silences: [...open, silence] });
   if (problem !== undefined) return notStored("the silence was not created", problem);
@@ -280,16 +267,7 @@ function notStored(what: string, problem: string): HttpReply {
   return errorReply(503, "not-stored", text);
 }
 
-/** Returns status 502 if any channel did not accept the test. */
-function testReply(results: readonly ChannelTest[]): HttpReply {
-  return jsonReply(results.every(({ error }) => error === null) ? 200 : 502, { channels: results });
-}
-
 /** Returns undefined if the body is not JSON; the schema then refuses it. */
 function parseBody(body: Uint8Array): unknown {
-  try {
-    return JSON.parse(new TextDecoder().decode(body));
-  } catch {
-    return undefined;
-  }
+  return parseJson(new TextDecoder().decode(body));
 }

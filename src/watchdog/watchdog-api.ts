@@ -233,16 +233,11 @@ export const DEAD_LETTER_CHOICE = z.strictObject({
   channels: z.array(words).max(100).optional(),
 });
 
-const deadLetters = (name: string, summary: string, reply: z.ZodType): RouteDefinition =>
-  postJson(
-    `/api/alerts/dead-letters/${name}`,
-    `${summary}: all, or those with \`ids\` and of \`channels\``,
-    reply,
-    {
-      body: DEAD_LETTER_CHOICE,
-      replies: refused("an invalid body"),
-    },
-  );
+const deadLetters = (name: string, does: string, reply: z.ZodType): RouteDefinition => {
+  const summary = `${does}: all, or those with \`ids\` and of \`channels\``;
+  const more = { body: DEAD_LETTER_CHOICE, replies: refused("an invalid body") };
+  return postJson(`/api/alerts/dead-letters/${name}`, summary, reply, more);
+};
 
 const createSilence: RouteDefinition = {
   method: "POST",

@@ -30,8 +30,8 @@ import { createNotifier, type Notifier } from "./notify/notifier.ts";
 import { createWatchdogPage } from "./page/create-page.ts";
 import { longestPollMs } from "./polling/freshness.ts";
 import { createBelievedClock } from "./polling/believed-clock.ts";
-import { countingOptions, createPollLoop, type PollLoop, type Backfiller } from "./polling/poll-loop.ts";
-import { createPoller, type StoredPages } from "./polling/poller.ts";
+import { countingOptions, createPollLoop, type PollLoop } from "./polling/poll-loop.ts";
+import { createPoller } from "./polling/poller.ts";
 import type { WatchdogStatus } from "./polling/watchdog-status.ts";
 import type { ValidatorConfig } from "./policy/policy-config.ts";
 import type { SidecarPrices } from "./policy/price-comparison.ts";
@@ -212,7 +212,7 @@ export function createWatchdog(config: WatchdogConfig, given: WatchdogDeps): Wat
     polled: polled.promise,
     publicReady: publicServer?.ready ?? Promise.resolve(undefined),
     statuses,
-    status: () => firstOf(statuses()),
+    status: () => statuses()[0] ?? unreachable("a configuration has at least one validator"),
     ledger,
     serviceState: () => serviceStateOf(statuses(), isAlive),
     alertHistory: () => keeper.current().alerting.history,
@@ -231,10 +231,6 @@ interface Parts {
   /** The status page's server; undefined if there is no page. */
   readonly publicServer: HttpService | undefined;
   readonly metrics: WatchdogMetrics;
-}
-
-function firstOf<T>([first]: readonly T[]): T {
-  return first ?? unreachable("a configuration has at least one validator");
 }
 
 function createServices(parts: Parts, ready: Deferred<ListenAddress>): readonly Service[] {
@@ -303,26 +299,8 @@ function createPublicServer(
   return server;
 }
 
-/** What the watchdog reads from Prometheus. */
-interface PrometheusReaders {
-  /** Undefined if all validators are scraped. */
-  readonly stored: StoredPages | undefined;
-  /** Undefined if gaps are not filled. */
-  readonly backfillerOf: (validator: ValidatorConfig) => Backfiller | undefined;
-  /** Ends all queries. */
-  readonly close: () => void;
-}
-
-interface ReaderDeps {
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly random: () => number;
-  /** Default: HTTP. */
-  readonly readSamples?: ReadSamples;
-}
-
-/** Creates the readers that the configuration requires. */
-function createPrometheusReaders(config: WatchdogConfig, deps: ReaderDeps): PrometheusReaders {
+/** Creates what reads from Prometheus. `stored` is undefined if all validators are scraped; `close` ends all queries. */
+function createPrometheusReaders(config: WatchdogConfig, deps: WatchdogDeps) {
   const { prometheus, backfill, intervalMs } = config;
   if (prometheus === undefined) return { stored: undefined, backfillerOf: () => undefined, close: () => {} };
   const end = new AbortController();
@@ -334,7 +312,7 @@ function createPrometheusReaders(config: WatchdogConfig, deps: ReaderDeps): Prom
   const history = createStoredHistory(oneAtATime(read, prometheus.connection.deadlineMs));
   return {
     stored: validators.some(({ isStored }) => isStored) ? stored : undefined,
-    backfillerOf: (validator) =>
+    backfillerOf: (validator: ValidatorConfig) =>
       backfill &&
       createBackfiller(
         { ...backfill, target: validator.target, counting: countingOptions(config, validator) },

@@ -6,16 +6,23 @@ import { DAY_MS } from "../../platform/base/time.ts";
 import { EXIT } from "../../platform/base/errors.ts";
 import { systemClock } from "../../platform/base/clock.ts";
 import { stringifyJson } from "../../platform/base/json.ts";
-import type { BacktestOptions } from "../report/backtest.ts";
 import { counted, formatMinute } from "../../platform/base/text.ts";
 import { type CauseGroup, consequencesText, underCauses } from "../alerts/under-causes.ts";
 import { monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
 import { CheckExit, CliError } from "../../platform/cli/cli-error.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
-import { askWatchdog, type OracleOptions, oracleOptions, readOracle } from "./oracle-source.ts";
+import {
+  addReportOptions,
+  askWatchdog,
+  type OracleOptions,
+  oracleOptions,
+  readOracle,
+  type WatchdogCall,
+  watchdogConfig,
+} from "./oracle-source.ts";
 import { parseDuration } from "../../platform/cli/options.ts";
 import { lastMonth, monthOption } from "./month-option.ts";
-import { formatOptions, printReport, type ReportFormatOptions } from "../../platform/cli/print-report.ts";
+import { printReport, type ReportFormatOptions } from "../../platform/cli/print-report.ts";
 import { jsonOption } from "../../platform/cli/output-options.ts";
 
 interface Options extends OracleOptions {
@@ -111,14 +118,8 @@ function listCommand(context: CliContext): Command {
     });
 }
 
-function deadLetterLine({
-  channel,
-  alert,
-  validator,
-  kind,
-  at,
-  error,
-}: z.output<typeof listReply>["dead_letters"][number]): string {
+function deadLetterLine(letter: z.output<typeof listReply>["dead_letters"][number]): string {
+  const { channel, alert, validator, kind, at, error } = letter;
   return `never delivered to ${channel}: ${validator}  ${alert}  ${kind} at ${utcMinute(at)}: ${error}`;
 }
 
@@ -139,10 +140,8 @@ function deadLettersCommand(context: CliContext): Command {
       const isOwn = ({ channel }: { readonly channel: string }): boolean =>
         channels.length === 0 || channels.includes(channel);
       if (options.resend === undefined && options.discard === undefined) {
-        const { dead_letters: all } = listReply.parse(
-          await askWatchdog({ path: "/api/alerts" }, options, context),
-        );
-        const own = all.filter(isOwn);
+        const listed = listReply.parse(await askWatchdog({ path: "/api/alerts" }, options, context));
+        const own = listed.dead_letters.filter(isOwn);
         if (options.json) context.print(stringifyJson({ dead_letters: own }, 2));
         else for (const letter of own) context.print(deadLetterLine(letter));
         if (own.length > 0) throw new CheckExit(EXIT.fatal);
@@ -154,11 +153,12 @@ function deadLettersCommand(context: CliContext): Command {
       const body = channels.length === 0 ? {} : { channels };
       const reply = await askWatchdog({ path, method: "POST", body }, options, context);
       const { resent, discarded = 0 } = changedLetters.parse(reply);
-      context.print(
-        options.json
-          ? stringifyJson(reply, 2)
-          : `${counted(resent ?? discarded, "notification")} ${resent === undefined ? "dropped" : "sent again; relaywatch alerts dead-letters shows whether it is refused again"}`,
-      );
+      const done =
+        resent === undefined
+          ? "dropped"
+          : "sent again; relaywatch alerts dead-letters shows whether it is refused again";
+      const text = `${counted(resent ?? discarded, "notification")} ${done}`;
+      context.print(options.json ? stringifyJson(reply, 2) : text);
     });
 }
 
@@ -174,8 +174,8 @@ function alertLines({ alert, consequences }: CauseGroup<ListedAlert>): readonly 
 
 function alertLine(alert: ListedAlert): string {
   const { name, validator, severity, state, since, resolved_at: resolvedAt, reason, quiet } = alert;
-  const from = since === null ? "" : ` since ${formatMinute(Date.parse(since))} UTC`;
-  const time = resolvedAt === null ? from : ` at ${formatMinute(Date.parse(resolvedAt))} UTC`;
+  const from = since === null ? "" : ` since ${utcMinute(since)}`;
+  const time = resolvedAt === null ? from : ` at ${utcMinute(resolvedAt)}`;
   const cause = reason === null ? "" : `: ${reason}`;
   return `${validator}  ${name}  ${severity}  ${state}${time}${cause}${quiet === null ? "" : ` (${quiet})`}${careText(alert)}`;
 }
@@ -195,17 +195,11 @@ function utcMinute(time: string): string {
   return `${formatMinute(Date.parse(time))} UTC`;
 }
 
-function silenceLine({
-  id,
-  alerts,
-  validators,
-  author,
-  reason,
-  ends_at,
-}: z.output<typeof silenceReply>): string {
+function silenceLine(silence: z.output<typeof silenceReply>): string {
+  const { id, alerts, validators, author, reason, ends_at: endsAt } = silence;
   const what = alerts.length === 0 ? "all alerts" : alerts.join(", ");
   const whom = validators.length === 0 ? "" : ` of ${validators.join(", ")}`;
-  return `silence ${id}: ${what}${whom} until ${formatMinute(Date.parse(ends_at))} UTC, by ${author}: ${reason}`;
+  return `silence ${id}: ${what}${whom} until ${utcMinute(endsAt)}, by ${author}: ${reason}`;
 }
 
 const testReply = z.object({
@@ -252,11 +246,7 @@ function ackCommand(context: CliContext): Command {
     .action(async (names: readonly string[], options: AckOptions) => {
       await checkAlertNames(names);
       const body = { ...selected(names, options), author: options.author, note: options.note };
-      printAcknowledged(
-        await askWatchdog({ path: "/api/alerts/ack", method: "POST", body }, options, context),
-        options,
-        context,
-      );
+      await changeAcknowledged({ path: "/api/alerts/ack", method: "POST", body }, options, context);
     });
 }
 
@@ -266,11 +256,7 @@ function unackCommand(context: CliContext): Command {
     .action(async (names: readonly string[], options: Options) => {
       await checkAlertNames(names);
       const body = selected(names, options);
-      printAcknowledged(
-        await askWatchdog({ path: "/api/alerts/unack", method: "POST", body }, options, context),
-        options,
-        context,
-      );
+      await changeAcknowledged({ path: "/api/alerts/unack", method: "POST", body }, options, context);
     });
 }
 
@@ -289,13 +275,13 @@ function selected(names: readonly string[], { validator }: Options) {
   return { alerts: names, validators: validator === undefined ? [] : [validator] };
 }
 
-function printAcknowledged(reply: unknown, { json }: Options, context: CliContext): void {
-  if (json) context.print(stringifyJson(reply, 2));
-  else
-    for (const { validator, name, acknowledged: by } of ackReply.parse(reply).alerts)
-      context.print(
-        `${validator}  ${name}  ${by === null ? "no longer acknowledged" : `acknowledged by ${by.author}: ${by.note}`}`,
-      );
+async function changeAcknowledged(call: WatchdogCall, options: Options, context: CliContext): Promise<void> {
+  const reply = await askWatchdog(call, options, context);
+  if (options.json) return context.print(stringifyJson(reply, 2));
+  for (const { validator, name, acknowledged: by } of ackReply.parse(reply).alerts) {
+    const state = by === null ? "no longer acknowledged" : `acknowledged by ${by.author}: ${by.note}`;
+    context.print(`${validator}  ${name}  ${state}`);
+  }
 }
 
 interface SilenceOptions extends Options {
@@ -310,9 +296,7 @@ function silenceCommand(context: CliContext): Command {
     "mute notifications from alerts for a while; the alerts are still evaluated and counted",
   )
     .argument("[name...]", "alert names; default: all")
-    .addOption(
-      new Option("--for <duration>", 'how long, such as "2h"').argParser(parseDuration).makeOptionMandatory(),
-    )
+    .requiredOption("--for <duration>", 'how long, such as "2h"', parseDuration)
     .requiredOption("--reason <text>", "why, for the others on call")
     .option("--author <name>", "who", `${userInfo().username}@${hostname()}`)
     .action(async (names: readonly string[], options: SilenceOptions) => {
@@ -344,25 +328,14 @@ function backtestCommand(context: CliContext): Command {
   const command = new Command("backtest")
     .description("the alerts that the rules would have raised in a month, evaluated on the stored data")
     .addOption(monthOption());
-  for (const option of [...oracleOptions(), ...formatOptions()]) command.addOption(option);
-  return command.action(async (options: BacktestCommand) => {
+  return addReportOptions(command).action(async (options: BacktestCommand) => {
     const month = options.month ?? lastMonth();
     const fromMs = monthStartMs(month);
     // The rules reach back three days, the forecast for 28.
     const range = { fromMs: fromMs - 28 * DAY_MS, toMs: nextMonthMs(fromMs) };
     const { validators } = await readOracle(options, context, range);
+    const { alerts, intervalMs } = await watchdogConfig(options.config);
     const { backtestReport } = await import("../report/backtest.ts");
-    printReport(backtestReport(validators, month, await backtestOptions(options)), options, context);
+    printReport(backtestReport(validators, month, { ...alerts, intervalMs }), options, context);
   });
-}
-
-/** Returns the rules, grace period and interval from the configuration, or the defaults if there is none. */
-async function backtestOptions({ config }: BacktestCommand): Promise<BacktestOptions> {
-  const { loadDaemonConfig } = await import("../../platform/config/daemon-config.ts");
-  const { watchdogConfigKind, watchdogConfigSchema } = await import("../config/config.ts");
-  const { alerts, intervalMs } =
-    config === undefined
-      ? watchdogConfigSchema.parse({})
-      : loadDaemonConfig(watchdogConfigKind, config).config;
-  return { rules: alerts.rules, graceMs: alerts.graceMs, intervalMs };
 }

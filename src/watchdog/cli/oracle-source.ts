@@ -1,4 +1,4 @@
-import { Option } from "commander";
+import { type Command, Option } from "commander";
 import { z } from "zod";
 import { portsAt } from "../../platform/base/localnet-defaults.ts";
 import { EXIT } from "../../platform/base/errors.ts";
@@ -9,12 +9,13 @@ import type { OracleNow } from "../report/status-report.ts";
 import type { ValidatorData } from "../report/validator-data.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
-import { askDaemon } from "../../platform/cli/daemon-request.ts";
+import { askDaemon, type DaemonRequest } from "../../platform/cli/daemon-request.ts";
 import { portOffsetOption } from "../../platform/cli/options.ts";
 import { controlToken, controlTokenFile, readTokenFile } from "../../platform/cli/state-home.ts";
+import { formatOptions } from "../../platform/cli/print-report.ts";
 import { tokenFileIn } from "../../platform/process/private-file.ts";
+import type { WatchdogDaemonConfig } from "../config/config.ts";
 
-/** Options for every command that queries a watchdog. */
 export interface OracleOptions {
   readonly config?: string;
   /** Base URL of the watchdog's API, used instead of a configuration. */
@@ -29,6 +30,12 @@ export function oracleOptions(): readonly Option[] {
   return [...placeOptions(), new Option("--validator <name>", "only this validator")];
 }
 
+/** Adds the options of a report about a watchdog's data. */
+export function addReportOptions(command: Command): Command {
+  for (const option of [...oracleOptions(), ...formatOptions()]) command.addOption(option);
+  return command;
+}
+
 /** Returns the options that select a watchdog. */
 export function placeOptions(): readonly Option[] {
   return [
@@ -40,15 +47,8 @@ export function placeOptions(): readonly Option[] {
   ];
 }
 
-/** The address at which a watchdog listens. */
-interface WatchdogPlace {
-  readonly url: string;
-  readonly token: () => Secret | undefined;
-  readonly tokenHint: string;
-  readonly hint: string;
-}
-
-async function placeOf({ config, url, portOffset }: OracleOptions): Promise<WatchdogPlace> {
+/** Returns the address at which a watchdog listens, and its token. */
+async function placeOf({ config, url, portOffset }: OracleOptions) {
   if (url !== undefined)
     return { url, token: () => undefined, tokenHint: "", hint: "name another one with --url" };
   if (config === undefined)
@@ -58,10 +58,7 @@ async function placeOf({ config, url, portOffset }: OracleOptions): Promise<Watc
       tokenHint: `the token in ${controlTokenFile(portOffset)} is for the localnet; name the configuration with --config`,
       hint: "start relaywatch up or relaywatch watchdog start, or name another one with --config or --port-offset",
     };
-  // Loading the schema takes longer than the rest of a command.
-  const { loadDaemonConfig } = await import("../../platform/config/daemon-config.ts");
-  const { watchdogConfigKind } = await import("../config/config.ts");
-  const { listen, token, stateDir } = loadDaemonConfig(watchdogConfigKind, config).config;
+  const { listen, token, stateDir } = await watchdogConfig(config);
   const host = listen.host.includes(":") ? `[${listen.host}]` : listen.host;
   return {
     url: `http://${UNSPECIFIED.has(host) ? "127.0.0.1" : host}:${listen.port}`,
@@ -69,6 +66,15 @@ async function placeOf({ config, url, portOffset }: OracleOptions): Promise<Watc
     tokenHint: tokenHintOf(config, token, stateDir),
     hint: `start it with relaywatch watchdog start --config ${config}`,
   };
+}
+
+/** Returns the configuration; all defaults if no file is given. */
+export async function watchdogConfig(file: string | undefined): Promise<WatchdogDaemonConfig> {
+  // Loading the schema takes longer than the rest of a command.
+  const { watchdogConfigKind, watchdogConfigSchema } = await import("../config/config.ts");
+  if (file === undefined) return watchdogConfigSchema.parse({});
+  const { loadDaemonConfig } = await import("../../platform/config/daemon-config.ts");
+  return loadDaemonConfig(watchdogConfigKind, file).config;
 }
 
 function tokenHintOf(file: string, token: Secret | undefined, stateDir: string | undefined): string {
@@ -80,14 +86,7 @@ function tokenHintOf(file: string, token: Secret | undefined, stateDir: string |
 /** Wildcard addresses: the server listens on all of the machine's addresses. */
 const UNSPECIFIED: ReadonlySet<string> = new Set(["0.0.0.0", "[::]"]);
 
-/** A request to the watchdog. */
-export interface WatchdogCall {
-  readonly path: string;
-  readonly method?: "DELETE" | "POST";
-  readonly body?: unknown;
-  readonly accepts?: readonly number[];
-  readonly deadlineMs?: number;
-}
+export type WatchdogCall = Pick<DaemonRequest, "path" | "method" | "body" | "accepts" | "deadlineMs">;
 
 /** Sends a request to the watchdog, with the token if the method makes changes. Throws `CliError`. */
 export async function askWatchdog(
@@ -97,17 +96,8 @@ export async function askWatchdog(
 ): Promise<unknown> {
   const { url, token, tokenHint, hint } = await placeOf(options);
   const secret = call.method === undefined ? undefined : token();
-  return askDaemon(
-    {
-      ...call,
-      daemon: "the oracle watchdog",
-      url,
-      hint,
-      tokenHint,
-      ...(secret === undefined ? {} : { token: secret }),
-    },
-    context.signal,
-  );
+  const sent = { ...call, ...(secret === undefined ? {} : { token: secret }) };
+  return askDaemon({ ...sent, daemon: "the oracle watchdog", url, hint, tokenHint }, context.signal);
 }
 
 /** The watchdog's data. Times are according to the watchdog's clock. */

@@ -1,29 +1,67 @@
-import { Command } from "commander";
+import { Command, Option } from "commander";
+import { EXIT } from "../../platform/base/errors.ts";
+import { formatRoundedDuration } from "../../platform/base/text.ts";
+import { forecastReport, type Scenario, whatIfReport } from "../report/forecast-report.ts";
 import { statusReport } from "../report/status-report.ts";
-import { forecastReport } from "../report/forecast-report.ts";
+import { outageMisses, restartMisses } from "../policy/what-if.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
-import { type OracleOptions, oracleOptions, readNow, readOracle } from "./oracle-source.ts";
-import { formatOptions, printReport, type ReportFormatOptions } from "../../platform/cli/print-report.ts";
+import { CliError } from "../../platform/cli/cli-error.ts";
+import { addReportOptions, type OracleOptions, readNow, readOracle } from "./oracle-source.ts";
+import { parseDuration } from "../../platform/cli/options.ts";
+import { printReport, type ReportFormatOptions } from "../../platform/cli/print-report.ts";
 
 type Options = OracleOptions & ReportFormatOptions;
 
 /** `relaywatch status`. */
 export function statusCommand(context: CliContext): Command {
-  return oracleCommand(async (options: Options) =>
+  return addReportOptions(new Command()).action(async (options: Options) =>
     printReport(statusReport(await readNow(options, context)), options, context),
   );
 }
 
 /** `relaywatch forecast`. */
 export function forecastCommand(context: CliContext): Command {
-  return oracleCommand(async (options: Options) => {
+  return addReportOptions(new Command()).action(async (options: Options) => {
     const { validators } = await readOracle(options, context, undefined);
     printReport(forecastReport(validators), options, context);
   });
 }
 
-function oracleCommand(action: (options: Options) => Promise<void>): Command {
-  const command = new Command().action(action);
-  for (const option of [...oracleOptions(), ...formatOptions()]) command.addOption(option);
-  return command;
+interface WhatIfOptions extends OracleOptions, ReportFormatOptions {
+  readonly outage?: number;
+  readonly sidecarRestart?: number;
+}
+
+/** `relaywatch what-if --outage 4h`, `relaywatch what-if --sidecar-restart 25s`. */
+export function whatIfCommand(context: CliContext): Command {
+  const lasting = "a sidecar restart that takes this long before it listens again";
+  const restart = new Option("--sidecar-restart <duration>", lasting);
+  const command = new Command()
+    .option("--outage <duration>", "no oracle votes for this long, from now on", parseDuration)
+    .addOption(restart.argParser(parseDuration).conflicts("outage"));
+  return addReportOptions(command).action(async (options: WhatIfOptions) => {
+    const scenario = scenarioOf(options);
+    const { validators } = await readOracle(options, context, undefined);
+    printReport(whatIfReport(validators, scenario), options, context);
+  });
+}
+
+function scenarioOf({ outage, sidecarRestart, config }: WhatIfOptions): Scenario {
+  if (outage !== undefined)
+    return {
+      name: `an outage of ${formatRoundedDuration(outage)}`,
+      misses: ({ assessment }) =>
+        assessment.blockTimeMs === undefined ? undefined : outageMisses(outage, assessment.blockTimeMs),
+    };
+  if (sidecarRestart === undefined)
+    throw new CliError(EXIT.usage, "give --outage 4h or --sidecar-restart 25s");
+  // A localnet's local chain has one validator by default, so each block waits for its vote.
+  const chainWaits = config === undefined;
+  return {
+    name: `a sidecar restart of ${formatRoundedDuration(sidecarRestart)}`,
+    misses: ({ assessment: { blockTimeMs } }) =>
+      blockTimeMs === undefined
+        ? undefined
+        : restartMisses({ downMs: sidecarRestart, blockTimeMs, chainWaits }),
+  };
 }

@@ -6,15 +6,13 @@ import { stringifyJson } from "../../platform/base/json.ts";
 import { systemClock } from "../../platform/base/clock.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
-import { loadDaemonConfig } from "../../platform/config/daemon-config.ts";
-import { watchdogConfigKind, watchdogConfigSchema } from "../config/config.ts";
 import type { ValidatorData } from "../report/validator-data.ts";
 import { firstDayMs } from "../status-page/public-days.ts";
 import { exportedStatus } from "../status-page/exported-page.ts";
 import { publicPage } from "../status-page/public-page.ts";
 import { publicJson } from "../status-page/public-status.ts";
 import { MAX_SHOWN, type StatusPageConfig, statusPageOf } from "../status-page/status-page-config.ts";
-import { type OracleOptions, oracleOptions, readOracle } from "./oracle-source.ts";
+import { type OracleOptions, oracleOptions, readOracle, watchdogConfig } from "./oracle-source.ts";
 
 interface Options extends OracleOptions {
   readonly out: string;
@@ -29,7 +27,7 @@ export function statusPageCommand(context: CliContext): Command {
   return command.action(async (options: Options) => {
     const range = { fromMs: firstDayMs(systemClock.nowMs()), toMs: systemClock.nowMs() };
     const state = await readOracle(options, context, range);
-    const status = exportedStatus(configOf(options, state.validators), state);
+    const status = exportedStatus(await pageConfig(options, state.validators), state);
     const files = [
       ["index.html", publicPage(status, { reloadSeconds: undefined })],
       ["status.json", `${stringifyJson(publicJson(status))}\n`],
@@ -39,24 +37,19 @@ export function statusPageCommand(context: CliContext): Command {
 }
 
 /** Returns the `status_page` section of the configuration; by default, all validators under their own names, without amounts. */
-function configOf({ config }: Options, validators: readonly ValidatorData[]): StatusPageConfig {
-  const file =
-    config === undefined
-      ? watchdogConfigSchema.parse({})
-      : loadDaemonConfig(watchdogConfigKind, config).config;
-  if (file.statusPage !== undefined) return file.statusPage;
+async function pageConfig(options: Options, validators: readonly ValidatorData[]): Promise<StatusPageConfig> {
+  const { statusPage } = await watchdogConfig(options.config);
+  if (statusPage !== undefined) return statusPage;
   if (validators.length > MAX_SHOWN)
     throw new CliError(
       EXIT.usage,
       `a page has at most ${MAX_SHOWN} validators, and the watchdog has ${validators.length}; list those to show under status_page in the configuration, and name the configuration with --config`,
     );
-  return statusPageOf(
-    undefined,
-    validators.map(({ ledger }) => ({
-      name: ledger.validator,
-      hasVotes: ledger.months("votes").length > 0,
-    })),
-  );
+  const shown = validators.map(({ ledger }) => ({
+    name: ledger.validator,
+    hasVotes: ledger.months("votes").length > 0,
+  }));
+  return statusPageOf(undefined, shown);
 }
 
 function write(folder: string, name: string, text: string): string {

@@ -42,7 +42,6 @@ import type { SourceLimits } from "../sources/targets.ts";
 import { chain } from "../sources/chain-config.ts";
 import { identity, refuseTwoForms, source, sources, toValidators, validators } from "./validators-config.ts";
 
-/** Configuration of the watchdog. */
 export interface WatchdogConfig {
   readonly listen: ListenAddress;
   /** Host names that clients may use besides the loopback names. If absent: none on a loopback address, otherwise any name. */
@@ -83,13 +82,13 @@ const fileSchema = z.strictObject({
         .describe("address of the watchdog's own HTTP server: page, status, metrics, health")
         .meta({ reload: "process" }),
       hosts: hostNamesField()
-        .optional()
+        .exactOptional()
         .describe(
           "names that clients may use, besides the loopback names; default: none on a loopback address, else every name",
         )
         .meta({ example: ["watchdog.example"], reload: "process" }),
       token: secretField()
-        .optional()
+        .exactOptional()
         .describe(
           "bearer token for requests that change something, such as silences; default: control-token in state_dir; a secret",
         )
@@ -182,11 +181,13 @@ export function lossOf(before: WatchdogDaemonConfig, after: WatchdogDaemonConfig
 function toWatchdogConfig(file: z.output<typeof fileSchema>): WatchdogDaemonConfig {
   const { state_dir: stateDir, status_page: page } = file;
   const all = toValidators(file);
+  const shown = all.map(({ target }) => ({
+    name: target.name,
+    hasVotes: target.consensusAddress !== undefined,
+  }));
   const network = file.tls === undefined ? {} : { network: { ca: file.tls.ca_file } };
   return {
-    listen: file.http.listen,
-    ...(file.http.hosts === undefined ? {} : { hosts: file.http.hosts }),
-    ...(file.http.token === undefined ? {} : { token: file.http.token }),
+    ...file.http,
     ...(stateDir === undefined ? {} : { stateDir }),
     intervalMs: file.interval,
     limits: { deadlineMs: file.sources.deadline, maxPageBytes: file.sources.max_page_bytes },
@@ -196,13 +197,9 @@ function toWatchdogConfig(file: z.output<typeof fileSchema>): WatchdogDaemonConf
     notify: { ...file.notify, links: file.links, ...network },
     maintenance: file.maintenance,
     reports: withDirectory(file.reports, stateDir),
-    ...(page === undefined ? {} : { statusPage: statusPageOf(page, all.map(toPageValidator)) }),
+    ...(page === undefined ? {} : { statusPage: statusPageOf(page, shown) }),
     log: file.log,
     ...(file.prometheus === undefined ? {} : { prometheus: toPrometheusConfig(file.prometheus, network) }),
     ...(file.backfill === undefined ? {} : { backfill: toBackfill(file.backfill) }),
   };
-}
-
-function toPageValidator({ target: { name, consensusAddress } }: ValidatorConfig) {
-  return { name, hasVotes: consensusAddress !== undefined };
 }

@@ -14,7 +14,6 @@ const PRICES_URL = "http://127.0.0.1:8080/";
 const ORACLE_METRICS_URL = "http://127.0.0.1:8001/metrics";
 const SIDECAR_METRICS_URL = "http://127.0.0.1:8002/metrics";
 
-/** The keys that identify the validator. */
 export const identity = {
   chain_id: z
     .string()
@@ -165,28 +164,20 @@ interface ValidatorKeys extends z.output<z.ZodObject<typeof identity>> {
 /** Refuses files that combine the single-validator keys with `validators`, and names that are not unique. */
 export function refuseTwoForms(file: ValidatorKeys, context: z.RefinementCtx): void {
   if (file.validators === undefined) return;
-  const single = {
-    ...file,
-    ...Object.fromEntries(Object.keys(nodeUrls).map((key) => [`sources.${key}`, nodeUrl(file, key)])),
-  };
-  for (const [key, value] of Object.entries(single))
-    if (value !== undefined && isSingleKey(key))
-      context.addIssue({
-        code: "custom",
-        path: key.split("."),
-        message: issueText("is used together with validators", "this key within each validator"),
-      });
+  const message = issueText("is used together with validators", "this key within each validator");
+  for (const key of givenKeys(file, { ...identity, chain }))
+    context.addIssue({ code: "custom", path: [key], message });
+  for (const key of givenKeys(file.sources, nodeUrls))
+    context.addIssue({ code: "custom", path: ["sources", key], message });
   refuseDuplicates(file.validators, ["validators"], context);
   for (const [index, { nodes }] of file.validators.entries())
     refuseDuplicates(nodes, ["validators", index, "nodes"], context);
 }
 
-function nodeUrl({ sources: given }: ValidatorKeys, key: string): unknown {
-  return Object.entries(given).find(([name]) => name === key)?.[1];
-}
-
-function isSingleKey(key: string): boolean {
-  return key in identity || key === "chain" || key.startsWith("sources.");
+function givenKeys(section: object, known: object): readonly string[] {
+  return Object.entries(section).flatMap(([key, value]) =>
+    value !== undefined && key in known ? [key] : [],
+  );
 }
 
 function refuseDuplicates(
@@ -208,29 +199,18 @@ function refuseDuplicates(
 
 /** Returns the validators in the file: the entries of `validators`, or the single validator described by the other keys. */
 export function toValidators(file: ValidatorKeys): readonly ValidatorConfig[] {
-  const { egress } = file.sources;
-  if (file.validators !== undefined)
-    return file.validators.map((given) => ({
-      target: {
-        name: given.name,
-        ...toTarget(given),
-        ...toNodes(
-          given.source ?? file.source,
-          given.nodes.map((each) => [each.name, each]),
-        ),
-        ...withKeys(given.nodes, given),
-        egress,
-      },
-      policy: toPolicy(given.policy),
-    }));
-  const target = {
-    name: DEFAULT_VALIDATOR,
-    ...toTarget(file),
-    ...toNodes(file.source, [[DEFAULT_NODE, file.sources]]),
-    ...withKeys([file.sources], file),
-    egress,
-  };
-  return [{ target, policy: toPolicy(file.policy) }];
+  const { sources: limits, validators: all, ...single } = file;
+  const given = all ?? [{ ...single, name: DEFAULT_VALIDATOR, nodes: [{ ...limits, name: DEFAULT_NODE }] }];
+  return given.map((one) => ({
+    target: {
+      name: one.name,
+      ...toTarget(one),
+      ...toNodes(one.source ?? file.source, one.nodes),
+      ...withKeys(one.nodes, one),
+      egress: limits.egress,
+    },
+    policy: toPolicy(one.policy),
+  }));
 }
 
 type Identity = Pick<ValidatorKeys, keyof typeof identity | "chain">;
@@ -285,23 +265,21 @@ function hasPath({ url }: Endpoint): boolean {
   return pathname !== "/" || search !== "";
 }
 
-type NodeKeys = z.output<z.ZodObject<typeof nodeUrls>>;
+type NodeKeys = z.output<typeof node>;
 
 function toNodes(
   from: z.output<typeof source>,
-  nodes: readonly (readonly [name: string, given: NodeKeys])[],
+  nodes: readonly NodeKeys[],
 ): Pick<ValidatorTarget, "nodes" | "isStored"> {
-  if (from === "scrape") return { nodes: nodes.map(([name, given]) => toNode(name, given)) };
+  if (from === "scrape") return { nodes: nodes.map(toNode) };
   // Nothing is scraped by default. null switches the sidecar off, as it does for scrapes.
   return {
     isStored: true,
-    nodes: nodes.map(([name, given]) =>
-      toNode(name, { ...given, prices: given.prices ?? null, oracle_metrics: null }),
-    ),
+    nodes: nodes.map((given) => toNode({ ...given, prices: given.prices ?? null, oracle_metrics: null })),
   };
 }
 
-function toNode(name: string, given: NodeKeys): NodeTarget {
+function toNode(given: NodeKeys): NodeTarget {
   const { node: own = { url: NODE_URL }, prices = { url: PRICES_URL }, fallbacks = {} } = given;
   const { oracle_metrics: oracleMetrics = { url: ORACLE_METRICS_URL } } = given;
   const { sidecar_metrics: sidecarMetrics = { url: SIDECAR_METRICS_URL } } = given;
@@ -315,7 +293,7 @@ function toNode(name: string, given: NodeKeys): NodeTarget {
     first === null || others.length === 0 ? [] : [[first, ...others]],
   );
   return {
-    name,
+    name: given.name,
     node: own.url,
     ...(known.length === 0 ? {} : { fallbacks: known }),
     ...(prices === null ? {} : { prices: prices.url }),

@@ -6,31 +6,23 @@ export interface BlockCounts {
   readonly unknown: bigint;
 }
 
-/** Zero blocks. */
 export const NO_BLOCKS: BlockCounts = { good: 0n, bad: 0n, unknown: 0n };
 
-/** Adds two counts field by field. */
 export function addCounts(a: BlockCounts, b: BlockCounts): BlockCounts {
   return { good: a.good + b.good, bad: a.bad + b.bad, unknown: a.unknown + b.unknown };
 }
 
 /** Sums the counts of all tallies. */
 export function sumCounts(tallies: Iterable<{ readonly counts: BlockCounts }>): BlockCounts {
-  let [good, bad, unknown] = [0n, 0n, 0n];
-  for (const { counts } of tallies) {
-    good += counts.good;
-    bad += counts.bad;
-    unknown += counts.unknown;
-  }
-  return { good, bad, unknown };
+  let sum = NO_BLOCKS;
+  for (const { counts } of tallies) sum = addCounts(sum, counts);
+  return sum;
 }
 
-/** Returns true if all counts are zero. */
 export function isNoBlocks(counts: BlockCounts): boolean {
   return counts.good === 0n && counts.bad === 0n && counts.unknown === 0n;
 }
 
-/** Subtracts two counts field by field. */
 export function subtractCounts(a: BlockCounts, b: BlockCounts): BlockCounts {
   return { good: a.good - b.good, bad: a.bad - b.bad, unknown: a.unknown - b.unknown };
 }

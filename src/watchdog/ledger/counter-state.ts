@@ -49,7 +49,6 @@ interface Conflict {
   readonly alternates: boolean;
 }
 
-/** Result of one reading from one node. */
 interface CounterStep {
   readonly state: CounterState;
   /** Undefined while the readings may come from several nodes, since none of them is counted. */

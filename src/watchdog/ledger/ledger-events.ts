@@ -1,5 +1,6 @@
 import type { Month } from "../../platform/base/month.ts";
-import { isRecord } from "../../platform/base/json.ts";
+import { isRecord, stringifyJson } from "../../platform/base/json.ts";
+import { ascending } from "../../platform/base/order.ts";
 import { counted, stepText } from "../../platform/base/text.ts";
 import type { NodeObservation, Observation, RevenueParams, RevenueView } from "../sources/observation.ts";
 import type { BlockCounts } from "./block-counts.ts";
@@ -19,13 +20,11 @@ export interface EventList {
   readonly nextId: number;
 }
 
-/** No event. */
 export const NO_EVENTS: EventList = { recent: [], nextId: 1 };
 
 /** Number of events kept in memory. The state file contains all events. */
 export const MAX_RECENT_EVENTS = 200;
 
-/** Adds events. */
 export function addEvents(list: EventList, events: readonly LedgerEvent[]): EventList {
   if (events.length === 0) return list;
   const added = events.map((event, index) => ({ ...event, id: list.nextId + index }));
@@ -82,10 +81,9 @@ export function followPoll(ledger: EventLedger, poll: CountedPoll): EventLedger 
     heightOf(observation),
     atMs,
   );
+  const openAgain = "is open again; it was closed by a wrong clock";
   const changed = [
-    ...reopened.map((month) =>
-      eventAt("month-reopened", atMs, `${month} is open again; it was closed by a wrong clock`),
-    ),
+    ...reopened.map((month) => eventAt("month-reopened", atMs, `${month} ${openAgain}`)),
     ...closed.map((month) => eventAt("month-sealed", atMs, `${month} is closed`)),
   ];
   return {
@@ -110,10 +108,7 @@ function heightOf({ nodes }: Observation): bigint | undefined {
   const heights = nodes.flatMap(({ metrics }) =>
     metrics.state === "up" && metrics.value.height !== undefined ? [metrics.value.height] : [],
   );
-  return heights.reduce<bigint | undefined>(
-    (most, height) => (height > (most ?? -1n) ? height : most),
-    undefined,
-  );
+  return heights.toSorted(ascending).at(-1);
 }
 
 /** Returns the events from the counters: the first reading, gaps, node restarts, and two nodes at one URL. */
@@ -151,17 +146,11 @@ function readingEvents({
     : [];
 }
 
-function followParams(
-  before: string | undefined,
-  { atMs, chain: { revenue } }: Observation,
-): { readonly params: string | undefined; readonly changes: readonly LedgerEvent[] } {
+function followParams(before: string | undefined, { atMs, chain: { revenue } }: Observation) {
   if (revenue.state !== "up" && revenue.state !== "absent") return { params: before, changes: [] };
   const params = encodeParams(revenue.state === "up" ? revenue.value : undefined);
-  const isSame = before === undefined || before === params;
-  return {
-    params,
-    changes: isSame ? [] : [eventAt("parameter-change", atMs, paramsChange(before, params))],
-  };
+  if (before === undefined || before === params) return { params, changes: [] };
+  return { params, changes: [eventAt("parameter-change", atMs, paramsChange(before, params))] };
 }
 
 /** Creates the event for the first reading. Blocks made earlier are dated from `fromMs` on. */
@@ -198,7 +187,6 @@ export function nodeRestart(
   return { kind: "node-restart", fromMs, toMs: Math.max(fromMs, toMs), node, text };
 }
 
-/** The chain's progress. */
 interface Progress {
   readonly height: bigint;
   /** Wall-clock time at which this height was first seen. */
@@ -217,13 +205,8 @@ function followProgress(
   height: bigint | undefined,
   atMs: number,
 ): { readonly progress: Progress | undefined; readonly events: EventList } {
-  if (
-    height === undefined ||
-    (progress !== undefined && height === progress.height && atMs < progress.sinceMs)
-  )
-    return { progress, events };
-  if (progress === undefined || height !== progress.height)
-    return { progress: { height, sinceMs: atMs }, events };
+  if (height === undefined) return { progress, events };
+  if (height !== progress?.height) return { progress: { height, sinceMs: atMs }, events };
   const { sinceMs, haltId } = progress;
   if (atMs - sinceMs < HALT_MS) return { progress, events };
   const text = `no block after height ${height}`;
@@ -310,12 +293,10 @@ function isPartOf(part: string, whole: string | undefined): boolean {
   return part.split(", ").every((version) => known.has(version));
 }
 
-type NodeEvent = Omit<LedgerEvent, "node">;
-
 function sidecarRestart(
   { sidecarStartMs, sidecarSeenMs }: Processes,
   startMs: number | undefined,
-): readonly NodeEvent[] {
+): readonly LedgerEvent[] {
   if (startMs === undefined || sidecarStartMs === undefined || sidecarSeenMs === undefined) return [];
   if (startMs - sidecarStartMs <= START_TOLERANCE_MS) return [];
   // A process that ran beside the first one is another sidecar at the same URL.
@@ -329,11 +310,10 @@ function versionChange(
   before: string | undefined,
   now: string | undefined,
   atMs: number,
-): readonly NodeEvent[] {
+): readonly LedgerEvent[] {
   // A label that is absent, or new, is no change: the SDK's server_info leaves the page 1,000 s after the start of the node.
   if (before === undefined || now === undefined || isPartOf(now, before) || isPartOf(before, now)) return [];
-  const text = `the ${what}'s version changed from ${before} to ${now}`;
-  return [{ kind: "version-change", fromMs: atMs, toMs: atMs, text }];
+  return [eventAt("version-change", atMs, `the ${what}'s version changed from ${before} to ${now}`)];
 }
 
 const NO_PROGRAMME = "no reward programme";
@@ -358,9 +338,7 @@ const TEXTS: Readonly<Record<keyof RevenueParams, ParamText>> = {
 /** Encodes a chain's parameters so that later ones can be compared. Pass undefined if the chain has no revenue module. */
 export function encodeParams(revenue: RevenueView | undefined): string {
   if (revenue === undefined) return NO_PROGRAMME;
-  return JSON.stringify(revenue.params, (_key, value: unknown) =>
-    typeof value === "bigint" ? String(value) : value,
-  );
+  return stringifyJson(revenue.params);
 }
 
 /** Describes the difference between two encoded parameter lists: "the pay of a full month from 2500 to 3000". */
@@ -369,10 +347,8 @@ export function paramsChange(before: string, after: string): string {
   if (before === NO_PROGRAMME) return "the chain now has a reward programme";
   const [from, to] = [before, after].map((text): unknown => JSON.parse(text));
   const changes = Object.entries(TEXTS).flatMap(([key, [name, show]]) => {
-    const [old, now] = [from, to].map((params) => (isRecord(params) ? String(params[key]) : ""));
-    return old === undefined || now === undefined || old === now
-      ? []
-      : [`${name} from ${show(old)} to ${show(now)}`];
+    const [old = "", now = ""] = [from, to].map((params) => (isRecord(params) ? String(params[key]) : ""));
+    return old === now ? [] : [`${name} from ${show(old)} to ${show(now)}`];
   });
   return `the chain's reward parameters changed: ${changes.join(", ")}`;
 }

@@ -24,13 +24,15 @@ const TOLERANCE_MS = MINUTE_MS;
 /** If a REST server is further behind the nodes than this, it says nothing about the time of their blocks. */
 const MAX_BEHIND = 20n;
 
-/** The point up to which a source has counted. */
-interface CountedTo {
-  readonly checkpoint?: { readonly timeMs: number; readonly height?: bigint } | undefined;
+/** The last counted block. */
+export interface CountedTo {
+  /** Block time; the wall-clock time of the reading if the chain cannot be read. */
+  readonly timeMs: number;
+  readonly height?: bigint;
 }
 
-/** Returns the time of the blocks that one source counts in a poll. */
-export function ledgerTime({ checkpoint }: CountedTo, observation: Observation): LedgerTime {
+/** Returns the time of the blocks that a source counts in a poll. `checkpoint` is undefined before the first reading. */
+export function ledgerTime(checkpoint: CountedTo | undefined, observation: Observation): LedgerTime {
   const { atMs, clock } = observation;
   const head = currentHead(observation);
   if (head !== undefined) {

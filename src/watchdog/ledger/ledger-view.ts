@@ -54,8 +54,6 @@ function keyOf({ kind, fromMs, node }: LedgerEvent): string {
  * "revenue": the counts of the chain's revenue module, on which the chain bases its payments.
  */
 export const LEDGER_SOURCES = ["calls", "votes", "revenue"] as const;
-
-/** One of {@link LEDGER_SOURCES}. */
 export type LedgerSource = (typeof LEDGER_SOURCES)[number];
 
 /** Counts of the blocks in one period. */
@@ -78,15 +76,8 @@ export interface MonthRecord extends Tally {
   readonly month: Month;
   /** Start of the time that the counts cover. Later than the start of the month if the watchdog was started later. */
   readonly coveredFromMs: number;
-  /** Present once the month is over and its counts can no longer change. */
-  readonly finalized?: Finalization;
-}
-
-/** A closed month. */
-interface Finalization {
-  readonly atMs: number;
-  /** Hex SHA-256 of the record's canonical text; see `finalizeMonths`. */
-  readonly hash: string;
+  /** Present once the month is over and its counts can no longer change. `hash` is the hex SHA-256 of its text. */
+  readonly finalized?: { readonly atMs: number; readonly hash: string };
 }
 
 /**
@@ -114,8 +105,6 @@ export const LEDGER_EVENT_KINDS = [
   "month-sealed",
   "month-reopened",
 ] as const;
-
-/** One of {@link LEDGER_EVENT_KINDS}. */
 type LedgerEventKind = (typeof LEDGER_EVENT_KINDS)[number];
 
 /** One event. If it is an instant, both times are equal. */

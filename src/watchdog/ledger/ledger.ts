@@ -1,15 +1,14 @@
 import { HOUR_MS } from "../../platform/base/time.ts";
 import { type Month, monthOf } from "../../platform/base/month.ts";
-import { type LedgerTime, ledgerTime } from "./ledger-time.ts";
+import { ledgerTime } from "./ledger-time.ts";
 import type { ChainHead, NodePage, Observation, Seen } from "../sources/observation.ts";
 import type { CounterReading } from "./counter-state.ts";
 import type { BlockCounts } from "./block-counts.ts";
-import { correctRollups, finalizeMonths, rollupsWithin } from "./rollups.ts";
+import { correctRollups, finalizeMonths, rollupsWithin, SPAN_NAMES } from "./rollups.ts";
 import { type EventLedger, followPoll, NO_EVENTS } from "./ledger-events.ts";
 import type { LedgerSource, LedgerView } from "./ledger-view.ts";
 import { addMisses, correctMisses, type MissRange, missesWithin } from "./miss-ranges.ts";
 import {
-  type CountOptions,
   countPoll,
   EMPTY_SOURCE,
   type NodeReadingOf,
@@ -30,13 +29,11 @@ export interface Ledger extends EventLedger {
 
 type Sources = Readonly<Record<LedgerSource, SourceLedger>>;
 
-/** A block height and its time. */
 export interface Anchor {
   readonly timeMs: number;
   readonly height: bigint;
 }
 
-/** The ledger before the first reading. */
 export const EMPTY_LEDGER: Ledger = {
   sources: { calls: EMPTY_SOURCE, votes: EMPTY_SOURCE, revenue: EMPTY_SOURCE },
   events: NO_EVENTS,
@@ -55,7 +52,6 @@ export interface LedgerOptions {
   readonly isBackfill?: boolean;
 }
 
-/** Result of counting one observation. */
 export interface Counting {
   readonly ledger: Ledger;
   /** Blocks added by each node's calls. */
@@ -87,10 +83,12 @@ export function countObservation(given: Ledger, observation: Observation, option
   );
   const head = valueOf(chain.head);
   const countSource = (name: LedgerSource, readings: readonly NodeReadingOf[]): SourceCounting =>
-    count(ledger.sources[name], name, readings, {
-      ...ledgerTime(ledger.sources[name], observation),
+    countPoll(ledger.sources[name], readings, {
+      ...ledgerTime(ledger.sources[name].checkpoint, observation),
       atMs,
       isBackfill: options.isBackfill,
+      spans: name === "calls" ? SPAN_NAMES : ["day"],
+      firstCovers: name === "revenue" ? "period" : "process",
     });
   const calls = countSource("calls", readingsOfCalls(pages));
   const votes = countSource("votes", readingsOfVotes(pages, options.consensusAddress));
@@ -122,13 +120,10 @@ export function countObservation(given: Ledger, observation: Observation, option
 }
 
 /** Moves blocks that a wrong clock dated in the future to the current time, once the clock is proven wrong. */
-function corrected(
-  ledger: Ledger,
-  observation: Observation,
-): { readonly ledger: Ledger; readonly reopened: readonly Month[] } {
-  const correct = (source: SourceLedger): SourceCorrection => {
+function corrected(ledger: Ledger, observation: Observation) {
+  const correct = (source: SourceLedger) => {
     const { checkpoint } = source;
-    const { timeMs, isProven } = ledgerTime(source, observation);
+    const { timeMs, isProven } = ledgerTime(checkpoint, observation);
     if (checkpoint === undefined || !isProven || timeMs >= checkpoint.timeMs) return { source, reopened: [] };
     const { rollups, reopened } = correctRollups(source.rollups, timeMs);
     return { source: { ...source, checkpoint: { ...checkpoint, timeMs }, rollups }, reopened };
@@ -148,27 +143,15 @@ function corrected(
   };
 }
 
-interface SourceCorrection {
-  readonly source: SourceLedger;
-  /** Months that have been reopened. */
-  readonly reopened: readonly Month[];
-}
-
 /** Replaces the pages of nodes with conflicts by errors. */
 function withConflicts(observation: Observation, conflicts: readonly string[]): Observation {
   if (conflicts.length === 0) return observation;
   const text =
     "this URL alternates between two nodes, so neither is counted; point sources.node at one node only";
+  const failure = { code: "two-nodes", text } as const;
   const nodes = observation.nodes.map((node) =>
     conflicts.includes(node.name) && node.metrics.state === "up"
-      ? {
-          ...node,
-          metrics: {
-            state: "error",
-            failure: { code: "two-nodes", text },
-            durationMs: node.metrics.durationMs,
-          } as const,
-        }
+      ? { ...node, metrics: { state: "error", failure, durationMs: node.metrics.durationMs } as const }
       : node,
   );
   return { ...observation, nodes };
@@ -177,19 +160,6 @@ function withConflicts(observation: Observation, conflicts: readonly string[]): 
 interface NodePageOf {
   readonly node: string;
   readonly page: NodePage;
-}
-
-function count(
-  source: SourceLedger,
-  name: LedgerSource,
-  readings: readonly NodeReadingOf[],
-  time: LedgerTime & Pick<CountOptions, "atMs" | "isBackfill">,
-): SourceCounting {
-  return countPoll(source, readings, {
-    ...time,
-    spans: name === "calls" ? ["minute", "hour", "day"] : ["day"],
-    firstCovers: name === "revenue" ? "period" : "process",
-  });
 }
 
 /** A page without oracle metrics says nothing about calls: its counts of 0 do not mean that a counter has fallen. */
@@ -238,30 +208,23 @@ function anchorsOf({ anchors, sources }: Ledger, { source, steps }: SourceCounti
 }
 
 function anchorOf({ checkpoint }: SourceLedger): Anchor | undefined {
-  return checkpoint?.height === undefined
-    ? undefined
-    : { timeMs: checkpoint.timeMs, height: checkpoint.height };
+  if (checkpoint?.height === undefined) return undefined;
+  return { timeMs: checkpoint.timeMs, height: checkpoint.height };
 }
 
 /** Finalizes the months before each source's checkpoint. `closed` lists the months closed in the source "calls". */
-function closeMonths(
-  sources: Sources,
-  chainId: string | undefined,
-  observation: Observation,
-): { readonly sources: Sources; readonly closed: readonly Month[] } {
+function closeMonths(sources: Sources, chainId: string | undefined, observation: Observation) {
   if (chainId === undefined) return { sources, closed: [] };
-  const { atMs } = observation;
-  const close = (
-    source: LedgerSource,
-  ): { readonly source: SourceLedger; readonly closed: readonly Month[] } => {
-    const current = sources[source];
-    if (current.checkpoint === undefined) return { source: current, closed: [] };
-    const present = monthOf(current.checkpoint.timeMs);
-    const { closes } = ledgerTime(current, observation);
+  const close = (name: LedgerSource) => {
+    const source = sources[name];
+    const { checkpoint } = source;
+    if (checkpoint === undefined) return { source, closed: [] };
+    const present = monthOf(checkpoint.timeMs);
+    const { closes } = ledgerTime(checkpoint, observation);
     const isOver = (month: Month): boolean => month < present && closes(month);
-    const { rollups, closed } = finalizeMonths(current.rollups, isOver, { chainId, source }, atMs);
-    if (closed.length === 0) return { source: current, closed: [] };
-    return { source: { ...current, rollups }, closed: closed.map((record) => record.month) };
+    const identity = { chainId, source: name };
+    const { rollups, closed } = finalizeMonths(source.rollups, isOver, identity, observation.atMs);
+    return { source: { ...source, rollups }, closed: closed.map(({ month }) => month) };
   };
   const calls = close("calls");
   return {
@@ -308,7 +271,6 @@ export function meanBlockTimeMs(anchors: readonly Anchor[], now: Anchor | undefi
   return sum(({ ms }) => ms) / sum(({ blocks }) => blocks);
 }
 
-/** Elapsed time and number of blocks between two anchors. */
 interface BlockInterval {
   readonly ms: number;
   readonly blocks: number;

@@ -1,5 +1,6 @@
 import { MINUTE_MS } from "../../platform/base/time.ts";
 import type { BlockCounts } from "./block-counts.ts";
+import type { CountedTo } from "./ledger-time.ts";
 
 /**
  * A range of blocks with at least one bad block, as counted by consecutive polls. A range belongs to the minute in which it ends,
@@ -17,12 +18,6 @@ export interface MissRange {
 
 /** Number of ranges kept in memory. The state file contains more ranges. */
 export const MAX_RECENT_RANGES = 1000;
-
-/** The point at which counting ended: time and height of the last block. */
-interface CountedTo {
-  readonly timeMs: number;
-  readonly height?: bigint;
-}
 
 /** Longest time between two readings whose blocks form one range. Over longer times, rollups distribute the blocks evenly. */
 const SHORT_MS = MINUTE_MS;

@@ -15,8 +15,8 @@ import type { LedgerSource, MonthRecord, Rollup, Tally } from "./ledger-view.ts"
 /** Lengths of the rollups, in ms. */
 export const SPANS = { minute: 60_000, hour: HOUR_MS, day: DAY_MS } as const;
 
-/** One of {@link SPANS}. */
 export type Span = keyof typeof SPANS;
+export const SPAN_NAMES = ["minute", "hour", "day"] as const satisfies readonly Span[];
 
 /** Rollups of one span, oldest first. A list, since every poll copies it and copying a map takes a hundred times as long. */
 export type SpanRollups = readonly Rollup[];
@@ -26,7 +26,6 @@ export interface Rollups extends Readonly<Record<Span, SpanRollups>> {
   readonly months: ReadonlyMap<Month, MonthRecord>;
 }
 
-/** Rollups without any blocks. */
 export const NO_ROLLUPS: Rollups = { months: new Map(), minute: [], hour: [], day: [] };
 
 /** How long rollups stay in memory. Burn rates need hourly rollups for 3 days; forecasts need 28 days. */
@@ -73,19 +72,13 @@ export function correctRollups(rollups: Rollups, timeMs: number) {
   const month = monthOf(timeMs);
   const later = [...rollups.months.values()].filter((record) => record.month >= month);
   const reopened = later.filter(({ finalized }) => finalized !== undefined).map((record) => record.month);
-  if (
-    reopened.length === 0 &&
-    later.every((record) => record.month === month) &&
-    !isAnyLater(rollups, timeMs)
-  )
-    return { rollups, reopened };
+  const isLater = (span: Span): boolean => (rollups[span].at(-1)?.startMs ?? 0) > timeMs;
+  const hasLater = later.some((record) => record.month !== month) || SPAN_NAMES.some(isLater);
+  if (reopened.length === 0 && !hasLater) return { rollups, reopened };
   const months = new Map([...rollups.months].filter(([name]) => name < month));
   const [first, ...others] = later;
   if (first !== undefined) {
-    const { finalized: _, ...record } = others.reduce(
-      (sum, one) => ({ ...sum, ...addTally(sum, one) }),
-      first,
-    );
+    const { finalized: _, ...record } = others.reduce<MonthRecord>(addTally, first);
     months.set(month, { ...record, month, coveredFromMs: Math.min(record.coveredFromMs, timeMs) });
   }
   const corrected = (span: Span): SpanRollups => {
@@ -101,10 +94,6 @@ export function correctRollups(rollups: Rollups, timeMs: number) {
   };
 }
 
-function isAnyLater(rollups: Rollups, timeMs: number): boolean {
-  return (["minute", "hour", "day"] as const).some((span) => (rollups[span].at(-1)?.startMs ?? 0) > timeMs);
-}
-
 function addTally<T extends Tally>(a: T, b: Tally): T {
   const backfilled = addCounts(a.backfilled ?? NO_BLOCKS, b.backfilled ?? NO_BLOCKS);
   return {
@@ -117,13 +106,16 @@ function addTally<T extends Tally>(a: T, b: Tally): T {
 
 /** Adds blocks to their month and to the shorter rollups. Old rollups are dropped from memory. */
 export function addToRollups(rollups: Rollups, entry: Entry): Rollups {
+  if (isNoBlocks(entry.counts)) return rollups;
   const months = new Map(rollups.months);
   const spans = { minute: rollups.minute, hour: rollups.hour, day: rollups.day };
   // Months are split by height where the chain says which block begins the month. Days and hours follow the same split, so
   // that the days of a month add up to it.
   for (const part of splitByMonth(entry)) {
     const month = openMonth(months, monthOf(part.toMs));
-    months.set(month, addToMonth(months.get(month), month, part.counts, entry));
+    const coveredFromMs = Math.max(entry.fromMs, monthStartMs(month));
+    const record = months.get(month) ?? { month, ...NO_TALLY, coveredFromMs };
+    months.set(month, addTally(record, tallyOf(part.counts, entry)));
     for (const span of entry.spans) spans[span] = addToSpan(spans[span], span, part, entry);
   }
   return { months, ...spans };
@@ -134,16 +126,6 @@ function openMonth(months: ReadonlyMap<Month, MonthRecord>, month: Month): Month
   const closed = [...months.values()].filter(({ finalized }) => finalized !== undefined);
   const last = closed.at(-1)?.month;
   return last === undefined || month > last ? month : monthOf(nextMonthMs(monthStartMs(last)));
-}
-
-function addToMonth(
-  record: MonthRecord | undefined,
-  month: Month,
-  counts: BlockCounts,
-  entry: Entry,
-): MonthRecord {
-  const before = record ?? { month, ...NO_TALLY, coveredFromMs: Math.max(entry.fromMs, monthStartMs(month)) };
-  return { ...before, ...addToTally(before, counts, entry) };
 }
 
 function addToSpan(rollups: SpanRollups, span: Span, part: SegmentPart, entry: Entry): SpanRollups {
@@ -159,7 +141,7 @@ function addToSpan(rollups: SpanRollups, span: Span, part: SegmentPart, entry: E
     if (isNoBlocks(counts) || startMs < oldestMs) continue;
     const index = firstFrom(next, startMs);
     const before = next[index]?.startMs === startMs ? next[index] : undefined;
-    const rollup = { startMs, ...addToTally(before ?? NO_TALLY, counts, entry) };
+    const rollup = addTally(before ?? { startMs, ...NO_TALLY }, tallyOf(counts, entry));
     next.splice(index, before === undefined ? 0 : 1, rollup);
   }
   return next;
@@ -182,16 +164,11 @@ function firstFrom(rollups: SpanRollups, fromMs: number): number {
   return low;
 }
 
-function addToTally(
-  { counts: before, estimated, backfilled }: Tally,
-  counts: BlockCounts,
-  { isEstimated, isBackfilled = false }: Entry,
-): Tally {
-  const filled = isBackfilled ? addCounts(backfilled ?? NO_BLOCKS, counts) : backfilled;
+function tallyOf(counts: BlockCounts, { isEstimated, isBackfilled = false }: Entry): Tally {
   return {
-    counts: addCounts(before, counts),
-    estimated: isEstimated ? addCounts(estimated, counts) : estimated,
-    ...(filled === undefined ? {} : { backfilled: filled }),
+    counts,
+    estimated: isEstimated ? counts : NO_BLOCKS,
+    ...(isBackfilled ? { backfilled: counts } : {}),
   };
 }
 

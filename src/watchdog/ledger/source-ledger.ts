@@ -15,7 +15,7 @@ import {
   partOfCounts,
   subtractCounts,
 } from "./block-counts.ts";
-import type { LedgerTime } from "./ledger-time.ts";
+import type { CountedTo, LedgerTime } from "./ledger-time.ts";
 import { addToRollups, type Rollups, NO_ROLLUPS, type Span } from "./rollups.ts";
 
 /** One validator's counts from one source. */
@@ -28,20 +28,15 @@ export interface SourceLedger {
 }
 
 /** The last block counted in a source's rollups. */
-interface Checkpoint {
+interface Checkpoint extends CountedTo {
   /** Wall-clock time of the reading. */
   readonly atMs: number;
-  /** Time of the latest block in the reading; the wall-clock time if the chain cannot be read. */
-  readonly timeMs: number;
-  readonly height?: bigint;
   /** The node that was counted last. */
   readonly node: string;
 }
 
-/** A source before its first reading. */
 export const EMPTY_SOURCE: SourceLedger = { counterStates: new Map(), rollups: NO_ROLLUPS };
 
-/** One reading from one node. */
 export interface NodeReadingOf {
   readonly node: string;
   readonly reading: CounterReading;
@@ -71,7 +66,6 @@ export interface NodeStep {
   readonly before: Baseline | undefined;
 }
 
-/** Result of counting one poll. */
 export interface SourceCounting {
   readonly source: SourceLedger;
   /** Blocks counted by each node, including nodes that were not chosen. */
@@ -122,9 +116,7 @@ export function countPoll(
     fromHeight === undefined || height === undefined ? undefined : { from: fromHeight, to: height };
   const times = timesOf(source.checkpoint, step, timed);
   const own = times.isEstimated ? inMonth(counts, step.fromMs, times) : counts;
-  const rollups = isNoBlocks(own)
-    ? source.rollups
-    : addToRollups(source.rollups, { counts: own, heights, ...times });
+  const rollups = addToRollups(source.rollups, { counts: own, heights, ...times });
   return { source: { counterStates, checkpoint, rollups }, steps, counts: own, conflicts };
 }
 
@@ -179,13 +171,11 @@ function chooseStep(steps: readonly NodeStep[], checkpoint: Checkpoint | undefin
   }, undefined);
 }
 
-type UncountedPart = Pick<ChosenStep, "counts" | "fromHeight">;
-
 /** Returns the part of a node's step that is beyond the checkpoint; undefined if there is none. */
 function uncountedPart(
   { node, step, before }: NodeStep,
   checkpoint: Checkpoint | undefined,
-): UncountedPart | undefined {
+): Pick<ChosenStep, "counts" | "fromHeight"> | undefined {
   const whole = { counts: step.counts, fromHeight: before?.height };
   // The node that counted last continues where it was: its own counters decide, to the block.
   if (checkpoint === undefined || (node === checkpoint.node && before?.atMs === checkpoint.atMs))

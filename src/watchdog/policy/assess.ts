@@ -2,21 +2,12 @@ import { type Month, monthOf, monthsBefore, monthStartMs, nextMonthMs } from "..
 import { DAY_MS, HOUR_MS } from "../../platform/base/time.ts";
 import { type BlockCounts, NO_BLOCKS, sumCounts } from "../ledger/block-counts.ts";
 import type { LedgerView, MonthRecord } from "../ledger/ledger-view.ts";
-import {
-  type Assessment,
-  type BurnWindow,
-  type Policy,
-  rewardCents,
-  type RotationRisk,
-  chainPolicy,
-  type PolicyChoice,
-} from "./assessment.ts";
+import { type Assessment, type Policy, rewardCents, chainPolicy, type PolicyChoice } from "./assessment.ts";
 import { forecastOf } from "./month-forecast.ts";
 import { headroomOf, type OpenMonth } from "./headroom.ts";
 import { successRate, type SuccessRate, tierOf } from "./reward-tier.ts";
 import type { Observation } from "../sources/observation.ts";
 
-/** Input for {@link assess}. */
 export interface AssessmentInput {
   readonly ledger: LedgerView;
   readonly nowMs: number;
@@ -59,7 +50,11 @@ export function assess(input: AssessmentInput): Assessment {
     blockTimeMs,
     remainingBlocks,
     ...outlook(input, open),
-    rotation: rotationRisk(month, closed(records, month), policy),
+    rotation: rotationRisk(
+      month,
+      records.filter((each) => each.month < month),
+      policy,
+    ),
   };
 }
 
@@ -102,26 +97,16 @@ function outlook(
   if (open === undefined || blockTimeMs === undefined) return { headroom: [], forecast: undefined };
   const hours = ledger.hours(nowMs - 3 * DAY_MS, nowMs + 1);
   const minutes = (sinceMs: number): BlockCounts => sumCounts(ledger.minutes(nowMs - sinceMs, nowMs + 1));
-  const windows: Readonly<Record<BurnWindow, BlockCounts>> = {
+  const windows = {
     "1h": minutes(HOUR_MS),
     "6h": minutes(6 * HOUR_MS),
     "3d": sumCounts(hours),
   };
   const days = ledger.days(nowMs - FORECAST_DAYS * DAY_MS, nowMs + 1);
+  const lastDay = sumCounts(hours.filter(({ startMs }) => startMs > nowMs - DAY_MS - HOUR_MS));
   return {
     headroom: headroomOf(open, policy, blockTimeMs, windows),
-    forecast: forecastOf(
-      open,
-      {
-        days,
-        hours,
-        last: {
-          ...windows,
-          "24h": sumCounts(hours.filter(({ startMs }) => startMs > nowMs - DAY_MS - HOUR_MS)),
-        },
-      },
-      policy,
-    ),
+    forecast: forecastOf(open, { days, hours, last: { ...windows, "24h": lastDay } }, policy),
   };
 }
 
@@ -129,10 +114,6 @@ function boundsOf({ good, bad, unknown }: BlockCounts): Assessment["bounds"] {
   const total = good + bad + unknown;
   if (total === 0n) return undefined;
   return { low: { good, total }, high: { good: good + unknown, total } };
-}
-
-function closed(records: readonly MonthRecord[], current: string): readonly MonthRecord[] {
-  return records.filter(({ month }) => month < current);
 }
 
 /** Number of consecutive months below the lower boundary after which a validator may be rotated out. */
@@ -145,7 +126,11 @@ const WINDOW = 6;
  * Counts the closed months without a reward before `current`. A month without a record, or with mostly estimated blocks, does not
  * count as below the boundary and interrupts a row.
  */
-export function rotationRisk(current: Month, records: readonly MonthRecord[], policy: Policy): RotationRisk {
+export function rotationRisk(
+  current: Month,
+  records: readonly MonthRecord[],
+  policy: Policy,
+): Assessment["rotation"] {
   const below = new Set(records.filter((record) => isBelow(record, policy)).map(({ month }) => month));
   const before = monthsBefore(current, WINDOW);
   const row = before.findIndex((month) => !below.has(month));
@@ -160,7 +145,7 @@ export function rotationRisk(current: Month, records: readonly MonthRecord[], po
   };
 }
 
-function riskOf(inARow: number, inLast: (count: number) => number): RotationRisk["state"] {
+function riskOf(inARow: number, inLast: (count: number) => number): Assessment["rotation"]["state"] {
   if (inARow >= IN_A_ROW || inLast(WINDOW) >= IN_WINDOW) return "due";
   return inARow >= IN_A_ROW - 1 || inLast(WINDOW - 1) >= IN_WINDOW - 1 ? "next" : "none";
 }

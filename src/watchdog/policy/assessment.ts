@@ -14,11 +14,8 @@ import {
 
 /** Names of the reward curves between the two boundaries. */
 export const CURVES = ["linear", "revenue-quadratic"] as const;
-
-/** One of {@link CURVES}. */
 export type Curve = (typeof CURVES)[number];
 
-/** A reward policy. */
 export interface Policy {
   readonly curve: Curve;
   /** Minimum success rate of oracle calls. */
@@ -61,8 +58,6 @@ export interface Headroom {
 
 /** Windows over which burn rates are computed. */
 export const BURN_WINDOWS = ["1h", "6h", "3d"] as const;
-
-/** One of {@link BURN_WINDOWS}. */
 export type BurnWindow = (typeof BURN_WINDOWS)[number];
 
 /** Past periods that the rest of the month may resemble, with their names in texts. */
@@ -71,8 +66,6 @@ export const REGIME_NAMES = {
   days: "the last 3 days",
   month: "the month so far",
 } as const;
-
-/** One of {@link REGIME_NAMES}. */
 export type RegimeName = keyof typeof REGIME_NAMES;
 
 /** How the month ends if the remaining blocks are like the blocks of a past period. */
@@ -85,14 +78,14 @@ export interface Regime {
   readonly tier: Tier;
 }
 
+/** An expected value and its bounds. */
+export type Band<T> = Readonly<Record<"low" | "middle" | "high", T>>;
+
 /** Expected month-end rate. `low` and `high` bound 80 % of outcomes suggested by recent days; they differ while blocks remain. */
-export interface Forecast {
-  readonly low: SuccessRate;
-  readonly middle: SuccessRate;
-  readonly high: SuccessRate;
+export interface Forecast extends Band<SuccessRate> {
   /** Tiers and rewards for each rate. Rewards are in hundredths of the currency unit. */
-  readonly tiers: Readonly<Record<"low" | "middle" | "high", Tier>>;
-  readonly rewardCents: Readonly<Record<"low" | "middle" | "high", bigint>>;
+  readonly tiers: Band<Tier>;
+  readonly rewardCents: Band<bigint>;
   /** The periods from which the band is resampled. */
   readonly basis: "recent days" | "recent hours" | "month so far";
   /** Regimes, excluding those whose period has no measured blocks. */
@@ -100,7 +93,7 @@ export interface Forecast {
 }
 
 /** Risk of rotation: below the lower boundary for 2 months in a row, or in 3 of 6. */
-export interface RotationRisk {
+interface RotationRisk {
   /** Number of closed months below the boundary immediately before the current month. */
   readonly inARow: number;
   /** Number of months below the boundary among the last five closed months. */
@@ -148,22 +141,19 @@ export interface WhatIf {
   readonly crosses: readonly Boundary[];
 }
 
-/** How a month ends. */
 export interface Outcome {
   readonly rate: SuccessRate;
   readonly tier: Tier;
   readonly rewardCents: bigint;
 }
 
-/** The specified reward: 3000 per month (chain-extension-modules.md, "Limits"). */
-const SPECIFIED_REWARD_CENTS = 300_000n;
-
 /** The specification's tiers, linear between the boundaries. For signed blocks, the documented values of 99.5 % and 95 %. */
 export const SPECIFIED_POLICY: Policy = {
   curve: "linear",
   least: SPECIFIED_LEAST,
   leastSigned: { full: (DEC18_ONE * 995n) / 1000n, none: (DEC18_ONE * 95n) / 100n },
-  fullRewardCents: SPECIFIED_REWARD_CENTS,
+  // 3000 per month (chain-extension-modules.md, "Limits").
+  fullRewardCents: 300_000n,
   source: "specification",
   quietMs: 600_000,
 };
@@ -186,7 +176,6 @@ export function chainPolicy(params: RevenueParams, { quietMs }: Policy): Policy 
   };
 }
 
-/** Matches the name of a currency. */
 export const CURRENCY = /^[A-Za-z][A-Za-z0-9./-]{0,15}$/;
 
 /** The configured policy, and whether the chain's own parameters override it while they can be read. */
@@ -206,23 +195,18 @@ export function foundedForecast(assessment: Assessment | undefined): Forecast | 
   return assessment?.forecast;
 }
 
-const ALL_SIGNED: SuccessRate = { good: 1n, total: 1n };
-
 /** An exact share of the full reward. */
 interface Share {
   readonly part: bigint;
   readonly whole: bigint;
 }
 
-const NOTHING: Share = { part: 0n, whole: 1n };
-const EVERYTHING: Share = { part: 1n, whole: 1n };
-
 /** The share of the reward that each curve pays above the lower boundary. */
 const CURVE_SHARES: Readonly<
   Record<Curve, (policy: Policy, rate: SuccessRate, signed: SuccessRate) => Share>
 > = {
   linear: ({ least }, rate) => {
-    if (isAtLeast(rate, least.full)) return EVERYTHING;
+    if (isAtLeast(rate, least.full)) return { part: 1n, whole: 1n };
     // (rate - none) / (full - none), both scaled by 10^18 * total, so that nothing is rounded here.
     return {
       part: rate.good * DEC18_ONE - least.none * rate.total,
@@ -231,7 +215,7 @@ const CURVE_SHARES: Readonly<
   },
   // x/revenue v9.1.3 keeper/performance_rating.go: half of (1 - q²) of blocks and of votes.
   "revenue-quadratic": (policy, rate, signed) => {
-    if (!isAtLeast(signed, policy.leastSigned.none)) return NOTHING;
+    if (!isAtLeast(signed, policy.leastSigned.none)) return { part: 0n, whole: 1n };
     const votes = bandShare(rate, policy.least);
     const blocks = bandShare(signed, policy.leastSigned);
     const sum = DEC18_ONE - mulDec18(blocks, blocks) + (DEC18_ONE - mulDec18(votes, votes));
@@ -244,14 +228,14 @@ const CURVE_SHARES: Readonly<
  * nothing in the lowest tier, and in between according to the policy's curve. `signed` is the share of signed blocks; if it is
  * unknown, all blocks are treated as signed.
  */
-export function rewardCents(policy: Policy, rate: SuccessRate, signed?: SuccessRate): bigint {
-  const { part, whole } = shareOf(policy, rate, signed);
+export function rewardCents(
+  policy: Policy,
+  rate: SuccessRate,
+  signed: SuccessRate = { good: 1n, total: 1n },
+): bigint {
+  if (!isAtLeast(rate, policy.least.none)) return 0n;
+  const { part, whole } = CURVE_SHARES[policy.curve](policy, rate, signed);
   return (part * policy.fullRewardCents) / whole;
-}
-
-function shareOf(policy: Policy, rate: SuccessRate, signed = ALL_SIGNED): Share {
-  if (!isAtLeast(rate, policy.least.none)) return NOTHING;
-  return CURVE_SHARES[policy.curve](policy, rate, signed);
 }
 
 /** Returns the fraction of the band between the boundaries that misses use: 0 from the upper boundary up, 1 at the lower one. */

@@ -1,13 +1,7 @@
 import { DAY_MS, HOUR_MS } from "../../platform/base/time.ts";
 import { DEC18_ONE, type Dec18 } from "../../platform/base/decimal.ts";
 import type { BlockCounts } from "../ledger/block-counts.ts";
-import {
-  BURN_WINDOWS,
-  type BoundaryState,
-  type BurnWindow,
-  type Headroom,
-  type Policy,
-} from "./assessment.ts";
+import { BURN_WINDOWS, type BurnWindow, type Headroom, type Policy } from "./assessment.ts";
 import { allowedMisses, BOUNDARIES, type Boundary, timeToLossMs } from "./reward-tier.ts";
 
 /** Counted and expected blocks in a month that is not over. */
@@ -18,7 +12,6 @@ export interface SeenMonth {
   readonly remaining: bigint;
 }
 
-/** A month that is not over. */
 export interface OpenMonth extends SeenMonth {
   /** Blocks of the month with unknown results: before the watchdog's first reading, and between a reading and a restart. */
   readonly unseen: bigint;
@@ -61,7 +54,7 @@ function missesLeft({ good, bad, remaining }: SeenMonth, least: Dec18): bigint {
 }
 
 /** Lost and clinched are certain: they hold no matter what the results of the unseen blocks are. */
-function stateOf({ good, bad, remaining, unseen }: OpenMonth, least: Dec18): BoundaryState {
+function stateOf({ good, bad, remaining, unseen }: OpenMonth, least: Dec18): Headroom["state"] {
   const misses = allowedMisses(good + bad + remaining + unseen, least) - bad;
   if (misses < 0n) return "lost";
   return misses - unseen >= remaining ? "clinched" : "open";

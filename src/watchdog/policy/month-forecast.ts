@@ -1,6 +1,6 @@
 import { addCounts, badShare, type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
 import type { Rollup } from "../ledger/ledger-view.ts";
-import { type Forecast, type Policy, type Regime, type RegimeName, rewardCents } from "./assessment.ts";
+import { type Band, type Forecast, type Policy, type RegimeName, rewardCents } from "./assessment.ts";
 import type { SeenMonth } from "./headroom.ts";
 import { type SuccessRate, type Tier, tierOf } from "./reward-tier.ts";
 
@@ -45,7 +45,7 @@ export function forecastOf(month: SeenMonth, samples: ForecastSamples, policy: P
   const misses = projectMisses(periods, month, expectedShare(month, samples));
   const rateWith = (further: bigint): SuccessRate => endRate(month, further);
   const rates = { low: rateWith(misses.high), middle: rateWith(misses.middle), high: rateWith(misses.low) };
-  const all = <T>(of: (rate: SuccessRate) => T): Readonly<Record<"low" | "middle" | "high", T>> => ({
+  const all = <T>(of: (rate: SuccessRate) => T): Band<T> => ({
     low: of(rates.low),
     middle: of(rates.middle),
     high: of(rates.high),
@@ -66,13 +66,13 @@ export function endRate({ good, bad, remaining }: SeenMonth, further: bigint): S
 }
 
 /** Returns how the month ends if the remaining blocks are like those in the last six hours, the last three days, or so far. */
-function regimesOf(month: SeenMonth, { last }: ForecastSamples, policy: Policy): readonly Regime[] {
+function regimesOf(month: SeenMonth, { last }: ForecastSamples, policy: Policy): Forecast["regimes"] {
   const blocks: readonly (readonly [RegimeName, BlockCounts])[] = [
     ["now", last["6h"]],
     ["days", last["3d"]],
     ["month", { good: month.good, bad: month.bad, unknown: 0n }],
   ];
-  return blocks.flatMap(([name, counts]): readonly Regime[] => {
+  return blocks.flatMap(([name, counts]) => {
     const share = badShare(counts);
     if (share === undefined) return [];
     const end = endRate(month, blocksOf(share, month.remaining));
@@ -98,12 +98,10 @@ function expectedShare(month: SeenMonth, { last, days }: ForecastSamples): numbe
   return Math.max(lasting, Math.min(badShare(last["24h"]) ?? 0, median));
 }
 
-interface Periods {
-  readonly basis: Forecast["basis"];
-  readonly periods: readonly BlockCounts[];
-}
-
-function choosePeriods(month: SeenMonth, { days, hours }: ForecastSamples): Periods {
+function choosePeriods(
+  month: SeenMonth,
+  { days, hours }: ForecastSamples,
+): Pick<Forecast, "basis"> & { readonly periods: readonly BlockCounts[] } {
   const recentDays = usable(days);
   if (recentDays.length >= MIN_SAMPLES) return { basis: "recent days", periods: recentDays };
   const recentHours = usable(hours);
@@ -122,14 +120,12 @@ function usable(rollups: readonly Rollup[]): readonly BlockCounts[] {
   return measured.filter(({ good, bad }) => good + bad > 0n && (good + bad) * 4n >= most);
 }
 
-interface Misses {
-  readonly low: bigint;
-  readonly middle: bigint;
-  readonly high: bigint;
-}
-
 /** Estimates the number of bad blocks among the remaining ones. */
-function projectMisses(periods: readonly BlockCounts[], { remaining }: SeenMonth, share: number): Misses {
+function projectMisses(
+  periods: readonly BlockCounts[],
+  { remaining }: SeenMonth,
+  share: number,
+): Band<bigint> {
   const middle = blocksOf(share, remaining);
   const sum = periods.reduce(addCounts, NO_BLOCKS);
   const draws = resample(periods, Number(sum.good + sum.bad) / periods.length, Number(remaining));

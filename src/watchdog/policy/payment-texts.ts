@@ -2,22 +2,12 @@ import { formatAmount, formatUnits } from "../../platform/base/display-unit.ts";
 import type { JsonObject } from "../../platform/base/json.ts";
 import { isoTime } from "../../platform/base/time.ts";
 import { formatCount, formatTime } from "../../platform/base/text.ts";
-import type { Coin, Payment, PaymentOutcome } from "../sources/payment-result.ts";
+import type { Coin, Payment } from "../sources/payment-result.ts";
 
-/** How a payment compares with the expected amount. */
-export type PaymentState = "equal" | "differs" | "not-compared" | Exclude<PaymentOutcome, "paid">;
+/** How a payment compares with the expected amount, in the order that the metric uses. */
+export const PAYMENT_STATES = ["equal", "differs", "not-compared", "failed", "none-due", "missing"] as const;
+export type PaymentState = (typeof PAYMENT_STATES)[number];
 
-/** All states, in the order that the metric uses. */
-export const PAYMENT_STATES: readonly PaymentState[] = [
-  "equal",
-  "differs",
-  "not-compared",
-  "failed",
-  "none-due",
-  "missing",
-];
-
-/** Returns how a payment compares with the expected amount. */
 export function paymentState({ outcome, amount, expected }: Payment): PaymentState {
   if (outcome !== "paid") return outcome;
   if (amount === undefined || expected === undefined) return "not-compared";

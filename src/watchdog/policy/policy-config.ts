@@ -5,24 +5,16 @@ import { durationText } from "../../platform/config/setting-texts.ts";
 import { CURRENCY, CURVES, type PolicyChoice, SPECIFIED_POLICY } from "./assessment.ts";
 import type { ValidatorTarget } from "../sources/targets.ts";
 
+const percent = z.number().min(0).max(100);
+
 /** Section `policy`. */
 export const policy = z.strictObject({
   curve: z
     .enum(CURVES)
     .default("linear")
     .describe("reward between the two boundaries: linear, or as the chain's revenue module computes it"),
-  full_percent: z
-    .number()
-    .min(0)
-    .max(100)
-    .default(98)
-    .describe("at or above this success rate, the reward is paid in full"),
-  none_percent: z
-    .number()
-    .min(0)
-    .max(100)
-    .default(95)
-    .describe("below this success rate, there is no reward"),
+  full_percent: percent.default(98).describe("at or above this success rate, the reward is paid in full"),
+  none_percent: percent.default(95).describe("below this success rate, there is no reward"),
   reward: z
     .number()
     .min(0)
@@ -47,36 +39,33 @@ export const policy = z.strictObject({
 });
 
 /** Converts a percentage to a fraction with 18 decimal places. */
-function toShare(percent: number): bigint {
-  return parseDec18(percent.toFixed(6)) / 100n;
+function toShare(value: number): bigint {
+  return parseDec18(value.toFixed(6)) / 100n;
 }
 
-/** Converts the section. */
 export function toPolicy(given: z.output<typeof policy>): PolicyChoice {
-  const configured = {
-    ...SPECIFIED_POLICY,
-    curve: given.curve,
-    least: { full: toShare(given.full_percent), none: toShare(given.none_percent) },
-    fullRewardCents: BigInt(Math.round(given.reward * 100)),
-  };
-  const named = {
-    quietMs: given.incident_end,
-    ...(given.currency === undefined ? {} : { currency: given.currency }),
-  };
+  const { curve, currency, from_chain: fromChain } = given;
+  const least = { full: toShare(given.full_percent), none: toShare(given.none_percent) };
+  const fullRewardCents = BigInt(Math.round(given.reward * 100));
   const isSpecified =
-    given.curve === SPECIFIED_POLICY.curve &&
-    configured.least.full === SPECIFIED_POLICY.least.full &&
-    configured.least.none === SPECIFIED_POLICY.least.none &&
-    configured.fullRewardCents === SPECIFIED_POLICY.fullRewardCents;
+    curve === SPECIFIED_POLICY.curve &&
+    least.full === SPECIFIED_POLICY.least.full &&
+    least.none === SPECIFIED_POLICY.least.none &&
+    fullRewardCents === SPECIFIED_POLICY.fullRewardCents;
   return {
-    policy: isSpecified
-      ? { ...SPECIFIED_POLICY, ...named }
-      : { ...configured, ...named, source: "configuration" },
-    fromChain: given.from_chain,
+    policy: {
+      ...SPECIFIED_POLICY,
+      curve,
+      least,
+      fullRewardCents,
+      source: isSpecified ? "specification" : "configuration",
+      quietMs: given.incident_end,
+      ...(currency === undefined ? {} : { currency }),
+    },
+    fromChain,
   };
 }
 
-/** A validator and how it is paid. */
 export interface ValidatorConfig {
   readonly target: ValidatorTarget;
   readonly policy: PolicyChoice;

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../platform/base/json.ts";
+import { ascending } from "../../platform/base/order.ts";
 import type { ChainPrice, NodeObservation, Observation } from "../sources/observation.ts";
 
 /** Prices from one sidecar, for comparison with others. */
@@ -46,7 +47,6 @@ export interface NotCompared {
   readonly reason: string;
 }
 
-/** Result of comparing all pairs of a validator. */
 export interface ComparedPrices {
   readonly comparisons: readonly PriceComparison[];
   readonly notCompared: readonly NotCompared[];
@@ -63,7 +63,6 @@ interface PriceHistory {
   readonly nodes: ReadonlyMap<string, { readonly recentPrices?: readonly RecentPrices[] }>;
 }
 
-/** Input to {@link compareWithChain} and {@link compareWithSidecars}. */
 export interface ComparisonInput {
   readonly observation: Observation;
   readonly history: PriceHistory;
@@ -80,67 +79,46 @@ const BEFORE_BLOCK_MS = 10_000;
 
 /** Compares each of a validator's sidecars with the prices stored by the chain. Empty if no chain is configured. */
 export function compareWithChain({ observation, history, maxAgeMs }: ComparisonInput): ComparedPrices {
-  const { chain, nodes, atMs } = observation;
-  if (chain.prices.state !== "up") return NOTHING;
-  const stored = chain.prices.value;
-  return joined(
-    nodes.map((node) => {
-      const own = sidecarPrices(observation.validator, node, atMs);
-      if (own === undefined) return NOTHING;
+  const { chain, nodes, atMs, validator } = observation;
+  const stored = chain.prices.state === "up" ? chain.prices.value : [];
+  return collected(
+    nodes.flatMap((node) => {
+      const own = sidecarPrices(validator, node, atMs);
+      if (own === undefined) return [];
       const recent = history.nodes.get(node.name)?.recentPrices ?? [];
-      return joined(stored.map((price) => compareOne(price, { own, recent, maxAgeMs })));
+      return stored.map((price) => compareOne(price, own, recent, maxAgeMs));
     }),
   );
 }
 
 function compareOne(
   stored: ChainPrice,
-  {
-    own,
-    recent,
-    maxAgeMs,
-  }: {
-    readonly own: SidecarPrices;
-    readonly recent: readonly RecentPrices[];
-    readonly maxAgeMs: number;
-  },
-): ComparedPrices {
+  own: SidecarPrices,
+  recent: readonly RecentPrices[],
+  maxAgeMs: number,
+): PriceComparison | NotCompared {
   const { pair, blockTimeMs } = stored;
-  const refuse = (reason: string): ComparedPrices => ({
-    comparisons: [],
-    notCompared: [{ node: own.node, pair, reference: "chain", reason }],
-  });
+  const pairOf = { node: own.node, pair, reference: "chain" } as const;
   const price = own.prices.get(pair);
-  if (price === undefined) return refuse("the sidecar has no price");
-  if (blockTimeMs === undefined || stored.price === 0n) return refuse("the chain has no price");
+  if (price === undefined) return { ...pairOf, reason: "the sidecar has no price" };
+  if (blockTimeMs === undefined || stored.price === 0n)
+    return { ...pairOf, reason: "the chain has no price" };
   // The clocks of this machine and of the chain can differ a little.
   const ageMs = Math.max(0, own.atMs - blockTimeMs);
-  if (ageMs > maxAgeMs)
-    return refuse(`the chain's price is ${Math.round(ageMs / 1000)} s old, which is too old to compare`);
+  if (ageMs > maxAgeMs) {
+    const seconds = Math.round(ageMs / 1000);
+    return { ...pairOf, reason: `the chain's price is ${seconds} s old, which is too old to compare` };
+  }
   const since = recent.filter(({ atMs }) => atMs >= blockTimeMs - BEFORE_BLOCK_MS && atMs <= own.atMs);
   const past = since.flatMap(({ prices }) => prices.get(pair) ?? []);
-  const scales = { own: own.decimals.get(pair), other: stored.decimals };
-  const [first, ...rest] = [price, ...past].map((value) => scaled(value, stored.price, scales));
-  if (first === undefined) return NOTHING;
-  return {
-    comparisons: [
-      {
-        node: own.node,
-        pair,
-        reference: "chain",
-        own: first.own,
-        other: first.other,
-        decimals: first.decimals,
-        distance: distanceFrom(
-          [first, ...rest].map((one) => one.own),
-          first.other,
-        ),
-        ageMs,
-        sidecars: 0,
-      },
-    ],
-    notCompared: [],
-  };
+  // Both prices are scaled to the larger number of decimals, so nothing is rounded. A sidecar that states none uses the chain's.
+  const from = own.decimals.get(pair) ?? stored.decimals;
+  const to = stored.decimals ?? from;
+  const decimals = from === undefined || to === undefined ? undefined : Math.max(from, to);
+  const value = raised(price, from, decimals);
+  const other = raised(stored.price, to, decimals);
+  const range = [value, ...past.map((one) => raised(one, from, decimals))];
+  return { ...pairOf, own: value, other, decimals, distance: distanceFrom(range, other), ageMs, sidecars: 0 };
 }
 
 /**
@@ -166,7 +144,7 @@ export function compareWithSidecars(input: ComparisonInput): ComparedPrices {
   const stored: readonly ComparedPair[] = chain.prices.state === "up" ? chain.prices.value : [];
   const more = pairs.filter((pair) => stored.every((one) => one.pair !== pair));
   const compared: readonly ComparedPair[] = [...stored, ...more.map((pair) => ({ pair }))];
-  return joined(own.flatMap((sidecar) => compared.map((pair) => compareWithMedian(sidecar, pair, all))));
+  return collected(own.flatMap((sidecar) => compared.map((pair) => compareWithMedian(sidecar, pair, all))));
 }
 
 type ComparedPair = Pick<ChainPrice, "pair" | "decimals">;
@@ -176,15 +154,11 @@ function compareWithMedian(
   own: SidecarPrices,
   { pair, decimals: known }: ComparedPair,
   all: readonly SidecarPrices[],
-): ComparedPrices {
+): PriceComparison | NotCompared {
+  const pairOf = { node: own.node, pair, reference: "sidecars" } as const;
   const having = all.filter(({ prices }) => prices.has(pair));
-  const refuse = (reason: string): ComparedPrices => ({
-    comparisons: [],
-    notCompared: [{ node: own.node, pair, reference: "sidecars", reason }],
-  });
-  const price = own.prices.get(pair);
-  if (price === undefined) return refuse("the sidecar has no price");
-  if (having.length < 2) return refuse("no other sidecar has a price");
+  if (!own.prices.has(pair)) return { ...pairOf, reason: "the sidecar has no price" };
+  if (having.length < 2) return { ...pairOf, reason: "no other sidecar has a price" };
   const references = having.length === 2 ? having.filter((one) => one !== own) : having;
   const decimals = most(having.flatMap((one) => one.decimals.get(pair) ?? known ?? []));
   const inUnit = (one: SidecarPrices): bigint =>
@@ -192,20 +166,13 @@ function compareWithMedian(
   const other = median(references.map(inUnit));
   const value = inUnit(own);
   return {
-    comparisons: [
-      {
-        node: own.node,
-        pair,
-        reference: "sidecars",
-        own: value,
-        other,
-        decimals,
-        distance: value > other ? value - other : other - value,
-        ageMs: Math.max(0, ...references.map(({ atMs }) => own.atMs - atMs)),
-        sidecars: having.length,
-      },
-    ],
-    notCompared: [],
+    ...pairOf,
+    own: value,
+    other,
+    decimals,
+    distance: distanceFrom([value], other),
+    ageMs: Math.max(0, ...references.map(({ atMs }) => own.atMs - atMs)),
+    sidecars: having.length,
   };
 }
 
@@ -221,7 +188,6 @@ export function sidecarPrices(
 }
 
 const NO_DECIMALS: ReadonlyMap<string, number> = new Map();
-const NOTHING: ComparedPrices = { comparisons: [], notCompared: [] };
 
 /** Returns the deviation in basis points of the other price, rounded down. */
 export function deviationBps({ distance, other }: PriceComparison): bigint {
@@ -233,25 +199,13 @@ export function exceeds({ distance, other }: PriceComparison, maxBps: bigint): b
   return distance * 10_000n > maxBps * other;
 }
 
-/** Scales both prices to the larger number of decimals, so nothing is rounded. A sidecar that states none uses the chain's. */
-function scaled(
-  own: bigint,
-  other: bigint,
-  scales: { readonly own: number | undefined; readonly other: number | undefined },
-): { readonly own: bigint; readonly other: bigint; readonly decimals: number | undefined } {
-  const from = scales.own ?? scales.other;
-  const to = scales.other ?? from;
-  const decimals = from === undefined || to === undefined ? undefined : Math.max(from, to);
-  return { own: raised(own, from, decimals), other: raised(other, to, decimals), decimals };
-}
-
 function raised(value: bigint, from: number | undefined, to: number | undefined): bigint {
   return from === undefined || to === undefined ? value : value * 10n ** BigInt(to - from);
 }
 
 /** Returns the median: for an even number of values, the mean of the middle two, rounded down. */
 function median(values: readonly bigint[]): bigint {
-  const sorted = values.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+  const sorted = values.toSorted(ascending);
   const upper = sorted[Math.floor(sorted.length / 2)] ?? 0n;
   const lower = sorted[Math.ceil(sorted.length / 2) - 1] ?? upper;
   return (lower + upper) / 2n;
@@ -261,10 +215,10 @@ function most(values: readonly number[]): number | undefined {
   return values.length === 0 ? undefined : Math.max(...values);
 }
 
-function joined(parts: readonly ComparedPrices[]): ComparedPrices {
+function collected(results: readonly (PriceComparison | NotCompared)[]): ComparedPrices {
   return {
-    comparisons: parts.flatMap(({ comparisons }) => comparisons),
-    notCompared: parts.flatMap(({ notCompared }) => notCompared),
+    comparisons: results.flatMap((one) => ("reason" in one ? [] : [one])),
+    notCompared: results.flatMap((one) => ("reason" in one ? [one] : [])),
   };
 }
 
@@ -289,11 +243,15 @@ export function compareAll(
   input: Omit<ComparisonInput, "maxAgeMs">,
   maxAgeMs: Readonly<Record<PriceReference, number>>,
 ): ComparedPrices {
-  return joined([
-    compareWithChain({ ...input, maxAgeMs: maxAgeMs.chain }),
-    compareWithSidecars({ ...input, maxAgeMs: maxAgeMs.sidecars }),
-  ]);
+  const withChain = compareWithChain({ ...input, maxAgeMs: maxAgeMs.chain });
+  const withSidecars = compareWithSidecars({ ...input, maxAgeMs: maxAgeMs.sidecars });
+  return {
+    comparisons: [...withChain.comparisons, ...withSidecars.comparisons],
+    notCompared: [...withChain.notCompared, ...withSidecars.notCompared],
+  };
 }
+
+const NO_VALUES = { own: null, other: null, deviation_bps: null, age_seconds: null, sidecars: null };
 
 /** Encodes comparisons as JSON for the API. Prices are decimal strings; ratios are fractions of the other price. */
 export function comparisonsJson({ comparisons, notCompared }: ComparedPrices): readonly JsonObject[] {
@@ -313,11 +271,7 @@ export function comparisonsJson({ comparisons, notCompared }: ComparedPrices): r
       node,
       pair,
       reference,
-      own: null,
-      other: null,
-      deviation_bps: null,
-      age_seconds: null,
-      sidecars: null,
+      ...NO_VALUES,
       reason,
     })),
   ];

@@ -3,14 +3,10 @@ import type { BlockCounts } from "../ledger/block-counts.ts";
 
 /** Reward tiers for a month, best first (chain-extension-modules.md, "Limits"). */
 export const TIERS = ["full", "proportional", "none"] as const;
-
-/** One of {@link TIERS}. */
 export type Tier = (typeof TIERS)[number];
 
 /** The two boundaries between tiers. The reward is full at or above "full"; there is none below "none". */
 export const BOUNDARIES = ["full", "none"] as const;
-
-/** One of {@link BOUNDARIES}. */
 export type Boundary = (typeof BOUNDARIES)[number];
 
 /** Minimum success rate for each boundary. A rate equal to it belongs to the upper tier. */

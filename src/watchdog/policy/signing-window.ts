@@ -1,4 +1,5 @@
 import { mulDec18 } from "../../platform/base/decimal.ts";
+import { maxInt, minInt } from "../../platform/base/integers.ts";
 import type { MissGrowth, SigningInfo, SlashingParams } from "../sources/standing-views.ts";
 import type { SuccessRate } from "./reward-tier.ts";
 
@@ -32,7 +33,6 @@ export type PresentRate =
   | { readonly kind: "never" }
   | { readonly kind: "jail"; readonly blocks: bigint; readonly growth: MissGrowth };
 
-/** Input to {@link signingWindow}. */
 export interface WindowInput {
   readonly params: SlashingParams;
   readonly info: SigningInfo;
@@ -50,7 +50,7 @@ export function signingWindow({ params, info, height, growth }: WindowInput): Si
   const { windowBlocks } = params;
   const { missedBlocks: missed, indexOffset, startHeight } = info;
   const allowed = allowedMisses(params);
-  const counted = indexOffset < windowBlocks ? indexOffset : windowBlocks;
+  const counted = minInt(indexOffset, windowBlocks);
   const needed = missed > allowed ? 1n : allowed + 1n - missed;
   // The first block in which the validator can be jailed at all.
   const earliest = height === undefined ? 1n : startHeight + windowBlocks + 1n - height;
@@ -60,11 +60,11 @@ export function signingWindow({ params, info, height, growth }: WindowInput): Si
     counted,
     missed,
     allowed,
-    left: missed < allowed ? allowed - missed : 0n,
-    signed: counted === 0n ? undefined : { good: missed < counted ? counted - missed : 0n, total: counted },
+    left: maxInt(allowed - missed, 0n),
+    signed: counted === 0n ? undefined : { good: maxInt(counted - missed, 0n), total: counted },
     // A miss in the place of an old miss does not count, and after a whole window every place is a miss.
     ifAllMissed: isJailable
-      ? { least: most(needed, earliest), most: most(least(needed + missed, windowBlocks), earliest) }
+      ? { least: maxInt(needed, earliest), most: maxInt(minInt(needed + missed, windowBlocks), earliest) }
       : undefined,
     atPresentRate: isJailable ? presentRate(needed, earliest, growth, windowBlocks) : { kind: "never" },
   };
@@ -85,13 +85,7 @@ function presentRate(
   if (growth === undefined) return { kind: "unknown" };
   if (growth.missed <= 0n) return { kind: "never" };
   const blocks = (needed * growth.blocks + growth.missed - 1n) / growth.missed;
-  return blocks > windowBlocks ? { kind: "never" } : { kind: "jail", blocks: most(blocks, earliest), growth };
-}
-
-function least(a: bigint, b: bigint): bigint {
-  return a < b ? a : b;
-}
-
-function most(a: bigint, b: bigint): bigint {
-  return a > b ? a : b;
+  return blocks > windowBlocks
+    ? { kind: "never" }
+    : { kind: "jail", blocks: maxInt(blocks, earliest), growth };
 }

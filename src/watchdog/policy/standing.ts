@@ -23,7 +23,6 @@ export interface Standing {
 /** "unknown": the data that was read does not show the state. */
 export const JAIL_STATES = ["active", "jailed", "tombstoned", "unknown"] as const;
 
-/** Whether the validator is jailed. */
 export interface Jail {
   readonly state: (typeof JAIL_STATES)[number];
   /** When a jailed validator can be released at the earliest. Absent for any other validator. */
@@ -43,7 +42,6 @@ export interface WindowStanding extends SigningWindow {
 /** A comparison, and when the other validators were read. */
 export type DatedComparison = PeerComparison & { readonly atMs: number };
 
-/** Comparisons of the validator with the other validators. */
 export interface PeersStanding {
   readonly comparisons: readonly DatedComparison[];
   /** Why comparisons are missing. */

@@ -1,7 +1,10 @@
 import type { JsonObject } from "../../platform/base/json.ts";
 import { formatCount, formatMinute, formatRoundedDuration, formatTime } from "../../platform/base/text.ts";
-import { isoTime } from "../../platform/base/time.ts";
+import { DAY_MS, isoTime, isoTimeOrNull } from "../../platform/base/time.ts";
+import type { Anchor } from "../ledger/ledger.ts";
+import type { Observation } from "../sources/observation.ts";
 import type { UpgradePlan, UpgradeView } from "../sources/upgrade-view.ts";
+import type { Band } from "./assessment.ts";
 
 /** The plan most recently shown by polls. It is retained when the chain halts at the plan's height and nothing can be queried. */
 export interface SeenUpgrade extends UpgradePlan {
@@ -12,7 +15,7 @@ export interface SeenUpgrade extends UpgradePlan {
 }
 
 /** For this long after an upgrade, the plan explains why a node has not come back. */
-const DONE_MS = 86_400_000;
+const DONE_MS = DAY_MS;
 
 /** The plan is read slightly later than the head. Nobody cancels an upgrade in the last blocks before it. */
 const RACE_BLOCKS = 2n;
@@ -42,12 +45,6 @@ export interface BlockTime {
   readonly slowMs: number;
 }
 
-/** A point in the ledger's block rate. */
-interface HeightAt {
-  readonly height: bigint;
-  readonly timeMs: number;
-}
-
 /** Minimum spread of a mean, since hours differ and future hours will differ too. */
 const LEAST_SPREAD = 0.005;
 
@@ -60,7 +57,7 @@ const HALT_FACTOR = 2;
 const MIN_BLOCKS = 30n;
 
 /** Returns the block time and its spread. `points` contains about one point per hour. Undefined until the mean is known. */
-export function blockTimeOf(points: readonly HeightAt[], meanMs: number | undefined): BlockTime | undefined {
+export function blockTimeOf(points: readonly Anchor[], meanMs: number | undefined): BlockTime | undefined {
   if (meanMs === undefined || !(meanMs > 0) || !Number.isFinite(meanMs)) return undefined;
   const hours = points.flatMap((to, index) => {
     const from = points[index - 1];
@@ -82,13 +79,12 @@ export interface UpgradeCountdown {
   /** Blocks until the plan's height; 0 from that height on. */
   readonly remainingBlocks: bigint | undefined;
   /** When the height is expected, in wall-clock ms; `low` and `high` assume the block times of the fastest and slowest hours. */
-  readonly atMs: Readonly<Record<"low" | "middle" | "high", number>> | undefined;
+  readonly atMs: Band<number> | undefined;
   /** When the plan was last shown. */
   readonly seenMs: number;
   readonly doneMs: number | undefined;
 }
 
-/** What polls have shown about the chain. */
 interface SeenChain {
   readonly upgrade?: SeenUpgrade;
   /** The newest known block, and the polls that first showed it. */
@@ -121,13 +117,7 @@ export function countdownTo(
 }
 
 /** Returns the time of a poll that showed the newest block; undefined for any other poll. */
-export function headSeenMs({
-  atMs,
-  chain: { head },
-}: {
-  readonly atMs: number;
-  readonly chain: { readonly head: { readonly state: string } };
-}): number | undefined {
+export function headSeenMs({ atMs, chain: { head } }: Observation): number | undefined {
   return head.state === "up" ? atMs : undefined;
 }
 
@@ -181,10 +171,10 @@ export function countdownJson(countdown: UpgradeCountdown): JsonObject {
     height: String(plan.height),
     info: plan.info,
     remaining_blocks: remainingBlocks === undefined ? null : String(remainingBlocks),
-    expected_at: atMs === undefined ? null : isoTime(atMs.middle),
-    earliest_at: atMs === undefined ? null : isoTime(atMs.low),
-    latest_at: atMs === undefined ? null : isoTime(atMs.high),
+    expected_at: isoTimeOrNull(atMs?.middle),
+    earliest_at: isoTimeOrNull(atMs?.low),
+    latest_at: isoTimeOrNull(atMs?.high),
     seen_at: isoTime(seenMs),
-    done_at: doneMs === undefined ? null : isoTime(doneMs),
+    done_at: isoTimeOrNull(doneMs),
   };
 }

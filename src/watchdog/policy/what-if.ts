@@ -5,7 +5,6 @@ import { endRate } from "./month-forecast.ts";
 import { missesByBoundary, type SeenMonth } from "./headroom.ts";
 import { BOUNDARIES, type SuccessRate, tierOf } from "./reward-tier.ts";
 
-/** A sidecar restart. */
 export interface SidecarRestart {
   /** Time from the stop signal until the sidecar listens again. */
   readonly downMs: number;

@@ -12,7 +12,7 @@ import {
   type PriceComparison,
   type PriceReference,
 } from "../policy/price-comparison.ts";
-import { encodePayment, storedPayment } from "../state/payment-rows.ts";
+import { storedPayment } from "../state/payment-rows.ts";
 import type { Payment } from "../sources/payment-result.ts";
 import { paymentJson, paymentText } from "../policy/payment-texts.ts";
 import { countdownJson, countdownText, type UpgradeCountdown } from "../policy/upgrade-countdown.ts";
@@ -29,7 +29,7 @@ export interface ChainFacts {
 /** Encodes the facts for `GET /api/report-data`. Integers are decimal strings; times are in ms. */
 export function encodeChainFacts({ upgrade, compared, payments }: ChainFacts): JsonObject {
   return {
-    ...(payments === undefined ? {} : { payments: payments.map(encodePayment) }),
+    ...(payments === undefined ? {} : { payments: payments.map((one) => z.encode(storedPayment, one)) }),
     ...(upgrade === undefined ? {} : { upgrade: encodeUpgrade(upgrade) }),
     comparisons: compared.comparisons.map((one) => ({
       ...one,

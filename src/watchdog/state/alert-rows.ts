@@ -4,23 +4,13 @@ import { stringifyJson } from "../../platform/base/json.ts";
 import { SEVERITIES } from "../../platform/monitoring/severity.ts";
 import type { Acknowledgement, AlertState, PastAlert } from "../alerts/alert-state.ts";
 import type { AlertingState } from "../alerts/plan-alerts.ts";
-import {
-  type LatencyHistory,
-  MODULE_NAMES,
-  type NodeHistory,
-  type PollHistory,
-} from "../conditions/poll-history.ts";
-import type { RecentPrices } from "../policy/price-comparison.ts";
-import type { SeenUpgrade } from "../policy/upgrade-countdown.ts";
+import { MODULE_NAMES, type NodeHistory, type PollHistory } from "../conditions/poll-history.ts";
 import { type AlertEvent, EVENT_KINDS } from "../alerts/alert-event.ts";
 import { prepared } from "../../platform/storage/sqlite-database.ts";
 import { storedSilence } from "../alerts/silence.ts";
+import { readRows, storedInteger } from "./stored-values.ts";
 
-/** A bigint stored as digits, since JSON has no integers of this size. */
-const digits = z
-  .string()
-  .regex(/^\d{1,30}$/)
-  .transform(BigInt);
+const digits = storedInteger(30);
 
 const alertEvent = z.strictObject({
   id: z.string(),
@@ -52,7 +42,6 @@ const alertEvent = z.strictObject({
     .exactOptional(),
 }) satisfies z.ZodType<AlertEvent>;
 
-/** An event in an outbox. */
 const queuedEvent = alertEvent.extend({
   dead: z.strictObject({ atMs: z.number(), reason: z.string() }).exactOptional(),
 });
@@ -113,26 +102,18 @@ const deliveryRow = z.object({ channel: z.string(), body: z.string() });
 
 /** Reads the alerting state from the tables `alert_states`, `silences`, `outbox` and `alert_history`. */
 export function readAlerting(database: Database.Database): AlertingState {
-  const rows = (table: string): unknown[] => database.prepare(`SELECT * FROM ${table} ORDER BY 1`).all();
-  const bodies = (table: string): unknown[] =>
-    z
-      .array(bodyRow)
-      .parse(rows(table))
-      .map(({ body }): unknown => JSON.parse(body));
+  const rows = <T>(table: string, row: z.ZodType<T>): readonly T[] =>
+    readRows(database, `SELECT * FROM ${table} ORDER BY 1`, row);
+  const bodies = <T>(table: string, body: z.ZodType<T>): readonly T[] =>
+    z.array(body).parse(rows(table, bodyRow).map((row): unknown => JSON.parse(row.body)));
   return {
-    alerts: z.array(alertState).parse(bodies("alert_states")),
-    silences: z.array(storedSilence).parse(bodies("silences")),
-    outbox: z
-      .array(deliveryRow)
-      .parse(rows("outbox"))
-      .map(({ channel, body }) => {
-        const { dead, ...event } = queuedEvent.parse(JSON.parse(body));
-        return { channel, event, ...(dead === undefined ? {} : { dead }) };
-      }),
-    history: z
-      .array(pastAlert)
-      .parse(bodies("alert_history"))
-      .toSorted((a, b) => a.firedAtMs - b.firedAtMs),
+    alerts: bodies("alert_states", alertState),
+    silences: bodies("silences", storedSilence),
+    outbox: rows("outbox", deliveryRow).map(({ channel, body }) => {
+      const { dead, ...event } = queuedEvent.parse(JSON.parse(body));
+      return { channel, event, ...(dead === undefined ? {} : { dead }) };
+    }),
+    history: bodies("alert_history", pastAlert).toSorted((a, b) => a.firedAtMs - b.firedAtMs),
   };
 }
 
@@ -142,18 +123,8 @@ export function writeAlerting(
   { alerts, silences, outbox, history }: AlertingState,
   before: AlertingState,
 ): void {
-  if (alerts !== before.alerts)
-    replaceRows(
-      database,
-      "alert_states",
-      alerts.map((alert) => [stringifyJson(alert)]),
-    );
-  if (silences !== before.silences)
-    replaceRows(
-      database,
-      "silences",
-      silences.map((silence) => [stringifyJson(silence)]),
-    );
+  if (alerts !== before.alerts) replaceRows(database, "alert_states", bodyRows(alerts));
+  if (silences !== before.silences) replaceRows(database, "silences", bodyRows(silences));
   if (history !== before.history) writeHistory(database, history, before.history);
   if (outbox === before.outbox) return;
   replaceRows(
@@ -189,26 +160,38 @@ function historyKey({ validator, alert, sinceMs }: PastAlert): string {
   return `${validator} ${alert} ${sinceMs}`;
 }
 
+function bodyRows(list: readonly unknown[]): readonly (readonly string[])[] {
+  return list.map((one) => [stringifyJson(one)]);
+}
+
 /** Replaces all rows of a table. The first column contains the position. */
 function replaceRows(database: Database.Database, table: string, rows: readonly (readonly string[])[]): void {
   prepared(database, `DELETE FROM ${table}`).run();
-  const marks = (rows[0] ?? []).map(() => "?").join(", ");
-  const insert =
-    rows.length === 0 ? undefined : prepared(database, `INSERT INTO ${table} VALUES (?, ${marks})`);
-  for (const [position, values] of rows.entries()) insert?.run(position, ...values);
+  for (const [position, values] of rows.entries()) {
+    const marks = values.map(() => "?").join(", ");
+    prepared(database, `INSERT INTO ${table} VALUES (?, ${marks})`).run(position, ...values);
+  }
 }
 
 const progress = z.strictObject({
   height: digits.exactOptional(),
   firstSeenMs: z.number().exactOptional(),
   advancedAtMs: z.number().exactOptional(),
-}) satisfies z.ZodType<PollHistory["chain"]>;
+});
 
 /** A map stored as a list, so that node and provider names are not used as object keys. */
 const entries = <T>(value: z.ZodType<T>) =>
-  z
-    .array(z.object({ name: z.string(), value }))
-    .transform((list) => new Map(list.map((one) => [one.name, one.value])));
+  z.codec(z.array(z.object({ name: z.string(), value })), z.custom<ReadonlyMap<string, T>>(), {
+    decode: (list) => new Map(list.map((one) => [one.name, one.value])),
+    encode: (map) => [...map].map(([name, one]) => ({ name, value: one })),
+  });
+
+/** A map stored as a list of pairs. */
+const pairs = <K, V>(key: z.ZodType<K>, value: z.ZodType<V>) =>
+  z.codec(z.array(z.tuple([key, value])), z.custom<ReadonlyMap<K, V>>(), {
+    decode: (list) => new Map(list),
+    encode: (map) => [...map],
+  });
 
 const webSocket = z.strictObject({
   reads: digits,
@@ -216,25 +199,19 @@ const webSocket = z.strictObject({
   lastReadMs: z.number().exactOptional(),
 });
 
-/** A list of bounds with their counts. */
-const within = z.array(z.tuple([z.number(), digits])).transform((list) => new Map(list));
-const callTimes = { calls: digits, within };
+const callTimes = { calls: digits, within: pairs(z.number(), digits) };
 const latency = z.strictObject({
   ...callTimes,
   recent: z.strictObject({ ...callTimes, atMs: z.number() }).exactOptional(),
-}) satisfies z.ZodType<LatencyHistory>;
+});
 
-/** Long enough for any price from a sidecar. */
-const priceDigits = z
-  .string()
-  .regex(/^\d{1,78}$/)
-  .transform(BigInt);
 const recentPrices = z.strictObject({
   atMs: z.number(),
-  prices: z.array(z.tuple([z.string(), priceDigits])).transform((list) => new Map(list)),
-}) satisfies z.ZodType<RecentPrices>;
+  // Long enough for any price from a sidecar.
+  prices: pairs(z.string(), storedInteger(78)),
+});
 
-const nodeHistory = z.strictObject({
+const nodeHistory: z.ZodType<NodeHistory> = z.strictObject({
   progress,
   seenSinceMs: z.number().exactOptional(),
   seenMs: z.number().exactOptional(),
@@ -246,7 +223,7 @@ const nodeHistory = z.strictObject({
   tick: z.strictObject({ value: z.number(), sinceMs: z.number(), hasChanged: z.boolean() }).exactOptional(),
   webSockets: entries(webSocket),
   recentPrices: z.array(recentPrices).exactOptional(),
-}) satisfies z.ZodType<NodeHistory>;
+});
 
 const seenUpgrade = z.strictObject({
   name: z.string(),
@@ -254,24 +231,23 @@ const seenUpgrade = z.strictObject({
   info: z.string(),
   seenMs: z.number(),
   doneMs: z.number().exactOptional(),
-}) satisfies z.ZodType<SeenUpgrade>;
+});
 
-const storedHistory = z.strictObject({
+const storedHistory: z.ZodType<PollHistory> = z.strictObject({
   nodes: entries(nodeHistory),
   chain: progress,
   upgrade: seenUpgrade.exactOptional(),
   unsureAtMs: z.number().exactOptional(),
   modules: z.array(z.enum(MODULE_NAMES)).exactOptional(),
-}) satisfies z.ZodType<PollHistory>;
+});
 
 const historyRow = z.object({ validator: z.string(), body: z.string() });
 
-/** Poll histories by validator name. */
 type PollHistories = ReadonlyMap<string, PollHistory>;
 
 /** Reads the poll histories of all validators. */
 export function readPollHistories(database: Database.Database): PollHistories {
-  const rows = z.array(historyRow).parse(database.prepare("SELECT * FROM trails").all());
+  const rows = readRows(database, "SELECT * FROM trails", historyRow);
   return new Map(rows.map(({ validator, body }) => [validator, storedHistory.parse(JSON.parse(body))]));
 }
 
@@ -283,33 +259,6 @@ export function writePollHistories(
 ): void {
   const insert = prepared(database, "INSERT OR REPLACE INTO trails VALUES (?, ?)");
   for (const [validator, history] of all)
-    if (history !== before.get(validator)) insert.run(validator, encodeHistory(history));
-}
-
-function encodeHistory({ nodes, ...rest }: PollHistory): string {
-  const all = new Map([...nodes].map(([name, node]) => [name, encodeNode(node)]));
-  return stringifyJson({ nodes: encodeEntries(all), ...rest });
-}
-
-function encodeNode({ webSockets, latency: times, recentPrices: recent, ...node }: NodeHistory) {
-  return {
-    ...node,
-    ...(recent === undefined
-      ? {}
-      : { recentPrices: recent.map(({ atMs, prices }) => ({ atMs, prices: [...prices] })) }),
-    ...(times === undefined ? {} : { latency: encodeLatency(times) }),
-    webSockets: encodeEntries(webSockets),
-  };
-}
-
-function encodeLatency({ recent, within: bounds, ...times }: LatencyHistory) {
-  return {
-    ...times,
-    within: [...bounds],
-    ...(recent === undefined ? {} : { recent: { ...recent, within: [...recent.within] } }),
-  };
-}
-
-function encodeEntries<T>(map: ReadonlyMap<string, T>): readonly { name: string; value: T }[] {
-  return [...map].map(([name, value]) => ({ name, value }));
+    if (history !== before.get(validator))
+      insert.run(validator, JSON.stringify(z.encode(storedHistory, history)));
 }

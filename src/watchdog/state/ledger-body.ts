@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { stringifyJson } from "../../platform/base/json.ts";
 import type { Baseline } from "../ledger/counter-state.ts";
 import type { Processes } from "../ledger/ledger-events.ts";
 import { LEDGER_SOURCES, type LedgerSource } from "../ledger/ledger-view.ts";
@@ -10,45 +11,31 @@ const integer = z.string().transform((text, context) => {
   context.addIssue("not a whole number");
   return z.NEVER;
 });
-/** A key that may be absent or null. */
-const optional = <T extends z.ZodType>(type: T) => type.nullish().transform((value) => value ?? undefined);
-
-const baseline = z
-  .object({
-    chainId: z.string(),
-    success: integer,
-    failure: integer,
-    height: optional(integer),
-    processStartMs: optional(z.number()),
-    atMs: z.number(),
-  })
-  .transform(
-    ({ height, processStartMs, ...rest }): Baseline => ({
-      ...rest,
-      ...(height === undefined ? {} : { height }),
-      ...(processStartMs === undefined ? {} : { processStartMs }),
-    }),
-  );
+const baseline = z.object({
+  chainId: z.string(),
+  success: integer,
+  failure: integer,
+  height: integer.exactOptional(),
+  processStartMs: z.number().exactOptional(),
+  atMs: z.number(),
+}) satisfies z.ZodType<Baseline>;
 // Older programs stored the last reading only, and took each change for two nodes.
 const conflict = z
   .object({ first: baseline.optional(), last: baseline, alternates: z.boolean().default(true) })
   .transform(({ first, ...rest }) => ({ ...rest, first: first ?? rest.last }));
-const counterState = z
-  .object({ baseline, conflict: optional(conflict), replacedAtMs: optional(z.number()) })
-  .transform(({ baseline: last, conflict: present, replacedAtMs }) => ({
-    baseline: last,
-    ...(present === undefined ? {} : { conflict: present }),
-    ...(replacedAtMs === undefined ? {} : { replacedAtMs }),
-  }));
-const checkpoint = z
-  .object({ atMs: z.number(), timeMs: z.number(), height: optional(integer), node: z.string() })
-  .transform(({ height, ...rest }) => ({ ...rest, ...(height === undefined ? {} : { height }) }));
+const counterState = z.object({
+  baseline,
+  conflict: conflict.exactOptional(),
+  replacedAtMs: z.number().exactOptional(),
+});
+const checkpoint = z.object({
+  atMs: z.number(),
+  timeMs: z.number(),
+  height: integer.exactOptional(),
+  node: z.string(),
+});
 // The stored names differ from those of the code: a state file of every version must stay readable.
-const source = z.object({ tracks: z.record(z.string(), counterState), cursor: optional(checkpoint) });
-const anchor = z.object({ timeMs: z.number(), height: integer });
-const progress = z
-  .object({ height: integer, sinceMs: z.number(), haltId: optional(z.number()) })
-  .transform(({ haltId, ...rest }) => ({ ...rest, ...(haltId === undefined ? {} : { haltId }) }));
+const source = z.object({ tracks: z.record(z.string(), counterState), cursor: checkpoint.exactOptional() });
 const processes = z.object({
   sidecarSeenMs: z.number().exactOptional(),
   sidecarStartMs: z.number().exactOptional(),
@@ -57,56 +44,53 @@ const processes = z.object({
   changedMs: z.number().exactOptional(),
 }) satisfies z.ZodType<Processes>;
 const body = z.object({
-  chainId: optional(z.string()),
+  chainId: z.string().exactOptional(),
   sources: z.partialRecord(z.enum(LEDGER_SOURCES), source),
-  anchors: z.array(anchor).default([]),
-  progress: optional(progress),
-  params: optional(z.string()),
+  anchors: z.array(z.object({ timeMs: z.number(), height: integer })).default([]),
+  progress: z
+    .object({ height: integer, sinceMs: z.number(), haltId: z.number().exactOptional() })
+    .exactOptional(),
+  params: z.string().exactOptional(),
   processes: z.array(z.object({ node: z.string(), value: processes })).default([]),
   nextEventId: z.number().default(1),
 });
 
 /** Encodes everything in a ledger except its months, rollups and events, as JSON. Block numbers are strings. */
 export function encodeLedgerBody(ledger: Ledger): string {
-  const { chainId, sources, anchors, progress: reached, params, events } = ledger;
-  const value = {
+  const { chainId, sources, anchors, progress, params, events } = ledger;
+  return stringifyJson({
     chainId,
     sources: Object.fromEntries(
-      Object.entries(sources).map(([name, { counterStates, checkpoint: at }]) => [
+      Object.entries(sources).map(([name, { counterStates, checkpoint: cursor }]) => [
         name,
-        { tracks: Object.fromEntries(counterStates), cursor: at },
+        { tracks: Object.fromEntries(counterStates), cursor },
       ]),
     ),
     anchors,
-    progress: reached,
+    progress,
     params,
-    processes: [...ledger.processes].map(([node, seen]) => ({ node, value: seen })),
+    processes: [...ledger.processes].map(([node, value]) => ({ node, value })),
     nextEventId: events.nextId,
-  };
-  return JSON.stringify(value, (_key, part: unknown) => (typeof part === "bigint" ? String(part) : part));
+  });
 }
 
 /** Decodes the output of {@link encodeLedgerBody}. Throws for any other text. */
 export function decodeLedgerBody(text: string): Ledger {
-  const parsed = body.parse(JSON.parse(text));
-  const { chainId, sources, anchors, progress: reached, params, nextEventId } = parsed;
+  // A migration stored null for a key that is absent. The reviver removes it.
+  const json: unknown = JSON.parse(text, (_key, value: unknown) => value ?? undefined);
+  const { sources, processes: seen, nextEventId, ...rest } = body.parse(json);
   const sourceOf = (name: LedgerSource): SourceLedger => {
-    const stored = sources[name];
-    if (stored === undefined) return EMPTY_SOURCE;
-    const counterStates = new Map(Object.entries(stored.tracks));
+    const { tracks = {}, cursor } = sources[name] ?? {};
     return {
       ...EMPTY_SOURCE,
-      counterStates,
-      ...(stored.cursor === undefined ? {} : { checkpoint: stored.cursor }),
+      counterStates: new Map(Object.entries(tracks)),
+      ...(cursor === undefined ? {} : { checkpoint: cursor }),
     };
   };
   return {
-    ...(chainId === undefined ? {} : { chainId }),
+    ...rest,
     sources: { calls: sourceOf("calls"), votes: sourceOf("votes"), revenue: sourceOf("revenue") },
-    anchors,
-    ...(reached === undefined ? {} : { progress: reached }),
-    ...(params === undefined ? {} : { params }),
-    processes: new Map(parsed.processes.map(({ node, value }) => [node, value])),
+    processes: new Map(seen.map(({ node, value }) => [node, value])),
     events: { recent: [], nextId: nextEventId },
     misses: [],
   };

@@ -1,7 +1,7 @@
 import type Database from "libsql";
 import { z } from "zod";
 import { isNoBlocks, NO_BLOCKS } from "../ledger/block-counts.ts";
-import { type Rollups, RETENTION_MS, type SpanRollups, type Span, SPANS } from "../ledger/rollups.ts";
+import { RETENTION_MS, type Rollups, type Span, SPAN_NAMES, SPANS } from "../ledger/rollups.ts";
 import { EMPTY_LEDGER, type Ledger } from "../ledger/ledger.ts";
 import { MAX_RECENT_EVENTS, type StoredEvent } from "../ledger/ledger-events.ts";
 import {
@@ -15,8 +15,10 @@ import {
 import { MAX_RECENT_RANGES, type MissRange } from "../ledger/miss-ranges.ts";
 import { prepared } from "../../platform/storage/sqlite-database.ts";
 import { decodeLedgerBody, encodeLedgerBody } from "./ledger-body.ts";
+import { readRows } from "./stored-values.ts";
 
 const integer = z.bigint();
+const number = z.bigint().transform(Number);
 const tallyColumns = {
   good: integer,
   bad: integer,
@@ -28,40 +30,70 @@ const tallyColumns = {
   backfilled_bad: integer,
   backfilled_unknown: integer,
 };
-const monthRow = z.object({
-  month: z.string(),
-  covered_from_ms: integer,
-  ...tallyColumns,
-  sealed_ms: integer.nullable(),
-  hash: z.string().nullable(),
-});
-const rollupRow = z.object({ start_ms: integer, ...tallyColumns });
-const eventRow = z.object({
-  id: integer,
-  kind: z.enum(LEDGER_EVENT_KINDS),
-  from_ms: integer,
-  to_ms: integer,
-  node: z.string().nullable(),
-  text: z.string(),
-});
-const missRow = z.object({
-  from_ms: integer,
-  to_ms: integer,
-  first_height: integer.nullable(),
-  last_height: integer.nullable(),
-  good: integer,
-  bad: integer,
-});
+const monthRow = z
+  .object({
+    month: z.string(),
+    covered_from_ms: number,
+    ...tallyColumns,
+    sealed_ms: number.nullable(),
+    hash: z.string().nullable(),
+  })
+  .transform(
+    ({ month, covered_from_ms: coveredFromMs, sealed_ms: atMs, hash, ...tally }): MonthRecord => ({
+      month,
+      ...tallyOf(tally),
+      coveredFromMs,
+      ...(atMs === null || hash === null ? {} : { finalized: { atMs, hash } }),
+    }),
+  );
+const rollupRow = z
+  .object({ start_ms: number, ...tallyColumns })
+  .transform(({ start_ms: startMs, ...tally }): Rollup => ({ startMs, ...tallyOf(tally) }));
+const eventRow = z
+  .object({
+    id: number,
+    kind: z.enum(LEDGER_EVENT_KINDS),
+    from_ms: number,
+    to_ms: number,
+    node: z.string().nullable(),
+    text: z.string(),
+  })
+  .transform(
+    ({ id, kind, from_ms: fromMs, to_ms: toMs, node, text }): StoredEvent => ({
+      id,
+      kind,
+      fromMs,
+      toMs,
+      ...(node === null ? {} : { node }),
+      text,
+    }),
+  );
+const missRow = z
+  .object({
+    from_ms: number,
+    to_ms: number,
+    first_height: integer.nullable(),
+    last_height: integer.nullable(),
+    good: integer,
+    bad: integer,
+  })
+  .transform(
+    ({ from_ms: fromMs, to_ms: toMs, first_height: from, last_height: to, good, bad }): MissRange => ({
+      fromMs,
+      toMs,
+      ...(from === null || to === null ? {} : { blocks: { from, to } }),
+      good,
+      bad,
+    }),
+  );
 const ledgerRow = z.object({ validator: z.string(), body: z.string() });
 
 /** Hours are stored for this long; days are stored forever. */
 const HOUR_RETENTION_MS = 400 * SPANS.day;
 
-const SPAN_NAMES: readonly Span[] = ["minute", "hour", "day"];
-
 /** Reads the ledgers of all validators: all months, and the rollups and events that belong in memory. */
 export function readLedgers(database: Database.Database): ReadonlyMap<string, Ledger> {
-  const rows = z.array(ledgerRow).parse(database.prepare("SELECT validator, body FROM ledgers").all());
+  const rows = readRows(database, "SELECT validator, body FROM ledgers", ledgerRow);
   return new Map(rows.map(({ validator, body }) => [validator, readLedger(database, validator, body)]));
 }
 
@@ -71,41 +103,31 @@ function readLedger(database: Database.Database, validator: string, body: string
     ...ledger.sources[name],
     rollups: readPeriods(database, validator, name),
   });
-  const recent = readEvents(
-    database,
-    "WHERE validator = ? ORDER BY id DESC LIMIT ?",
-    validator,
-    MAX_RECENT_EVENTS,
-  );
+  const byId = "WHERE validator = ? ORDER BY id DESC LIMIT ?";
+  const byTime = "WHERE validator = ? ORDER BY from_ms DESC LIMIT ?";
+  const events = readEvents(database, byId, validator, MAX_RECENT_EVENTS);
+  const misses = readMisses(database, byTime, validator, MAX_RECENT_RANGES);
   return {
     ...ledger,
     sources: { calls: withRollups("calls"), votes: withRollups("votes"), revenue: withRollups("revenue") },
-    events: { ...ledger.events, recent: recent.toReversed() },
-    misses: readMisses(database, validator),
+    events: { ...ledger.events, recent: events.toReversed() },
+    misses: misses.toReversed(),
   };
 }
 
 function readPeriods(database: Database.Database, validator: string, source: LedgerSource): Rollups {
-  const months = readMonths(database, validator, source);
-  const rollups = (span: Span): SpanRollups => {
-    const latest = z
-      .object({ latest: integer.nullable() })
-      .parse(
-        database
-          .prepare(
-            "SELECT max(start_ms) AS latest FROM rollups WHERE validator = ? AND source = ? AND span = ?",
-          )
-          .safeIntegers()
-          .get(validator, source, span),
-      ).latest;
-    if (latest === null) return [];
-    return readRollups(
+  const rollups = (span: Span): readonly Rollup[] =>
+    readRows(
       database,
-      { validator, source, span },
-      Number(latest) - RETENTION_MS[span],
-      Number(latest) + 1,
+      `SELECT * FROM rollups WHERE validator = ?1 AND source = ?2 AND span = ?3 AND start_ms >= ?4 +
+         (SELECT max(start_ms) FROM rollups WHERE validator = ?1 AND source = ?2 AND span = ?3) ORDER BY start_ms`,
+      rollupRow,
+      validator,
+      source,
+      span,
+      -RETENTION_MS[span],
     );
-  };
+  const months = readMonths(database, validator, source);
   return {
     months: new Map(months.map((record) => [record.month, record])),
     minute: rollups("minute"),
@@ -120,24 +142,10 @@ export function readMonths(
   validator: string,
   source: LedgerSource,
 ): readonly MonthRecord[] {
-  const rows = database
-    .prepare("SELECT * FROM ledger_months WHERE validator = ? AND source = ? ORDER BY month")
-    .safeIntegers()
-    .all(validator, source);
-  return z
-    .array(monthRow)
-    .parse(rows)
-    .map((row) => ({
-      month: row.month,
-      ...tallyOf(row),
-      coveredFromMs: Number(row.covered_from_ms),
-      ...(row.sealed_ms === null || row.hash === null
-        ? {}
-        : { finalized: { atMs: Number(row.sealed_ms), hash: row.hash } }),
-    }));
+  const sql = "SELECT * FROM ledger_months WHERE validator = ? AND source = ? ORDER BY month";
+  return readRows(database, sql, monthRow, validator, source);
 }
 
-/** Identifies rollups by their owner and by what they count. */
 export interface RollupsOf {
   readonly validator: string;
   readonly source: LedgerSource;
@@ -151,16 +159,9 @@ export function readRollups(
   fromMs: number,
   toMs: number,
 ): readonly Rollup[] {
-  const rows = database
-    .prepare(
-      "SELECT * FROM rollups WHERE validator = ? AND source = ? AND span = ? AND start_ms >= ? AND start_ms < ? ORDER BY start_ms",
-    )
-    .safeIntegers()
-    .all(validator, source, span, Math.floor(fromMs), Math.floor(toMs));
-  return z
-    .array(rollupRow)
-    .parse(rows)
-    .map((row) => ({ startMs: Number(row.start_ms), ...tallyOf(row) }));
+  const sql =
+    "SELECT * FROM rollups WHERE validator = ? AND source = ? AND span = ? AND start_ms >= ? AND start_ms < ? ORDER BY start_ms";
+  return readRows(database, sql, rollupRow, validator, source, span, Math.floor(fromMs), Math.floor(toMs));
 }
 
 /** Reads events. `where` contains the rest of the SQL statement. */
@@ -169,55 +170,16 @@ export function readEvents(
   where: string,
   ...values: readonly (string | number)[]
 ): readonly StoredEvent[] {
-  const rows = database
-    .prepare(`SELECT * FROM ledger_events ${where}`)
-    .safeIntegers()
-    .all(...values);
-  return z
-    .array(eventRow)
-    .parse(rows)
-    .map(({ id, kind, from_ms, to_ms, node, text }) => ({
-      id: Number(id),
-      kind,
-      fromMs: Number(from_ms),
-      toMs: Number(to_ms),
-      ...(node === null ? {} : { node }),
-      text,
-    }));
+  return readRows(database, `SELECT * FROM ledger_events ${where}`, eventRow, ...values);
 }
 
-/**
- * Reads block ranges that contain bad blocks, oldest first: those that end in [fromMs, toMs), or by default those kept in memory.
- */
+/** Reads block ranges that contain bad blocks. `where` contains the rest of the SQL statement. */
 export function readMisses(
   database: Database.Database,
-  validator: string,
-  within?: { readonly fromMs: number; readonly toMs: number },
+  where: string,
+  ...values: readonly (string | number)[]
 ): readonly MissRange[] {
-  const rows =
-    within === undefined
-      ? database
-          .prepare("SELECT * FROM miss_ranges WHERE validator = ? ORDER BY from_ms DESC LIMIT ?")
-          .safeIntegers()
-          .all(validator, MAX_RECENT_RANGES)
-          .toReversed()
-      : database
-          .prepare(
-            "SELECT * FROM miss_ranges WHERE validator = ? AND from_ms >= ? AND to_ms >= ? AND to_ms < ? ORDER BY from_ms",
-          )
-          .safeIntegers()
-          // A range is at most two minutes long.
-          .all(validator, Math.floor(within.fromMs) - 2 * SPANS.minute, within.fromMs, within.toMs);
-  return z
-    .array(missRow)
-    .parse(rows)
-    .map(({ from_ms, to_ms, first_height: from, last_height: to, good, bad }) => ({
-      fromMs: Number(from_ms),
-      toMs: Number(to_ms),
-      ...(from === null || to === null ? {} : { blocks: { from, to } }),
-      good,
-      bad,
-    }));
+  return readRows(database, `SELECT * FROM miss_ranges ${where}`, missRow, ...values);
 }
 
 /** Maximum number of ranges stored in the file per validator: enough for a month with lost blocks in every minute. */
@@ -231,30 +193,21 @@ function writeMisses(
 ): void {
   const known = new Set(before);
   const lastMs = ranges.at(-1)?.fromMs ?? 0;
-  if ((before.at(-1)?.fromMs ?? 0) > lastMs)
-    prepared(database, "DELETE FROM miss_ranges WHERE validator = ? AND from_ms > ?").run(
-      validator,
-      Math.round(lastMs),
-    );
+  if ((before.at(-1)?.fromMs ?? 0) > lastMs) {
+    const remove = prepared(database, "DELETE FROM miss_ranges WHERE validator = ? AND from_ms > ?");
+    remove.run(validator, Math.round(lastMs));
+  }
   const insert = prepared(database, "INSERT OR REPLACE INTO miss_ranges VALUES (?, ?, ?, ?, ?, ?, ?)");
   for (const range of ranges) {
     if (known.has(range)) continue;
-    const { fromMs, toMs, blocks, good, bad } = range;
-    insert.run(
-      validator,
-      Math.round(fromMs),
-      Math.round(toMs),
-      blocks?.from ?? null,
-      blocks?.to ?? null,
-      good,
-      bad,
-    );
+    const { fromMs, toMs, blocks: { from = null, to = null } = {}, good, bad } = range;
+    insert.run(validator, Math.round(fromMs), Math.round(toMs), from, to, good, bad);
   }
   prepared(
     database,
-    `DELETE FROM miss_ranges WHERE validator = ? AND from_ms <
-       (SELECT from_ms FROM miss_ranges WHERE validator = ? ORDER BY from_ms DESC LIMIT 1 OFFSET ?)`,
-  ).run(validator, validator, MAX_STORED_RANGES - 1);
+    `DELETE FROM miss_ranges WHERE validator = ?1 AND from_ms <
+       (SELECT from_ms FROM miss_ranges WHERE validator = ?1 ORDER BY from_ms DESC LIMIT 1 OFFSET ?2)`,
+  ).run(validator, MAX_STORED_RANGES - 1);
 }
 
 function tallyOf(row: z.output<z.ZodObject<typeof tallyColumns>>): Tally {
@@ -279,59 +232,44 @@ export function writeLedger(
 ): void {
   if (ledger === before) return;
   prepared(database, "INSERT OR REPLACE INTO ledgers VALUES (?, ?)").run(validator, encodeLedgerBody(ledger));
-  for (const source of LEDGER_SOURCES)
-    writePeriods(
-      database,
-      { validator, source },
-      ledger.sources[source].rollups,
-      before.sources[source].rollups,
-    );
+  for (const source of LEDGER_SOURCES) {
+    const of = { validator, source };
+    writePeriods(database, of, ledger.sources[source].rollups, before.sources[source].rollups);
+  }
   if (ledger.misses !== before.misses) writeMisses(database, validator, ledger.misses, before.misses);
-  const known = new Map(before.events.recent.map((event) => [event.id, event]));
+  const known = new Set(before.events.recent);
+  const insert = prepared(database, "INSERT OR REPLACE INTO ledger_events VALUES (?, ?, ?, ?, ?, ?, ?)");
   for (const event of ledger.events.recent) {
-    if (known.get(event.id) === event) continue;
+    if (known.has(event)) continue;
     const { id, kind, fromMs, toMs, node = null, text } = event;
-    prepared(database, "INSERT OR REPLACE INTO ledger_events VALUES (?, ?, ?, ?, ?, ?, ?)").run(
-      validator,
-      id,
-      kind,
-      Math.round(fromMs),
-      Math.round(toMs),
-      node,
-      text,
-    );
+    insert.run(validator, id, kind, Math.round(fromMs), Math.round(toMs), node, text);
   }
 }
 
-type PeriodsOf = Omit<RollupsOf, "span">;
-
-function writePeriods(database: Database.Database, of: PeriodsOf, rollups: Rollups, before: Rollups): void {
-  const { validator, source } = of;
+function writePeriods(
+  database: Database.Database,
+  { validator, source }: Omit<RollupsOf, "span">,
+  rollups: Rollups,
+  before: Rollups,
+): void {
+  const remove = (table: string, condition: string, ...values: readonly (string | number)[]) =>
+    prepared(database, `DELETE FROM ${table} WHERE validator = ? AND source = ? AND ${condition}`).run(
+      validator,
+      source,
+      ...values,
+    );
   // A wrong clock counted blocks in it.
   for (const name of before.months.keys())
-    if (!rollups.months.has(name))
-      prepared(database, "DELETE FROM ledger_months WHERE validator = ? AND source = ? AND month = ?").run(
-        validator,
-        source,
-        name,
-      );
+    if (!rollups.months.has(name)) remove("ledger_months", "month = ?", name);
   const month = prepared(
     database,
     "INSERT OR REPLACE INTO ledger_months VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
   );
   for (const [name, record] of rollups.months) {
     if (before.months.get(name) === record) continue;
-    const { coveredFromMs, finalized } = record;
-    month.run(
-      validator,
-      source,
-      name,
-      Math.round(coveredFromMs),
-      ...tallyValues(record),
-      finalized?.atMs ?? null,
-      finalized?.hash ?? null,
-      ...backfilledValues(record),
-    );
+    const { coveredFromMs, finalized: { atMs = null, hash = null } = {} } = record;
+    const [tally, backfilled] = [tallyValues(record), backfilledValues(record)];
+    month.run(validator, source, name, Math.round(coveredFromMs), ...tally, atMs, hash, ...backfilled);
   }
   const rollup = prepared(
     database,
@@ -341,11 +279,7 @@ function writePeriods(database: Database.Database, of: PeriodsOf, rollups: Rollu
     if (rollups[span] === before[span]) continue;
     const stored = before[span];
     const lastMs = rollups[span].at(-1)?.startMs ?? 0;
-    if ((stored.at(-1)?.startMs ?? 0) > lastMs)
-      prepared(
-        database,
-        "DELETE FROM rollups WHERE validator = ? AND source = ? AND span = ? AND start_ms > ?",
-      ).run(validator, source, span, lastMs);
+    if ((stored.at(-1)?.startMs ?? 0) > lastMs) remove("rollups", "span = ? AND start_ms > ?", span, lastMs);
     let index = 0;
     let hasNew = false;
     for (const value of rollups[span]) {
@@ -358,11 +292,9 @@ function writePeriods(database: Database.Database, of: PeriodsOf, rollups: Rollu
       rollup.run([validator, source, span, startMs, ...tallyValues(value), ...backfilledValues(value)]);
     }
     const [oldest] = rollups[span];
-    if (hasNew && span !== "day" && oldest !== undefined)
-      prepared(
-        database,
-        "DELETE FROM rollups WHERE validator = ? AND source = ? AND span = ? AND start_ms < ?",
-      ).run(validator, source, span, span === "hour" ? lastMs - HOUR_RETENTION_MS : oldest.startMs);
+    if (!hasNew || span === "day" || oldest === undefined) continue;
+    const fromMs = span === "hour" ? lastMs - HOUR_RETENTION_MS : oldest.startMs;
+    remove("rollups", "span = ? AND start_ms < ?", span, fromMs);
   }
 }
 

@@ -1,16 +1,14 @@
 import type Database from "libsql";
 import { z } from "zod";
-import { type JsonObject, stringifyJson } from "../../platform/base/json.ts";
+import type { JsonObject } from "../../platform/base/json.ts";
 import { prepared } from "../../platform/storage/sqlite-database.ts";
 import type { Payment } from "../sources/payment-result.ts";
+import { readRows, storedInteger } from "./stored-values.ts";
 
-const integer = z
-  .string()
-  .regex(/^\d{1,120}$/)
-  .transform(BigInt);
+const integer = storedInteger(120);
 
 /** Schema of a payment stored in JSON. Integers are decimal strings. */
-export const storedPayment = z.strictObject({
+export const storedPayment: z.ZodType<Payment, JsonObject> = z.strictObject({
   month: z.string(),
   outcome: z.enum(["paid", "failed", "none-due", "missing"]),
   searchedMs: z.number(),
@@ -25,23 +23,7 @@ export const storedPayment = z.strictObject({
     .strictObject({ blocks: integer, votes: integer, inActiveSet: integer, totalBlocks: integer })
     .exactOptional(),
   note: z.string().exactOptional(),
-}) satisfies z.ZodType<Payment>;
-
-/** Encodes a payment as {@link storedPayment}. */
-export function encodePayment(payment: Payment): JsonObject {
-  const { height, amount, display, expected, byChain, counts, ...rest } = payment;
-  return {
-    ...rest,
-    height: String(height),
-    ...(display === undefined ? {} : { display: { ...display } }),
-    ...(amount === undefined ? {} : { amount: { ...amount, amount: String(amount.amount) } }),
-    ...(expected === undefined ? {} : { expected: String(expected) }),
-    ...(byChain === undefined ? {} : { byChain: String(byChain) }),
-    ...(counts === undefined
-      ? {}
-      : { counts: Object.fromEntries(Object.entries(counts).map(([name, count]) => [name, String(count)])) }),
-  };
-}
+});
 
 const row = z.object({ validator: z.string(), body: z.string() });
 
@@ -52,11 +34,9 @@ const NONE: Payments = new Map();
 
 /** Reads the `payments` table. Undefined if it is empty. */
 export function readPayments(database: Database.Database): Payments | undefined {
-  const rows = z
-    .array(row)
-    .parse(database.prepare("SELECT validator, body FROM payments ORDER BY validator, month").all());
   const all = new Map<string, Payment[]>();
-  for (const { validator, body } of rows) {
+  const sql = "SELECT validator, body FROM payments ORDER BY validator, month";
+  for (const { validator, body } of readRows(database, sql, row)) {
     const payment = storedPayment.parse(JSON.parse(body));
     all.set(validator, [...(all.get(validator) ?? []), payment]);
   }
@@ -74,6 +54,7 @@ export function writePayments(
   for (const [validator, payments] of all) {
     const known = new Set(before.get(validator));
     for (const payment of payments)
-      if (!known.has(payment)) insert.run(validator, payment.month, stringifyJson(encodePayment(payment)));
+      if (!known.has(payment))
+        insert.run(validator, payment.month, JSON.stringify(z.encode(storedPayment, payment)));
   }
 }

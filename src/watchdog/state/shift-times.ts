@@ -1,8 +1,7 @@
 import type { AlertState, PastAlert } from "../alerts/alert-state.ts";
-import type { Delivery } from "../alerts/outbox.ts";
 import type { Silence } from "../alerts/silence.ts";
 import type { NodeHistory, PollHistory, Progress } from "../conditions/poll-history.ts";
-import type { CounterState } from "../ledger/counter-state.ts";
+import type { Baseline, CounterState } from "../ledger/counter-state.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { SourceLedger } from "../ledger/source-ledger.ts";
 import { DAY_MS } from "../../platform/base/time.ts";
@@ -14,19 +13,22 @@ import type { WatchdogState } from "./state-store.ts";
  * the time before the move.
  */
 export function shiftTimes(state: WatchdogState, byMs: number, nowMs: number): WatchdogState {
-  const shift = (atMs: number): number => atMs + byMs;
-  const { alerting } = state;
-  return {
-    ...state,
-    ledgers: new Map([...state.ledgers].map(([name, ledger]) => [name, shiftLedger(ledger, shift)])),
-    pollHistories: new Map([...state.pollHistories].map(([name, one]) => [name, shiftHistory(one, shift)])),
-    alerting: {
-      alerts: alerting.alerts.map((alert) => shiftAlert(alert, shift)),
-      silences: alerting.silences.map((silence) => shiftSilence(silence, shift, nowMs)),
-      outbox: alerting.outbox.map((delivery) => shiftDelivery(delivery, shift)),
-      history: alerting.history.map((past) => shiftPast(past, shift, nowMs)),
-    },
-  };
+  const shift: Shift = (atMs) => atMs + byMs;
+  return changed(state, {
+    ledgers: (ledgers) => mapValues(ledgers, (ledger) => shiftLedger(ledger, shift)),
+    pollHistories: (histories) => mapValues(histories, (history) => shiftHistory(history, shift)),
+    alerting: ({ alerts, silences, outbox, history }) => ({
+      alerts: alerts.map((alert) => shiftAlert(alert, shift)),
+      silences: silences.map((silence) => shiftSilence(silence, shift, nowMs)),
+      outbox: outbox.map((delivery) =>
+        changed(delivery, {
+          event: (event) => changed(event, { atMs: shift }),
+          dead: (dead) => changed(dead, { atMs: shift }),
+        }),
+      ),
+      history: history.map((past) => shiftPast(past, shift, nowMs)),
+    }),
+  });
 }
 
 /**
@@ -38,142 +40,114 @@ export function afterUnsure(state: WatchdogState, nowMs: number): WatchdogState 
   const lastMs = Math.max(...times);
   if (times.length === 0 || nowMs <= lastMs) return state;
   const { pollHistories, alerting } = shiftTimes(state, nowMs - lastMs, lastMs);
-  const sure = [...pollHistories].map(([name, history]) => {
+  const sure = mapValues(pollHistories, (history): PollHistory => {
     const { unsureAtMs: _, ...rest } = history;
-    return [name, rest] as const;
+    return rest;
   });
-  return { ...state, alerting, pollHistories: new Map(sure) };
+  return { ...state, alerting, pollHistories: sure };
 }
 
 type Shift = (atMs: number) => number;
 
-/** Returns the value with its existing fields shifted. */
-function shifted<T extends object>(value: T, keys: readonly (keyof T)[], shift: Shift): T {
-  const all = keys.flatMap((key) => {
-    const atMs = value[key];
-    return typeof atMs === "number" ? [[key, shift(atMs)] as const] : [];
-  });
-  return { ...value, ...Object.fromEntries(all) };
+/** Replaces the fields that have a rule. A field that is absent stays absent. */
+function changed<T extends object>(
+  value: T,
+  rules: { readonly [Key in keyof T]?: (field: NonNullable<T[Key]>) => T[Key] },
+): T {
+  const result = { ...value };
+  for (const key in rules) {
+    const field = value[key];
+    const rule = rules[key];
+    if (field !== undefined && field !== null && rule !== undefined) result[key] = rule(field);
+  }
+  return result;
+}
+
+function mapValues<V, W>(map: ReadonlyMap<string, V>, change: (value: V) => W): ReadonlyMap<string, W> {
+  return new Map([...map].map(([key, value]) => [key, change(value)]));
 }
 
 function shiftLedger(ledger: Ledger, shift: Shift): Ledger {
-  const { calls, votes, revenue } = ledger.sources;
-  const { progress } = ledger;
-  return {
-    ...ledger,
-    sources: {
+  return changed(ledger, {
+    sources: ({ calls, votes, revenue }) => ({
       calls: shiftSource(calls, shift),
       votes: shiftSource(votes, shift),
       revenue: shiftSource(revenue, shift),
-    },
-    ...(progress === undefined ? {} : { progress: shifted(progress, ["sinceMs"], shift) }),
-    processes: new Map(
-      [...ledger.processes].map(([node, one]) => [node, shifted(one, ["sidecarSeenMs", "changedMs"], shift)]),
-    ),
-  };
+    }),
+    progress: (progress) => changed(progress, { sinceMs: shift }),
+    processes: (processes) =>
+      mapValues(processes, (one) => changed(one, { sidecarSeenMs: shift, changedMs: shift })),
+  });
 }
 
 function shiftSource(source: SourceLedger, shift: Shift): SourceLedger {
-  const { checkpoint } = source;
-  const counterStates = new Map(
-    [...source.counterStates].map(([node, state]) => [node, shiftCounter(state, shift)]),
-  );
-  if (checkpoint === undefined) return { ...source, counterStates };
-  const { atMs, timeMs } = checkpoint;
-  // Blocks that were dated by the clock, not by the chain, end where it was. Those that it dated too late are corrected in the ledger.
-  const isByClock = timeMs === atMs && shift(0) > 0;
-  return {
-    ...source,
-    counterStates,
-    checkpoint: { ...checkpoint, atMs: shift(atMs), ...(isByClock ? { timeMs: shift(timeMs) } : {}) },
-  };
+  return changed(source, {
+    counterStates: (states) => mapValues(states, (state) => shiftCounter(state, shift)),
+    checkpoint: (checkpoint) => {
+      const { atMs, timeMs } = checkpoint;
+      // Blocks that were dated by the clock, not by the chain, end where it was. Those that it dated too late are corrected in the ledger.
+      const isByClock = timeMs === atMs && shift(0) > 0;
+      return { ...checkpoint, atMs: shift(atMs), timeMs: isByClock ? shift(timeMs) : timeMs };
+    },
+  });
 }
 
 function shiftCounter(state: CounterState, shift: Shift): CounterState {
-  const { baseline, conflict } = state;
-  return {
-    ...shifted(state, ["replacedAtMs"], shift),
-    baseline: shifted(baseline, ["atMs"], shift),
-    ...(conflict === undefined
-      ? {}
-      : {
-          conflict: {
-            ...conflict,
-            first: shifted(conflict.first, ["atMs"], shift),
-            last: shifted(conflict.last, ["atMs"], shift),
-          },
-        }),
-  };
+  const shiftReading = (reading: Baseline): Baseline => changed(reading, { atMs: shift });
+  return changed(state, {
+    baseline: shiftReading,
+    conflict: (conflict) => changed(conflict, { first: shiftReading, last: shiftReading }),
+    replacedAtMs: shift,
+  });
 }
 
 function shiftHistory(history: PollHistory, shift: Shift): PollHistory {
-  const { upgrade } = history;
-  return {
-    ...history,
-    nodes: new Map([...history.nodes].map(([name, node]) => [name, shiftNode(node, shift)])),
-    chain: shiftProgress(history.chain, shift),
-    ...(upgrade === undefined ? {} : { upgrade: shifted(upgrade, ["seenMs", "doneMs"], shift) }),
-  };
+  return changed(history, {
+    nodes: (nodes) => mapValues(nodes, (node) => shiftNode(node, shift)),
+    chain: (progress) => shiftProgress(progress, shift),
+    upgrade: (upgrade) => changed(upgrade, { seenMs: shift, doneMs: shift }),
+  });
 }
 
 function shiftProgress(progress: Progress, shift: Shift): Progress {
-  return shifted(progress, ["firstSeenMs", "advancedAtMs"], shift);
+  return changed(progress, { firstSeenMs: shift, advancedAtMs: shift });
 }
 
-function shiftNode(given: NodeHistory, shift: Shift): NodeHistory {
-  const node = shifted(given, ["seenSinceMs", "seenMs", "lastGoodMs", "lastBadMs"], shift);
-  const { tick, latency, recentPrices } = node;
-  return {
-    ...node,
-    progress: shiftProgress(node.progress, shift),
-    ...(tick === undefined ? {} : { tick: shifted(tick, ["sinceMs"], shift) }),
-    ...(latency?.recent === undefined
-      ? {}
-      : { latency: { ...latency, recent: shifted(latency.recent, ["atMs"], shift) } }),
-    webSockets: new Map(
-      [...node.webSockets].map(([name, one]) => [name, shifted(one, ["sinceMs", "lastReadMs"], shift)]),
-    ),
-    ...(recentPrices === undefined
-      ? {}
-      : { recentPrices: recentPrices.map((one) => shifted(one, ["atMs"], shift)) }),
-  };
+function shiftNode(node: NodeHistory, shift: Shift): NodeHistory {
+  return changed(node, {
+    seenSinceMs: shift,
+    seenMs: shift,
+    lastGoodMs: shift,
+    lastBadMs: shift,
+    progress: (progress) => shiftProgress(progress, shift),
+    tick: (tick) => changed(tick, { sinceMs: shift }),
+    latency: (latency) => changed(latency, { recent: (recent) => changed(recent, { atMs: shift }) }),
+    webSockets: (webSockets) =>
+      mapValues(webSockets, (one) => changed(one, { sinceMs: shift, lastReadMs: shift })),
+    recentPrices: (prices) => prices.map((one) => changed(one, { atMs: shift })),
+  });
 }
 
 function shiftAlert(alert: AlertState, shift: Shift): AlertState {
-  const keys: readonly (keyof AlertState)[] = ["lastActiveMs", "clearSinceMs", "resolvedAtMs"];
-  const moved = shifted(alert, alert.phase === "pending" ? [...keys, "sinceMs"] : keys, shift);
-  const { notified, escalation } = moved;
-  return {
-    ...moved,
-    ...(escalation === undefined ? {} : { escalation: shifted(escalation, ["atMs"], shift) }),
-    ...(notified === undefined
-      ? {}
-      : {
-          notified: {
-            ...shifted(notified, ["firstAtMs"], shift),
-            event: shifted(notified.event, ["atMs"], shift),
-          },
-        }),
-  };
+  return changed(alert, {
+    ...(alert.phase === "pending" ? { sinceMs: shift } : {}),
+    lastActiveMs: shift,
+    clearSinceMs: shift,
+    resolvedAtMs: shift,
+    escalation: (escalation) => changed(escalation, { atMs: shift }),
+    notified: (notified) =>
+      changed(notified, { firstAtMs: shift, event: (event) => changed(event, { atMs: shift }) }),
+  });
 }
 
 /** A silence that has already started lasts as long as requested. A planned silence keeps its times. */
 function shiftSilence(silence: Silence, shift: Shift, nowMs: number): Silence {
-  return silence.startsAtMs <= nowMs ? shifted(silence, ["startsAtMs", "endsAtMs"], shift) : silence;
-}
-
-function shiftDelivery(delivery: Delivery, shift: Shift): Delivery {
-  const { event, dead } = delivery;
-  return {
-    ...delivery,
-    event: shifted(event, ["atMs"], shift),
-    ...(dead === undefined ? {} : { dead: shifted(dead, ["atMs"], shift) }),
-  };
+  return silence.startsAtMs <= nowMs ? changed(silence, { startsAtMs: shift, endsAtMs: shift }) : silence;
 }
 
 /** Shifts the end of a cause, which matters for the grace period of its consequences. */
 function shiftPast(past: PastAlert, shift: Shift, nowMs: number): PastAlert {
   return past.resolvedAtMs === undefined || past.resolvedAtMs < nowMs - DAY_MS
     ? past
-    : shifted(past, ["resolvedAtMs"], shift);
+    : changed(past, { resolvedAtMs: shift });
 }

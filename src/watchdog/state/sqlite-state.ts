@@ -3,6 +3,7 @@ import { join } from "node:path";
 import Database from "libsql";
 import { z } from "zod";
 import { errorText } from "../../platform/base/errors.ts";
+import { MINUTE_MS } from "../../platform/base/time.ts";
 import { FolderInUseError, lockFolder } from "../../platform/process/folder-lock.ts";
 import {
   createDatabaseFile,
@@ -11,16 +12,17 @@ import {
   prepared,
 } from "../../platform/storage/sqlite-database.ts";
 import { isDamaged, isDiskFull, MAKE_ROOM } from "../../platform/storage/sqlite-errors.ts";
-import { LEDGER_SOURCES, type LedgerView } from "../ledger/ledger-view.ts";
+import type { LedgerView } from "../ledger/ledger-view.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import type { Span } from "../ledger/rollups.ts";
 import { readAlerting, writeAlerting, readPollHistories, writePollHistories } from "./alert-rows.ts";
 import { decodeLedgerBody } from "./ledger-body.ts";
 import { readEvents, readLedgers, readMisses, readMonths, readRollups, writeLedger } from "./ledger-rows.ts";
 import { readPayments, writePayments } from "./payment-rows.ts";
 import { MIGRATIONS } from "./schema.ts";
 import { EMPTY_STATE, type StateStore, WatchdogError, type WatchdogState } from "./state-store.ts";
+import { readRows } from "./stored-values.ts";
 
-/** Name of the file in the state folder. */
 export const STATE_FILE = "oracle-watchdog.sqlite";
 
 /** Opens a database file. Tests replace this function with one whose disk fails. */
@@ -123,11 +125,11 @@ function inUse(folder: string, cause: FolderInUseError): WatchdogError {
   return new WatchdogError({ code: "state-in-use", folder }, text, { cause });
 }
 
+const moveRow = z.object({ channel: z.string(), from_id: z.string(), to_id: z.string() });
+
 function readState(database: Database.Database): WatchdogState {
   const payments = readPayments(database);
-  const moves = z
-    .array(z.object({ channel: z.string(), from_id: z.string(), to_id: z.string() }))
-    .parse(database.prepare("SELECT * FROM channel_moves").all());
+  const moves = readRows(database, "SELECT * FROM channel_moves", moveRow);
   return {
     ledgers: readLedgers(database),
     pollHistories: readPollHistories(database),
@@ -145,13 +147,9 @@ function writeState(database: Database.Database, state: WatchdogState, stored: W
   writePollHistories(database, state.pollHistories, stored.pollHistories);
   writeAlerting(database, state.alerting, stored.alerting);
   writePayments(database, state.payments, stored.payments);
+  const insert = prepared(database, "INSERT OR REPLACE INTO channel_moves VALUES (?, ?, ?)");
   for (const [channel, move] of state.moves ?? [])
-    if (stored.moves?.get(channel) !== move)
-      prepared(database, "INSERT OR REPLACE INTO channel_moves VALUES (?, ?, ?)").run(
-        channel,
-        move.from,
-        move.to,
-      );
+    if (stored.moves?.get(channel) !== move) insert.run(channel, move.from, move.to);
 }
 
 /** The ledgers in a state file, which can be read while a watchdog is running. */
@@ -178,57 +176,52 @@ export function openLedgerFile(folder: string): LedgerFile {
     database.close();
     throw error;
   }
-  return { ...ledgerReader(database), close: () => database.close() };
-}
-
-/** Reads ledgers from an open database. */
-function ledgerReader(database: Database.Database): Omit<LedgerFile, "close"> {
-  const bodyOf = database.prepare("SELECT body FROM ledgers WHERE validator = ?");
   const read = (validator: string): Ledger | undefined => {
-    const row = z.object({ body: z.string() }).optional().parse(bodyOf.get(validator));
+    const sql = "SELECT body FROM ledgers WHERE validator = ?";
+    const [row] = readRows(database, sql, z.object({ body: z.string() }), validator);
     return row && decodeLedgerBody(row.body);
   };
+  const names = "SELECT validator FROM ledgers ORDER BY validator";
   return {
     validators: () =>
-      z
-        .array(z.object({ validator: z.string() }))
-        .parse(database.prepare("SELECT validator FROM ledgers ORDER BY validator").all())
-        .map(({ validator }) => validator),
+      readRows(database, names, z.object({ validator: z.string() })).map(({ validator }) => validator),
     view: (validator) => {
       const ledger = read(validator);
       return ledger && viewOf(database, validator, ledger.chainId);
     },
     checkpointMs: (validator) => read(validator)?.sources.calls.checkpoint?.atMs,
+    close: () => database.close(),
   };
 }
 
 function viewOf(database: Database.Database, validator: string, chainId: string | undefined): LedgerView {
-  const [calls] = LEDGER_SOURCES;
+  const rollups =
+    (span: Span): LedgerView["days"] =>
+    (fromMs, toMs, source = "calls") =>
+      readRollups(database, { validator, source, span }, fromMs, toMs);
   return {
     validator,
     chainId,
-    months: (source = calls) => readMonths(database, validator, source),
-    days: (fromMs, toMs, source = calls) =>
-      readRollups(database, { validator, source, span: "day" }, fromMs, toMs),
-    hours: (fromMs, toMs) => readRollups(database, { validator, source: calls, span: "hour" }, fromMs, toMs),
-    minutes: (fromMs, toMs) =>
-      readRollups(database, { validator, source: calls, span: "minute" }, fromMs, toMs),
-    misses: (fromMs, toMs) => readMisses(database, validator, { fromMs, toMs }),
-    events: (fromMs, toMs) =>
-      readEvents(
-        database,
-        "WHERE validator = ? AND to_ms >= ? AND from_ms < ? ORDER BY from_ms, id",
-        validator,
-        fromMs,
-        toMs,
-      ),
+    months: (source = "calls") => readMonths(database, validator, source),
+    days: rollups("day"),
+    hours: rollups("hour"),
+    minutes: rollups("minute"),
+    misses: (fromMs, toMs) => {
+      const where = "WHERE validator = ? AND from_ms >= ? AND to_ms >= ? AND to_ms < ? ORDER BY from_ms";
+      // A range is at most two minutes long.
+      return readMisses(database, where, validator, Math.floor(fromMs) - 2 * MINUTE_MS, fromMs, toMs);
+    },
+    events: (fromMs, toMs) => {
+      const where = "WHERE validator = ? AND to_ms >= ? AND from_ms < ? ORDER BY from_ms, id";
+      return readEvents(database, where, validator, fromMs, toMs);
+    },
   };
 }
 
 function requireVersion(database: Database.Database, folder: string): void {
-  const version = z
-    .array(z.object({ user_version: z.number() }))
-    .parse(database.pragma("user_version"))[0]?.user_version;
+  const [{ user_version: version }] = z
+    .tuple([z.object({ user_version: z.number() })])
+    .parse(database.pragma("user_version"));
   if (version !== MIGRATIONS.length)
     throw new Error(
       `the state in ${folder} has format ${version}, and this program reads format ${MIGRATIONS.length}; start the watchdog once to upgrade it, or use a newer relaywatch`,

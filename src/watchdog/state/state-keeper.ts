@@ -5,13 +5,8 @@ import { errorText } from "../../platform/base/errors.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import type { StoredMoves } from "../notify/channels/channel.ts";
 import type { Outbox } from "../notify/delivery.ts";
-import {
-  buryDeliveries,
-  type Delivery,
-  nextDeliveries,
-  otherDeliveries,
-  withoutDeliveries,
-} from "../alerts/outbox.ts";
+import { buryDeliveries, nextDeliveries, otherDeliveries, withoutDeliveries } from "../alerts/outbox.ts";
+import type { AlertingState } from "../alerts/plan-alerts.ts";
 import { createMemoryState, type StateStore, type WatchdogState } from "./state-store.ts";
 
 /** The current state of a running watchdog, and its copy in a store. */
@@ -104,7 +99,7 @@ export function createStateKeeper({ clock, logger, random }: KeeperDeps): StateK
       await changed.next(signal);
     }
   };
-  const changeOutbox = (outbox: readonly Delivery[]): void =>
+  const changeOutbox = (outbox: AlertingState["outbox"]): void =>
     replace({ ...state, alerting: { ...state.alerting, outbox } });
   return {
     open: (opened) => {

@@ -19,7 +19,6 @@ export interface WatchdogState {
   readonly moves?: ReadonlyMap<string, ChannelMove>;
 }
 
-/** The state before the first poll. */
 export const EMPTY_STATE: WatchdogState = {
   ledgers: new Map(),
   pollHistories: new Map(),
@@ -51,14 +50,11 @@ export function createMemoryState(): StateStore {
   };
 }
 
-/** Errors that end the watchdog and require the operator to change the configuration. */
-type WatchdogErrorFacts =
+/** An error that ends the watchdog and requires the operator to change the configuration. */
+export class WatchdogError extends CodedError<
   | { readonly code: "wrong-chain"; readonly expected: string }
-  | { readonly code: "state-in-use"; readonly folder: string }
-  | { readonly code: "state-unusable"; readonly folder: string };
-
-/** Thrown by the watchdog's service. */
-export class WatchdogError extends CodedError<WatchdogErrorFacts> {}
+  | { readonly code: "state-in-use" | "state-unusable"; readonly folder: string }
+> {}
 
 /** Adds the payment that the poll's search found. */
 export function withPayment(
