@@ -3,7 +3,7 @@ import type { BlockCounts } from "../ledger/block-counts.ts";
 import type { Assessment } from "../policy/assessment.ts";
 import type { SidecarPrices } from "../policy/price-comparison.ts";
 import type { SharedKind } from "../policy/standing-texts.ts";
-import type { Observation } from "../sources/observation.ts";
+import type { Observation, Seen } from "../sources/observation.ts";
 import type { Payment } from "../sources/payment-result.ts";
 import type { UpgradeCountdown } from "../policy/upgrade-countdown.ts";
 import type { RawRule } from "./raw-metrics.ts";
@@ -56,6 +56,11 @@ export interface Threshold {
   /** Durations in ms. */
   readonly initial: number;
   readonly description: string;
+}
+
+/** Returns a threshold with its default value. */
+export function threshold(unit: Threshold["unit"], initial: number, description: string): Threshold {
+  return { unit, initial, description };
 }
 
 /**
@@ -132,6 +137,16 @@ export function clear(reason: string): ConditionResult {
 /** Returns a result: the watchdog cannot see whether the condition holds. */
 export function cannotSee(reason: string): ConditionResult {
   return { kind: "unknown", reason };
+}
+
+/** Returns an active or clear result with the same reason. */
+export function resultOf(isActive: boolean, reason: string, badness?: number): ConditionResult {
+  return isActive ? active(reason, badness) : clear(reason);
+}
+
+/** Returns what a source showed; undefined if the poll could not read it. */
+export function valueOf<T>(seen: Seen<T> | undefined): T | undefined {
+  return seen?.state === "up" ? seen.value : undefined;
 }
 
 /** Returns the alert's name in Prometheus and Alertmanager, e.g. "OracleCallsFailing" for oracle-calls-failing. */

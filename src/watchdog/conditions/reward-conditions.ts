@@ -1,7 +1,7 @@
 import { DAY_MS, HOUR_MS } from "../../platform/base/time.ts";
 import { ENOUGH_BLOCKS } from "../policy/reward-tier.ts";
 import { ANY, type BoundaryTexts, commonTexts, FULL, MIN_BLOCKS } from "./boundary-texts.ts";
-import { type Condition, condition } from "./condition.ts";
+import { type Condition, condition, threshold } from "./condition.ts";
 import {
   evaluateLittleLeft,
   evaluateLost,
@@ -112,7 +112,6 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
         own("slow-burn"),
         ...(severity === "warning" ? [own("at-risk"), own("fast-burn")] : lesser),
       ],
-      past: "counts",
       raw: {
         expr: () => `${left} < 0 and ${enough}`,
         value: "The month ends {{ $value | humanize }} calls below the boundary.",
@@ -133,7 +132,6 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
       resolveFor: "30m",
       thresholds: { min_blocks: MIN_BLOCKS },
       inhibits: lesser,
-      past: "counts",
       raw: {
         expr: () => `validator:oracle_month:success_ratio < ${least} and ${enough}`,
         value: "The month's rate is {{ $value | humanizePercentage }}.",
@@ -151,20 +149,19 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
       for: "10m",
       resolveFor: "1h",
       thresholds: {
-        lost_within: {
-          unit: "duration",
-          initial: 7 * DAY_MS,
-          description: "time until the boundary is crossed if the loss continues",
-        },
-        min_headroom: {
-          unit: "duration",
-          initial: 4 * HOUR_MS,
-          description: "time until the boundary is crossed at the last hour's loss rate",
-        },
+        lost_within: threshold(
+          "duration",
+          7 * DAY_MS,
+          "time until the boundary is crossed if the loss continues",
+        ),
+        min_headroom: threshold(
+          "duration",
+          4 * HOUR_MS,
+          "time until the boundary is crossed at the last hour's loss rate",
+        ),
         min_blocks: MIN_BLOCKS,
       },
       inhibits: [own("rate-low"), own("headroom-low"), own("slow-burn"), ...lesser],
-      past: "counts",
       raw: {
         expr: () => {
           const isOpen = `${left} >= 0 and ${enough}`;
@@ -186,15 +183,10 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
       for: "10m",
       resolveFor: "1h",
       thresholds: {
-        min_headroom: {
-          unit: "duration",
-          initial: 4 * HOUR_MS,
-          description: "total outage that would cross the boundary",
-        },
+        min_headroom: threshold("duration", 4 * HOUR_MS, "total outage that would cross the boundary"),
         min_blocks: MIN_BLOCKS,
       },
       inhibits: lesser,
-      past: "counts",
       raw: {
         expr: () =>
           `${left} / on (chain_id, validator) group_left () (validator:oracle_calls:rate6h > 0) < ${HOURS_SECONDS} and ${left} >= 0 and ${enough}`,
