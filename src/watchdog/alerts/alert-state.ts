@@ -155,16 +155,8 @@ export function currentAlerts(alerts: readonly AlertState[]): readonly CurrentAl
   return alerts.flatMap(({ notified, phase, quietReason, reason, resolvedAtMs, acknowledged }) => {
     if (notified === undefined || phase === "pending" || (phase === "firing" && quietReason !== undefined))
       return [];
-    const event = { ...notified.event, reason };
-    return [
-      {
-        event,
-        ...(resolvedAtMs === undefined ? {} : { resolvedAtMs }),
-        ...(acknowledged === undefined
-          ? {}
-          : { acknowledged: `${acknowledged.author}: ${acknowledged.note}` }),
-      },
-    ];
+    const by = acknowledged && `${acknowledged.author}: ${acknowledged.note}`;
+    return [{ event: { ...notified.event, reason }, resolvedAtMs, acknowledged: by }];
   });
 }
 
@@ -205,27 +197,24 @@ export function recordAlerts(
     past.validator === validator && past.resolvedAtMs === undefined;
   const known = new Set(history.filter(isOpen).map(keyOf));
   const begun = [...firing.values()].filter((alert) => !known.has(keyOf(alert)));
-  const isChanged = history.some((past) => {
-    if (!isOpen(past)) return false;
-    const now = firing.get(keyOf(past));
-    return now === undefined || isNewer(now, past);
-  });
-  if (begun.length === 0 && !isChanged) return history;
-  const closed = history.map((past) => {
+  const updated = history.map((past) => {
     if (!isOpen(past)) return past;
     const now = firing.get(keyOf(past));
     if (now === undefined) return { ...past, resolvedAtMs: nowMs };
-    return isNewer(now, past) ? { ...past, acknowledged: now.acknowledged } : past;
+    // A withdrawn acknowledgement stays in the history because it did happen.
+    const { acknowledged } = now;
+    return acknowledged === undefined || acknowledged.atMs === past.acknowledged?.atMs
+      ? past
+      : { ...past, acknowledged };
   });
-  return [...closed, ...begun.flatMap((alert) => toPast(alert, nowMs, rules))].slice(-MAX_ALERTS);
+  const all = [...updated, ...begun.flatMap((alert) => toPast(alert, nowMs, rules))];
+  return sameOr(history, all.slice(-MAX_ALERTS));
 }
 
-/** True if acknowledged since the alert was recorded. A withdrawn acknowledgement stays in the history because it did happen. */
-function isNewer(
-  now: AlertState,
-  past: PastAlert,
-): now is AlertState & { readonly acknowledged: Acknowledgement } {
-  return now.acknowledged !== undefined && now.acknowledged.atMs !== past.acknowledged?.atMs;
+/** Returns `before` if both lists contain the same elements, so that unchanged state is not written again. */
+export function sameOr<T>(before: readonly T[], after: readonly T[]): readonly T[] {
+  const isSame = before.length === after.length && before.every((element, index) => element === after[index]);
+  return isSame ? before : after;
 }
 
 /** Identifies one occurrence of a validator's alert: the same condition can become active again later. */

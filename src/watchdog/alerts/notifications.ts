@@ -167,30 +167,24 @@ function toEvent(
   kind: EventKind,
   { rule, poll, history, options }: PlanContext,
 ): AlertEvent {
-  const { condition, severity } = rule;
+  const { title, description, action, impact } = rule.condition;
   const { validator, chainId, nowMs } = poll;
-  const key = alertKey(chainId, validator, alert.alert);
-  const cost = poll.costOf(alert, history);
+  const { alert: name, sinceMs, reason } = alert;
+  const key = alertKey(chainId, validator, name);
+  const about = { alert: name, validator, chainId, sinceMs, atMs: nowMs };
   return {
-    id: `${key}/${alert.sinceMs}/${kind}${numberOf(alert, kind)}`,
+    ...about,
+    id: `${key}/${sinceMs}/${kind}${numberOf(alert, kind)}`,
     key,
-    alert: alert.alert,
     kind,
-    severity,
-    validator,
-    chainId,
-    title: condition.title,
-    sinceMs: alert.sinceMs,
-    atMs: nowMs,
-    reason: alert.reason,
-    description: condition.description,
-    action: condition.action,
-    impact: condition.impact,
-    ...eventLinks(
-      { ...options.links, runbooks: options.runbooks },
-      { alert: alert.alert, validator, chainId, sinceMs: alert.sinceMs, atMs: nowMs },
-    ),
-    ...(cost === undefined ? {} : { cost }),
+    severity: rule.severity,
+    title,
+    reason,
+    description,
+    action,
+    impact,
+    ...eventLinks({ ...options.links, runbooks: options.runbooks }, about),
+    cost: poll.costOf(alert, history),
   };
 }
 

@@ -21,7 +21,7 @@ export interface ConditionInput {
   /** The pairs that matter most to the chain, e.g. "BTC/USD". */
   readonly majorPairs: readonly string[];
   /** Price deviation limits for individual pairs, in percent. The condition's own limit applies to all other pairs. */
-  readonly pairDeviations?: ReadonlyMap<string, number>;
+  readonly pairDeviations?: ReadonlyMap<string, number> | undefined;
   /** Sidecars of other validators on the same chain, as last read. Absent if there are none. */
   readonly peers?: readonly SidecarPrices[];
   /** Payments for closed months. Absent if no search for payments was made. */
