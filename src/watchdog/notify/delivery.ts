@@ -212,7 +212,7 @@ function outcomeOf(error: unknown, failures: number, ageMs: number): DeliveryOut
 export interface PushDeps {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Returns the firing alerts that people have been notified of, and recently resolved alerts. */
+  /** Returns the alerts that people have been notified of, with their current reasons: firing and recently resolved ones. */
   readonly alerts: () => readonly CurrentAlert[];
   /** Resolves once an alert has changed. Rejects on abort. */
   readonly changed: (signal: AbortSignal) => Promise<void>;
@@ -233,7 +233,8 @@ export async function runPushes(
   while (!signal.aborted) {
     try {
       const alerts = deps.alerts().filter(({ event }) => isAtLeast(event.severity, channel.minSeverity));
-      const pushes = alerts.length === 0 ? [] : state.pushes(alerts, deps.clock.nowMs());
+      const requests = alerts.length === 0 ? [] : state.requests(alerts, deps.clock.nowMs());
+      const pushes = requests.map((request) => (inner: AbortSignal) => state.push(request, inner));
       await Promise.all(pushes.map((push) => pushOnce(channel, { push, size: alerts.length }, deps, signal)));
       await withTimeout(state.everyMs, deps.clock, signal, deps.changed);
     } catch (error) {

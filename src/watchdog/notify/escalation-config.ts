@@ -1,16 +1,10 @@
 import { z } from "zod";
 import { durationField, issueText } from "../../platform/config/config-fields.ts";
-import { SEVERITIES, type Severity } from "../../platform/monitoring/severity.ts";
+import { SEVERITIES } from "../../platform/monitoring/severity.ts";
 import { type ChannelConfig, STATE_KINDS } from "./channels/channel-kinds.ts";
 import type { Escalation } from "../alerts/notifications.ts";
 
-/** Who is notified when nobody acknowledges an alert. If there are no steps, nobody is. */
-export interface EscalationConfig {
-  readonly minSeverity: Severity;
-  readonly steps: readonly { readonly afterMs: number; readonly channels: readonly string[] }[];
-}
-
-/** Section `notify.escalation`. */
+/** Section `notify.escalation`. If there are no steps, nobody is notified. */
 export const escalationSchema = z
   .strictObject({
     min_severity: z.enum(SEVERITIES).default("critical").describe("less severe alerts are not escalated"),
@@ -32,12 +26,12 @@ export const escalationSchema = z
   })
   .prefault({})
   .describe("other channels for alerts that nobody acknowledges; Alertmanager has its own escalation")
-  .transform(
-    (file): EscalationConfig => ({
-      minSeverity: file.min_severity,
-      steps: file.steps.map(({ after, channels }) => ({ afterMs: after, channels })),
-    }),
-  );
+  .transform(({ min_severity: minSeverity, steps }) => ({
+    minSeverity,
+    steps: steps.map(({ after, channels }) => ({ afterMs: after, channels })),
+  }));
+
+type EscalationConfig = z.output<typeof escalationSchema>;
 
 /** Adds an issue for each step that cannot be executed. */
 export function refuseEscalation(

@@ -1,27 +1,21 @@
 import { z } from "zod";
 import { durationField, httpUrlField, issueText } from "../../platform/config/config-fields.ts";
 import { parseDurationMs } from "../../platform/config/setting-texts.ts";
-import type { PublicLinks } from "../../platform/monitoring/alerts/links.ts";
 import type { NetworkOptions } from "../../platform/http/remote.ts";
 import { type ChannelConfig, channelSchema } from "./channels/channel-kinds.ts";
 import { secretUrlField } from "./channels/channel.ts";
 import type { DeadManConfig } from "./dead-man.ts";
 import { escalationSchema, refuseEscalation, toEscalation } from "./escalation-config.ts";
-import type { ReminderTimes, Escalation } from "../alerts/notifications.ts";
+import type { Escalation, NotificationOptions } from "../alerts/notifications.ts";
 
-/** Configuration for notifications. */
-export interface NotifyConfig {
+/** Configuration for notifications and their delivery. */
+export interface NotifyConfig extends NotificationOptions {
   readonly channels: readonly ChannelConfig[];
   readonly groupWaitMs: number;
-  readonly reminders: ReminderTimes;
   readonly escalation: Escalation;
-  /** Prefix for runbook file names. */
-  readonly runbooks: string;
-  /** The pages that notifications link to, from the file's `links` section. */
-  readonly links?: PublicLinks;
   /** If true, tests every channel when the watchdog starts. */
   readonly testsAtStart?: boolean;
-  readonly deadMan?: DeadManConfig;
+  readonly deadMan?: DeadManConfig | undefined;
   /** How receivers are reached over HTTP and SMTP; see `WatchdogConfig`. */
   readonly network?: NetworkOptions;
 }
@@ -44,17 +38,26 @@ const reminder = (initial: string, severity: string) =>
     .prefault(initial)
     .describe(`times between reminders for ${severity} alerts, in order; the last one repeats; 0s: none`);
 
-const deadMan = z.strictObject({
-  url: secretUrlField()
-    .describe("URL that expects a request while the watchdog is working; a secret")
-    .meta({ example: { env: "ORACLE_WATCHDOG_DEAD_MAN_URL" } }),
-  failure_url: secretUrlField()
-    .optional()
-    .describe("URL that gets a request while the watchdog is not working; a secret")
-    .meta({ example: { env: "ORACLE_WATCHDOG_DEAD_MAN_FAILURE_URL" } }),
-  interval: durationField(1000).prefault("1m").describe("time between requests"),
-  deadline: durationField(100).prefault("10s").describe("limit for one request"),
-});
+const deadMan = z
+  .strictObject({
+    url: secretUrlField()
+      .describe("URL that expects a request while the watchdog is working; a secret")
+      .meta({ example: { env: "ORACLE_WATCHDOG_DEAD_MAN_URL" } }),
+    failure_url: secretUrlField()
+      .optional()
+      .describe("URL that gets a request while the watchdog is not working; a secret")
+      .meta({ example: { env: "ORACLE_WATCHDOG_DEAD_MAN_FAILURE_URL" } }),
+    interval: durationField(1000).prefault("1m").describe("time between requests"),
+    deadline: durationField(100).prefault("10s").describe("limit for one request"),
+  })
+  .transform(
+    (file): DeadManConfig => ({
+      url: file.url,
+      failureUrl: file.failure_url,
+      intervalMs: file.interval,
+      deadlineMs: file.deadline,
+    }),
+  );
 
 /** Schema of the `notify` section. */
 export const notifySchema = z
@@ -112,15 +115,6 @@ export const notifySchema = z
       escalation: toEscalation(file.escalation, file.channels),
       runbooks: file.runbooks === undefined ? "" : file.runbooks.replace(/\/?$/, "/"),
       ...(file.test_at_start ? { testsAtStart: true } : {}),
-      ...(file.dead_man === undefined ? {} : { deadMan: toDeadMan(file.dead_man) }),
+      deadMan: file.dead_man,
     }),
   );
-
-function toDeadMan(file: z.output<typeof deadMan>): DeadManConfig {
-  return {
-    url: file.url,
-    ...(file.failure_url === undefined ? {} : { failureUrl: file.failure_url }),
-    intervalMs: file.interval,
-    deadlineMs: file.deadline,
-  };
-}

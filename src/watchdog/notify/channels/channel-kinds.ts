@@ -40,9 +40,6 @@ export const STATE_KINDS: ReadonlySet<string> = new Set(
 
 /** Creates a channel. */
 export function createChannel(config: ChannelConfig, deps: ChannelDeps): Channel {
-  for (const kind of CHANNEL_KINDS) {
-    const channel = kind.open(config, deps);
-    if (channel !== undefined) return channel;
-  }
-  return unreachable(`the configuration refuses channels of the kind ${config.kind}`);
+  const [channel] = CHANNEL_KINDS.flatMap((kind) => kind.open(config, deps) ?? []);
+  return channel ?? unreachable(`the configuration refuses channels of the kind ${config.kind}`);
 }

@@ -113,11 +113,7 @@ export function wordsOf(text: string): string {
 const MIN_SECRET = 6;
 
 /** Returns everything in a request that may be secret: parts of its URL, its headers, a routing key. */
-function secretsOf({
-  url,
-  headers = {},
-  body,
-}: Pick<JsonPost, "url" | "headers" | "body">): readonly string[] {
+function secretsOf({ url, headers = {}, body }: JsonPost): readonly string[] {
   const { pathname, search, hash, username, password } = new URL(url);
   const key = isRecord(body) ? body["routing_key"] : undefined;
   return [
