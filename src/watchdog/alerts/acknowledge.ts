@@ -72,10 +72,7 @@ export function withdrawAcknowledgements(alerts: readonly AlertState[], body: un
   if (!parsed.success) return refusal(parsed.error, '{"alerts": […]}');
   const acknowledged = alerts.filter((alert) => alert.acknowledged !== undefined);
   if (acknowledged.length === 0) return { refused: "no alert is acknowledged" };
-  return changeSelected(alerts, parsed.data, (alert) => {
-    const { acknowledged: _, ...rest } = alert;
-    return rest;
-  });
+  return changeSelected(alerts, parsed.data, (alert) => ({ ...alert, acknowledged: undefined }));
 }
 
 /** Refuses a body that does not match its schema. `expected` shows a correct body. */

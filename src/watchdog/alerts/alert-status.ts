@@ -59,7 +59,6 @@ export function alertJson(
   };
 }
 
-/** Encodes an acknowledgement as JSON. */
 export function acknowledgementJson({ atMs, ...rest }: Acknowledgement): Readonly<Record<string, unknown>> {
   return { ...rest, at: isoTime(atMs) };
 }

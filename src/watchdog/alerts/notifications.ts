@@ -155,10 +155,7 @@ function withNotification(alert: AlertState, event: AlertEvent): AlertState {
   const { badness, notified } = alert;
   const reminders = (notified?.reminders ?? 0) + (event.kind === "reminder" ? 1 : 0);
   const firstAtMs = notified === undefined ? event.atMs : (notified.firstAtMs ?? notified.event.atMs);
-  return {
-    ...alert,
-    notified: { reminders, event, firstAtMs, ...(badness === undefined ? {} : { badness }) },
-  };
+  return { ...alert, notified: { reminders, event, firstAtMs, badness } };
 }
 
 /** Creates an alert's event. The same alert and kind always produce the same id, even after a restart. */

@@ -1,5 +1,6 @@
 import { formatMinute } from "../../platform/base/text.ts";
 import { DAY_MS, MINUTE_MS } from "../../platform/base/time.ts";
+import type { AlertsConfig } from "../conditions/alerts-config.ts";
 import type { AlertRule, ConditionInput, ConditionResult } from "../conditions/condition.ts";
 import { isAboutWatchdog, NOTIFICATIONS_LOST } from "../conditions/watchdog-conditions.ts";
 import { causesByAlert } from "../conditions/consequences.ts";
@@ -32,10 +33,7 @@ export interface AlertingState {
 export const EMPTY_ALERTING: AlertingState = { alerts: [], silences: [], outbox: [], history: [] };
 
 /** Configuration of alerting. */
-export interface AlertingOptions extends NotificationOptions {
-  readonly rules: readonly AlertRule[];
-  /** For this long after a cause ends, the alerts it causes cannot start to fire. */
-  readonly graceMs: number;
+export interface AlertingOptions extends NotificationOptions, Pick<AlertsConfig, "rules" | "graceMs"> {
   readonly maintenance: readonly MaintenanceWindow[];
 }
 
@@ -167,9 +165,7 @@ function endWithCauses(
 }
 
 function withHold(alert: AlertState, heldUntilMs?: number): AlertState {
-  if (alert.heldUntilMs === heldUntilMs) return alert;
-  const { heldUntilMs: _, ...rest } = alert;
-  return heldUntilMs === undefined ? rest : { ...rest, heldUntilMs };
+  return alert.heldUntilMs === heldUntilMs ? alert : { ...alert, heldUntilMs };
 }
 
 /**
@@ -215,8 +211,8 @@ function isEnding(one: Advanced | undefined): boolean {
 }
 
 function endedWith(alert: AlertState, cause: string, nowMs: number): AlertState {
-  const { quietReason: _, ...rest } = alert;
-  return { ...rest, phase: "resolved", resolvedAtMs: nowMs, reason: `it ended with ${cause}` };
+  const reason = `it ended with ${cause}`;
+  return { ...alert, quietReason: undefined, phase: "resolved", resolvedAtMs: nowMs, reason };
 }
 
 function advanceOne(
@@ -265,10 +261,7 @@ function heldText({ heldUntilMs }: AlertState, cause: string | undefined): strin
 }
 
 function withQuiet(alert: AlertState, quietReason: string | undefined): AlertState {
-  if (quietReason !== undefined) return { ...alert, quietReason };
-  if (alert.quietReason === undefined) return alert;
-  const { quietReason: _, ...rest } = alert;
-  return rest;
+  return alert.quietReason === quietReason ? alert : { ...alert, quietReason };
 }
 
 /** One poll of one validator, after its blocks have been counted. */

@@ -26,7 +26,6 @@ export interface Silence extends AlertSelection {
   readonly endsAtMs: number;
 }
 
-/** Schema of a stored silence. */
 export const storedSilence = z.strictObject({
   id: z.string(),
   alerts: z.array(z.string()),
@@ -85,7 +84,6 @@ export function withoutExpired(all: readonly Silence[], nowMs: number): readonly
   return all.filter(({ endsAtMs }) => endsAtMs > nowMs);
 }
 
-/** Encodes a silence as JSON. */
 export function silenceJson({ startsAtMs, endsAtMs, ...rest }: Silence): Readonly<Record<string, unknown>> {
   return { ...rest, starts_at: isoTime(startsAtMs), ends_at: isoTime(endsAtMs) };
 }

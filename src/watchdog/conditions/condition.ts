@@ -28,17 +28,10 @@ export interface ConditionInput {
   readonly payments?: readonly Payment[] | undefined;
   /** The chain's planned upgrade. Absent if none is known. */
   readonly upgrade?: UpgradeCountdown | undefined;
-  /** Notifications from the last day that were never delivered. Absent if there are none. */
-  readonly lost?: readonly LostNotification[];
+  /** Notifications from the last day that were never delivered, with the receiver's last reply. Absent if there are none. */
+  readonly lost?: readonly { readonly channel: string; readonly reason: string }[];
   /** How late the poll started compared with its schedule, in ms. Grows if the watchdog is overloaded. Absent if not measured. */
   readonly lateMs?: number | undefined;
-}
-
-/** A notification that a channel failed to deliver. */
-interface LostNotification {
-  readonly channel: string;
-  /** Error from the last attempt, in the receiver's words. */
-  readonly reason: string;
 }
 
 /** Result of one evaluation. `unknown` means that the poll does not show whether the condition holds. */

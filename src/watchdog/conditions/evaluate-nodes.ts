@@ -47,7 +47,7 @@ export function eachNode<Key extends string = never>(
 }
 
 /** An oracle call older than this no longer shows how the sidecar responds. Spans several blocks and at least three polls. */
-const CALLS_MS = 30_000;
+export const CALLS_MS = 30_000;
 
 /**
  * Returns how the node's latest calls ended; "unknown" means no recent call. If one poll saw both results, returns "bad", since a

@@ -21,9 +21,6 @@ import type { PollHistory } from "./poll-history.ts";
 import { withUpgrade } from "./upgrade-conditions.ts";
 import { NOT_CONFIGURED } from "../sources/page-reader.ts";
 
-const CANNOT_SEE =
-  "The watchdog cannot read this source and does not know what it would show. Once the source is back, the watchdog counts the blocks from the gap.";
-
 const PROBES_NOT_STORED = { notStored: "probe results" };
 
 /** Conditions on connections, clocks and the watchdog's own view. */
@@ -168,7 +165,8 @@ function cannotSeeSource({ source, page, action, evaluate }: SourceTexts): Condi
     title: `Cannot see: ${page}`,
     end: `the ${page} can be read`,
     when: `the ${page} cannot be read`,
-    description: CANNOT_SEE,
+    description:
+      "The watchdog cannot read this source and does not know what it would show. Once the source is back, the watchdog counts the blocks from the gap.",
     impact:
       "Unknown from this source alone: the other conditions and the count show whether blocks are lost.",
     action,

@@ -20,31 +20,10 @@ import {
 } from "./raw-metrics.ts";
 import type { AlertCase } from "../../platform/monitoring/alerts/alert-spec.ts";
 
-/** The end of a month in which calls have stopped: the loss remains. */
-const lost: AlertCase = {
-  fires: [call("Success", 0), { ...call("Failure", 0), jump: 1_000_000 }],
-  clears: [{ series: SUCCESSES, from: 1_000_000_000 }],
-  trueAfter: "7h",
-};
+/** Enough good calls to make up for any loss. */
+const recovered: AlertCase["clears"] = [{ series: SUCCESSES, from: 1_000_000_000 }];
 
-/** Calls fail long enough for the condition to hold, then succeed again. */
-const atRisk = (trueAfter: string): AlertCase => ({
-  fires: failing,
-  clears: succeeding,
-  trueAfter,
-  resolves: "8h",
-  onlyPromtool: "what remains depends on the day of the month",
-});
-
-/** A month at one call per second, with `misses` bad calls on its first day. */
-const littleLeft = (misses: number): AlertCase => ({
-  fires: [call("Success", 60), { ...call("Failure", 0), jump: misses }],
-  clears: [{ series: SUCCESSES, from: 1_000_000_000 }],
-  trueAfter: "7h",
-  onlyPromtool: "what remains depends on the day of the month",
-});
-
-const low: AlertCase = { fires: failing, clears: [{ series: SUCCESSES, from: 1_000_000_000 }] };
+const DEPENDS_ON_DAY = "what remains depends on the day of the month";
 
 const WEEK_SECONDS = 7 * 86_400;
 const HOURS_SECONDS = 4 * 3600;
@@ -115,7 +94,12 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
       raw: {
         expr: () => `${left} < 0 and ${enough}`,
         value: "The month ends {{ $value | humanize }} calls below the boundary.",
-        example: lost,
+        // The end of a month in which calls have stopped: the loss remains.
+        example: {
+          fires: [call("Success", 0), { ...call("Failure", 0), jump: 1_000_000 }],
+          clears: recovered,
+          trueAfter: "7h",
+        },
       },
       evaluate: ({ assessment }) => evaluateLost(assessment, boundary),
     }),
@@ -135,7 +119,7 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
       raw: {
         expr: () => `validator:oracle_month:success_ratio < ${least} and ${enough}`,
         value: "The month's rate is {{ $value | humanizePercentage }}.",
-        example: low,
+        example: { fires: failing, clears: recovered },
       },
       evaluate: ({ assessment }, limit) => evaluateRate(assessment, boundary, limit("min_blocks")),
     }),
@@ -168,7 +152,14 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
           return `((${crossedWithin(left, ["6h", "3d"], WEEK_SECONDS)}) or (${crossedWithin(left, ["1h", "5m"], HOURS_SECONDS)})) and ${isOpen}`;
         },
         value: "At the present loss, the boundary is crossed in {{ $value | humanizeDuration }}.",
-        example: atRisk(prefix === "any-reward" ? "20h" : "9h"),
+        // Calls fail long enough for the condition to hold, then succeed again.
+        example: {
+          fires: failing,
+          clears: succeeding,
+          trueAfter: prefix === "any-reward" ? "20h" : "9h",
+          resolves: "8h",
+          onlyPromtool: DEPENDS_ON_DAY,
+        },
       },
       evaluate: (input, limit) => evaluateRisk(input, boundary, limit),
     }),
@@ -191,7 +182,13 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
         expr: () =>
           `${left} / on (chain_id, validator) group_left () (validator:oracle_calls:rate6h > 0) < ${HOURS_SECONDS} and ${left} >= 0 and ${enough}`,
         value: "A total outage of {{ $value | humanizeDuration }} would cross the boundary.",
-        example: littleLeft(misses),
+        // A month at one call per second, with `misses` bad calls on its first day.
+        example: {
+          fires: [call("Success", 60), { ...call("Failure", 0), jump: misses }],
+          clears: recovered,
+          trueAfter: "7h",
+          onlyPromtool: DEPENDS_ON_DAY,
+        },
       },
       evaluate: ({ assessment }, limit) => evaluateLittleLeft(assessment, boundary, limit),
     }),

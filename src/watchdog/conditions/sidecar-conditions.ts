@@ -11,7 +11,14 @@ import {
   threshold,
   valueOf,
 } from "./condition.ts";
-import { eachNode, latestCalls, type NodeInput, nodeInputs, secondsText } from "./evaluate-nodes.ts";
+import {
+  CALLS_MS,
+  eachNode,
+  latestCalls,
+  type NodeInput,
+  nodeInputs,
+  secondsText,
+} from "./evaluate-nodes.ts";
 import { LOSS_ALERTS } from "./consequences.ts";
 import type { WebSocketHistory } from "./poll-history.ts";
 import {
@@ -283,16 +290,13 @@ function durationReason(durationMs: number): string {
   return `the price sidecar responds in ${text}`;
 }
 
-/** Calls older than this no longer show how the sidecar responds. */
-const RECENT_MS = 30_000;
-
 /**
  * Evaluates the call times measured by the node itself. Active if at least half of the latest calls took longer than
  * `slowAfterMs`. A histogram only counts calls up to its bounds, so the smallest bound not below `slowAfterMs` is decisive.
  */
 function evaluateLatency({ history, atMs }: NodeInput, slowAfterMs: number): ConditionResult {
   const recent = history.latency?.recent;
-  if (recent === undefined || atMs - recent.atMs > RECENT_MS)
+  if (recent === undefined || atMs - recent.atMs > CALLS_MS)
     return cannotSee("the sidecar's prices cannot be read, and the node has no recent call times");
   const bounds = [...recent.within.keys()].filter((bound) => bound >= slowAfterMs);
   if (bounds.length === 0)

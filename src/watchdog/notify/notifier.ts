@@ -7,7 +7,7 @@ import { createChannel } from "./channels/channel-kinds.ts";
 import type { Channel, StoredMoves } from "./channels/channel.ts";
 import { createPostJson, type PostJson, safeText } from "./channels/transport.ts";
 import { createSendMail, type SendMail } from "./channels/mail.ts";
-import { runDeadMan, type WorkState } from "./dead-man.ts";
+import { type DeadManConfig, runDeadMan, type WorkState } from "./dead-man.ts";
 import {
   type DeliveryDeps,
   type DeliveryOutcome,
@@ -29,7 +29,6 @@ export interface NotifyDeps extends Omit<DeliveryDeps & PushDeps, "count"> {
   readonly mail?: SendMail;
 }
 
-/** Metrics for the notifier. */
 interface NotifyMetrics {
   readonly recordDelivery: (channel: string, outcome: DeliveryOutcome) => void;
   readonly recordPing: (atMs: number) => void;
@@ -52,6 +51,7 @@ export interface Notifier {
 
 /** Creates one service per channel, so that no channel delays another, and one service for the dead-man requests. */
 export function createNotifier(config: NotifyConfig, deps: NotifyDeps): Notifier {
+  const { deadMan } = config;
   const { clock, post = createPostJson(config.network), mail = createSendMail(config.network) } = deps;
   const acceptedAtMs = new Map<string, number>();
   const count = (channel: string, outcome: DeliveryOutcome): void => {
@@ -77,7 +77,7 @@ export function createNotifier(config: NotifyConfig, deps: NotifyDeps): Notifier
           run: (signal) => deliver(channel, signal),
         }),
       ),
-      ...deadManServices(config, { ...deps, post }),
+      ...(deadMan === undefined ? [] : [createDeadMan(deadMan, { ...deps, post })]),
       ...(config.testsAtStart === true ? [startTest(test, deps.logger)] : []),
     ],
     channels: () => channels.map(({ name, kind }) => ({ name, kind, acceptedAtMs: acceptedAtMs.get(name) })),
@@ -98,18 +98,10 @@ function startTest(
   return { name: "oracle-watchdog test at the start", run };
 }
 
-function deadManServices(
-  { deadMan }: NotifyConfig,
-  deps: NotifyDeps & { readonly post: PostJson },
-): readonly Service[] {
-  if (deadMan === undefined) return [];
+function createDeadMan(config: DeadManConfig, deps: NotifyDeps & { readonly post: PostJson }): Service {
   const pinged = deps.metrics.recordPing;
-  return [
-    {
-      name: "oracle-watchdog dead-man requests",
-      run: (signal) => runDeadMan(deadMan, { ...deps, pinged }, signal),
-    },
-  ];
+  const run: Service["run"] = (signal) => runDeadMan(config, { ...deps, pinged }, signal);
+  return { name: "oracle-watchdog dead-man requests", run };
 }
 
 /** Result of testing a channel. `error` is null if the receiver accepted the notification. */

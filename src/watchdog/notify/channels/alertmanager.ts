@@ -3,7 +3,7 @@ import type { Secret } from "../../../platform/base/secret.ts";
 import { isoTime } from "../../../platform/base/time.ts";
 import { durationField, httpUrlField, secretField } from "../../../platform/config/config-fields.ts";
 import { alertName } from "../../conditions/condition.ts";
-import { COMMON_FIELDS, defineChannel, MESSAGE_EVENTS, toSettings } from "./channel.ts";
+import { COMMON_FIELDS, defineChannel, MESSAGE_EVENTS, severityField, toSettings } from "./channel.ts";
 import type { AlertEvent, CurrentAlert } from "../../alerts/alert-event.ts";
 import { costText } from "../../policy/cost-text.ts";
 import { sinceLine, stateLine } from "./message.ts";
@@ -27,10 +27,7 @@ export const alertmanager = defineChannel({
     .strictObject({
       kind: z.literal("alertmanager"),
       name: COMMON_FIELDS.name,
-      min_severity: COMMON_FIELDS.min_severity
-        .unwrap()
-        .default("info")
-        .describe("less severe alerts are not sent"),
+      min_severity: severityField("info"),
       deadline: COMMON_FIELDS.deadline,
       urls: z
         .array(httpUrlField())

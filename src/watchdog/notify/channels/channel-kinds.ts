@@ -38,7 +38,6 @@ export const STATE_KINDS: ReadonlySet<string> = new Set(
   CHANNEL_KINDS.filter(({ takesState }) => takesState).map(({ kind }) => kind),
 );
 
-/** Creates a channel. */
 export function createChannel(config: ChannelConfig, deps: ChannelDeps): Channel {
   const [channel] = CHANNEL_KINDS.flatMap((kind) => kind.open(config, deps) ?? []);
   return channel ?? unreachable(`the configuration refuses channels of the kind ${config.kind}`);

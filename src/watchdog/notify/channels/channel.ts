@@ -2,7 +2,7 @@ import { z } from "zod";
 import { durationField, issueText, checkedSecretField } from "../../../platform/config/config-fields.ts";
 import { isPlainHttpUrl } from "../../../platform/config/setting-texts.ts";
 import { unreachable } from "../../../platform/base/errors.ts";
-import { SEVERITIES } from "../../../platform/monitoring/severity.ts";
+import { SEVERITIES, type Severity } from "../../../platform/monitoring/severity.ts";
 import type { AlertEvent, CurrentAlert } from "../../alerts/alert-event.ts";
 import type { ReportMessage } from "./message.ts";
 import {
@@ -87,8 +87,7 @@ export interface ChannelKind<Schema extends z.ZodType<KindSettings> = z.ZodType<
 }
 
 /** A receiver of notifications and, unless it accepts only alerts, of reports. */
-export interface Channel extends ChannelSettings {
-  readonly kind: string;
+export interface Channel extends KindSettings {
   readonly maxEvents: number;
   /**
    * Delivers events of one validator, oldest first. Resolves once the receiver has accepted all of them. Otherwise, throws
@@ -123,7 +122,6 @@ export interface StoredMoves {
 /** Maximum number of events in one message for people. */
 export const MESSAGE_EVENTS = 20;
 
-/** Creates a kind of channel from its definition. */
 export function defineChannel<Schema extends z.ZodType<KindSettings>>(
   definition: ChannelDefinition<Schema>,
 ): ChannelKind<Schema> {
@@ -137,19 +135,14 @@ export function defineChannel<Schema extends z.ZodType<KindSettings>>(
     example,
     takesReports: definition.report !== undefined || definition.mails !== undefined,
     takesState: definition.state !== undefined,
-    open: (config, deps) => (isOwn(config) ? openChannel(definition, config, deps) : undefined),
+    open: (config, deps) => {
+      if (!isOwn(config)) return undefined;
+      const { maxEvents, mails } = definition;
+      const sending =
+        mails === undefined ? openRequests(definition, config, deps) : openMails(mails, config, deps);
+      return { ...config, maxEvents, ...sending };
+    },
   };
-}
-
-function openChannel<Schema extends z.ZodType<KindSettings>>(
-  definition: ChannelDefinition<Schema>,
-  config: z.output<Schema>,
-  deps: ChannelDeps,
-): Channel {
-  const { maxEvents, mails } = definition;
-  const sending =
-    mails === undefined ? openRequests(definition, config, deps) : openMails(mails, config, deps);
-  return { ...config, maxEvents, ...sending };
 }
 
 type Sending = Pick<Channel, "send" | "sendReport" | "state">;
@@ -228,6 +221,10 @@ function openRequests<Schema extends z.ZodType<KindSettings>>(
   };
 }
 
+/** Configuration key for the severity from which alerts are sent. */
+export const severityField = (initial: Severity) =>
+  z.enum(SEVERITIES).default(initial).describe("less severe alerts are not sent");
+
 /** Configuration keys common to all channels. */
 export const COMMON_FIELDS = {
   name: z
@@ -236,7 +233,7 @@ export const COMMON_FIELDS = {
       error: issueText("is not a usable name", "lower-case letters, digits and hyphens"),
     })
     .describe("unique name of the channel"),
-  min_severity: z.enum(SEVERITIES).default("warning").describe("less severe alerts are not sent"),
+  min_severity: severityField("warning"),
   reminders: z.boolean().default(true).describe("whether reminders are sent"),
   resolved: z.boolean().default(true).describe("whether a message is sent when an alert ends"),
   deadline: durationField(100).prefault("10s").describe("limit for one request"),

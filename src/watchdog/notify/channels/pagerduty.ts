@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { httpUrlField, secretField } from "../../../platform/config/config-fields.ts";
 import type { AlertEvent } from "../../alerts/alert-event.ts";
-import { COMMON_FIELDS, defineChannel, toSettings } from "./channel.ts";
+import { COMMON_FIELDS, defineChannel, severityField, toSettings } from "./channel.ts";
 import { clip, eventText, linksOf } from "./message.ts";
 
 const SUMMARY_LIMIT = 1024;
@@ -19,10 +19,7 @@ export const pagerduty = defineChannel({
         .boolean()
         .default(false)
         .describe("whether reminders are sent; PagerDuty escalates by itself"),
-      min_severity: COMMON_FIELDS.min_severity
-        .unwrap()
-        .default("critical")
-        .describe("less severe alerts are not sent"),
+      min_severity: severityField("critical"),
       routing_key: secretField().describe("integration key of the service; a secret"),
       url: httpUrlField()
         .prefault("https://events.pagerduty.com/v2/enqueue")
