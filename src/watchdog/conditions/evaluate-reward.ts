@@ -187,16 +187,3 @@ export function evaluateSlowBurn(
     return hours >= factor ? active(reason, days) : clear("the present loss is small enough for the month");
   });
 }
-
-/** Evaluates how many months are below the lower boundary. */
-export function evaluateRotation(assessment: Assessment | undefined): ConditionResult {
-  if (assessment === undefined) return cannotSee("no month has been counted yet");
-  const { rotation, tier, forecast } = assessment;
-  const months = rotation.months.join(", ");
-  if (rotation.state === "due") return active(`the validator was below the lower boundary in ${months}`);
-  if (rotation.state === "none") return clear("one bad month would not lead to rotation");
-  const endsBelow = (forecast?.tiers.middle ?? tier) === "none";
-  return endsBelow
-    ? active(`the validator was below the lower boundary in ${months}, and this month will be too`)
-    : clear(`the validator was below the lower boundary in ${months}, but this month will not be`);
-}

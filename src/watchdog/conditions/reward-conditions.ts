@@ -1,14 +1,8 @@
 import { DAY_MS, HOUR_MS } from "../../platform/base/time.ts";
 import { ENOUGH_BLOCKS } from "../policy/reward-tier.ts";
 import { ANY, type BoundaryTexts, commonTexts, FULL, MIN_BLOCKS } from "./boundary-texts.ts";
-import { type Condition, condition, threshold } from "./condition.ts";
-import {
-  evaluateLittleLeft,
-  evaluateLost,
-  evaluateRate,
-  evaluateRisk,
-  evaluateRotation,
-} from "./evaluate-reward.ts";
+import { active, cannotSee, clear, type Condition, condition, threshold } from "./condition.ts";
+import { evaluateLittleLeft, evaluateLost, evaluateRate, evaluateRisk } from "./evaluate-reward.ts";
 import {
   badShare,
   type BadShareWindow,
@@ -62,7 +56,16 @@ export const REWARD_CONDITIONS: readonly Condition[] = [
     for: "10m",
     resolveFor: "1h",
     past: "counts",
-    evaluate: ({ assessment }) => evaluateRotation(assessment),
+    evaluate: ({ assessment }) => {
+      if (assessment === undefined) return cannotSee("no month has been counted yet");
+      const { rotation, tier, forecast } = assessment;
+      const below = `the validator was below the lower boundary in ${rotation.months.join(", ")}`;
+      if (rotation.state === "due") return active(below);
+      if (rotation.state === "none") return clear("one bad month would not lead to rotation");
+      return (forecast?.tiers.middle ?? tier) === "none"
+        ? active(`${below}, and this month will be too`)
+        : clear(`${below}, but this month will not be`);
+    },
   }),
 ];
 
