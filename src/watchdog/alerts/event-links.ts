@@ -1,12 +1,5 @@
-import {
-  AROUND_ALERT_MS,
-  causeOf,
-  DASHBOARDS,
-  type PanelLink,
-  panelPath,
-  type PanelsByAlert,
-  type PublicLinks,
-} from "../../platform/monitoring/alerts/links.ts";
+import { AROUND_ALERT_MS, causeOf, DASHBOARDS, panelPath } from "../../platform/monitoring/alerts/links.ts";
+import type { PanelLink, PanelsByAlert, PublicLinks } from "../../platform/monitoring/alerts/links.ts";
 import { runbookPath } from "../../platform/monitoring/alerts/runbook-route.ts";
 import { runbookFile } from "../conditions/condition.ts";
 import type { AlertEvent } from "./alert-event.ts";

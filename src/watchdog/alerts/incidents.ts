@@ -7,16 +7,8 @@ import type { LedgerEvent } from "../ledger/ledger-view.ts";
 import type { Assessment, Policy } from "../policy/assessment.ts";
 import { closedMonth, type CostedMonth, costOf } from "../policy/cost.ts";
 import { type Cost, costJson } from "../policy/cost-text.ts";
-import {
-  byBegin,
-  type ExplainingAlert,
-  type Incident,
-  type IncidentSource,
-  isSymptom,
-  NO_CAUSE,
-  piecesOf,
-  SCATTERED,
-} from "./miss-causes.ts";
+import { byBegin, isSymptom, NO_CAUSE, piecesOf, SCATTERED } from "./miss-causes.ts";
+import type { ExplainingAlert, Incident, IncidentSource } from "./miss-causes.ts";
 
 /** Unexplained blocks this close to an incident become part of it, as its first or last blocks. */
 const BESIDE_MS = MINUTE_MS;

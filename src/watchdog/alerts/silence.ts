@@ -1,14 +1,8 @@
 import { z } from "zod";
 import { didYouMean } from "../../platform/base/did-you-mean.ts";
 import { DAY_MS, isoTime } from "../../platform/base/time.ts";
-import {
-  type AlertSelection,
-  oneLine,
-  type Refusal,
-  refusal,
-  selectionFields,
-  selects,
-} from "./acknowledge.ts";
+import { oneLine, refusal, selectionFields, selects } from "./acknowledge.ts";
+import type { AlertSelection, Refusal } from "./acknowledge.ts";
 
 /** Maximum number of silences at a time. */
 export const MAX_SILENCES = 200;

@@ -7,16 +7,8 @@ import {
   formatPrice,
   type PriceComparison,
 } from "../policy/price-comparison.ts";
-import {
-  active,
-  cannotSee,
-  clear,
-  type Condition,
-  condition,
-  type ConditionInput,
-  type ConditionResult,
-  threshold,
-} from "./condition.ts";
+import { active, cannotSee, clear, condition, threshold } from "./condition.ts";
+import type { Condition, ConditionInput, ConditionResult } from "./condition.ts";
 import { counted } from "../../platform/base/text.ts";
 
 const thresholds = {

@@ -1,13 +1,7 @@
 import { formatDuration } from "../../platform/base/text.ts";
 import type { NodeObservation } from "../sources/observation.ts";
-import {
-  active,
-  cannotSee,
-  type Condition,
-  type ConditionInput,
-  type ConditionResult,
-  valueOf,
-} from "./condition.ts";
+import { active, cannotSee, valueOf } from "./condition.ts";
+import type { Condition, ConditionInput, ConditionResult } from "./condition.ts";
 import { type NodeHistory, type Progress, UNSEEN } from "./poll-history.ts";
 
 /** One of the validator's nodes, with what previous polls showed about it. */

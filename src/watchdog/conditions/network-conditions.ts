@@ -1,21 +1,7 @@
-import {
-  type ChainObservation,
-  type NodeObservation,
-  type Observation,
-  type Seen,
-  nodeSeen,
-  votesSeen,
-} from "../sources/observation.ts";
-import {
-  active,
-  cannotSee,
-  clear,
-  type Condition,
-  condition,
-  type ConditionResult,
-  threshold,
-  valueOf,
-} from "./condition.ts";
+import { nodeSeen, votesSeen } from "../sources/observation.ts";
+import type { ChainObservation, NodeObservation, Observation, Seen } from "../sources/observation.ts";
+import { active, cannotSee, clear, condition, threshold, valueOf } from "./condition.ts";
+import type { Condition, ConditionResult } from "./condition.ts";
 import { eachNode, secondsText } from "./evaluate-nodes.ts";
 import type { PollHistory } from "./poll-history.ts";
 import { withUpgrade } from "./upgrade-conditions.ts";

@@ -1,22 +1,8 @@
 import type { Observation } from "../sources/observation.ts";
-import {
-  active,
-  cannotSee,
-  clear,
-  type Condition,
-  condition,
-  type ConditionResult,
-  threshold,
-  valueOf,
-} from "./condition.ts";
-import {
-  blockAges,
-  eachNode,
-  isProducing,
-  type NodeInput,
-  nodeBlockAge,
-  secondsText,
-} from "./evaluate-nodes.ts";
+import { active, cannotSee, clear, condition, threshold, valueOf } from "./condition.ts";
+import type { Condition, ConditionResult } from "./condition.ts";
+import { blockAges, eachNode, isProducing, nodeBlockAge, secondsText } from "./evaluate-nodes.ts";
+import type { NodeInput } from "./evaluate-nodes.ts";
 import { ascending } from "../../platform/base/order.ts";
 import { haltText } from "../policy/upgrade-countdown.ts";
 import { VOTE_ALERTS } from "./consequences.ts";

@@ -2,16 +2,8 @@ import { formatRoundedDuration } from "../../platform/base/text.ts";
 import { monthOf, monthsBefore, monthStartMs } from "../../platform/base/month.ts";
 import { paymentText } from "../policy/payment-texts.ts";
 import type { Payment } from "../sources/payment-result.ts";
-import {
-  active,
-  cannotSee,
-  clear,
-  type Condition,
-  condition,
-  type ConditionInput,
-  type ConditionResult,
-  threshold,
-} from "./condition.ts";
+import { active, cannotSee, clear, condition, threshold } from "./condition.ts";
+import type { Condition, ConditionInput, ConditionResult } from "./condition.ts";
 
 /** Conditions on payments for closed months. */
 export const PAYMENT_CONDITIONS: readonly Condition[] = [

@@ -3,15 +3,8 @@ import { ENOUGH_BLOCKS } from "../policy/reward-tier.ts";
 import { ANY, type BoundaryTexts, commonTexts, FULL, MIN_BLOCKS } from "./boundary-texts.ts";
 import { active, cannotSee, clear, type Condition, condition, threshold } from "./condition.ts";
 import { evaluateLittleLeft, evaluateLost, evaluateRate, evaluateRisk } from "./evaluate-reward.ts";
-import {
-  badShare,
-  type BadShareWindow,
-  call,
-  failing,
-  MONTH_SECONDS_LEFT,
-  SUCCESSES,
-  succeeding,
-} from "./raw-metrics.ts";
+import { badShare, call, failing, MONTH_SECONDS_LEFT, succeeding, SUCCESSES } from "./raw-metrics.ts";
+import type { BadShareWindow } from "./raw-metrics.ts";
 import type { AlertCase } from "../../platform/monitoring/alerts/alert-spec.ts";
 
 /** Enough good calls to make up for any loss. */

@@ -1,24 +1,8 @@
 import type { NodeObservation } from "../sources/observation.ts";
-import {
-  active,
-  cannotSee,
-  clear,
-  type Condition,
-  condition,
-  type ConditionResult,
-  type ConditionInput,
-  resultOf,
-  threshold,
-  valueOf,
-} from "./condition.ts";
-import {
-  CALLS_MS,
-  eachNode,
-  latestCalls,
-  type NodeInput,
-  nodeInputs,
-  secondsText,
-} from "./evaluate-nodes.ts";
+import { active, cannotSee, clear, condition, resultOf, threshold, valueOf } from "./condition.ts";
+import type { Condition, ConditionInput, ConditionResult } from "./condition.ts";
+import { CALLS_MS, eachNode, latestCalls, nodeInputs, secondsText } from "./evaluate-nodes.ts";
+import type { NodeInput } from "./evaluate-nodes.ts";
 import { LOSS_ALERTS } from "./consequences.ts";
 import type { WebSocketHistory } from "./poll-history.ts";
 import {

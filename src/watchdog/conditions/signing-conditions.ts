@@ -1,15 +1,6 @@
 import type { Observation } from "../sources/observation.ts";
-import {
-  active,
-  cannotSee,
-  clear,
-  type Condition,
-  condition,
-  type ConditionResult,
-  type ConditionInput,
-  threshold,
-  valueOf,
-} from "./condition.ts";
+import { active, cannotSee, clear, condition, threshold, valueOf } from "./condition.ts";
+import type { Condition, ConditionInput, ConditionResult } from "./condition.ts";
 import { LOSS_ALERTS, VOTE_ALERTS } from "./consequences.ts";
 import { standingOf } from "../policy/standing.ts";
 import { allMissedText } from "../policy/standing-texts.ts";

@@ -1,16 +1,7 @@
 import { type Standing, standingOf, type WindowStanding } from "../policy/standing.ts";
 import { allMissedText, presentText, releaseText, windowText } from "../policy/standing-texts.ts";
-import {
-  active,
-  cannotSee,
-  clear,
-  type Condition,
-  condition,
-  type ConditionInput,
-  type ConditionResult,
-  threshold,
-  valueOf,
-} from "./condition.ts";
+import { active, cannotSee, clear, condition, threshold, valueOf } from "./condition.ts";
+import type { Condition, ConditionInput, ConditionResult } from "./condition.ts";
 import { VOTE_ALERTS } from "./consequences.ts";
 
 const TOMBSTONED = "the chain has tombstoned the validator's key, which can never sign again";

@@ -1,15 +1,7 @@
 import type { NodeObservation } from "../sources/observation.ts";
 import { countdownText, haltText } from "../policy/upgrade-countdown.ts";
-import {
-  cannotSee,
-  clear,
-  type Condition,
-  condition,
-  type ConditionInput,
-  type ConditionResult,
-  resultOf,
-  threshold,
-} from "./condition.ts";
+import { cannotSee, clear, condition, resultOf, threshold } from "./condition.ts";
+import type { Condition, ConditionInput, ConditionResult } from "./condition.ts";
 import type { PollHistory } from "./poll-history.ts";
 
 /** The settings and texts that both conditions share. */

@@ -8,13 +8,8 @@ import type { Channel, StoredMoves } from "./channels/channel.ts";
 import { createPostJson, type PostJson, safeText } from "./channels/transport.ts";
 import { createSendMail, type SendMail } from "./channels/mail.ts";
 import { type DeadManConfig, runDeadMan, type WorkState } from "./dead-man.ts";
-import {
-  type DeliveryDeps,
-  type DeliveryOutcome,
-  type PushDeps,
-  runDelivery,
-  runPushes,
-} from "./delivery.ts";
+import { runDelivery, runPushes } from "./delivery.ts";
+import type { DeliveryDeps, DeliveryOutcome, PushDeps } from "./delivery.ts";
 import { eventLinks, type LinkRoots } from "../alerts/event-links.ts";
 import type { NotifyConfig } from "./notify-config.ts";
 

@@ -5,13 +5,8 @@ import { unreachable } from "../../../platform/base/errors.ts";
 import { SEVERITIES, type Severity } from "../../../platform/monitoring/severity.ts";
 import type { AlertEvent, CurrentAlert } from "../../alerts/alert-event.ts";
 import type { ReportMessage } from "./message.ts";
-import {
-  type JsonPost,
-  postAccepted,
-  type PostJson,
-  type PostReply,
-  type ReceiverWords,
-} from "./transport.ts";
+import { postAccepted } from "./transport.ts";
+import type { JsonPost, PostJson, PostReply, ReceiverWords } from "./transport.ts";
 import { type Mail, type MailServer, createMailing, type SendMail } from "./mail.ts";
 import type { Logger } from "../../../platform/base/logger.ts";
 import type { ChannelMove, ChannelSettings } from "../../alerts/outbox.ts";
