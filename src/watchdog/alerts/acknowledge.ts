@@ -10,25 +10,46 @@ export const oneLine = (limit: number) =>
     .max(limit)
     .regex(/^[^\p{Cc}]*$/u, { error: "is not one line" });
 
-const selection = {
+/** Fields of an {@link AlertSelection} in a request. */
+export const selectionFields = {
   alerts: z.array(z.string()).max(100).default([]),
   validators: z.array(z.string()).max(1000).default([]),
 };
 /** The body of `POST /api/alerts/ack`. */
-export const acknowledgeRequest = z.strictObject({ ...selection, author: oneLine(100), note: oneLine(500) });
+export const acknowledgeRequest = z.strictObject({
+  ...selectionFields,
+  author: oneLine(100),
+  note: oneLine(500),
+});
 /** The body of `POST /api/alerts/unack`. */
-export const withdrawRequest = z.strictObject(selection);
+export const withdrawRequest = z.strictObject(selectionFields);
 
-/** Selects firing alerts by name and by validator. An empty list selects all. */
-interface AlertSelection {
+/** Selects alerts by condition name and by validator name. An empty list selects all. */
+export interface AlertSelection {
   readonly alerts: readonly string[];
   readonly validators: readonly string[];
 }
 
-/** The updated alerts and those that changed, or a plain-language reason for refusing the request. */
+/** Returns true if a selection contains an alert. */
+export function selects(
+  { alerts, validators }: AlertSelection,
+  { alert, validator }: Pick<AlertState, "alert" | "validator">,
+): boolean {
+  return (
+    (alerts.length === 0 || alerts.includes(alert)) &&
+    (validators.length === 0 || validators.includes(validator))
+  );
+}
+
+/** A plain-language reason for refusing a request. */
+export interface Refusal {
+  readonly refused: string;
+}
+
+/** The updated alerts and those that changed, or why the request is refused. */
 export type AcknowledgeResult =
   | { readonly alerts: readonly AlertState[]; readonly changed: readonly AlertState[] }
-  | { readonly refused: string };
+  | Refusal;
 
 /** Acknowledges the firing alerts selected by a JSON request. An alert that is already acknowledged gets the new note. */
 export function acknowledgeAlerts(
@@ -51,35 +72,31 @@ export function withdrawAcknowledgements(alerts: readonly AlertState[], body: un
   if (!parsed.success) return refusal(parsed.error, '{"alerts": […]}');
   const acknowledged = alerts.filter((alert) => alert.acknowledged !== undefined);
   if (acknowledged.length === 0) return { refused: "no alert is acknowledged" };
-  return changeSelected(alerts, parsed.data, (alert) => {
-    const { acknowledged: _, ...rest } = alert;
-    return rest;
-  });
+  return changeSelected(alerts, parsed.data, (alert) => ({ ...alert, acknowledged: undefined }));
 }
 
-function refusal({ issues }: z.ZodError, expected: string): AcknowledgeResult {
+/** Refuses a body that does not match its schema. `expected` shows a correct body. */
+export function refusal({ issues }: z.ZodError, expected: string): Refusal {
   const texts = issues.map(({ path, message }) => `${path.join(".") || "the body"}: ${message}`);
   return { refused: `${texts.join("; ")}; send ${expected}` };
 }
 
 function changeSelected(
   alerts: readonly AlertState[],
-  { alerts: names, validators }: AlertSelection,
+  selection: AlertSelection,
   change: (alert: AlertState) => AlertState,
 ): AcknowledgeResult {
-  const firing = alerts.filter(({ phase }) => phase === "firing");
-  const unknown = names.find((name) => !firing.some(({ alert }) => alert === name));
-  const known = [...new Set(firing.map(({ alert }) => alert))].join(", ");
-  if (unknown !== undefined || firing.length === 0)
-    return {
-      refused: `${unknown === undefined ? "no alert" : `no alert ${JSON.stringify(unknown.slice(0, 80))}`} is firing${known === "" ? "" : `; firing: ${known}`}`,
-    };
-  const isSelected = ({ phase, alert, validator }: AlertState): boolean =>
-    phase === "firing" &&
-    (names.length === 0 || names.includes(alert)) &&
-    (validators.length === 0 || validators.includes(validator));
+  const firing = new Set(alerts.filter(({ phase }) => phase === "firing").map(({ alert }) => alert));
+  const unknown = selection.alerts.find((name) => !firing.has(name));
+  if (unknown !== undefined || firing.size === 0) {
+    const what = unknown === undefined ? "no alert" : `no alert ${JSON.stringify(unknown.slice(0, 80))}`;
+    const known = firing.size === 0 ? "" : `; firing: ${[...firing].join(", ")}`;
+    return { refused: `${what} is firing${known}` };
+  }
+  const isSelected = (alert: AlertState): boolean => alert.phase === "firing" && selects(selection, alert);
   const next = alerts.map((alert) => (isSelected(alert) ? change(alert) : alert));
   const changed = next.filter(isSelected);
-  if (changed.length === 0) return { refused: `no such alert is firing for ${validators.join(", ")}` };
+  if (changed.length === 0)
+    return { refused: `no such alert is firing for ${selection.validators.join(", ")}` };
   return { alerts: next, changed };
 }

@@ -34,11 +34,11 @@ export interface AlertEvent {
   /** URL or file name. */
   readonly runbook: string;
   /** URL of the dashboard. Absent if Grafana's root URL is not configured. */
-  readonly dashboard?: string;
+  readonly dashboard?: string | undefined;
   /** URL of the alert on the watchdog's page. Absent unless the page's URL is configured. */
-  readonly page?: string;
+  readonly page?: string | undefined;
   /** How much its incidents have cost in the month up to `atMs`. Absent if the alert is not about missed votes. */
-  readonly cost?: Cost;
+  readonly cost?: Cost | undefined;
 }
 
 /** An alert as a receiver that tracks alerts currently shows it. */
@@ -46,9 +46,9 @@ export interface CurrentAlert {
   /** Its latest event. */
   readonly event: AlertEvent;
   /** Absent while the alert is firing. */
-  readonly resolvedAtMs?: number;
+  readonly resolvedAtMs?: number | undefined;
   /** Who is working on the alert, with their note. */
-  readonly acknowledged?: string;
+  readonly acknowledged?: string | undefined;
 }
 
 /** Returns an alert's key, which contains no spaces. */

@@ -10,7 +10,7 @@ export interface NotifiedState {
   /** Time of the first notification. Absent in state from older versions. */
   readonly firstAtMs?: number;
   /** Badness at the last notification. */
-  readonly badness?: number;
+  readonly badness?: number | undefined;
   /** The most recently queued notification. */
   readonly event: AlertEvent;
 }
@@ -26,20 +26,20 @@ export interface AlertState {
   /** Last evaluation that found the condition active. */
   readonly lastActiveMs: number;
   /** First clear evaluation since then. Absent while the condition is active or unknown. */
-  readonly clearSinceMs?: number;
+  readonly clearSinceMs?: number | undefined;
   /** Present only on a resolved alert. */
   readonly resolvedAtMs?: number;
   /** Result of the last evaluation with its values, phrased to end a sentence; once resolved, the result that ended the alert. */
   readonly reason: string;
-  readonly badness?: number;
+  readonly badness?: number | undefined;
   /** End of the grace period after a cause; the alert stays pending until then. Absent if there is none. */
-  readonly heldUntilMs?: number;
+  readonly heldUntilMs?: number | undefined;
   /** Why the alert sends no notification now: "muted by sidecar-down", "silenced by …", "held back until …". Absent if it may. */
-  readonly quietReason?: string;
+  readonly quietReason?: string | undefined;
   /** Absent if nobody has been notified. */
   readonly notified?: NotifiedState;
   /** Who is working on the alert. Absent if nobody has acknowledged it. */
-  readonly acknowledged?: Acknowledgement;
+  readonly acknowledged?: Acknowledgement | undefined;
   /** Escalation steps taken so far. Absent if none. */
   readonly escalation?: { readonly steps: number; readonly atMs: number };
 }
@@ -91,18 +91,12 @@ export function advanceAlert(
 
 function advanceActive(
   current: AlertState | undefined,
-  result: ConditionResult,
+  { reason, badness }: ConditionResult,
   { nowMs, forMs, gapMs }: AlertTiming,
   created: NewAlert,
 ): AlertState {
-  const cause = {
-    reason: result.reason,
-    ...(result.badness === undefined ? {} : { badness: result.badness }),
-  };
-  if (current?.phase === "firing") {
-    const { clearSinceMs: _, badness: __, ...rest } = current;
-    return { ...rest, ...cause, lastActiveMs: nowMs };
-  }
+  if (current?.phase === "firing")
+    return { ...current, reason, badness, clearSinceMs: undefined, lastActiveMs: nowMs };
   // After a gap in polling it is unknown whether the condition was active in between. After a step of the clock into the
   // past the times cannot be compared. In both cases the time begins again.
   const continues =
@@ -111,7 +105,8 @@ function advanceActive(
     nowMs >= current.sinceMs;
   const begin = continues ? current : { ...created, sinceMs: nowMs };
   const isDue = forMs === 0 || nowMs - begin.sinceMs > forMs;
-  return { ...begin, ...cause, phase: isDue ? "firing" : "pending", lastActiveMs: nowMs };
+  const known = badness === undefined ? {} : { badness };
+  return { ...begin, reason, ...known, phase: isDue ? "firing" : "pending", lastActiveMs: nowMs };
 }
 
 function advanceClear(
@@ -138,8 +133,7 @@ function advanceUnknown(
   // The same state is not stored again.
   if (current.clearSinceMs === undefined && current.reason === text) return current;
   // An unknown result ends the clear time: the condition may have been active.
-  const { clearSinceMs: _, ...rest } = current;
-  return { ...rest, reason: text };
+  return { ...current, clearSinceMs: undefined, reason: text };
 }
 
 /** Returns a resolved alert until its retention time is over. */
@@ -155,16 +149,8 @@ export function currentAlerts(alerts: readonly AlertState[]): readonly CurrentAl
   return alerts.flatMap(({ notified, phase, quietReason, reason, resolvedAtMs, acknowledged }) => {
     if (notified === undefined || phase === "pending" || (phase === "firing" && quietReason !== undefined))
       return [];
-    const event = { ...notified.event, reason };
-    return [
-      {
-        event,
-        ...(resolvedAtMs === undefined ? {} : { resolvedAtMs }),
-        ...(acknowledged === undefined
-          ? {}
-          : { acknowledged: `${acknowledged.author}: ${acknowledged.note}` }),
-      },
-    ];
+    const by = acknowledged && `${acknowledged.author}: ${acknowledged.note}`;
+    return [{ event: { ...notified.event, reason }, resolvedAtMs, acknowledged: by }];
   });
 }
 
@@ -183,9 +169,9 @@ export interface PastAlert {
   /** When it fired. */
   readonly reason: string;
   /** Why nobody was notified when the alert fired: "silenced by …". Absent if notifications were allowed. */
-  readonly quietReason?: string;
+  readonly quietReason?: string | undefined;
   /** The latest acknowledgement. Absent if there was none. */
-  readonly acknowledged?: Acknowledgement;
+  readonly acknowledged?: Acknowledgement | undefined;
 }
 
 /** Maximum number of stored alerts across all validators: enough for years if healthy, or for a year if one flaps daily. */
@@ -205,27 +191,24 @@ export function recordAlerts(
     past.validator === validator && past.resolvedAtMs === undefined;
   const known = new Set(history.filter(isOpen).map(keyOf));
   const begun = [...firing.values()].filter((alert) => !known.has(keyOf(alert)));
-  const isChanged = history.some((past) => {
-    if (!isOpen(past)) return false;
-    const now = firing.get(keyOf(past));
-    return now === undefined || isNewer(now, past);
-  });
-  if (begun.length === 0 && !isChanged) return history;
-  const closed = history.map((past) => {
+  const updated = history.map((past) => {
     if (!isOpen(past)) return past;
     const now = firing.get(keyOf(past));
     if (now === undefined) return { ...past, resolvedAtMs: nowMs };
-    return isNewer(now, past) ? { ...past, acknowledged: now.acknowledged } : past;
+    // A withdrawn acknowledgement stays in the history because it did happen.
+    const { acknowledged } = now;
+    return acknowledged === undefined || acknowledged.atMs === past.acknowledged?.atMs
+      ? past
+      : { ...past, acknowledged };
   });
-  return [...closed, ...begun.flatMap((alert) => toPast(alert, nowMs, rules))].slice(-MAX_ALERTS);
+  const all = [...updated, ...begun.flatMap((alert) => toPast(alert, nowMs, rules))];
+  return sameOr(history, all.slice(-MAX_ALERTS));
 }
 
-/** True if acknowledged since the alert was recorded. A withdrawn acknowledgement stays in the history because it did happen. */
-function isNewer(
-  now: AlertState,
-  past: PastAlert,
-): now is AlertState & { readonly acknowledged: Acknowledgement } {
-  return now.acknowledged !== undefined && now.acknowledged.atMs !== past.acknowledged?.atMs;
+/** Returns `before` if both lists contain the same elements, so that unchanged state is not written again. */
+export function sameOr<T>(before: readonly T[], after: readonly T[]): readonly T[] {
+  const isSame = before.length === after.length && before.every((element, index) => element === after[index]);
+  return isSame ? before : after;
 }
 
 /** Identifies one occurrence of a validator's alert: the same condition can become active again later. */
@@ -241,6 +224,5 @@ function toPast(
   const rule = rules.find(({ condition }) => condition.name === alert);
   if (rule === undefined) return [];
   const { severity, condition } = rule;
-  const quiet = quietReason === undefined ? {} : { quietReason };
-  return [{ validator, alert, severity, title: condition.title, sinceMs, firedAtMs, reason, ...quiet }];
+  return [{ validator, alert, severity, title: condition.title, sinceMs, firedAtMs, reason, quietReason }];
 }

@@ -59,11 +59,6 @@ export function alertJson(
   };
 }
 
-/** Encodes an acknowledgement as JSON. */
-export function acknowledgementJson({
-  author,
-  note,
-  atMs,
-}: Acknowledgement): Readonly<Record<string, unknown>> {
-  return { author, note, at: isoTime(atMs) };
+export function acknowledgementJson({ atMs, ...rest }: Acknowledgement): Readonly<Record<string, unknown>> {
+  return { ...rest, at: isoTime(atMs) };
 }

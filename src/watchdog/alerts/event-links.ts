@@ -1,12 +1,5 @@
-import {
-  AROUND_ALERT_MS,
-  causeOf,
-  DASHBOARDS,
-  type PanelLink,
-  panelPath,
-  type PanelsByAlert,
-  type PublicLinks,
-} from "../../platform/monitoring/alerts/links.ts";
+import { AROUND_ALERT_MS, causeOf, DASHBOARDS, panelPath } from "../../platform/monitoring/alerts/links.ts";
+import type { PanelLink, PanelsByAlert, PublicLinks } from "../../platform/monitoring/alerts/links.ts";
 import { runbookPath } from "../../platform/monitoring/alerts/runbook-route.ts";
 import { runbookFile } from "../conditions/condition.ts";
 import type { AlertEvent } from "./alert-event.ts";
@@ -51,25 +44,19 @@ export function conditionId(validator: string, alert: string): string {
 /** Returns a notification's links. The runbook is a URL if its folder or the watchdog's page is known, otherwise a file name. */
 export function eventLinks(
   { runbooks, watchdog, grafana }: LinkRoots,
-  {
-    alert,
-    validator,
-    chainId,
-    sinceMs,
-    atMs,
-  }: Pick<AlertEvent, "alert" | "validator" | "chainId" | "sinceMs" | "atMs">,
+  event: Pick<AlertEvent, "alert" | "validator" | "chainId" | "sinceMs" | "atMs">,
 ): Pick<AlertEvent, "runbook" | "dashboard" | "page"> {
-  const own = runbooks !== "" || watchdog === undefined ? undefined : `${watchdog}${runbookPath(alert)}`;
+  const { alert, validator, chainId, sinceMs, atMs } = event;
   const { before, after } = AROUND_ALERT_MS;
   const place = `var-chain=${encodeURIComponent(chainId)}&var-validator=${encodeURIComponent(validator)}`;
   const times = `from=${sinceMs - before}&to=${atMs + after}`;
   return {
-    runbook: own ?? `${runbooks}${runbookFile(alert)}`,
-    ...(grafana === undefined
-      ? {}
-      : { dashboard: `${grafana}${panelPath(panelOf(alert))}&${place}&${times}` }),
-    ...(watchdog === undefined
-      ? {}
-      : { page: `${watchdog}validators/${encodeURIComponent(validator)}#${conditionId(validator, alert)}` }),
+    runbook:
+      runbooks === "" && watchdog !== undefined
+        ? `${watchdog}${runbookPath(alert)}`
+        : `${runbooks}${runbookFile(alert)}`,
+    dashboard: grafana && `${grafana}${panelPath(panelOf(alert))}&${place}&${times}`,
+    page:
+      watchdog && `${watchdog}validators/${encodeURIComponent(validator)}#${conditionId(validator, alert)}`,
   };
 }

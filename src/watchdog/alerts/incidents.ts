@@ -1,4 +1,5 @@
 import { DAY_MS, HOUR_MS, isoTime, MINUTE_MS } from "../../platform/base/time.ts";
+import { maxInt, minInt } from "../../platform/base/integers.ts";
 import type { JsonObject } from "../../platform/base/json.ts";
 import { type Month, monthOf } from "../../platform/base/month.ts";
 import { NO_BLOCKS } from "../ledger/block-counts.ts";
@@ -6,16 +7,8 @@ import type { LedgerEvent } from "../ledger/ledger-view.ts";
 import type { Assessment, Policy } from "../policy/assessment.ts";
 import { closedMonth, type CostedMonth, costOf } from "../policy/cost.ts";
 import { type Cost, costJson } from "../policy/cost-text.ts";
-import {
-  byBegin,
-  type ExplainingAlert,
-  type Incident,
-  type IncidentSource,
-  isSymptom,
-  NO_CAUSE,
-  piecesOf,
-  SCATTERED,
-} from "./miss-causes.ts";
+import { byBegin, isSymptom, NO_CAUSE, piecesOf, SCATTERED } from "./miss-causes.ts";
+import type { ExplainingAlert, Incident, IncidentSource } from "./miss-causes.ts";
 
 /** Unexplained blocks this close to an incident become part of it, as its first or last blocks. */
 const BESIDE_MS = MINUTE_MS;
@@ -87,10 +80,10 @@ function withEnds(
   events: readonly LedgerEvent[],
   seen: SeenTime,
 ): readonly Incident[] {
-  return incidents.map((one, index) => {
-    const end = one.end ?? endOf(one, incidents[index + 1], events, seen);
-    return end === undefined ? one : { ...one, end };
-  });
+  return incidents.map((one, index) => ({
+    ...one,
+    end: one.end ?? endOf(one, incidents[index + 1], events, seen),
+  }));
 }
 
 /** The time up to which blocks have been seen, and how long without bad blocks ends an incident. */
@@ -122,23 +115,19 @@ function isBeside(incident: Incident, piece: Incident): boolean {
 }
 
 function joined(a: Incident, b: Incident): Incident {
-  const { blocks: ofA, end: _, ...rest } = a;
-  const [first, last] = a.fromMs <= b.fromMs ? [ofA, b.blocks] : [b.blocks, ofA];
-  const blocks =
-    first === undefined || last === undefined
-      ? undefined
-      : {
-          from: first.from < last.from ? first.from : last.from,
-          to: first.to > last.to ? first.to : last.to,
-        };
   return {
-    ...rest,
+    ...a,
     fromMs: Math.min(a.fromMs, b.fromMs),
     toMs: Math.max(a.toMs, b.toMs),
     bad: a.bad + b.bad,
-    ...(blocks === undefined ? {} : { blocks }),
-    ...(b.end === undefined ? {} : { end: b.end }),
+    blocks: spanOf(a.blocks, b.blocks),
+    end: b.end,
   };
+}
+
+/** Returns the range that contains both; undefined if either is unknown. */
+function spanOf(a: Incident["blocks"], b: Incident["blocks"]): Incident["blocks"] {
+  return a && b && { from: minInt(a.from, b.from), to: maxInt(a.to, b.to) };
 }
 
 /** Merges each month's blocks into one incident without an end. */
@@ -189,7 +178,7 @@ export function alertCost(
     (one) => one.cause === alert && one.toMs > sinceMs - quietMs && one.month === monthOf(nowMs),
   );
   const bad = own.reduce((sum, one) => sum + one.bad, 0n);
-  return { ...costOf(month, bad), ...(own[0] === undefined ? {} : { sinceMs: own[0].fromMs }) };
+  return { ...costOf(month, bad), ...(own[0] && { sinceMs: own[0].fromMs }) };
 }
 
 /** Returns the start of the data for a shift, so that an incident from before the shift is shown from its start. */

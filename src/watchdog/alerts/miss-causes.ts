@@ -12,14 +12,14 @@ export interface Incident {
   readonly fromMs: number;
   readonly toMs: number;
   /** First and last blocks of the ranges with bad blocks. Absent if only times are known. */
-  readonly blocks?: { readonly from: bigint; readonly to: bigint };
+  readonly blocks?: { readonly from: bigint; readonly to: bigint } | undefined;
   readonly bad: bigint;
   /** The month to which the blocks are counted. */
   readonly month: Month;
   /** Name of a condition, kind of a ledger event, {@link NO_CAUSE} or {@link SCATTERED}. */
   readonly cause: string;
   /** What ended the incident. Absent while it is ongoing. */
-  readonly end?: string;
+  readonly end?: string | undefined;
 }
 
 /** Cause assigned to bad blocks that nothing explains. */
@@ -144,7 +144,7 @@ function assign(part: Blocks, causes: readonly CauseRange[]): readonly Incident[
   const count = Number(good + bad);
   // All blocks of a reading can have come in one instant.
   const spanMs = Math.max(1, endMs - beginMs);
-  const where = { month, ...(blocks === undefined ? {} : { blocks }) };
+  const where = { month, blocks };
   let left = bad;
   const found: Incident[] = [];
   for (const { cause, fromMs, toMs } of causes) {

@@ -155,10 +155,7 @@ function withNotification(alert: AlertState, event: AlertEvent): AlertState {
   const { badness, notified } = alert;
   const reminders = (notified?.reminders ?? 0) + (event.kind === "reminder" ? 1 : 0);
   const firstAtMs = notified === undefined ? event.atMs : (notified.firstAtMs ?? notified.event.atMs);
-  return {
-    ...alert,
-    notified: { reminders, event, firstAtMs, ...(badness === undefined ? {} : { badness }) },
-  };
+  return { ...alert, notified: { reminders, event, firstAtMs, badness } };
 }
 
 /** Creates an alert's event. The same alert and kind always produce the same id, even after a restart. */
@@ -167,30 +164,24 @@ function toEvent(
   kind: EventKind,
   { rule, poll, history, options }: PlanContext,
 ): AlertEvent {
-  const { condition, severity } = rule;
+  const { title, description, action, impact } = rule.condition;
   const { validator, chainId, nowMs } = poll;
-  const key = alertKey(chainId, validator, alert.alert);
-  const cost = poll.costOf(alert, history);
+  const { alert: name, sinceMs, reason } = alert;
+  const key = alertKey(chainId, validator, name);
+  const about = { alert: name, validator, chainId, sinceMs, atMs: nowMs };
   return {
-    id: `${key}/${alert.sinceMs}/${kind}${numberOf(alert, kind)}`,
+    ...about,
+    id: `${key}/${sinceMs}/${kind}${numberOf(alert, kind)}`,
     key,
-    alert: alert.alert,
     kind,
-    severity,
-    validator,
-    chainId,
-    title: condition.title,
-    sinceMs: alert.sinceMs,
-    atMs: nowMs,
-    reason: alert.reason,
-    description: condition.description,
-    action: condition.action,
-    impact: condition.impact,
-    ...eventLinks(
-      { ...options.links, runbooks: options.runbooks },
-      { alert: alert.alert, validator, chainId, sinceMs: alert.sinceMs, atMs: nowMs },
-    ),
-    ...(cost === undefined ? {} : { cost }),
+    severity: rule.severity,
+    title,
+    reason,
+    description,
+    action,
+    impact,
+    ...eventLinks({ ...options.links, runbooks: options.runbooks }, about),
+    cost: poll.costOf(alert, history),
   };
 }
 

@@ -159,13 +159,10 @@ function deliveryKey({ channel, event }: Delivery): string {
 }
 
 function bounded(outbox: readonly Delivery[], channel: string): readonly Delivery[] {
-  let excess = pendingDeliveries(outbox, channel).length - MAX_DELIVERIES;
+  const pending = pendingDeliveries(outbox, channel);
+  const excess = pending.length - MAX_DELIVERIES;
   if (excess <= 0) return outbox;
-  const drop = (isDropped: (delivery: Delivery) => boolean) => (rest: readonly Delivery[]) =>
-    rest.filter((delivery) => {
-      if (excess <= 0 || delivery.channel !== channel || delivery.dead || !isDropped(delivery)) return true;
-      excess -= 1;
-      return false;
-    });
-  return drop(() => true)(drop(({ event }) => event.kind === "reminder")(outbox));
+  const reminders = pending.filter(({ event }) => event.kind === "reminder");
+  const others = pending.filter(({ event }) => event.kind !== "reminder");
+  return withoutDeliveries(outbox, [...reminders, ...others].slice(0, excess));
 }

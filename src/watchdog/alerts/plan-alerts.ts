@@ -1,6 +1,7 @@
 import { formatMinute } from "../../platform/base/text.ts";
-import { DAY_MS } from "../../platform/base/time.ts";
-import type { AlertRule, ConditionResult } from "../conditions/condition.ts";
+import { DAY_MS, MINUTE_MS } from "../../platform/base/time.ts";
+import type { AlertsConfig } from "../conditions/alerts-config.ts";
+import type { AlertRule, ConditionInput, ConditionResult } from "../conditions/condition.ts";
 import { isAboutWatchdog, NOTIFICATIONS_LOST } from "../conditions/watchdog-conditions.ts";
 import { causesByAlert } from "../conditions/consequences.ts";
 import { evaluateConditions } from "../conditions/conditions.ts";
@@ -11,14 +12,10 @@ import type { AlertEvent } from "./alert-event.ts";
 import { alertCost } from "./incidents.ts";
 import { incidentSourceOf } from "./miss-causes.ts";
 import { deadLetters, type Delivery, enqueue } from "./outbox.ts";
-import type { Assessment } from "../policy/assessment.ts";
 import { activeWindow, type MaintenanceWindow } from "./maintenance.ts";
 import { type Silence, silences, withoutExpired } from "./silence.ts";
-import type { SidecarPrices } from "../policy/price-comparison.ts";
-import type { Payment } from "../sources/payment-result.ts";
 import { type BlockTime, countdownTo, headSeenMs } from "../policy/upgrade-countdown.ts";
-import type { Observation } from "../sources/observation.ts";
-import { advanceAlert, type AlertState, recordAlerts, type PastAlert } from "./alert-state.ts";
+import { advanceAlert, type AlertState, recordAlerts, type PastAlert, sameOr } from "./alert-state.ts";
 import { type NotificationOptions, type NotifiedPoll, planNotifications } from "./notifications.ts";
 
 /** Alerting state that survives a restart. */
@@ -36,10 +33,7 @@ export interface AlertingState {
 export const EMPTY_ALERTING: AlertingState = { alerts: [], silences: [], outbox: [], history: [] };
 
 /** Configuration of alerting. */
-export interface AlertingOptions extends NotificationOptions {
-  readonly rules: readonly AlertRule[];
-  /** For this long after a cause ends, the alerts it causes cannot start to fire. */
-  readonly graceMs: number;
+export interface AlertingOptions extends NotificationOptions, Pick<AlertsConfig, "rules" | "graceMs"> {
   readonly maintenance: readonly MaintenanceWindow[];
 }
 
@@ -109,12 +103,6 @@ export function planAlerts(state: AlertingState, poll: EvaluatedPoll, options: A
   };
 }
 
-/** Returns `before` if both lists contain the same elements, so that unchanged state is not written again. */
-function sameOr<T>(before: readonly T[], after: readonly T[]): readonly T[] {
-  const isSame = before.length === after.length && before.every((element, index) => element === after[index]);
-  return isSame ? before : after;
-}
-
 interface RuledAlert {
   readonly rule: AlertRule;
   readonly alert: AlertState;
@@ -147,8 +135,8 @@ function endWithCauses(
   // The history is long, and few polls need it.
   const endedRecently = (): ReadonlyMap<string, number> =>
     (recent ??= new Map(
-      history.flatMap(({ validator: of, alert, resolvedAtMs }) =>
-        of === validator && resolvedAtMs !== undefined && isWithin(graceMs, resolvedAtMs, nowMs)
+      history.flatMap(({ validator: of, alert, resolvedAtMs = Infinity }) =>
+        of === validator && nowMs >= resolvedAtMs && nowMs - resolvedAtMs < graceMs
           ? [[alert, resolvedAtMs + graceMs] as const]
           : [],
       ),
@@ -177,9 +165,7 @@ function endWithCauses(
 }
 
 function withHold(alert: AlertState, heldUntilMs?: number): AlertState {
-  if (alert.heldUntilMs === heldUntilMs) return alert;
-  const { heldUntilMs: _, ...rest } = alert;
-  return heldUntilMs === undefined ? rest : { ...rest, heldUntilMs };
+  return alert.heldUntilMs === heldUntilMs ? alert : { ...alert, heldUntilMs };
 }
 
 /**
@@ -225,12 +211,8 @@ function isEnding(one: Advanced | undefined): boolean {
 }
 
 function endedWith(alert: AlertState, cause: string, nowMs: number): AlertState {
-  const { quietReason: _, ...rest } = alert;
-  return { ...rest, phase: "resolved", resolvedAtMs: nowMs, reason: `it ended with ${cause}` };
-}
-
-function isWithin(windowMs: number, atMs: number | undefined, nowMs: number): boolean {
-  return atMs !== undefined && nowMs >= atMs && nowMs - atMs < windowMs;
+  const reason = `it ended with ${cause}`;
+  return { ...alert, quietReason: undefined, phase: "resolved", resolvedAtMs: nowMs, reason };
 }
 
 function advanceOne(
@@ -265,16 +247,11 @@ function createQuietReasons(
     if (window !== undefined) return `maintenance: ${window.reason}`;
     const cause = causes.get(alert.alert)?.find((one) => firing.has(one));
     if (cause !== undefined) return `muted by ${cause.condition.name}`;
-    return isAboutWatchdog(alert.alert) && alert.notified === undefined
-      ? sameOf(alert, quiet.others)
-      : undefined;
+    if (!isAboutWatchdog(alert.alert) || alert.notified !== undefined) return undefined;
+    // Such an alert is the same for all validators: once the first has sent a notification, no other is needed.
+    const first = quiet.others.find((other) => other.alert === alert.alert && other.notified !== undefined);
+    return first && `the same alert as for ${first.validator}`;
   };
-}
-
-/** An alert about the watchdog is the same for all validators: once the first has sent a notification, no other is needed. */
-function sameOf({ alert }: AlertState, others: readonly AlertState[]): string | undefined {
-  const first = others.find((other) => other.alert === alert && other.notified !== undefined);
-  return first && `the same alert as for ${first.validator}`;
 }
 
 function heldText({ heldUntilMs }: AlertState, cause: string | undefined): string | undefined {
@@ -284,33 +261,19 @@ function heldText({ heldUntilMs }: AlertState, cause: string | undefined): strin
 }
 
 function withQuiet(alert: AlertState, quietReason: string | undefined): AlertState {
-  if (quietReason !== undefined) return { ...alert, quietReason };
-  if (alert.quietReason === undefined) return alert;
-  const { quietReason: _, ...rest } = alert;
-  return rest;
+  return alert.quietReason === quietReason ? alert : { ...alert, quietReason };
 }
 
 /** One poll of one validator, after its blocks have been counted. */
-interface CountedPoll {
-  readonly observation: Observation;
+interface CountedPoll
+  extends Pick<ConditionInput, "observation" | "assessment" | "lateMs" | "peers" | "payments"> {
   readonly ledger: LedgerView;
   /** Undefined until known. */
-  readonly assessment: Assessment | undefined;
-  /** How late the poll started compared with its schedule, in ms. Absent if not measured. */
-  readonly lateMs?: number | undefined;
-  /** Sidecars of other validators on the same chain, as last read. Absent if there are none. */
-  readonly peers?: readonly SidecarPrices[];
-  /** Undefined until known. */
   readonly blockTime?: BlockTime | undefined;
-  /** Payments for closed months. Absent if no search for payments was made. */
-  readonly payments?: readonly Payment[] | undefined;
 }
 
 /** Configuration of alerting and conditions. */
-export interface AlertOptions extends AlertingOptions {
-  readonly majorPairs: readonly string[];
-  /** Limits for price deviations of individual pairs, in percent. Absent if there are none. */
-  readonly pairDeviations?: ReadonlyMap<string, number>;
+export interface AlertOptions extends AlertingOptions, Pick<ConditionInput, "majorPairs" | "pairDeviations"> {
   /** Time between two polls. */
   readonly intervalMs: number;
 }
@@ -320,9 +283,6 @@ interface PollAlerts extends AlertsPlan {
   /** Input for this validator's next poll. */
   readonly pollHistory: PollHistory;
 }
-
-const FIVE_MINUTES = 300_000;
-const HALF_HOUR = 1_800_000;
 
 /** The allowed gap between two polls is never shorter than this, so that slow polls do not interrupt a short `for`. */
 const MIN_GAP_MS = 60_000;
@@ -337,22 +297,20 @@ export function alertOnPoll(
   previous: PollHistory,
   options: AlertOptions,
 ): PollAlerts {
-  const { observation, ledger, assessment } = poll;
+  const { ledger, blockTime, ...seen } = poll;
+  const { observation, assessment } = seen;
+  const { majorPairs, pairDeviations } = options;
   const gapMs = Math.max(MIN_GAP_MS, GAP_POLLS * options.intervalMs);
   const pollHistory = advanceHistory(previous, observation, gapMs);
   const recent = (windowMs: number): BlockCounts =>
     sumCounts(ledger.minutes(observation.atMs - windowMs, observation.atMs + 1));
   const results = evaluateConditions(options.rules, {
-    observation,
+    ...seen,
+    majorPairs,
+    pairDeviations,
     history: pollHistory,
-    recent: { "5m": recent(FIVE_MINUTES), "30m": recent(HALF_HOUR) },
-    assessment,
-    majorPairs: options.majorPairs,
-    ...(options.pairDeviations === undefined ? {} : { pairDeviations: options.pairDeviations }),
-    ...(poll.peers === undefined ? {} : { peers: poll.peers }),
-    payments: poll.payments,
-    upgrade: countdownTo(pollHistory, headSeenMs(observation), poll.blockTime),
-    lateMs: poll.lateMs,
+    recent: { "5m": recent(5 * MINUTE_MS), "30m": recent(30 * MINUTE_MS) },
+    upgrade: countdownTo(pollHistory, headSeenMs(observation), blockTime),
     lost: deadLetters(state.outbox)
       .filter(
         ({ event, dead }) => event.alert !== NOTIFICATIONS_LOST && observation.atMs - dead.atMs < DAY_MS,

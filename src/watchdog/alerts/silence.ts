@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { didYouMean } from "../../platform/base/did-you-mean.ts";
-import { DAY_MS } from "../../platform/base/time.ts";
-import { oneLine } from "./acknowledge.ts";
+import { DAY_MS, isoTime } from "../../platform/base/time.ts";
+import { oneLine, refusal, selectionFields, selects } from "./acknowledge.ts";
+import type { AlertSelection, Refusal } from "./acknowledge.ts";
 
 /** Maximum number of silences at a time. */
 export const MAX_SILENCES = 200;
@@ -10,12 +11,8 @@ export const MAX_SILENCES = 200;
 const MAX_SILENCE_MS = 31 * DAY_MS;
 
 /** Suppresses notifications for a limited time. The alerts are still evaluated and shown, and blocks are still counted. */
-export interface Silence {
+export interface Silence extends AlertSelection {
   readonly id: string;
-  /** Condition names; empty for all conditions. */
-  readonly alerts: readonly string[];
-  /** Validator names; empty for all validators. */
-  readonly validators: readonly string[];
   readonly author: string;
   readonly reason: string;
   readonly startsAtMs: number;
@@ -23,7 +20,6 @@ export interface Silence {
   readonly endsAtMs: number;
 }
 
-/** Schema of a stored silence. */
 export const storedSilence = z.strictObject({
   id: z.string(),
   alerts: z.array(z.string()),
@@ -34,49 +30,33 @@ export const storedSilence = z.strictObject({
   endsAtMs: z.number(),
 }) satisfies z.ZodType<Silence>;
 
-/** A plain-language explanation of why a request for a silence is refused. */
-export interface SilenceRefusal {
-  readonly refused: string;
-}
-
-/** Names that a silence can select. */
-export interface KnownNames {
-  readonly alerts: readonly string[];
-  readonly validators: readonly string[];
-}
-
 /** The body of `POST /api/silences`. */
 export const silenceRequest = z.strictObject({
-  alerts: z.array(z.string()).max(100).default([]),
-  validators: z.array(z.string()).max(1000).default([]),
+  ...selectionFields,
   author: oneLine(100),
   reason: oneLine(500),
   starts_at: z.iso.datetime().optional(),
   ends_at: z.iso.datetime(),
 });
 
-/** Creates a silence from a JSON request, or explains why the request is refused. */
+/** Creates a silence from a JSON request, or explains why the request is refused. `known` lists all names. */
 export function parseSilence(
   body: unknown,
-  known: KnownNames,
+  known: AlertSelection,
   { id, nowMs }: { readonly id: string; readonly nowMs: number },
-): Silence | SilenceRefusal {
+): Silence | Refusal {
   const parsed = silenceRequest.safeParse(body);
-  if (!parsed.success) {
-    const issues = parsed.error.issues.map(
-      ({ path, message }) => `${path.join(".") || "the body"}: ${message}`,
-    );
-    return { refused: `${issues.join("; ")}; send {"alerts": […], "author": …, "reason": …, "ends_at": …}` };
-  }
+  if (!parsed.success)
+    return refusal(parsed.error, '{"alerts": […], "author": …, "reason": …, "ends_at": …}');
   const { alerts, validators, author, reason, starts_at, ends_at } = parsed.data;
   const startsAtMs = starts_at === undefined ? nowMs : Date.parse(starts_at);
   const endsAtMs = Date.parse(ends_at);
   const unknown =
     unknownNames("alert", alerts, known.alerts) ?? unknownNames("validator", validators, known.validators);
   if (unknown !== undefined) return { refused: unknown };
-  if (endsAtMs <= Math.max(nowMs, startsAtMs))
-    return { refused: "ends_at is not after starts_at and after now" };
-  if (endsAtMs - Math.max(nowMs, startsAtMs) > MAX_SILENCE_MS)
+  const fromMs = Math.max(nowMs, startsAtMs);
+  if (endsAtMs <= fromMs) return { refused: "ends_at is not after starts_at and after now" };
+  if (endsAtMs - fromMs > MAX_SILENCE_MS)
     return { refused: "ends_at is more than 31 days away; choose an earlier time" };
   return { id, alerts, validators, author, reason, startsAtMs, endsAtMs };
 }
@@ -89,16 +69,8 @@ function unknownNames(what: string, names: readonly string[], known: readonly st
 }
 
 /** Returns true if a silence applies to an alert at a given time. */
-export function silences(
-  { alerts, validators, startsAtMs, endsAtMs }: Silence,
-  { validator, alert }: { readonly validator: string; readonly alert: string },
-  nowMs: number,
-): boolean {
-  if (nowMs < startsAtMs || nowMs >= endsAtMs) return false;
-  return (
-    (alerts.length === 0 || alerts.includes(alert)) &&
-    (validators.length === 0 || validators.includes(validator))
-  );
+export function silences(silence: Silence, alert: Parameters<typeof selects>[1], nowMs: number): boolean {
+  return nowMs >= silence.startsAtMs && nowMs < silence.endsAtMs && selects(silence, alert);
 }
 
 /** Returns the silences that have not expired. */
@@ -106,15 +78,6 @@ export function withoutExpired(all: readonly Silence[], nowMs: number): readonly
   return all.filter(({ endsAtMs }) => endsAtMs > nowMs);
 }
 
-/** Encodes a silence as JSON. */
-export function silenceJson(silence: Silence): Readonly<Record<string, unknown>> {
-  return {
-    id: silence.id,
-    alerts: silence.alerts,
-    validators: silence.validators,
-    author: silence.author,
-    reason: silence.reason,
-    starts_at: new Date(silence.startsAtMs).toISOString(),
-    ends_at: new Date(silence.endsAtMs).toISOString(),
-  };
+export function silenceJson({ startsAtMs, endsAtMs, ...rest }: Silence): Readonly<Record<string, unknown>> {
+  return { ...rest, starts_at: isoTime(startsAtMs), ends_at: isoTime(endsAtMs) };
 }

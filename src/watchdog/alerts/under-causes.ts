@@ -54,10 +54,9 @@ export function underCauses<T>(
 export function consequencesText(
   consequences: readonly { readonly title: string; readonly state: string }[],
 ): string {
-  const of = (state: string, word: string): readonly string[] => {
+  const parts = ["firing", "pending", "resolved"].flatMap((state) => {
     const titles = consequences.filter((one) => one.state === state).map(({ title }) => title);
-    return titles.length === 0 ? [] : [`${titles.join(", ")} (${word})`];
-  };
-  const parts = [...of("firing", "muted"), ...of("pending", "pending"), ...of("resolved", "resolved")];
+    return titles.length === 0 ? [] : [`${titles.join(", ")} (${state === "firing" ? "muted" : state})`];
+  });
   return parts.length === 0 ? "" : `also: ${parts.join("; ")}`;
 }

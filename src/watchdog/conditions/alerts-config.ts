@@ -17,19 +17,18 @@ export interface AlertsConfig {
   readonly graceMs: number;
 }
 
-const PAIR = /^[A-Z0-9.]{1,40}\/[A-Z0-9.]{1,40}$/;
+const pair = z.string().regex(/^[A-Z0-9.]{1,40}\/[A-Z0-9.]{1,40}$/, {
+  error: issueText("is not a pair", '"BTC/USD"'),
+});
 
 const majorPairs = z
-  .array(z.string().regex(PAIR, { error: issueText("is not a pair", '"BTC/USD"') }))
+  .array(pair)
   .max(50)
   .default(["BTC/USD", "ETH/USD", "NTRN/USD"])
   .describe("pairs that must have a price: BTC, ETH and the chain's native token");
 
 const pairDeviations = z
-  .record(
-    z.string().regex(PAIR, { error: issueText("is not a pair", '"BTC/USD"') }),
-    z.number().min(0).max(100),
-  )
+  .record(pair, z.number().min(0).max(100))
   .refine((all) => Object.keys(all).length <= 150, { error: issueText("is too long", "at most 150 pairs") })
   .default({})
   .describe(

@@ -1,5 +1,6 @@
 import type { Severity } from "../../platform/monitoring/severity.ts";
 import { type Boundary, ENOUGH_BLOCKS } from "../policy/reward-tier.ts";
+import { threshold } from "./condition.ts";
 
 /** Texts that describe one boundary. */
 export interface BoundaryTexts {
@@ -50,11 +51,11 @@ export const ANY: BoundaryTexts = {
 const ACTION =
   "Run relaywatch why: it names the cause of the missed blocks. Postpone planned work until there is more headroom.";
 
-export const MIN_BLOCKS = {
-  unit: "number",
-  initial: Number(ENOUGH_BLOCKS),
-  description: "blocks that the month must have before the alert can fire",
-} as const;
+export const MIN_BLOCKS = threshold(
+  "number",
+  Number(ENOUGH_BLOCKS),
+  "blocks that the month must have before the alert can fire",
+);
 
 /** Returns the parts shared by all conditions of a boundary. */
 export function commonTexts({ impact, reward }: BoundaryTexts) {
@@ -62,6 +63,7 @@ export function commonTexts({ impact, reward }: BoundaryTexts) {
     impact,
     action: ACTION,
     echo: "month" as const,
+    past: "counts" as const,
     description: `The validator earns ${reward} only if its success rate ends the month at or above the boundary.`,
   };
 }

@@ -1,6 +1,6 @@
 import type { AlertCase } from "../../platform/monitoring/alerts/alert-spec.ts";
 import { ANY, type BoundaryTexts, commonTexts, FULL } from "./boundary-texts.ts";
-import { type Condition, condition } from "./condition.ts";
+import { type Condition, condition, threshold } from "./condition.ts";
 import { evaluateBurn, evaluateSlowBurn } from "./evaluate-reward.ts";
 import { ALLOWED, type BadShareWindow, badShare, failing, succeeding } from "./raw-metrics.ts";
 
@@ -30,15 +30,10 @@ function burnConditions(texts: BoundaryTexts): readonly Condition[] {
       for: "1m",
       resolveFor: "5m",
       thresholds: {
-        hour_factor: { unit: "number", initial: FAST_1H, description: "burn rate over the last hour" },
-        six_hours_factor: {
-          unit: "number",
-          initial: FAST_6H,
-          description: "burn rate over the last six hours",
-        },
+        hour_factor: threshold("number", FAST_1H, "burn rate over the last hour"),
+        six_hours_factor: threshold("number", FAST_6H, "burn rate over the last six hours"),
       },
       inhibits: [own("slow-burn"), own("at-risk"), own("headroom-low"), own("rate-low"), ...lesser],
-      past: "counts",
       raw: {
         expr: () =>
           `(${burns("1h", 14.4)} and ${burns("5m", 14.4)}) or (${burns("6h", 6)} and ${burns("5m", 6)})`,
@@ -60,10 +55,7 @@ function burnConditions(texts: BoundaryTexts): readonly Condition[] {
       when: "missed blocks burned the month's allowance `three_days_factor` times too fast over the last three days, and still do over the last six hours",
       for: "1h",
       resolveFor: "1h",
-      thresholds: {
-        three_days_factor: { unit: "number", initial: 1, description: "burn rate over the last three days" },
-      },
-      past: "counts",
+      thresholds: { three_days_factor: threshold("number", 1, "burn rate over the last three days") },
       raw: {
         expr: () => `${burns("3d", 1)} and ${burns("6h", 1)}`,
         value: "{{ $value | humanizePercentage }} of calls in the last 3 days failed.",

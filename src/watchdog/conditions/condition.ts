@@ -3,7 +3,7 @@ import type { BlockCounts } from "../ledger/block-counts.ts";
 import type { Assessment } from "../policy/assessment.ts";
 import type { SidecarPrices } from "../policy/price-comparison.ts";
 import type { SharedKind } from "../policy/standing-texts.ts";
-import type { Observation } from "../sources/observation.ts";
+import type { Observation, Seen } from "../sources/observation.ts";
 import type { Payment } from "../sources/payment-result.ts";
 import type { UpgradeCountdown } from "../policy/upgrade-countdown.ts";
 import type { RawRule } from "./raw-metrics.ts";
@@ -21,24 +21,17 @@ export interface ConditionInput {
   /** The pairs that matter most to the chain, e.g. "BTC/USD". */
   readonly majorPairs: readonly string[];
   /** Price deviation limits for individual pairs, in percent. The condition's own limit applies to all other pairs. */
-  readonly pairDeviations?: ReadonlyMap<string, number>;
+  readonly pairDeviations?: ReadonlyMap<string, number> | undefined;
   /** Sidecars of other validators on the same chain, as last read. Absent if there are none. */
   readonly peers?: readonly SidecarPrices[];
   /** Payments for closed months. Absent if no search for payments was made. */
   readonly payments?: readonly Payment[] | undefined;
   /** The chain's planned upgrade. Absent if none is known. */
   readonly upgrade?: UpgradeCountdown | undefined;
-  /** Notifications from the last day that were never delivered. Absent if there are none. */
-  readonly lost?: readonly LostNotification[];
+  /** Notifications from the last day that were never delivered, with the receiver's last reply. Absent if there are none. */
+  readonly lost?: readonly { readonly channel: string; readonly reason: string }[];
   /** How late the poll started compared with its schedule, in ms. Grows if the watchdog is overloaded. Absent if not measured. */
   readonly lateMs?: number | undefined;
-}
-
-/** A notification that a channel failed to deliver. */
-interface LostNotification {
-  readonly channel: string;
-  /** Error from the last attempt, in the receiver's words. */
-  readonly reason: string;
 }
 
 /** Result of one evaluation. `unknown` means that the poll does not show whether the condition holds. */
@@ -56,6 +49,11 @@ export interface Threshold {
   /** Durations in ms. */
   readonly initial: number;
   readonly description: string;
+}
+
+/** Returns a threshold with its default value. */
+export function threshold(unit: Threshold["unit"], initial: number, description: string): Threshold {
+  return { unit, initial, description };
 }
 
 /**
@@ -132,6 +130,16 @@ export function clear(reason: string): ConditionResult {
 /** Returns a result: the watchdog cannot see whether the condition holds. */
 export function cannotSee(reason: string): ConditionResult {
   return { kind: "unknown", reason };
+}
+
+/** Returns an active or clear result with the same reason. */
+export function resultOf(isActive: boolean, reason: string, badness?: number): ConditionResult {
+  return isActive ? active(reason, badness) : clear(reason);
+}
+
+/** Returns what a source showed; undefined if the poll could not read it. */
+export function valueOf<T>(seen: Seen<T> | undefined): T | undefined {
+  return seen?.state === "up" ? seen.value : undefined;
 }
 
 /** Returns the alert's name in Prometheus and Alertmanager, e.g. "OracleCallsFailing" for oracle-calls-failing. */

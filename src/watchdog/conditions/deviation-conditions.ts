@@ -1,5 +1,4 @@
 import {
-  type ComparedPrices,
   compareWithChain,
   compareWithSidecars,
   deviationBps,
@@ -8,100 +7,82 @@ import {
   formatPrice,
   type PriceComparison,
 } from "../policy/price-comparison.ts";
-import {
-  active,
-  cannotSee,
-  clear,
-  type Condition,
-  condition,
-  type ConditionInput,
-  type ConditionResult,
-} from "./condition.ts";
+import { active, cannotSee, clear, condition, threshold } from "./condition.ts";
+import type { Condition, ConditionInput, ConditionResult } from "./condition.ts";
 import { counted } from "../../platform/base/text.ts";
 
-const PRICES_NOT_STORED = { notStored: "prices" };
-
-const IMPACT =
-  "The chain also pays for votes with wrong prices, so no pay is lost. But it uses the stake-weighted median: with enough stake behind a wrong price, the chain's price is wrong too.";
-
 const thresholds = {
-  max_deviation: {
-    unit: "percent",
-    initial: 2,
-    description:
-      "largest allowed deviation, in steps of 0.01; pair_max_deviation overrides it for individual pairs",
-  },
-  max_age: {
-    unit: "duration",
-    initial: 30_000,
-    description: "prices older than this are not compared; more than a minute is not useful",
-  },
+  max_deviation: threshold(
+    "percent",
+    2,
+    "largest allowed deviation, in steps of 0.01; pair_max_deviation overrides it for individual pairs",
+  ),
+  max_age: threshold(
+    "duration",
+    30_000,
+    "prices older than this are not compared; more than a minute is not useful",
+  ),
+} as const;
+
+/** The settings and texts that both conditions share. */
+const common = {
+  severity: "warning",
+  impact:
+    "The chain also pays for votes with wrong prices, so no pay is lost. But it uses the stake-weighted median: with enough stake behind a wrong price, the chain's price is wrong too.",
+  end: "3 prices are at most 0.06 % apart",
+  for: "5m",
+  resolveFor: "1m",
+  thresholds,
+  past: { notStored: "prices" },
 } as const;
 
 /** Conditions on prices that deviate from other sources. */
 export const DEVIATION_CONDITIONS: readonly Condition[] = [
   condition({
+    ...common,
     name: "prices-differ-from-chain",
-    severity: "warning",
     title: "Prices differ from the chain's",
-    end: "3 prices are at most 0.06 % apart",
     when: "the sidecar's price for a pair in `chain.pairs` differs by more than `max_deviation` from the price that the chain stores, which is no older than `max_age`",
     description:
       "For several minutes, the sidecar's price for a pair has been far from the chain's price, which is the median across all validators. This sidecar is probably wrong.",
-    impact: IMPACT,
     action:
       "Compare the price with one from an exchange. If the sidecar is wrong, check its providers for the pair and restart it.",
-    for: "5m",
-    resolveFor: "1m",
-    thresholds,
-    past: PRICES_NOT_STORED,
     evaluate: (input, limit) => {
       const { prices } = input.observation.chain;
       if (prices.state === "not-configured") return cannotSee("no chain prices are configured");
       if (prices.state === "absent") return cannotSee("the chain has no price module");
       if (prices.state === "error") return cannotSee("the chain's prices cannot be read");
-      const compared = compareWithChain({ ...comparisonInput(input), maxAgeMs: limit("max_age") });
-      return evaluateDeviation(input, compared, limit("max_deviation"));
+      return evaluateDeviation(input, compareWithChain, limit);
     },
   }),
   condition({
+    ...common,
     name: "prices-differ-from-sidecars",
-    severity: "warning",
     title: "Sidecar prices differ",
-    end: "3 prices are at most 0.06 % apart",
     when: "the sidecar's price for a pair in `chain.pairs` or `alerts.major_pairs` differs by more than `max_deviation` from the median of all sidecars that the watchdog reads on this chain",
     description:
       "For several minutes, the sidecar's price for a pair has been far from the other sidecars' prices. With only two sidecars, there is no telling which one is wrong.",
-    impact: IMPACT,
     action:
       "Compare the price with one from an exchange. Check the wrong sidecar's providers and restart it.",
-    for: "5m",
-    resolveFor: "1m",
-    thresholds,
-    past: PRICES_NOT_STORED,
-    evaluate: (input, limit) =>
-      evaluateDeviation(
-        input,
-        compareWithSidecars({ ...comparisonInput(input), maxAgeMs: limit("max_age") }),
-        limit("max_deviation"),
-      ),
+    evaluate: (input, limit) => evaluateDeviation(input, compareWithSidecars, limit),
   }),
 ];
-
-function comparisonInput({ observation, history, peers = [], majorPairs }: ConditionInput) {
-  return { observation, history, peers, pairs: majorPairs };
-}
 
 /** Maximum number of pairs named in a reason. */
 const MAX_NAMED = 5;
 
 function evaluateDeviation(
-  { observation, pairDeviations }: ConditionInput,
-  { comparisons, notCompared }: ComparedPrices,
-  maxPercent: number,
+  { observation, history, peers = [], majorPairs: pairs, pairDeviations }: ConditionInput,
+  compare: typeof compareWithChain,
+  limit: (key: keyof typeof thresholds) => number,
 ): ConditionResult {
-  const isFar = (one: PriceComparison): boolean =>
-    exceeds(one, toBps(pairDeviations?.get(one.pair) ?? maxPercent));
+  const maxAgeMs = limit("max_age");
+  const { comparisons, notCompared } = compare({ observation, history, peers, pairs, maxAgeMs });
+  const isFar = (one: PriceComparison): boolean => {
+    const maxPercent = pairDeviations?.get(one.pair) ?? limit("max_deviation");
+    // In basis points.
+    return exceeds(one, BigInt(Math.round(maxPercent * 100)));
+  };
   const far = comparisons.filter(isFar).toSorted(byDeviation);
   const several = observation.nodes.length > 1;
   if (far.length > 0) {
@@ -139,9 +120,4 @@ function worstBps(comparisons: readonly PriceComparison[]): bigint {
 
 function byDeviation(a: PriceComparison, b: PriceComparison): number {
   return Number(deviationBps(b) - deviationBps(a));
-}
-
-/** Converts a percentage to basis points. */
-function toBps(percent: number): bigint {
-  return BigInt(Math.round(percent * 100));
 }

@@ -1,6 +1,7 @@
 import { formatDuration } from "../../platform/base/text.ts";
 import type { NodeObservation } from "../sources/observation.ts";
-import { active, cannotSee, clear, type ConditionInput, type ConditionResult } from "./condition.ts";
+import { active, cannotSee, valueOf } from "./condition.ts";
+import type { Condition, ConditionInput, ConditionResult } from "./condition.ts";
 import { type NodeHistory, type Progress, UNSEEN } from "./poll-history.ts";
 
 /** One of the validator's nodes, with what previous polls showed about it. */
@@ -8,48 +9,51 @@ export interface NodeInput {
   readonly node: NodeObservation;
   readonly history: NodeHistory;
   readonly atMs: number;
+  /** The poll of the whole validator. */
+  readonly poll: ConditionInput;
+}
+
+/** Returns the input for each of a validator's nodes, in configuration order. */
+export function nodeInputs(poll: ConditionInput): readonly NodeInput[] {
+  const { nodes, atMs } = poll.observation;
+  return nodes.map((node) => ({ node, history: poll.history.nodes.get(node.name) ?? UNSEEN, atMs, poll }));
 }
 
 /**
  * Evaluates each of a validator's nodes. Active if any node is, because each node votes with its own sidecar's prices; clear if
  * all nodes are. If there are several nodes, the reason names them.
  */
-export function evaluateNodes(
-  { observation, history }: ConditionInput,
-  evaluate: (input: NodeInput) => ConditionResult,
-): ConditionResult {
-  const { nodes, atMs } = observation;
-  const all = nodes.map((node) => ({
-    name: node.name,
-    result: evaluate({ node, history: history.nodes.get(node.name) ?? UNSEEN, atMs }),
-  }));
-  const worst = (["active", "unknown", "clear"] as const)
-    .map((kind) => all.filter(({ result }) => result.kind === kind))
-    .find((some) => some.length > 0);
-  const [first] = worst ?? [];
-  if (first === undefined || worst === undefined) return cannotSee("the validator has no node");
-  if (nodes.length === 1) return first.result;
-  const reason = worst.map(({ name, result }) => `${name}: ${result.reason}`).join("; ");
-  const badness = Math.max(...worst.map(({ result }) => result.badness ?? 0));
-  return first.result.kind === "active" ? active(reason, badness) : { kind: first.result.kind, reason };
+export function eachNode<Key extends string = never>(
+  evaluate: (input: NodeInput, limit: (key: Key) => number) => ConditionResult,
+): Condition<Key>["evaluate"] {
+  return (poll, limit) => {
+    const all = nodeInputs(poll).map((input) => ({ name: input.node.name, result: evaluate(input, limit) }));
+    const worst = (["active", "unknown", "clear"] as const)
+      .map((kind) => all.filter(({ result }) => result.kind === kind))
+      .find((some) => some.length > 0);
+    const [first] = worst ?? [];
+    if (first === undefined || worst === undefined) return cannotSee("the validator has no node");
+    if (all.length === 1) return first.result;
+    const reason = worst.map(({ name, result }) => `${name}: ${result.reason}`).join("; ");
+    const badness = Math.max(...worst.map(({ result }) => result.badness ?? 0));
+    return first.result.kind === "active" ? active(reason, badness) : { kind: first.result.kind, reason };
+  };
 }
 
 /** An oracle call older than this no longer shows how the sidecar responds. Spans several blocks and at least three polls. */
-const CALLS_MS = 30_000;
+export const CALLS_MS = 30_000;
 
-/** How the node's latest oracle calls ended. "unknown" means no recent call. */
-export type CallResult = "good" | "bad" | "unknown";
-
-/** Returns how the node's latest calls ended. If one poll saw both results, returns "bad", since a failure can raise an alert. */
-export function latestCalls({ history: { lastGoodMs = 0, lastBadMs = 0 }, atMs }: NodeInput): CallResult {
+/**
+ * Returns how the node's latest calls ended; "unknown" means no recent call. If one poll saw both results, returns "bad", since a
+ * failure can raise an alert.
+ */
+export function latestCalls({
+  history: { lastGoodMs = 0, lastBadMs = 0 },
+  atMs,
+}: NodeInput): "good" | "bad" | "unknown" {
   const latestMs = Math.max(lastGoodMs, lastBadMs);
   if (latestMs === 0 || atMs - latestMs > CALLS_MS) return "unknown";
   return lastBadMs >= lastGoodMs ? "bad" : "good";
-}
-
-/** Returns an active or clear result with the given reason. */
-export function resultOf(isActive: boolean, reason: string, badness?: number): ConditionResult {
-  return isActive ? active(reason, badness) : clear(reason);
 }
 
 /** Formats a duration, rounded to seconds: "12 s", "20 min". */
@@ -72,24 +76,18 @@ function blockAge(progress: Progress, height: bigint | undefined, atMs: number):
 }
 
 /** Returns how long ago a node last showed a new block; undefined if it shows no height. */
-export function nodeBlockAge(
-  node: NodeObservation,
-  { progress }: NodeHistory,
-  atMs: number,
-): BlockAge | undefined {
-  return blockAge(progress, node.metrics.state === "up" ? node.metrics.value.height : undefined, atMs);
+export function nodeBlockAge({ node, history, atMs }: NodeInput): BlockAge | undefined {
+  return blockAge(history.progress, valueOf(node.metrics)?.height, atMs);
 }
 
 /** Returns the time without a new block for each source that shows a height. */
-export function blockAges({
-  observation: { nodes, chain, atMs },
-  history,
-}: ConditionInput): readonly BlockAge[] {
-  const { head } = chain;
-  return [
-    ...nodes.map((node) => nodeBlockAge(node, history.nodes.get(node.name) ?? UNSEEN, atMs)),
-    blockAge(history.chain, head.state === "up" ? head.value.height : undefined, atMs),
-  ].filter((age) => age !== undefined);
+export function blockAges(poll: ConditionInput): readonly BlockAge[] {
+  const { chain, atMs } = poll.observation;
+  const all = [
+    ...nodeInputs(poll).map(nodeBlockAge),
+    blockAge(poll.history.chain, valueOf(chain.head)?.height, atMs),
+  ];
+  return all.filter((age) => age !== undefined);
 }
 
 /** Returns true if any source has recently shown a new block. */

@@ -1,24 +1,23 @@
+import { DEC18_ONE } from "../../platform/base/decimal.ts";
 import { HOUR_MS } from "../../platform/base/time.ts";
 import { counted, formatCount } from "../../platform/base/text.ts";
 import { badShare } from "../ledger/block-counts.ts";
 import { monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
 import type { Assessment, BurnWindow, Headroom } from "../policy/assessment.ts";
-import { formatPercent, timeToLossMs } from "../policy/reward-tier.ts";
+import { type Boundary, formatPercent, timeToLossMs } from "../policy/reward-tier.ts";
 import { active, cannotSee, clear, type ConditionResult, type ConditionInput } from "./condition.ts";
 
-/** A boundary between reward tiers. */
-export type Boundary = Headroom["boundary"];
+const NOT_COUNTED = cannotSee("no block of this month has been counted yet");
 
-const ONE = 10n ** 18n;
-
+/** If `evaluate` returns undefined, the condition is clear, and the reason is the remaining headroom. */
 function evaluateHeadroom(
   assessment: Assessment | undefined,
   boundary: Boundary,
-  evaluate: (headroom: Headroom) => ConditionResult | undefined,
+  evaluate: (headroom: Headroom, assessment: Assessment) => ConditionResult | undefined,
 ): ConditionResult {
   const headroom = assessment?.headroom.find((one) => one.boundary === boundary);
-  if (headroom === undefined) return cannotSee("no block of this month has been counted yet");
-  return evaluate(headroom) ?? clear(headroomText(headroom));
+  if (assessment === undefined || headroom === undefined) return NOT_COUNTED;
+  return evaluate(headroom, assessment) ?? clear(headroomText(headroom));
 }
 
 /** Relative error in the number of blocks expected until the end of the month. */
@@ -26,9 +25,9 @@ const BLOCKS_ERROR = 0.01;
 
 /** Evaluates whether a month is lost. It is certain only if the loss exceeds the error in the expected number of blocks. */
 export function evaluateLost(assessment: Assessment | undefined, boundary: Boundary): ConditionResult {
-  return evaluateHeadroom(assessment, boundary, (headroom) => {
+  return evaluateHeadroom(assessment, boundary, (headroom, month) => {
     if (headroom.state !== "lost") return undefined;
-    return isCertain(headroom, assessment)
+    return isCertain(headroom, month)
       ? active(headroomText(headroom))
       : cannotSee(
           `${headroomText(headroom)}, which is within the margin of error for the expected number of blocks`,
@@ -36,8 +35,8 @@ export function evaluateLost(assessment: Assessment | undefined, boundary: Bound
   });
 }
 
-function isCertain({ misses, boundary }: Headroom, assessment: Assessment | undefined): boolean {
-  const remaining = Number(assessment?.remainingBlocks ?? 0n);
+function isCertain({ misses, boundary }: Headroom, assessment: Assessment): boolean {
+  const remaining = Number(assessment.remainingBlocks ?? 0n);
   // The expected number of blocks is rounded, which alone can be one miss.
   const margin =
     remaining === 0 ? 0 : Math.max(1, remaining * allowedShare(assessment, boundary) * BLOCKS_ERROR);
@@ -45,15 +44,14 @@ function isCertain({ misses, boundary }: Headroom, assessment: Assessment | unde
 }
 
 /** Returns the share of bad blocks that a boundary allows. */
-function allowedShare(assessment: Assessment | undefined, boundary: Boundary): number {
-  const least = assessment?.policy.least[boundary] ?? 0n;
-  return Number(ONE - least) / Number(ONE);
+function allowedShare({ policy }: Assessment, boundary: Boundary): number {
+  return Number(DEC18_ONE - policy.least[boundary]) / Number(DEC18_ONE);
 }
 
 function headroomText({ state, misses, outageMs }: Headroom): string {
   if (state === "lost") return `the month is ${counted(Number(-misses), "block")} below the boundary`;
   if (state === "clinched") return "the month stays above the boundary whatever happens";
-  const time = outageMs === undefined ? "" : `, ${(outageMs / HOUR_MS).toFixed(1)} h of a total outage`;
+  const time = outageMs === undefined ? "" : `, ${hoursText(outageMs)} of a total outage`;
   return `${formatCount(misses)} more missed blocks are allowed${time}`;
 }
 
@@ -64,16 +62,12 @@ export function evaluateRate(
   minBlocks: number,
 ): ConditionResult {
   const { rate, tier } = assessment ?? {};
-  if (rate === undefined || tier === undefined)
-    return cannotSee("no block of this month has been counted yet");
+  if (rate === undefined || tier === undefined) return NOT_COUNTED;
   const reason = `the month's rate is ${formatPercent(rate)} %`;
   const isLow = boundary === "full" ? tier !== "full" : tier === "none";
   if (isLow && rate.total < BigInt(minBlocks)) return cannotSee(`${reason}, from only ${rate.total} blocks`);
   return isLow ? active(reason, 100 - Number(formatPercent(rate))) : clear(reason);
 }
-
-/** Thresholds of {@link evaluateRisk}. */
-type RiskLimit = "lost_within" | "min_headroom" | "min_blocks";
 
 /**
  * Evaluates whether the ongoing loss will soon cross the boundary: at the rate over six hours and three days within
@@ -83,16 +77,16 @@ type RiskLimit = "lost_within" | "min_headroom" | "min_blocks";
 export function evaluateRisk(
   { assessment, recent }: ConditionInput,
   boundary: Boundary,
-  limit: (key: RiskLimit) => number,
+  limit: (key: "lost_within" | "min_headroom" | "min_blocks") => number,
 ): ConditionResult {
-  return evaluateHeadroom(assessment, boundary, (headroom) => {
-    const { rate, remainingBlocks: remaining = 0n, blockTimeMs } = assessment ?? {};
+  return evaluateHeadroom(assessment, boundary, (headroom, month) => {
+    const { rate, remainingBlocks: remaining = 0n, blockTimeMs } = month;
     const { state, misses, lostInMs } = headroom;
     if (rate === undefined || rate.total < BigInt(limit("min_blocks")))
       return cannotSee("the month has too few blocks");
     if (state !== "open" || blockTimeMs === undefined) return undefined;
     const shareOf = (window: BurnWindow): number =>
-      (headroom.burnRates[window] ?? 0) * allowedShare(assessment, boundary);
+      (headroom.burnRates[window] ?? 0) * allowedShare(month, boundary);
     const now = badShare(recent["5m"]) ?? 0;
     const acuteMs = timeToLossMs({ misses, remaining }, Math.min(shareOf("1h"), now), blockTimeMs);
     if (acuteMs !== undefined && acuteMs < limit("min_headroom")) return active(riskText(acuteMs, headroom));
@@ -123,14 +117,14 @@ export function evaluateLittleLeft(
   boundary: Boundary,
   limit: (key: "min_headroom" | "min_blocks") => number,
 ): ConditionResult {
-  return evaluateHeadroom(assessment, boundary, (headroom) => {
-    const { rate } = assessment ?? {};
+  return evaluateHeadroom(assessment, boundary, (headroom, month) => {
+    const { rate } = month;
     const { state, outageMs } = headroom;
     if (rate === undefined || rate.total < BigInt(limit("min_blocks")))
       return cannotSee("the month has too few blocks");
     // With one block too many, nobody knows yet whether it is lost: the next block can change it.
-    if (state === "lost") return isCertain(headroom, assessment) ? undefined : active(headroomText(headroom));
-    const isLittle = outageMs !== undefined && outageMs < limit("min_headroom") * knownShare(assessment);
+    if (state === "lost") return isCertain(headroom, month) ? undefined : active(headroomText(headroom));
+    const isLittle = outageMs !== undefined && outageMs < limit("min_headroom") * knownShare(month);
     return state === "open" && isLittle ? active(headroomText(headroom)) : undefined;
   });
 }
@@ -139,10 +133,8 @@ export function evaluateLittleLeft(
  * Returns the share of the month whose blocks are counted or still to come. If watching began late in a month, only part of its
  * misses and of its allowance are known, so a smaller headroom is normal.
  */
-function knownShare(assessment: Assessment | undefined): number {
-  const { month, rate, remainingBlocks, blockTimeMs } = assessment ?? {};
-  if (month === undefined || rate === undefined || remainingBlocks === undefined || blockTimeMs === undefined)
-    return 1;
+function knownShare({ month, rate, remainingBlocks, blockTimeMs }: Assessment): number {
+  if (rate === undefined || remainingBlocks === undefined || blockTimeMs === undefined) return 1;
   const startMs = monthStartMs(month);
   const knownMs = Number(rate.total + remainingBlocks) * blockTimeMs;
   return Math.min(1, knownMs / (nextMonthMs(startMs) - startMs));
@@ -156,7 +148,7 @@ export function evaluateBurn(
   boundary: Boundary,
   factors: readonly (readonly [BurnWindow, number])[],
 ): ConditionResult {
-  return evaluateHeadroom(assessment, boundary, ({ burnRates, state }) => {
+  return evaluateHeadroom(assessment, boundary, ({ burnRates, state }, month) => {
     // Nothing of this month is left to lose.
     if (state === "lost") return undefined;
     const burning = factors.flatMap(([window, factor]) => {
@@ -165,7 +157,7 @@ export function evaluateBurn(
     });
     const [first] = burning;
     if (first === undefined) return undefined;
-    const now = (badShare(recent["5m"]) ?? 0) / allowedShare(assessment, boundary);
+    const now = (badShare(recent["5m"]) ?? 0) / allowedShare(month, boundary);
     const reason = `the last ${WINDOW_WORDS[first.window]} burned the month's allowance ${first.rate.toFixed(1)} times too fast`;
     // Over the last minutes the loss has ended: the window still shows it, but nobody can do anything.
     return now >= Math.min(...burning.map(({ factor }) => factor))
@@ -194,17 +186,4 @@ export function evaluateSlowBurn(
       return cannotSee(`${reason}, which is close to the threshold`);
     return hours >= factor ? active(reason, days) : clear("the present loss is small enough for the month");
   });
-}
-
-/** Evaluates how many months are below the lower boundary. */
-export function evaluateRotation(assessment: Assessment | undefined): ConditionResult {
-  if (assessment === undefined) return cannotSee("no month has been counted yet");
-  const { rotation, tier, forecast } = assessment;
-  const months = rotation.months.join(", ");
-  if (rotation.state === "due") return active(`the validator was below the lower boundary in ${months}`);
-  if (rotation.state === "none") return clear("one bad month would not lead to rotation");
-  const endsBelow = (forecast?.tiers.middle ?? tier) === "none";
-  return endsBelow
-    ? active(`the validator was below the lower boundary in ${months}, and this month will be too`)
-    : clear(`the validator was below the lower boundary in ${months}, but this month will not be`);
 }

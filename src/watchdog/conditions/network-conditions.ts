@@ -1,19 +1,11 @@
-import {
-  type ChainObservation,
-  type NodeObservation,
-  type Observation,
-  type Seen,
-  nodeSeen,
-  votesSeen,
-} from "../sources/observation.ts";
-import { active, cannotSee, clear, type Condition, condition, type ConditionResult } from "./condition.ts";
-import { evaluateNodes, secondsText, resultOf } from "./evaluate-nodes.ts";
+import { nodeSeen, votesSeen } from "../sources/observation.ts";
+import type { ChainObservation, NodeObservation, Observation, Seen } from "../sources/observation.ts";
+import { active, cannotSee, clear, condition, threshold, valueOf } from "./condition.ts";
+import type { Condition, ConditionResult } from "./condition.ts";
+import { eachNode, secondsText } from "./evaluate-nodes.ts";
 import type { PollHistory } from "./poll-history.ts";
 import { withUpgrade } from "./upgrade-conditions.ts";
 import { NOT_CONFIGURED } from "../sources/page-reader.ts";
-
-const CANNOT_SEE =
-  "The watchdog cannot read this source and does not know what it would show. Once the source is back, the watchdog counts the blocks from the gap.";
 
 const PROBES_NOT_STORED = { notStored: "probe results" };
 
@@ -32,7 +24,15 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
       "Set [grpc] enable = true in the node's app.toml, check the address and the firewall, and restart the node.",
     for: "2m",
     past: PROBES_NOT_STORED,
-    evaluate: (input) => evaluateNodes(input, ({ node }) => evaluateGrpc(node)),
+    evaluate: eachNode(({ node: { grpc, metrics } }) => {
+      if (grpc.state === "not-configured") return cannotSee("no gRPC address is configured");
+      if (grpc.state !== "error") return clear("the gRPC port accepts connections");
+      const { text } = grpc.failure;
+      // When the node's page cannot be read either, its machine or the network may be down.
+      return metrics.state === "up"
+        ? active(`the node's gRPC port accepts no connections: ${text}`)
+        : cannotSee(`${text}; the node's page cannot be read either`);
+    }),
   }),
   condition({
     name: "egress-closed",
@@ -50,7 +50,14 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
     // Not the graver alerts about prices: a ticket must not keep a page from going out.
     inhibits: ["empty-prices-counted"],
     past: PROBES_NOT_STORED,
-    evaluate: (input) => evaluateNodes(input, ({ node }) => evaluateEgress(node)),
+    evaluate: eachNode(({ node: { egress } }) => {
+      const probes = [...egress].filter(([, { state }]) => state !== "not-configured");
+      if (probes.length === 0) return cannotSee("no target is configured");
+      const closed = probes.filter(([, { state }]) => state === "error").map(([target]) => target);
+      return closed.length === probes.length
+        ? active(`this machine has no connection to ${closed.join(", ")}`)
+        : clear("outbound connections work");
+    }),
   }),
   condition({
     name: "clock-skew",
@@ -65,12 +72,9 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
     action: "Check the time service on both machines.",
     for: "2m",
     resolveFor: "2m",
-    thresholds: {
-      max_skew: { unit: "duration", initial: 2000, description: "clock difference" },
-    },
+    thresholds: { max_skew: threshold("duration", 2000, "clock difference") },
     past: { notStored: "clocks" },
-    evaluate: (input, limit) =>
-      evaluateNodes(input, ({ node }) => evaluateClock(node.metrics, limit("max_skew"))),
+    evaluate: eachNode(({ node }, limit) => evaluateClock(node.metrics, limit("max_skew"))),
   }),
   condition({
     name: "cannot-see-votes",
@@ -147,7 +151,8 @@ function cannotSeeSource({ source, page, action, evaluate }: SourceTexts): Condi
     title: `Cannot see: ${page}`,
     end: `the ${page} can be read`,
     when: `the ${page} cannot be read`,
-    description: CANNOT_SEE,
+    description:
+      "The watchdog cannot read this source and does not know what it would show. Once the source is back, the watchdog counts the blocks from the gap.",
     impact:
       "Unknown from this source alone: the other conditions and the count show whether blocks are lost.",
     action,
@@ -164,26 +169,6 @@ function cannotSeeSource({ source, page, action, evaluate }: SourceTexts): Condi
   });
 }
 
-function evaluateGrpc({ metrics, grpc }: NodeObservation): ConditionResult {
-  if (grpc.state === "not-configured") return cannotSee("no gRPC address is configured");
-  if (grpc.state !== "error") return clear("the gRPC port accepts connections");
-  // When the node's page cannot be read either, its machine or the network may be down.
-  if (metrics.state !== "up") return cannotSee(`${grpc.failure.text}; the node's page cannot be read either`);
-  return active(`the node's gRPC port accepts no connections: ${grpc.failure.text}`);
-}
-
-function evaluateEgress({ egress }: NodeObservation): ConditionResult {
-  const probes = [...egress].filter(([, { state }]) => state !== "not-configured");
-  if (probes.length === 0) return cannotSee("no target is configured");
-  const closed = probes.filter(([, { state }]) => state === "error").map(([target]) => target);
-  return resultOf(
-    closed.length === probes.length,
-    closed.length === probes.length
-      ? `this machine has no connection to ${closed.join(", ")}`
-      : "outbound connections work",
-  );
-}
-
 /** Compares the clocks. The header contains whole seconds, rounded down, and the response took time. */
 function evaluateClock(metrics: NodeObservation["metrics"], maxSkewMs: number): ConditionResult {
   const { clockMs, clockReadAtMs: atMs } = metrics.state === "up" ? metrics.value : {};
@@ -198,9 +183,7 @@ function evaluateClock(metrics: NodeObservation["metrics"], maxSkewMs: number): 
 
 function evaluateBlind({ nodes, chain }: Observation): ConditionResult {
   if (nodes.some((node) => votesSeen(node).state === "up")) return clear("a node's page can be read");
-  const [unseen] = nodes.flatMap(({ metrics }) =>
-    metrics.state === "up" ? (metrics.value.votesUnseen ?? []) : [],
-  );
+  const [unseen] = nodes.flatMap(({ metrics }) => valueOf(metrics)?.votesUnseen ?? []);
   if (unseen !== undefined) return active(unseen);
   if (chain.validator.state === "up") return clear("the validator's standing on the chain can be read");
   const texts = nodes.map(votesSeen).flatMap((seen) => (seen.state === "error" ? [seen.failure.text] : []));

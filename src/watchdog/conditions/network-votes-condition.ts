@@ -1,6 +1,5 @@
 import { standingOf } from "../policy/standing.ts";
-import type { SharedMisses } from "../sources/standing-views.ts";
-import { active, cannotSee, clear, type Condition, condition, type ConditionResult } from "./condition.ts";
+import { cannotSee, clear, type Condition, condition, resultOf, threshold } from "./condition.ts";
 import { LOSS_ALERTS } from "./consequences.ts";
 
 /** With only one other validator, half of the other validators would be a single machine. */
@@ -22,11 +21,7 @@ export const NETWORK_VOTES_CONDITIONS: readonly Condition[] = [
       "Ask in the validators' channel before you change anything. Restart your own sidecar only if others say that it helps.",
     for: "20s",
     thresholds: {
-      min_others: {
-        unit: "percent",
-        initial: 50,
-        description: "share of the other validators that also miss votes",
-      },
+      min_others: threshold("percent", 50, "share of the other validators that also miss votes"),
     },
     inhibits: [
       "sidecar-down",
@@ -41,16 +36,15 @@ export const NETWORK_VOTES_CONDITIONS: readonly Condition[] = [
       ...LOSS_ALERTS,
     ],
     past: { notStored: "votes of other validators" },
-    evaluate: ({ observation, assessment }, limit) =>
-      evaluateNetworkVotes(standingOf(observation, assessment?.blockTimeMs).votes, limit("min_others")),
+    evaluate: ({ observation, assessment }, limit) => {
+      const { votes } = standingOf(observation, assessment?.blockTimeMs);
+      if (votes === undefined) return cannotSee("the other validators' votes cannot be seen");
+      const { seen, missed, others, missing } = votes;
+      const own = `the validator missed ${missed} of its last ${seen} votes`;
+      if (missed * 2 < seen) return clear(own);
+      if (others < MIN_OTHERS) return clear("the set has fewer than two other validators");
+      const reason = `${missing} of the ${others} other validators miss votes too; ${own}`;
+      return resultOf(missing * 100 >= others * limit("min_others"), reason, missing);
+    },
   }),
 ];
-
-function evaluateNetworkVotes(shared: SharedMisses | undefined, minOthers: number): ConditionResult {
-  if (shared === undefined) return cannotSee("the other validators' votes cannot be seen");
-  const { seen, missed, others, missing } = shared;
-  if (missed * 2 < seen) return clear(`the validator missed ${missed} of its last ${seen} votes`);
-  if (others < MIN_OTHERS) return clear("the set has fewer than two other validators");
-  const reason = `${missing} of the ${others} other validators miss votes too; the validator missed ${missed} of its last ${seen} votes`;
-  return missing * 100 >= others * minOthers ? active(reason, missing) : clear(reason);
-}

@@ -1,21 +1,9 @@
 import type { Observation } from "../sources/observation.ts";
-import {
-  active,
-  cannotSee,
-  clear,
-  type Condition,
-  condition,
-  type ConditionResult,
-  type ConditionInput,
-} from "./condition.ts";
-import {
-  evaluateNodes,
-  type NodeInput,
-  secondsText,
-  blockAges,
-  isProducing,
-  nodeBlockAge,
-} from "./evaluate-nodes.ts";
+import { active, cannotSee, clear, condition, threshold, valueOf } from "./condition.ts";
+import type { Condition, ConditionResult } from "./condition.ts";
+import { blockAges, eachNode, isProducing, nodeBlockAge, secondsText } from "./evaluate-nodes.ts";
+import type { NodeInput } from "./evaluate-nodes.ts";
+import { ascending } from "../../platform/base/order.ts";
 import { haltText } from "../policy/upgrade-countdown.ts";
 import { VOTE_ALERTS } from "./consequences.ts";
 import { BLOCK_HEIGHT, HEIGHT, SECOND_HEIGHT, VALIDATOR, continued } from "./raw-metrics.ts";
@@ -36,9 +24,7 @@ export const NODE_CONDITIONS: readonly Condition[] = [
     action:
       "Check for an announcement of an upgrade or a halt. If other validators are making blocks, restart this node.",
     for: "1m",
-    thresholds: {
-      halt_after: { unit: "duration", initial: 60_000, description: "time without a block" },
-    },
+    thresholds: { halt_after: threshold("duration", 60_000, "time without a block") },
     inhibits: ["node-halted", "node-not-voting", "not-signing", "node-behind", ...VOTE_ALERTS],
     past: "halts",
     raw: {
@@ -46,7 +32,17 @@ export const NODE_CONDITIONS: readonly Condition[] = [
       value: "None of the validator's nodes has a new block.",
       example: { fires: [{ series: HEIGHT, from: 100 }], clears: [continued(HEIGHT, 60)] },
     },
-    evaluate: (input, limit) => evaluateChain(input, limit("halt_after")),
+    evaluate: (input, limit) => {
+      const all = blockAges(input);
+      const height = highest(input.observation);
+      const haltAfterMs = limit("halt_after");
+      if (isProducing(all, haltAfterMs)) return clear(`the chain is at height ${height}`);
+      const ms = Math.min(...all.map((age) => age.ms));
+      // Without a source, and after a start of the watchdog until the first new block.
+      if (all.length === 0 || ms <= haltAfterMs) return cannotSee("no new block has been seen yet");
+      const why = haltText(input.history.upgrade, height, "chain");
+      return active(`the chain has had no block for ${secondsText(ms)}, at height ${height}${why}`, ms);
+    },
   }),
   condition({
     name: "node-halted",
@@ -58,9 +54,7 @@ export const NODE_CONDITIONS: readonly Condition[] = [
     impact: "The validator neither signs nor votes: it misses every block, for both rates.",
     action: "Read the node's log, check its disk and peers, and restart it.",
     for: "30s",
-    thresholds: {
-      halt_after: { unit: "duration", initial: 60_000, description: "time without a block" },
-    },
+    thresholds: { halt_after: threshold("duration", 60_000, "time without a block") },
     inhibits: ["node-behind", "node-not-voting", "not-signing", ...VOTE_ALERTS],
     past: NODES_NOT_STORED,
     raw: {
@@ -75,8 +69,7 @@ export const NODE_CONDITIONS: readonly Condition[] = [
         clears: [continued(HEIGHT, 60)],
       },
     },
-    evaluate: (input, limit) =>
-      evaluateNodes(input, (node) => evaluateHalt(node, input, limit("halt_after"))),
+    evaluate: eachNode((input, limit) => evaluateHalt(input, limit("halt_after"))),
   }),
   condition({
     name: "node-behind",
@@ -89,9 +82,7 @@ export const NODE_CONDITIONS: readonly Condition[] = [
     impact: "The validator misses every block until the node has caught up, for both rates.",
     action: "Check the node's peers, disk and CPU. After a long downtime, use state sync.",
     for: "1m",
-    thresholds: {
-      max_blocks: { unit: "number", initial: 10, description: "blocks behind" },
-    },
+    thresholds: { max_blocks: threshold("number", 10, "blocks behind") },
     inhibits: ["node-not-voting", "not-signing", ...VOTE_ALERTS],
     past: NODES_NOT_STORED,
     raw: {
@@ -109,44 +100,29 @@ export const NODE_CONDITIONS: readonly Condition[] = [
         ],
       },
     },
-    evaluate: (input, limit) =>
-      evaluateNodes(input, (node) => evaluateBehind(node, input.observation, limit("max_blocks"))),
+    evaluate: eachNode((input, limit) => evaluateBehind(input, limit("max_blocks"))),
   }),
 ];
 
 /** Returns the height of the newest block that any source shows. */
 function highest({ nodes, chain }: Observation): bigint | undefined {
-  const heights = [
-    ...nodes.map(({ metrics }) => (metrics.state === "up" ? metrics.value.height : undefined)),
-    chain.head.state === "up" ? chain.head.value.height : undefined,
-  ].filter((height) => height !== undefined);
-  return heights.length === 0 ? undefined : heights.reduce((a, b) => (a > b ? a : b));
+  const heights = [...nodes.map(({ metrics }) => valueOf(metrics)?.height), valueOf(chain.head)?.height];
+  return heights
+    .filter((height) => height !== undefined)
+    .toSorted(ascending)
+    .at(-1);
 }
 
-function evaluateChain(input: ConditionInput, haltAfterMs: number): ConditionResult {
-  const all = blockAges(input);
-  const height = highest(input.observation);
-  if (isProducing(all, haltAfterMs)) return clear(`the chain is at height ${height}`);
-  const ms = Math.min(...all.map((age) => age.ms));
-  // Without a source, and after a start of the watchdog until the first new block.
-  if (all.length === 0 || ms <= haltAfterMs) return cannotSee("no new block has been seen yet");
-  const why = haltText(input.history.upgrade, height, "chain");
-  return active(`the chain has had no block for ${secondsText(ms)}, at height ${height}${why}`, ms);
-}
-
-function evaluateHalt(
-  { node, history, atMs }: NodeInput,
-  input: ConditionInput,
-  haltAfterMs: number,
-): ConditionResult {
-  const age = nodeBlockAge(node, history, atMs);
+function evaluateHalt(input: NodeInput, haltAfterMs: number): ConditionResult {
+  const { height } = input.history.progress;
+  const age = nodeBlockAge(input);
   if (age === undefined) return cannotSee("the node's height cannot be read");
-  if (isProducing([age], haltAfterMs)) return clear(`the node is at height ${history.progress.height}`);
+  if (isProducing([age], haltAfterMs)) return clear(`the node is at height ${height}`);
   if (age.ms <= haltAfterMs) return cannotSee("no new block has been seen yet");
-  const why = haltText(input.history.upgrade, history.progress.height, "node");
-  const reason = `the node has had no new block for ${secondsText(age.ms)}, at height ${history.progress.height}${why}`;
+  const why = haltText(input.poll.history.upgrade, height, "node");
+  const reason = `the node has had no new block for ${secondsText(age.ms)}, at height ${height}${why}`;
   // Without another source with new blocks the chain itself may have halted, which is another condition.
-  return isProducing(blockAges(input), haltAfterMs)
+  return isProducing(blockAges(input.poll), haltAfterMs)
     ? active(reason, age.ms)
     : cannotSee(`${reason}; no other source shows a later block`);
 }
@@ -154,15 +130,9 @@ function evaluateHalt(
 /** A node that has shown no new block for this long has halted, or will soon be seen as halted, which is a separate condition. */
 const STILL_MS = 30_000;
 
-function evaluateBehind(
-  { node, history, atMs }: NodeInput,
-  observation: Observation,
-  maxBlocks: number,
-): ConditionResult {
-  const { metrics } = node;
-  const best = highest(observation);
-  if (metrics.state !== "up") return cannotSee("the node's height cannot be read");
-  const { height, isSyncing } = metrics.value;
+function evaluateBehind(input: NodeInput, maxBlocks: number): ConditionResult {
+  const { height, isSyncing } = valueOf(input.node.metrics) ?? {};
+  const best = highest(input.poll.observation);
   if (height === undefined || best === undefined)
     return isSyncing === true
       ? active("the node is catching up")
@@ -171,7 +141,7 @@ function evaluateBehind(
   const reason = `the node is ${behind} blocks behind height ${best}`;
   if (isSyncing === true) return active(`the node is catching up, ${behind} blocks behind`, behind);
   if (behind <= maxBlocks) return clear(reason);
-  const age = nodeBlockAge(node, history, atMs);
+  const age = nodeBlockAge(input);
   return age !== undefined && age.ms > STILL_MS
     ? cannotSee(`${reason}, and has no new block`)
     : active(reason, behind);

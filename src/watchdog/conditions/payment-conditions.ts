@@ -2,15 +2,8 @@ import { formatRoundedDuration } from "../../platform/base/text.ts";
 import { monthOf, monthsBefore, monthStartMs } from "../../platform/base/month.ts";
 import { paymentText } from "../policy/payment-texts.ts";
 import type { Payment } from "../sources/payment-result.ts";
-import {
-  active,
-  cannotSee,
-  clear,
-  type Condition,
-  condition,
-  type ConditionInput,
-  type ConditionResult,
-} from "./condition.ts";
+import { active, cannotSee, clear, condition, threshold } from "./condition.ts";
+import type { Condition, ConditionInput, ConditionResult } from "./condition.ts";
 
 /** Conditions on payments for closed months. */
 export const PAYMENT_CONDITIONS: readonly Condition[] = [
@@ -29,11 +22,11 @@ export const PAYMENT_CONDITIONS: readonly Condition[] = [
     for: "0s",
     resolveFor: "1m",
     thresholds: {
-      after: {
-        unit: "duration",
-        initial: 21_600_000,
-        description: "how long after month end to wait before reporting a missing payment",
-      },
+      after: threshold(
+        "duration",
+        21_600_000,
+        "how long after month end to wait before reporting a missing payment",
+      ),
     },
     past: { notStored: "payment searches" },
     evaluate: (input, limit) => evaluatePayment(input, limit("after")),
@@ -52,14 +45,21 @@ export const PAYMENT_CONDITIONS: readonly Condition[] = [
     for: "0s",
     resolveFor: "1m",
     thresholds: {
-      max_difference: {
-        unit: "percent",
-        initial: 1,
-        description: "largest difference, as a share of the expected amount",
-      },
+      max_difference: threshold("percent", 1, "largest difference, as a share of the expected amount"),
     },
     past: { notStored: "payment searches" },
-    evaluate: (input, limit) => evaluateAmount(input, limit("max_difference")),
+    evaluate: (input, limit) => {
+      const payment = lastPayment(input);
+      if ("kind" in payment) return payment;
+      const { amount, expected, month } = payment;
+      if (amount === undefined || expected === undefined)
+        return cannotSee(`the payment for ${month} is not compared with an expected amount`);
+      const difference = amount.amount > expected ? amount.amount - expected : expected - amount.amount;
+      // In hundredths of a percent, as thresholds are.
+      return difference * 10_000n > expected * BigInt(Math.round(limit("max_difference") * 100))
+        ? active(asReason(paymentText(payment)))
+        : clear(`${month} was paid as expected`);
+    },
   }),
 ];
 
@@ -77,35 +77,20 @@ function lastPayment({ observation, payments }: ConditionInput): Payment | Condi
   );
 }
 
-function evaluateAmount(input: ConditionInput, maxPercent: number): ConditionResult {
-  const payment = lastPayment(input);
-  if ("kind" in payment) return payment;
-  const { amount, expected, month } = payment;
-  if (amount === undefined || expected === undefined)
-    return cannotSee(`the payment for ${month} is not compared with an expected amount`);
-  const difference = amount.amount > expected ? amount.amount - expected : expected - amount.amount;
-  // In hundredths of a percent, as thresholds are.
-  return difference * 10_000n > expected * BigInt(Math.round(maxPercent * 100))
-    ? active(asReason(paymentText(payment)))
-    : clear(`${month} was paid as expected`);
-}
-
 function evaluatePayment(input: ConditionInput, afterMs: number): ConditionResult {
-  const { atMs } = input.observation;
-  const month = monthOf(atMs);
-  const [before = ""] = monthsBefore(month, 1);
   const payment = lastPayment(input);
   if ("kind" in payment) return payment;
-  if (payment.outcome === "failed") return active(asReason(paymentText(payment)));
-  if (payment.outcome === "none-due") return clear(`the chain paid nobody for ${before}`);
-  if (payment.outcome === "paid") return clear(`${before} was paid at height ${payment.height}`);
-  const sinceMs = atMs - monthStartMs(month);
+  const { month, outcome, height } = payment;
+  if (outcome === "failed") return active(asReason(paymentText(payment)));
+  if (outcome === "none-due") return clear(`the chain paid nobody for ${month}`);
+  if (outcome === "paid") return clear(`${month} was paid at height ${height}`);
+  const { atMs } = input.observation;
+  const sinceMs = atMs - monthStartMs(monthOf(atMs));
+  if (sinceMs < afterMs) return cannotSee(`the payment for ${month} has not been found yet`);
   const note = payment.note === undefined ? "" : `; ${payment.note}`;
-  return sinceMs >= afterMs
-    ? active(
-        `no payment for ${before} in the blocks up to ${payment.height}, ${formatRoundedDuration(sinceMs)} after the end of the month${note}`,
-      )
-    : cannotSee(`the payment for ${before} has not been found yet`);
+  return active(
+    `no payment for ${month} in the blocks up to ${height}, ${formatRoundedDuration(sinceMs)} after the end of the month${note}`,
+  );
 }
 
 /** Formats a text as a reason, which ends a sentence. */

@@ -55,7 +55,7 @@ export interface NodeHistory {
   readonly latency?: LatencyHistory;
   /** The last value of the sidecar's timestamp; 0 if the sidecar has not ticked. */
   readonly tick?: Tick;
-  readonly webSockets: ReadonlyMap<string, WebSocketHistory>;
+  readonly webSockets: WebSockets;
   /** Prices from the last minute for pairs whose on-chain price is read, oldest first. */
   readonly recentPrices?: readonly RecentPrices[];
 }
@@ -69,7 +69,9 @@ interface Tick {
   readonly hasChanged: boolean;
 }
 
-/** One WebSocket provider. */
+/** WebSocket providers by name. */
+type WebSockets = ReadonlyMap<string, WebSocketHistory>;
+
 export interface WebSocketHistory {
   readonly reads: bigint;
   /** When the provider was first shown. */
@@ -139,7 +141,6 @@ const LOST = {
   },
 } as const;
 
-/** Time of a poll. */
 interface PollTime {
   readonly atMs: number;
   readonly gapMs: number;
@@ -197,22 +198,14 @@ function advanceHeight(before: Progress, height: bigint, atMs: number): Progress
   return height > before.height ? { ...before, height, advancedAtMs: atMs } : before;
 }
 
-function advanceTick(
-  before: NodeHistory["tick"],
-  prices: Seen<PricesPage>,
-  atMs: number,
-): NodeHistory["tick"] {
+function advanceTick(before: Tick | undefined, prices: Seen<PricesPage>, atMs: number): Tick | undefined {
   // Prices that were derived from metrics have no timestamp.
   if (prices.state !== "up" || prices.value.isDerived) return before;
   const value = prices.value.tickedAtMs ?? 0;
   return before?.value === value ? before : { value, sinceMs: atMs, hasChanged: before !== undefined };
 }
 
-function advanceWebSockets(
-  before: NodeHistory["webSockets"],
-  sidecar: Seen<SidecarPage>,
-  atMs: number,
-): NodeHistory["webSockets"] {
+function advanceWebSockets(before: WebSockets, sidecar: Seen<SidecarPage>, atMs: number): WebSockets {
   if (sidecar.state !== "up") return before;
   const providers = [...sidecar.value.providers].filter(([, { type }]) => type === "websockets");
   return new Map(

@@ -1,6 +1,6 @@
 import { counted } from "../../platform/base/text.ts";
-import { active, cannotSee, clear, type Condition, condition, type ConditionResult } from "./condition.ts";
-import { evaluateNodes, latestCalls, type NodeInput, secondsText, resultOf } from "./evaluate-nodes.ts";
+import { active, cannotSee, clear, type Condition, condition, threshold } from "./condition.ts";
+import { eachNode, latestCalls, secondsText } from "./evaluate-nodes.ts";
 import { NO_PRICE, TICKS, UPDATES, VALIDATOR, call, continued, pricedPairs } from "./raw-metrics.ts";
 import type { AlertCase } from "../../platform/monitoring/alerts/alert-spec.ts";
 
@@ -14,6 +14,8 @@ const NO_PRICES_IMPACT =
 const CONVERSION_PAIR = "USDT/USD";
 
 const PRICES_NOT_STORED = { notStored: "prices" };
+
+const UNREADABLE = cannotSee("the sidecar's prices cannot be read");
 
 /** The sidecar is running without any prices, and the node counts successes. */
 const empty: AlertCase = {
@@ -38,7 +40,13 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
     past: PRICES_NOT_STORED,
     others: "votes",
     raw: { expr: () => NO_PRICE, value: "The sidecar is running, but updates no prices.", example: empty },
-    evaluate: (input) => evaluateNodes(input, evaluateAllPrices),
+    evaluate: eachNode(({ node: { prices } }) => {
+      if (prices.state !== "up") return UNREADABLE;
+      const { length } = prices.value.pairs;
+      return length > 0
+        ? clear(`${counted(length, "pair has", "pairs have")} a price`)
+        : active("the sidecar responds without any price");
+    }),
   }),
   condition({
     name: "major-pairs-missing",
@@ -66,7 +74,18 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
         clears: [continued(UPDATES("ntrn/usd"), 240)],
       },
     },
-    evaluate: (input) => evaluateNodes(input, (node) => evaluateMajorPairs(node, input.majorPairs)),
+    evaluate: eachNode(({ node: { prices }, poll: { majorPairs } }) => {
+      if (prices.state !== "up") return UNREADABLE;
+      const priced = new Set(prices.value.pairs);
+      // All missing is another condition, which mutes this one.
+      const missing = majorPairs.filter((pair) => !priced.has(pair));
+      if (missing.length === 0)
+        return clear(`${counted(majorPairs.length, "major pair has", "major pairs have")} a price`);
+      const root = priced.has(CONVERSION_PAIR)
+        ? ""
+        : `; ${CONVERSION_PAIR}, through which most markets are converted, is missing too`;
+      return active(`the sidecar has no price for ${missing.join(", ")}${root}`, missing.length);
+    }),
   }),
   condition({
     name: "empty-prices-counted",
@@ -88,7 +107,16 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
       value: "The sidecar updates no prices, but the node counts successes.",
       example: empty,
     },
-    evaluate: (input) => evaluateNodes(input, evaluateEmptyPrices),
+    evaluate: eachNode((input) => {
+      const { prices } = input.node;
+      if (prices.state !== "up") return UNREADABLE;
+      if (prices.value.pairs.length > 0) return clear("the sidecar responds with prices");
+      const calls = latestCalls(input);
+      if (calls === "unknown") return cannotSee("the node has made no oracle call recently");
+      return calls === "good"
+        ? active("the sidecar responds without any price, but the node counts it as a success")
+        : clear("the node's calls fail");
+    }),
   }),
   condition({
     name: "stale-price-timestamp",
@@ -101,9 +129,7 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
     impact: "No block is lost while there are prices, but the validator votes with outdated ones.",
     action: "Restart the price sidecar.",
     for: "30s",
-    thresholds: {
-      max_age: { unit: "duration", initial: 10_000, description: "age of the timestamp" },
-    },
+    thresholds: { max_age: threshold("duration", 10_000, "age of the timestamp") },
     inhibits: [
       "all-prices-missing",
       "major-pairs-missing",
@@ -118,56 +144,17 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
       value: "The sidecar's price loop has not run for a minute.",
       example: { fires: [{ series: TICKS, from: 100 }], clears: [continued(TICKS, 240)] },
     },
-    evaluate: (input, limit) => evaluateNodes(input, (node) => evaluateTimestamp(node, limit("max_age"))),
+    evaluate: eachNode(({ node: { prices }, history: { tick }, atMs }, limit) => {
+      if (prices.state !== "up" || tick === undefined) return UNREADABLE;
+      // The age is the time since the last change that was seen, not the difference of two clocks.
+      const ageMs = atMs - tick.sinceMs;
+      if (ageMs <= limit("max_age"))
+        return tick.hasChanged
+          ? clear("the sidecar's timestamp changes")
+          : cannotSee("the sidecar's timestamp has been read only once");
+      const what =
+        tick.value === 0 ? "the sidecar has had no update" : "the sidecar's timestamp has not changed";
+      return active(`${what} for ${secondsText(ageMs)}`, ageMs);
+    }),
   }),
 ];
-
-function evaluateAllPrices({ node: { prices } }: NodeInput): ConditionResult {
-  if (prices.state !== "up") return cannotSee("the sidecar's prices cannot be read");
-  const { length } = prices.value.pairs;
-  return length > 0
-    ? clear(`${counted(length, "pair has", "pairs have")} a price`)
-    : active("the sidecar responds without any price");
-}
-
-function evaluateMajorPairs({ node: { prices } }: NodeInput, majorPairs: readonly string[]): ConditionResult {
-  if (prices.state !== "up") return cannotSee("the sidecar's prices cannot be read");
-  const priced = new Set(prices.value.pairs);
-  // All missing is another condition, which mutes this one.
-  const missing = majorPairs.filter((pair) => !priced.has(pair));
-  if (missing.length === 0)
-    return clear(`${counted(majorPairs.length, "major pair has", "major pairs have")} a price`);
-  const root = priced.has(CONVERSION_PAIR)
-    ? ""
-    : `; ${CONVERSION_PAIR}, through which most markets are converted, is missing too`;
-  return active(`the sidecar has no price for ${missing.join(", ")}${root}`, missing.length);
-}
-
-function evaluateEmptyPrices(input: NodeInput): ConditionResult {
-  const { prices } = input.node;
-  if (prices.state !== "up") return cannotSee("the sidecar's prices cannot be read");
-  if (prices.value.pairs.length > 0) return clear("the sidecar responds with prices");
-  const calls = latestCalls(input);
-  if (calls === "unknown") return cannotSee("the node has made no oracle call recently");
-  return resultOf(
-    calls === "good",
-    calls === "good"
-      ? "the sidecar responds without any price, but the node counts it as a success"
-      : "the node's calls fail",
-  );
-}
-
-function evaluateTimestamp(
-  { node: { prices }, history: { tick }, atMs }: NodeInput,
-  maxAgeMs: number,
-): ConditionResult {
-  if (prices.state !== "up" || tick === undefined) return cannotSee("the sidecar's prices cannot be read");
-  // The age is the time since the last change that was seen, not the difference of two clocks.
-  const ageMs = atMs - tick.sinceMs;
-  if (ageMs <= maxAgeMs)
-    return tick.hasChanged
-      ? clear("the sidecar's timestamp changes")
-      : cannotSee("the sidecar's timestamp has been read only once");
-  const what = tick.value === 0 ? "the sidecar has had no update" : "the sidecar's timestamp has not changed";
-  return active(`${what} for ${secondsText(ageMs)}`, ageMs);
-}

@@ -4,8 +4,6 @@ import type { Times } from "../../platform/monitoring/alerts/times.ts";
 /** How an alert based only on node and sidecar metrics, for installations without the watchdog, differs from its condition. */
 export interface RawRule {
   readonly expr: (times: Times) => string;
-  /** If absent, the condition's own value applies. */
-  readonly for?: string;
   /** The sentence with the current value, as a Prometheus template. */
   readonly value: string;
   readonly example: AlertCase;

@@ -1,50 +1,16 @@
 import { DAY_MS, HOUR_MS } from "../../platform/base/time.ts";
 import { ENOUGH_BLOCKS } from "../policy/reward-tier.ts";
 import { ANY, type BoundaryTexts, commonTexts, FULL, MIN_BLOCKS } from "./boundary-texts.ts";
-import { type Condition, condition } from "./condition.ts";
-import {
-  evaluateLittleLeft,
-  evaluateLost,
-  evaluateRate,
-  evaluateRisk,
-  evaluateRotation,
-} from "./evaluate-reward.ts";
-import {
-  badShare,
-  type BadShareWindow,
-  call,
-  failing,
-  MONTH_SECONDS_LEFT,
-  SUCCESSES,
-  succeeding,
-} from "./raw-metrics.ts";
+import { active, cannotSee, clear, type Condition, condition, threshold } from "./condition.ts";
+import { evaluateLittleLeft, evaluateLost, evaluateRate, evaluateRisk } from "./evaluate-reward.ts";
+import { badShare, call, failing, MONTH_SECONDS_LEFT, succeeding, SUCCESSES } from "./raw-metrics.ts";
+import type { BadShareWindow } from "./raw-metrics.ts";
 import type { AlertCase } from "../../platform/monitoring/alerts/alert-spec.ts";
 
-/** The end of a month in which calls have stopped: the loss remains. */
-const lost: AlertCase = {
-  fires: [call("Success", 0), { ...call("Failure", 0), jump: 1_000_000 }],
-  clears: [{ series: SUCCESSES, from: 1_000_000_000 }],
-  trueAfter: "7h",
-};
+/** Enough good calls to make up for any loss. */
+const recovered: AlertCase["clears"] = [{ series: SUCCESSES, from: 1_000_000_000 }];
 
-/** Calls fail long enough for the condition to hold, then succeed again. */
-const atRisk = (trueAfter: string): AlertCase => ({
-  fires: failing,
-  clears: succeeding,
-  trueAfter,
-  resolves: "8h",
-  onlyPromtool: "what remains depends on the day of the month",
-});
-
-/** A month at one call per second, with `misses` bad calls on its first day. */
-const littleLeft = (misses: number): AlertCase => ({
-  fires: [call("Success", 60), { ...call("Failure", 0), jump: misses }],
-  clears: [{ series: SUCCESSES, from: 1_000_000_000 }],
-  trueAfter: "7h",
-  onlyPromtool: "what remains depends on the day of the month",
-});
-
-const low: AlertCase = { fires: failing, clears: [{ series: SUCCESSES, from: 1_000_000_000 }] };
+const DEPENDS_ON_DAY = "what remains depends on the day of the month";
 
 const WEEK_SECONDS = 7 * 86_400;
 const HOURS_SECONDS = 4 * 3600;
@@ -83,7 +49,16 @@ export const REWARD_CONDITIONS: readonly Condition[] = [
     for: "10m",
     resolveFor: "1h",
     past: "counts",
-    evaluate: ({ assessment }) => evaluateRotation(assessment),
+    evaluate: ({ assessment }) => {
+      if (assessment === undefined) return cannotSee("no month has been counted yet");
+      const { rotation, tier, forecast } = assessment;
+      const below = `the validator was below the lower boundary in ${rotation.months.join(", ")}`;
+      if (rotation.state === "due") return active(below);
+      if (rotation.state === "none") return clear("one bad month would not lead to rotation");
+      return (forecast?.tiers.middle ?? tier) === "none"
+        ? active(`${below}, and this month will be too`)
+        : clear(`${below}, but this month will not be`);
+    },
   }),
 ];
 
@@ -112,11 +87,15 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
         own("slow-burn"),
         ...(severity === "warning" ? [own("at-risk"), own("fast-burn")] : lesser),
       ],
-      past: "counts",
       raw: {
         expr: () => `${left} < 0 and ${enough}`,
         value: "The month ends {{ $value | humanize }} calls below the boundary.",
-        example: lost,
+        // The end of a month in which calls have stopped: the loss remains.
+        example: {
+          fires: [call("Success", 0), { ...call("Failure", 0), jump: 1_000_000 }],
+          clears: recovered,
+          trueAfter: "7h",
+        },
       },
       evaluate: ({ assessment }) => evaluateLost(assessment, boundary),
     }),
@@ -133,11 +112,10 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
       resolveFor: "30m",
       thresholds: { min_blocks: MIN_BLOCKS },
       inhibits: lesser,
-      past: "counts",
       raw: {
         expr: () => `validator:oracle_month:success_ratio < ${least} and ${enough}`,
         value: "The month's rate is {{ $value | humanizePercentage }}.",
-        example: low,
+        example: { fires: failing, clears: recovered },
       },
       evaluate: ({ assessment }, limit) => evaluateRate(assessment, boundary, limit("min_blocks")),
     }),
@@ -151,27 +129,33 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
       for: "10m",
       resolveFor: "1h",
       thresholds: {
-        lost_within: {
-          unit: "duration",
-          initial: 7 * DAY_MS,
-          description: "time until the boundary is crossed if the loss continues",
-        },
-        min_headroom: {
-          unit: "duration",
-          initial: 4 * HOUR_MS,
-          description: "time until the boundary is crossed at the last hour's loss rate",
-        },
+        lost_within: threshold(
+          "duration",
+          7 * DAY_MS,
+          "time until the boundary is crossed if the loss continues",
+        ),
+        min_headroom: threshold(
+          "duration",
+          4 * HOUR_MS,
+          "time until the boundary is crossed at the last hour's loss rate",
+        ),
         min_blocks: MIN_BLOCKS,
       },
       inhibits: [own("rate-low"), own("headroom-low"), own("slow-burn"), ...lesser],
-      past: "counts",
       raw: {
         expr: () => {
           const isOpen = `${left} >= 0 and ${enough}`;
           return `((${crossedWithin(left, ["6h", "3d"], WEEK_SECONDS)}) or (${crossedWithin(left, ["1h", "5m"], HOURS_SECONDS)})) and ${isOpen}`;
         },
         value: "At the present loss, the boundary is crossed in {{ $value | humanizeDuration }}.",
-        example: atRisk(prefix === "any-reward" ? "20h" : "9h"),
+        // Calls fail long enough for the condition to hold, then succeed again.
+        example: {
+          fires: failing,
+          clears: succeeding,
+          trueAfter: prefix === "any-reward" ? "20h" : "9h",
+          resolves: "8h",
+          onlyPromtool: DEPENDS_ON_DAY,
+        },
       },
       evaluate: (input, limit) => evaluateRisk(input, boundary, limit),
     }),
@@ -186,20 +170,21 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
       for: "10m",
       resolveFor: "1h",
       thresholds: {
-        min_headroom: {
-          unit: "duration",
-          initial: 4 * HOUR_MS,
-          description: "total outage that would cross the boundary",
-        },
+        min_headroom: threshold("duration", 4 * HOUR_MS, "total outage that would cross the boundary"),
         min_blocks: MIN_BLOCKS,
       },
       inhibits: lesser,
-      past: "counts",
       raw: {
         expr: () =>
           `${left} / on (chain_id, validator) group_left () (validator:oracle_calls:rate6h > 0) < ${HOURS_SECONDS} and ${left} >= 0 and ${enough}`,
         value: "A total outage of {{ $value | humanizeDuration }} would cross the boundary.",
-        example: littleLeft(misses),
+        // A month at one call per second, with `misses` bad calls on its first day.
+        example: {
+          fires: [call("Success", 60), { ...call("Failure", 0), jump: misses }],
+          clears: recovered,
+          trueAfter: "7h",
+          onlyPromtool: DEPENDS_ON_DAY,
+        },
       },
       evaluate: ({ assessment }, limit) => evaluateLittleLeft(assessment, boundary, limit),
     }),

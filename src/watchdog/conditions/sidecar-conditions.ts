@@ -1,16 +1,10 @@
 import type { NodeObservation } from "../sources/observation.ts";
-import {
-  active,
-  cannotSee,
-  clear,
-  type Condition,
-  condition,
-  type ConditionResult,
-  type ConditionInput,
-} from "./condition.ts";
-import { evaluateNodes, latestCalls, type NodeInput, secondsText } from "./evaluate-nodes.ts";
+import { active, cannotSee, clear, condition, resultOf, threshold, valueOf } from "./condition.ts";
+import type { Condition, ConditionInput, ConditionResult } from "./condition.ts";
+import { CALLS_MS, eachNode, latestCalls, nodeInputs, secondsText } from "./evaluate-nodes.ts";
+import type { NodeInput } from "./evaluate-nodes.ts";
 import { LOSS_ALERTS } from "./consequences.ts";
-import { type LatencyHistory, UNSEEN, type WebSocketHistory } from "./poll-history.ts";
+import type { WebSocketHistory } from "./poll-history.ts";
 import {
   NO_PRICE,
   READS,
@@ -70,7 +64,7 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
         clears: succeeding,
       },
     },
-    evaluate: (input) => evaluateNodes(input, evaluateSidecarDown),
+    evaluate: eachNode(evaluateSidecarDown),
   }),
   condition({
     name: "sidecar-too-slow",
@@ -85,17 +79,28 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
       "On the sidecar's machine, find out what is slow: the processor, the disk, or the network to the node. Then restart the sidecar.",
     for: "1m",
     thresholds: {
-      client_timeout: {
-        unit: "duration",
-        initial: 2000,
-        description: "how long the node waits for a response; 1s for neutrond 9",
-      },
+      client_timeout: threshold(
+        "duration",
+        2000,
+        "how long the node waits for a response; 1s for neutrond 9",
+      ),
     },
     inhibits: ["oracle-calls-failing", "sidecar-slow", "websocket-providers-failing", ...LOSS_ALERTS],
     past: SIDECAR_NOT_STORED,
     others: "votes",
-    evaluate: (input, limit) =>
-      evaluateNodes(input, (node) => evaluateTooSlow(node, limit("client_timeout"))),
+    evaluate: eachNode((input, limit) => {
+      const { prices } = input.node;
+      if (prices.state !== "up" || prices.value.isDerived)
+        return cannotSee("the sidecar's prices cannot be timed");
+      const { durationMs } = prices;
+      const timeoutMs = limit("client_timeout");
+      const calls = latestCalls(input);
+      if (durationMs <= timeoutMs || calls === "good") return clear(durationReason(durationMs));
+      const reason = `${durationReason(durationMs)}, and the node waits ${timeoutMs / 1000} s`;
+      return calls === "bad"
+        ? active(reason, durationMs)
+        : cannotSee(`${reason}, but has made no call recently`);
+    }),
   }),
   condition({
     name: "oracle-calls-failing",
@@ -112,13 +117,9 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
     // As long as that of sidecar-down, which mutes it: the end of an outage must not notify as a second one.
     resolveFor: "30s",
     thresholds: {
-      none_for: { unit: "duration", initial: 90_000, description: "time without a successful call" },
-      min_failed: { unit: "percent", initial: 90, description: "share of failed calls in 5 minutes" },
-      min_blocks: {
-        unit: "number",
-        initial: 30,
-        description: "minimum number of blocks for the share to be meaningful",
-      },
+      none_for: threshold("duration", 90_000, "time without a successful call"),
+      min_failed: threshold("percent", 90, "share of failed calls in 5 minutes"),
+      min_blocks: threshold("number", 30, "minimum number of blocks for the share to be meaningful"),
     },
     inhibits: ["sidecar-slow", "websocket-providers-failing", ...LOSS_ALERTS],
     past: "counts",
@@ -144,9 +145,7 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
       "Run the sidecar on the node's machine, with enough CPU. You can raise client_timeout from 2s to 5s and restart the node. neutrond 9 ignores values above 1 s, and a longer timeout slows every block while the sidecar is down.",
     for: "5m",
     resolveFor: "5m",
-    thresholds: {
-      slow_after: { unit: "duration", initial: 500, description: "duration of one price response" },
-    },
+    thresholds: { slow_after: threshold("duration", 500, "duration of one price response") },
     past: SIDECAR_NOT_STORED,
     raw: {
       expr: (times) =>
@@ -164,7 +163,14 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
         ],
       },
     },
-    evaluate: (input, limit) => evaluateNodes(input, (node) => evaluateDuration(node, limit("slow_after"))),
+    evaluate: eachNode((input, limit) => {
+      const { prices } = input.node;
+      const slowAfterMs = limit("slow_after");
+      // Prices that were derived from metrics took the time of a query, not of the sidecar.
+      return prices.state !== "up" || prices.value.isDerived
+        ? evaluateLatency(input, slowAfterMs)
+        : resultOf(prices.durationMs > slowAfterMs, durationReason(prices.durationMs), prices.durationMs);
+    }),
   }),
   condition({
     name: "websocket-providers-failing",
@@ -180,9 +186,7 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
     action: "Check the network: DNS, firewall, outbound ports 443 and 8443. Then restart the sidecar.",
     for: "30m",
     resolveFor: "2m",
-    thresholds: {
-      max_rate: { unit: "percent", initial: 95, description: "the alert fires below this success rate" },
-    },
+    thresholds: { max_rate: threshold("percent", 95, "the alert fires below this success rate") },
     inhibits: LOSS_ALERTS,
     past: SIDECAR_NOT_STORED,
     raw: {
@@ -198,8 +202,7 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
         clears: [continued(READS, 60)],
       },
     },
-    evaluate: (input, limit) =>
-      evaluateNodes(input, (node) => evaluateWebSockets(node, input, limit("max_rate"))),
+    evaluate: eachNode((input, limit) => evaluateWebSockets(input, limit("max_rate"))),
   }),
 ];
 
@@ -228,16 +231,17 @@ const QUICK_MS = 1_000;
 const LEAST_FAILED = 10n;
 
 function evaluateCalls(
-  { observation: { nodes, atMs }, history, recent }: ConditionInput,
+  poll: ConditionInput,
   limit: (key: "none_for" | "min_failed" | "min_blocks") => number,
 ): ConditionResult {
-  const { good, bad } = recent["5m"];
-  const all = nodes.map((node) => ({ node, history: history.nodes.get(node.name) ?? UNSEEN, atMs }));
+  const { nodes, atMs } = poll.observation;
+  const { good, bad } = poll.recent["5m"];
+  const all = nodeInputs(poll);
   const latest = all.map(latestCalls);
   // One node's vote is enough. The last minutes still show the failures, but nobody can do anything any more.
   if (latest.includes("good")) return clear("the node's latest calls succeed");
   const noneMs = Math.min(
-    ...all.map((one) => atMs - Math.max(one.history.lastGoodMs ?? 0, one.history.seenSinceMs ?? atMs)),
+    ...all.map(({ history }) => atMs - Math.max(history.lastGoodMs ?? 0, history.seenSinceMs ?? atMs)),
   );
   const total = Number(good + bad);
   const percent = (Number(bad) * 100) / Math.max(1, total);
@@ -264,48 +268,19 @@ function slowText(nodes: readonly NodeObservation[]): string {
   return slow.length === 0 ? "" : `; ${durationReason(Math.max(...slow))}`;
 }
 
-function evaluateTooSlow(input: NodeInput, timeoutMs: number): ConditionResult {
-  const { prices } = input.node;
-  if (prices.state !== "up" || prices.value.isDerived)
-    return cannotSee("the sidecar's prices cannot be timed");
-  const { durationMs } = prices;
-  const calls = latestCalls(input);
-  if (durationMs <= timeoutMs || calls === "good") return clear(durationReason(durationMs));
-  const reason = `${durationReason(durationMs)}, and the node waits ${timeoutMs / 1000} s`;
-  return calls === "bad" ? active(reason, durationMs) : cannotSee(`${reason}, but has made no call recently`);
-}
-
-function evaluateDuration(
-  { node: { prices }, history, atMs }: NodeInput,
-  slowAfterMs: number,
-): ConditionResult {
-  // Prices that were derived from metrics took the time of a query, not of the sidecar.
-  if (prices.state !== "up" || prices.value.isDerived)
-    return evaluateLatency(history.latency, atMs, slowAfterMs);
-  const reason = durationReason(prices.durationMs);
-  return prices.durationMs > slowAfterMs ? active(reason, prices.durationMs) : clear(reason);
-}
-
 /** Describes a response time: "the price sidecar responds in 3.0 s". */
 function durationReason(durationMs: number): string {
   const text = durationMs < 1000 ? `${Math.round(durationMs)} ms` : `${(durationMs / 1000).toFixed(1)} s`;
   return `the price sidecar responds in ${text}`;
 }
 
-/** Calls older than this no longer show how the sidecar responds. */
-const RECENT_MS = 30_000;
-
 /**
  * Evaluates the call times measured by the node itself. Active if at least half of the latest calls took longer than
  * `slowAfterMs`. A histogram only counts calls up to its bounds, so the smallest bound not below `slowAfterMs` is decisive.
  */
-function evaluateLatency(
-  history: LatencyHistory | undefined,
-  atMs: number,
-  slowAfterMs: number,
-): ConditionResult {
-  const recent = history?.recent;
-  if (recent === undefined || atMs - recent.atMs > RECENT_MS)
+function evaluateLatency({ history, atMs }: NodeInput, slowAfterMs: number): ConditionResult {
+  const recent = history.latency?.recent;
+  if (recent === undefined || atMs - recent.atMs > CALLS_MS)
     return cannotSee("the sidecar's prices cannot be read, and the node has no recent call times");
   const bounds = [...recent.within.keys()].filter((bound) => bound >= slowAfterMs);
   if (bounds.length === 0)
@@ -313,17 +288,14 @@ function evaluateLatency(
   const bound = Math.min(...bounds);
   const slow = recent.calls - (recent.within.get(bound) ?? 0n);
   const reason = `${slow} of ${recent.calls} recent calls of the node took longer than ${bound} ms`;
-  return 2n * slow >= recent.calls ? active(reason) : clear(reason);
+  return resultOf(2n * slow >= recent.calls, reason);
 }
 
 /** A provider is considered failed after this long without a message. */
 const SILENT_MS = 60_000;
 
-function evaluateWebSockets(
-  { node: { sidecar, prices }, history, atMs }: NodeInput,
-  { recent }: ConditionInput,
-  maxRate: number,
-): ConditionResult {
+function evaluateWebSockets({ node, history, atMs, poll }: NodeInput, maxRate: number): ConditionResult {
+  const { sidecar, prices } = node;
   if (sidecar.state !== "up") return cannotSee("the sidecar's metrics cannot be read");
   const providers = [...history.webSockets];
   if (providers.length === 0) return cannotSee("the sidecar has no WebSocket provider");
@@ -335,14 +307,12 @@ function evaluateWebSockets(
   // A provider that was seen for a short time only may be about to send.
   if (providers.some(([, { sinceMs }]) => atMs - sinceMs <= SILENT_MS))
     return cannotSee("no message has been seen yet");
-  const { good, bad } = recent["30m"];
+  const { good, bad } = poll.recent["30m"];
   const total = Number(good + bad);
   const percent = total === 0 ? 100 : (Number(good) * 100) / total;
-  const hasPrices = prices.state !== "up" || prices.value.pairs.length > 0;
-  const rate = `${percent.toFixed(2)} % of calls succeeded in the last 30 minutes`;
   // Without any price the node counts successes, but the chain counts missed votes.
-  if (!hasPrices) return active(`${state}, and no pair has a price`);
+  if (valueOf(prices)?.pairs.length === 0) return active(`${state}, and no pair has a price`);
   return percent < maxRate
-    ? active(`${state}, and ${rate}`)
+    ? active(`${state}, and ${percent.toFixed(2)} % of calls succeeded in the last 30 minutes`)
     : clear(`${state}, but the node's calls succeed`);
 }

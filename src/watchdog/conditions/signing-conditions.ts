@@ -1,17 +1,10 @@
 import type { Observation } from "../sources/observation.ts";
-import {
-  active,
-  cannotSee,
-  clear,
-  type Condition,
-  condition,
-  type ConditionResult,
-  type ConditionInput,
-} from "./condition.ts";
+import { active, cannotSee, clear, condition, threshold, valueOf } from "./condition.ts";
+import type { Condition, ConditionInput, ConditionResult } from "./condition.ts";
 import { LOSS_ALERTS, VOTE_ALERTS } from "./consequences.ts";
 import { standingOf } from "../policy/standing.ts";
 import { allMissedText } from "../policy/standing-texts.ts";
-import { evaluateNodes, type NodeInput, secondsText, isProducing, nodeBlockAge } from "./evaluate-nodes.ts";
+import { eachNode, isProducing, type NodeInput, nodeBlockAge, secondsText } from "./evaluate-nodes.ts";
 import {
   BLOCK_HEIGHT,
   HEIGHT,
@@ -48,16 +41,15 @@ export const SIGNING_CONDITIONS: readonly Condition[] = [
       example: { fires: [{ series: POWER }], clears: [{ series: POWER, from: 10 }] },
     },
     evaluate: ({ observation: { chain } }) => {
-      if (chain.validator.state !== "up") return cannotSee("the validator set cannot be read");
-      const { isInSet, size } = chain.validator.value;
-      if (isInSet) return clear("the validator is in the set");
-      const { slashing } = chain;
-      const rotatedTo = slashing?.state === "up" ? slashing.value.rotatedTo : undefined;
+      const validator = valueOf(chain.validator);
+      if (validator === undefined) return cannotSee("the validator set cannot be read");
+      if (validator.isInSet) return clear("the validator is in the set");
+      const rotatedTo = valueOf(chain.slashing)?.rotatedTo;
       const key =
         rotatedTo === undefined
           ? ""
           : `; the validator's consensus key was changed to ${rotatedTo}: correct consensus_address`;
-      return active(`the validator is not in the set, which has ${size} others${key}`);
+      return active(`the validator is not in the set, which has ${validator.size} others${key}`);
     },
   }),
   condition({
@@ -72,9 +64,7 @@ export const SIGNING_CONDITIONS: readonly Condition[] = [
       "A block without the validator's signature has no oracle vote from the validator either, so the block is missed for both rates.",
     action: "Check the signer and its connection to the node. Never start a second signer with the same key.",
     for: "30s",
-    thresholds: {
-      max_blocks: { unit: "number", initial: 5, description: "blocks without a signature" },
-    },
+    thresholds: { max_blocks: threshold("number", 5, "blocks without a signature") },
     inhibits: [
       "node-not-voting",
       "cannot-see-node",
@@ -112,9 +102,7 @@ export const SIGNING_CONDITIONS: readonly Condition[] = [
     action:
       "Check [oracle] enabled in app.toml, and the node's log for extend_vote errors. Then restart the node.",
     for: "30s",
-    thresholds: {
-      stall_after: { unit: "duration", initial: 60_000, description: "time without an oracle call" },
-    },
+    thresholds: { stall_after: threshold("duration", 60_000, "time without an oracle call") },
     inhibits: LOSS_ALERTS,
     past: NODES_NOT_STORED,
     raw: {
@@ -134,18 +122,16 @@ export const SIGNING_CONDITIONS: readonly Condition[] = [
         clears: [continued(SUCCESSES, 60)],
       },
     },
-    evaluate: (input, limit) =>
-      evaluateNodes(input, (node) => evaluateVoting(node, input, limit("stall_after"))),
+    evaluate: eachNode((input, limit) => evaluateVoting(input, limit("stall_after"))),
   }),
 ];
 
 function evaluateSigning({ nodes, chain }: Observation, maxBlocks: number): ConditionResult {
-  const isInSet = chain.validator.state === "up" ? chain.validator.value.isInSet : undefined;
-  if (isInSet === false) return cannotSee("the validator is not in the set");
+  const validator = valueOf(chain.validator);
+  if (validator?.isInSet === false) return cannotSee("the validator is not in the set");
   const lags = nodes.flatMap(({ metrics }) => {
-    if (metrics.state !== "up") return [];
-    const { height, lastSignedHeight, votingPower } = metrics.value;
-    const signs = isInSet === true || (votingPower ?? 0n) > 0n;
+    const { height, lastSignedHeight, votingPower = 0n } = valueOf(metrics) ?? {};
+    const signs = validator !== undefined || votingPower > 0n;
     return height === undefined || lastSignedHeight === undefined || !signs
       ? []
       : [Number(height - lastSignedHeight)];
@@ -154,12 +140,13 @@ function evaluateSigning({ nodes, chain }: Observation, maxBlocks: number): Cond
   const lag = lags.length === 0 ? undefined : Math.min(...lags);
   if (lag !== undefined && lag > maxBlocks)
     return active(`the validator's last signature is ${lag} blocks old`, lag);
-  if (chain.validator.state === "up" && chain.validator.value.signedLatest === false)
+  if (validator?.signedLatest === false)
     return lag === undefined
       ? active("the latest commit lacks the validator's signature")
       : cannotSee("one commit lacks its signature");
-  if (lag === undefined && chain.validator.state !== "up") return cannotSee("signatures cannot be read");
-  return clear("the validator signs");
+  return lag === undefined && validator === undefined
+    ? cannotSee("signatures cannot be read")
+    : clear("the validator signs");
 }
 
 /** Appends to an active result when the validator will be jailed. */
@@ -171,22 +158,18 @@ function withJail(result: ConditionResult, input: ConditionInput): ConditionResu
     : { ...result, reason: `${result.reason}; jail ${allMissedText(window)} if this continues` };
 }
 
-function evaluateVoting(
-  { node, history, atMs }: NodeInput,
-  input: ConditionInput,
-  stallAfterMs: number,
-): ConditionResult {
-  const { metrics } = node;
-  if (metrics.state !== "up") return cannotSee("the node's page cannot be read");
-  const { votingPower, success, failure, isSyncing, votesUnseen } = metrics.value;
+function evaluateVoting(input: NodeInput, stallAfterMs: number): ConditionResult {
+  const { node, history, atMs, poll } = input;
+  const page = valueOf(node.metrics);
+  if (page === undefined) return cannotSee("the node's page cannot be read");
+  const { votingPower = 0n, success, failure, isSyncing, votesUnseen } = page;
   if (votesUnseen !== undefined) return cannotSee(votesUnseen);
-  const { validator } = input.observation.chain;
-  const isInSet = validator.state === "up" ? validator.value.isInSet : undefined;
+  const isInSet = valueOf(poll.observation.chain.validator)?.isInSet;
   if (isSyncing === true || isInSet === false) return cannotSee("the node is not taking part now");
   // A node without any call since its start, and not known to sign for the validator, may be a full node.
-  const votes = (votingPower ?? 0n) > 0n || success + failure > 0n;
+  const votes = votingPower > 0n || success + failure > 0n;
   if (!votes) return cannotSee("nothing shows that this node votes");
-  const blocks = nodeBlockAge(node, history, atMs);
+  const blocks = nodeBlockAge(input);
   if (blocks === undefined || !isProducing([blocks], stallAfterMs))
     return cannotSee("the node has no new block");
   const lastMs = Math.max(history.lastGoodMs ?? 0, history.lastBadMs ?? 0);

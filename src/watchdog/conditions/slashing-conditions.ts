@@ -1,15 +1,7 @@
-import type { Standing, WindowStanding } from "../policy/standing.ts";
-import { standingOf } from "../policy/standing.ts";
+import { type Standing, standingOf, type WindowStanding } from "../policy/standing.ts";
 import { allMissedText, presentText, releaseText, windowText } from "../policy/standing-texts.ts";
-import {
-  active,
-  cannotSee,
-  clear,
-  type Condition,
-  condition,
-  type ConditionInput,
-  type ConditionResult,
-} from "./condition.ts";
+import { active, cannotSee, clear, condition, threshold, valueOf } from "./condition.ts";
+import type { Condition, ConditionInput, ConditionResult } from "./condition.ts";
 import { VOTE_ALERTS } from "./consequences.ts";
 
 const TOMBSTONED = "the chain has tombstoned the validator's key, which can never sign again";
@@ -59,7 +51,24 @@ export const SLASHING_CONDITIONS: readonly Condition[] = [
     resolveFor: "1m",
     inhibits: OUT_ALERTS,
     past: WINDOWS_NOT_STORED,
-    evaluate: (input) => evaluateJailed(input),
+    evaluate: (input) => {
+      const { jail, windowNote } = standing(input);
+      switch (jail.state) {
+        case "active":
+          return clear("the validator is not jailed");
+        case "tombstoned":
+          return active(TOMBSTONED);
+        case "jailed": {
+          const { chain, atMs } = input.observation;
+          const nowMs = valueOf(chain.head)?.blockTimeMs ?? atMs;
+          return active(`the validator is jailed; ${releaseText(jail, nowMs)}`);
+        }
+        case "unknown":
+          return cannotSee(
+            windowNote ?? "it is not in the set; without operator_address, nobody knows whether it is jailed",
+          );
+      }
+    },
   }),
   condition({
     name: "jail-near",
@@ -76,25 +85,16 @@ export const SLASHING_CONDITIONS: readonly Condition[] = [
     for: "30s",
     resolveFor: "1m",
     thresholds: {
-      jailed_within: {
-        unit: "duration",
-        initial: 3_600_000,
-        description: "time until jail at the current rate",
-      },
-      min_used: {
-        unit: "percent",
-        initial: 90,
-        description: "share of the allowed misses already used, while the validator is missing blocks",
-      },
+      jailed_within: threshold("duration", 3_600_000, "time until jail at the current rate"),
+      min_used: threshold(
+        "percent",
+        90,
+        "share of the allowed misses already used, while the validator is missing blocks",
+      ),
     },
     inhibits: ["jail-risk"],
     past: WINDOWS_NOT_STORED,
-    evaluate: (input, limit) =>
-      evaluateWindow(input, {
-        withinMs: limit("jailed_within"),
-        minUsed: limit("min_used"),
-        needsMisses: true,
-      }),
+    evaluate: (input, limit) => evaluateWindow(input, limit, true),
   }),
   condition({
     name: "jail-risk",
@@ -112,20 +112,11 @@ export const SLASHING_CONDITIONS: readonly Condition[] = [
     for: "5m",
     resolveFor: "10m",
     thresholds: {
-      jailed_within: {
-        unit: "duration",
-        initial: 86_400_000,
-        description: "time until jail at the current rate",
-      },
-      min_used: { unit: "percent", initial: 50, description: "share of the allowed misses already used" },
+      jailed_within: threshold("duration", 86_400_000, "time until jail at the current rate"),
+      min_used: threshold("percent", 50, "share of the allowed misses already used"),
     },
     past: WINDOWS_NOT_STORED,
-    evaluate: (input, limit) =>
-      evaluateWindow(input, {
-        withinMs: limit("jailed_within"),
-        minUsed: limit("min_used"),
-        needsMisses: false,
-      }),
+    evaluate: (input, limit) => evaluateWindow(input, limit, false),
   }),
 ];
 
@@ -133,55 +124,30 @@ function standing({ observation, assessment }: ConditionInput): Standing {
   return standingOf(observation, assessment?.blockTimeMs);
 }
 
-function evaluateJailed(input: ConditionInput): ConditionResult {
-  const { jail, windowNote } = standing(input);
-  const { head } = input.observation.chain;
-  const nowMs = head.state === "up" ? head.value.blockTimeMs : input.observation.atMs;
-  switch (jail.state) {
-    case "active":
-      return clear("the validator is not jailed");
-    case "tombstoned":
-      return active(TOMBSTONED);
-    case "jailed":
-      return active(`the validator is jailed; ${releaseText(jail, nowMs)}`);
-    case "unknown":
-      return cannotSee(
-        windowNote ?? "it is not in the set; without operator_address, nobody knows whether it is jailed",
-      );
-  }
-}
-
-interface WindowLimits {
-  readonly withinMs: number;
-  /** Percent. */
-  readonly minUsed: number;
-  /** If true, a window used to `minUsed` is a reason only while it keeps filling up. */
-  readonly needsMisses: boolean;
-}
-
+/** If `needsMisses` is true, a window used to `min_used` is a reason only while it keeps filling up. */
 function evaluateWindow(
   input: ConditionInput,
-  { withinMs, minUsed, needsMisses }: WindowLimits,
+  limit: (key: "jailed_within" | "min_used") => number,
+  needsMisses: boolean,
 ): ConditionResult {
   const { window, windowNote } = standing(input);
-  const { validator } = input.observation.chain;
   if (window === undefined) return cannotSee(windowNote ?? "the signing window cannot be read");
-  if (validator.state === "up" && !validator.value.isInSet)
+  if (valueOf(input.observation.chain.validator)?.isInSet === false)
     return cannotSee("the validator is not in the set");
   if (window.ifAllMissed === undefined) return clear("the chain jails nobody for downtime");
-  const { kind } = window.atPresentRate;
-  const isFull = usedPercent(window) >= minUsed;
-  const isNear = window.presentMs !== undefined && window.presentMs <= withinMs;
-  if (isFull && !needsMisses) return active(windowReason(window), usedPercent(window));
-  if (isNear || (isFull && kind === "jail")) {
+  const { atPresentRate: rate, presentMs } = window;
+  const used = usedPercent(window);
+  const isFull = used >= limit("min_used");
+  const isNear = presentMs !== undefined && presentMs <= limit("jailed_within");
+  if (isFull && !needsMisses) return active(windowReason(window), used);
+  if (isNear || (isFull && rate.kind === "jail")) {
     // An outage that has just ended is still in the rate, and nobody can act on it any more. Single misses are in between.
-    const { atPresentRate: rate } = window;
     return rate.kind === "jail" && rate.growth.isOver === true
       ? cannotSee(`${windowReason(window)}, but no recent block was missed`)
-      : active(windowReason(window), usedPercent(window));
+      : active(windowReason(window), used);
   }
   // After a start of the watchdog, too few readings say how quickly the window fills.
-  if (kind === "unknown" || (kind === "jail" && window.presentMs === undefined))
+  if (rate.kind === "unknown" || (rate.kind === "jail" && presentMs === undefined))
     return cannotSee(`${windowText(window)}; the current rate of misses is not known yet`);
   return clear(windowText(window));
 }

@@ -1,63 +1,50 @@
 import type { NodeObservation } from "../sources/observation.ts";
 import { countdownText, haltText } from "../policy/upgrade-countdown.ts";
-import {
-  active,
-  cannotSee,
-  clear,
-  type Condition,
-  condition,
-  type ConditionInput,
-  type ConditionResult,
-} from "./condition.ts";
+import { cannotSee, clear, condition, resultOf, threshold } from "./condition.ts";
+import type { Condition, ConditionInput, ConditionResult } from "./condition.ts";
 import type { PollHistory } from "./poll-history.ts";
 
-const PLANS_NOT_STORED = { notStored: "planned upgrades" };
-
-const IMPACT =
-  "None before the upgrade height. A node without the new version stops there and misses every block that the others make from then on.";
+/** The settings and texts that both conditions share. */
+const common = {
+  end: "no upgrade is planned",
+  when: "the chain has planned an upgrade that is expected in less than `lead`",
+  impact:
+    "None before the upgrade height. A node without the new version stops there and misses every block that the others make from then on.",
+  for: "0s",
+  resolveFor: "1m",
+  past: { notStored: "planned upgrades" },
+  evaluate: evaluatePlan,
+} as const;
 
 /** Conditions on the chain's planned upgrades. */
 export const UPGRADE_CONDITIONS: readonly Condition[] = [
   condition({
+    ...common,
     name: "upgrade-planned",
     severity: "info",
     title: "Chain upgrade planned",
-    end: "no upgrade is planned",
-    when: "the chain has planned an upgrade that is expected in less than `lead`",
     description: "The chain has planned an upgrade: every node needs the new version at the upgrade height.",
-    impact: IMPACT,
     action: "Prepare the new version on every node, and plan who will be on duty when the height is reached.",
-    for: "0s",
-    resolveFor: "1m",
-    thresholds: {
-      lead: { unit: "duration", initial: 86_400_000, description: "expected time until the upgrade" },
-    },
-    past: PLANS_NOT_STORED,
-    evaluate: (input, limit) => evaluatePlan(input, limit("lead")),
+    thresholds: { lead: threshold("duration", 86_400_000, "expected time until the upgrade") },
   }),
   condition({
+    ...common,
     name: "upgrade-imminent",
     severity: "warning",
     title: "Chain upgrade is near",
-    end: "no upgrade is planned",
-    when: "the chain has planned an upgrade that is expected in less than `lead`",
     description:
       "The height of a planned upgrade will be reached soon, and every node will then need the new version.",
-    impact: IMPACT,
     action:
       "Check that the new version is in place on every node, and stay on duty until the validator signs again.",
-    for: "0s",
-    resolveFor: "1m",
-    thresholds: {
-      lead: { unit: "duration", initial: 3_600_000, description: "expected time until the upgrade" },
-    },
+    thresholds: { lead: threshold("duration", 3_600_000, "expected time until the upgrade") },
     inhibits: ["upgrade-planned"],
-    past: PLANS_NOT_STORED,
-    evaluate: (input, limit) => evaluatePlan(input, limit("lead")),
   }),
 ];
 
-function evaluatePlan({ observation, upgrade }: ConditionInput, leadMs: number): ConditionResult {
+function evaluatePlan(
+  { observation, upgrade }: ConditionInput,
+  limit: (key: "lead") => number,
+): ConditionResult {
   const { upgrade: seen = { state: "not-configured" } } = observation.chain;
   if (seen.state === "not-configured") return cannotSee("no chain is configured");
   if (seen.state === "absent") return clear("the chain has no upgrade module");
@@ -67,7 +54,7 @@ function evaluatePlan({ observation, upgrade }: ConditionInput, leadMs: number):
   const text = `upgrade ${countdownText(upgrade, observation.atMs)}`;
   if (upgrade.doneMs !== undefined || upgrade.remainingBlocks === 0n) return clear(text);
   if (upgrade.atMs === undefined) return cannotSee(text);
-  return upgrade.atMs.middle - observation.atMs <= leadMs ? active(text) : clear(text);
+  return resultOf(upgrade.atMs.middle - observation.atMs <= limit("lead"), text);
 }
 
 /** Appends to an active result that a node stopped at the block of a planned upgrade, as the old version does. */

@@ -1,5 +1,5 @@
 import { counted } from "../../platform/base/text.ts";
-import { active, cannotSee, clear, type Condition, condition } from "./condition.ts";
+import { active, cannotSee, clear, type Condition, condition, resultOf, threshold } from "./condition.ts";
 import { secondsText } from "./evaluate-nodes.ts";
 
 /** Name of the alert about lost notifications. If its own notification is lost, that loss is not counted again. */
@@ -23,9 +23,7 @@ export const WATCHDOG_CONDITIONS: readonly Condition[] = [
       "Give the machine more processor time or a faster disk, or divide the validators among several watchdogs.",
     for: "1m",
     resolveFor: "2m",
-    thresholds: {
-      max_late: { unit: "duration", initial: 2000, description: "how late a poll may begin" },
-    },
+    thresholds: { max_late: threshold("duration", 2000, "how late a poll may begin") },
     inhibits: [
       "cannot-see-votes",
       "cannot-see-node",
@@ -41,8 +39,7 @@ export const WATCHDOG_CONDITIONS: readonly Condition[] = [
     past: { notStored: "poll lateness" },
     evaluate: ({ lateMs }, limit) => {
       if (lateMs === undefined) return cannotSee("poll lateness was not measured");
-      const text = `the last poll began ${secondsText(lateMs)} late`;
-      return lateMs > limit("max_late") ? active(text, lateMs) : clear(text);
+      return resultOf(lateMs > limit("max_late"), `the last poll began ${secondsText(lateMs)} late`, lateMs);
     },
   }),
   condition({

@@ -218,7 +218,7 @@ export const RAW_GROUPS: readonly GroupSpec[] = [
             description: `{{ $labels.validator }} on {{ $labels.chain_id }}: ${raw.value} ${description}`,
             impact,
             expr: (times: Times) => endingWithCauses(condition, raw.expr(times), times),
-            for: raw.for ?? condition.for,
+            for: condition.for,
             cause: causeOf(name, CAUSES),
             inhibits,
             scope: ["chain_id", "validator"],

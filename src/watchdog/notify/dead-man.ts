@@ -8,7 +8,7 @@ import { type PostJson, postAccepted, safeText } from "./channels/transport.ts";
 export interface DeadManConfig {
   readonly url: Secret;
   /** URL requested instead of `url` while the watchdog is not doing its work. If absent, no request is sent during that time. */
-  readonly failureUrl?: Secret;
+  readonly failureUrl?: Secret | undefined;
   readonly intervalMs: number;
   readonly deadlineMs: number;
 }

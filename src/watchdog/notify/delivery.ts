@@ -163,7 +163,7 @@ interface Attempt {
   readonly reason: string;
   readonly isRejection: boolean;
   /** How long the receiver asked to wait. */
-  readonly retryAfterMs?: number;
+  readonly retryAfterMs?: number | undefined;
 }
 
 async function deliverOnce(
@@ -191,13 +191,8 @@ async function deliverOnce(
     if (outcome === "failed") logger.warn("notification not delivered, retrying", detail);
     else logger.error(outcome === "expired" ? "notification expired" : "notification rejected", detail);
     const facts = error instanceof ChannelError ? error.facts : undefined;
-    const wait = facts?.code === "refused" ? facts.retryAfterMs : undefined;
-    return {
-      outcome,
-      reason,
-      isRejection: facts?.code === "rejected",
-      ...(wait === undefined ? {} : { retryAfterMs: wait }),
-    };
+    const retryAfterMs = facts?.code === "refused" ? facts.retryAfterMs : undefined;
+    return { outcome, reason, isRejection: facts?.code === "rejected", retryAfterMs };
   }
 }
 
@@ -209,14 +204,11 @@ function outcomeOf(error: unknown, failures: number, ageMs: number): DeliveryOut
   return code === "rejected" && failures + 1 >= MAX_REJECTIONS ? "rejected" : "failed";
 }
 
-export interface PushDeps {
-  readonly clock: Clock;
-  readonly logger: Logger;
-  /** Returns the firing alerts that people have been notified of, and recently resolved alerts. */
+export interface PushDeps extends Pick<DeliveryDeps, "clock" | "logger" | "count"> {
+  /** Returns the alerts that people have been notified of, with their current reasons: firing and recently resolved ones. */
   readonly alerts: () => readonly CurrentAlert[];
   /** Resolves once an alert has changed. Rejects on abort. */
   readonly changed: (signal: AbortSignal) => Promise<void>;
-  readonly count: (channel: string, outcome: DeliveryOutcome) => void;
 }
 
 /**
@@ -233,7 +225,8 @@ export async function runPushes(
   while (!signal.aborted) {
     try {
       const alerts = deps.alerts().filter(({ event }) => isAtLeast(event.severity, channel.minSeverity));
-      const pushes = alerts.length === 0 ? [] : state.pushes(alerts, deps.clock.nowMs());
+      const requests = alerts.length === 0 ? [] : state.requests(alerts, deps.clock.nowMs());
+      const pushes = requests.map((request) => (inner: AbortSignal) => state.push(request, inner));
       await Promise.all(pushes.map((push) => pushOnce(channel, { push, size: alerts.length }, deps, signal)));
       await withTimeout(state.everyMs, deps.clock, signal, deps.changed);
     } catch (error) {

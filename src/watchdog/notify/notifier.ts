@@ -2,28 +2,20 @@ import { untilAborted, withDeadline } from "../../platform/base/abort.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import type { Service } from "../../platform/base/service.ts";
-import type { AlertEvent, CurrentAlert } from "../alerts/alert-event.ts";
-import { type ChannelConfig, createChannel } from "./channels/channel-kinds.ts";
+import type { AlertEvent } from "../alerts/alert-event.ts";
+import { createChannel } from "./channels/channel-kinds.ts";
 import type { Channel, StoredMoves } from "./channels/channel.ts";
 import { createPostJson, type PostJson, safeText } from "./channels/transport.ts";
 import { createSendMail, type SendMail } from "./channels/mail.ts";
-import { runDeadMan, type WorkState } from "./dead-man.ts";
-import { type DeliveryOutcome, type Outbox, runDelivery, runPushes } from "./delivery.ts";
+import { type DeadManConfig, runDeadMan, type WorkState } from "./dead-man.ts";
+import { runDelivery, runPushes } from "./delivery.ts";
+import type { DeliveryDeps, DeliveryOutcome, PushDeps } from "./delivery.ts";
 import { eventLinks, type LinkRoots } from "../alerts/event-links.ts";
 import type { NotifyConfig } from "./notify-config.ts";
 
-export interface NotifyDeps {
-  readonly clock: Clock;
-  readonly logger: Logger;
-  /** Returns a random number in [0, 1). */
-  readonly random: () => number;
-  readonly outbox: Outbox;
+export interface NotifyDeps extends Omit<DeliveryDeps & PushDeps, "count"> {
   /** If absent, the new ids of receivers that have moved are forgotten when the process ends. */
   readonly moves?: StoredMoves;
-  /** Returns the alerts that people have been notified of, with their current reasons. */
-  readonly alerts: () => readonly CurrentAlert[];
-  /** Resolves once an alert has changed. Rejects on abort. */
-  readonly changed: (signal: AbortSignal) => Promise<void>;
   readonly work: () => WorkState;
   readonly metrics: NotifyMetrics;
   /** Default: HTTP. */
@@ -32,7 +24,6 @@ export interface NotifyDeps {
   readonly mail?: SendMail;
 }
 
-/** Metrics for the notifier. */
 interface NotifyMetrics {
   readonly recordDelivery: (channel: string, outcome: DeliveryOutcome) => void;
   readonly recordPing: (atMs: number) => void;
@@ -55,16 +46,18 @@ export interface Notifier {
 
 /** Creates one service per channel, so that no channel delays another, and one service for the dead-man requests. */
 export function createNotifier(config: NotifyConfig, deps: NotifyDeps): Notifier {
+  const { deadMan } = config;
   const { clock, post = createPostJson(config.network), mail = createSendMail(config.network) } = deps;
   const acceptedAtMs = new Map<string, number>();
   const count = (channel: string, outcome: DeliveryOutcome): void => {
     if (outcome === "delivered") acceptedAtMs.set(channel, clock.nowMs());
     deps.metrics.recordDelivery(channel, outcome);
   };
-  const all = config.channels.map((one) =>
-    createOne(one, config.groupWaitMs, { ...deps, post, mail, count }),
-  );
-  const channels = all.map(({ channel }) => channel);
+  const channels = config.channels.map((one) => createChannel(one, { ...deps, post, mail }));
+  const deliver = (channel: Channel, signal: AbortSignal): Promise<void> =>
+    channel.state === undefined
+      ? runDelivery(channel, config.groupWaitMs, { ...deps, count }, signal)
+      : runPushes(channel, channel.state, { ...deps, count }, signal);
   const links = { ...config.links, runbooks: config.runbooks };
   const test = async (reason: string, signal: AbortSignal): Promise<readonly ChannelTest[]> => {
     const results = await testChannels(channels, { clock, reason, links }, signal);
@@ -73,8 +66,13 @@ export function createNotifier(config: NotifyConfig, deps: NotifyDeps): Notifier
   };
   return {
     services: [
-      ...all.map(({ service }) => service),
-      ...deadManServices(config, { ...deps, post }),
+      ...channels.map(
+        (channel): Service => ({
+          name: `oracle-watchdog channel ${channel.name}`,
+          run: (signal) => deliver(channel, signal),
+        }),
+      ),
+      ...(deadMan === undefined ? [] : [createDeadMan(deadMan, { ...deps, post })]),
       ...(config.testsAtStart === true ? [startTest(test, deps.logger)] : []),
     ],
     channels: () => channels.map(({ name, kind }) => ({ name, kind, acceptedAtMs: acceptedAtMs.get(name) })),
@@ -95,38 +93,10 @@ function startTest(
   return { name: "oracle-watchdog test at the start", run };
 }
 
-type FullDeps = NotifyDeps & {
-  readonly post: PostJson;
-  readonly mail: SendMail;
-  readonly count: (channel: string, outcome: DeliveryOutcome) => void;
-};
-
-function createOne(
-  config: ChannelConfig,
-  groupWaitMs: number,
-  deps: FullDeps,
-): { readonly channel: Channel; readonly service: Service } {
-  const channel = createChannel(config, deps);
-  const { state } = channel;
-  const run: Service["run"] = (signal) =>
-    state === undefined
-      ? runDelivery(channel, groupWaitMs, deps, signal)
-      : runPushes(channel, state, deps, signal);
-  return { channel, service: { name: `oracle-watchdog channel ${config.name}`, run } };
-}
-
-function deadManServices(
-  { deadMan }: NotifyConfig,
-  deps: NotifyDeps & { readonly post: PostJson },
-): readonly Service[] {
-  if (deadMan === undefined) return [];
+function createDeadMan(config: DeadManConfig, deps: NotifyDeps & { readonly post: PostJson }): Service {
   const pinged = deps.metrics.recordPing;
-  return [
-    {
-      name: "oracle-watchdog dead-man requests",
-      run: (signal) => runDeadMan(deadMan, { ...deps, pinged }, signal),
-    },
-  ];
+  const run: Service["run"] = (signal) => runDeadMan(config, { ...deps, pinged }, signal);
+  return { name: "oracle-watchdog dead-man requests", run };
 }
 
 /** Result of testing a channel. `error` is null if the receiver accepted the notification. */
@@ -169,31 +139,18 @@ export async function testChannels(
 
 /** Creates the two events of a test. Each test has its own ids, so that receivers show every test. */
 function testEvents(nowMs: number, { reason, links: roots }: TestOptions): readonly AlertEvent[] {
-  const { dashboard, page } = eventLinks(roots, {
-    alert: "test",
-    validator: "test",
-    chainId: "test",
-    sinceMs: nowMs,
-    atMs: nowMs,
-  });
-  const links = {
-    runbook: roots.runbooks || roots.watchdog || "none",
-    ...(dashboard === undefined ? {} : { dashboard }),
-    ...(page === undefined ? {} : { page: roots.watchdog ?? page }),
-  };
+  const about = { alert: "test", validator: "test", chainId: "test", sinceMs: nowMs, atMs: nowMs };
   const firing: AlertEvent = {
+    ...about,
     id: `test/${nowMs}/firing`,
     key: `test/${nowMs}`,
-    alert: "test",
     kind: "firing",
     severity: "info",
-    validator: "test",
-    chainId: "test",
     title: "Test notification",
-    sinceMs: nowMs,
-    atMs: nowMs,
     reason: `this is a test: ${reason}`,
-    ...links,
+    runbook: roots.runbooks || roots.watchdog || "none",
+    dashboard: eventLinks(roots, about).dashboard,
+    page: roots.watchdog,
     description: "No alert fires.",
     action: "Nothing: if you can read this, the channel works.",
     impact: "None.",

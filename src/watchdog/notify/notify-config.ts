@@ -1,27 +1,21 @@
 import { z } from "zod";
 import { durationField, httpUrlField, issueText } from "../../platform/config/config-fields.ts";
 import { parseDurationMs } from "../../platform/config/setting-texts.ts";
-import type { PublicLinks } from "../../platform/monitoring/alerts/links.ts";
+import { SEVERITIES } from "../../platform/monitoring/severity.ts";
 import type { NetworkOptions } from "../../platform/http/remote.ts";
-import { type ChannelConfig, channelSchema } from "./channels/channel-kinds.ts";
+import { type ChannelConfig, channelSchema, STATE_KINDS } from "./channels/channel-kinds.ts";
 import { secretUrlField } from "./channels/channel.ts";
 import type { DeadManConfig } from "./dead-man.ts";
-import { escalationSchema, refuseEscalation, toEscalation } from "./escalation-config.ts";
-import type { ReminderTimes, Escalation } from "../alerts/notifications.ts";
+import type { Escalation, NotificationOptions } from "../alerts/notifications.ts";
 
-/** Configuration for notifications. */
-export interface NotifyConfig {
+/** Configuration for notifications and their delivery. */
+export interface NotifyConfig extends NotificationOptions {
   readonly channels: readonly ChannelConfig[];
   readonly groupWaitMs: number;
-  readonly reminders: ReminderTimes;
   readonly escalation: Escalation;
-  /** Prefix for runbook file names. */
-  readonly runbooks: string;
-  /** The pages that notifications link to, from the file's `links` section. */
-  readonly links?: PublicLinks;
   /** If true, tests every channel when the watchdog starts. */
   readonly testsAtStart?: boolean;
-  readonly deadMan?: DeadManConfig;
+  readonly deadMan?: DeadManConfig | undefined;
   /** How receivers are reached over HTTP and SMTP; see `WatchdogConfig`. */
   readonly network?: NetworkOptions;
 }
@@ -44,17 +38,53 @@ const reminder = (initial: string, severity: string) =>
     .prefault(initial)
     .describe(`times between reminders for ${severity} alerts, in order; the last one repeats; 0s: none`);
 
-const deadMan = z.strictObject({
-  url: secretUrlField()
-    .describe("URL that expects a request while the watchdog is working; a secret")
-    .meta({ example: { env: "ORACLE_WATCHDOG_DEAD_MAN_URL" } }),
-  failure_url: secretUrlField()
-    .optional()
-    .describe("URL that gets a request while the watchdog is not working; a secret")
-    .meta({ example: { env: "ORACLE_WATCHDOG_DEAD_MAN_FAILURE_URL" } }),
-  interval: durationField(1000).prefault("1m").describe("time between requests"),
-  deadline: durationField(100).prefault("10s").describe("limit for one request"),
-});
+const deadMan = z
+  .strictObject({
+    url: secretUrlField()
+      .describe("URL that expects a request while the watchdog is working; a secret")
+      .meta({ example: { env: "ORACLE_WATCHDOG_DEAD_MAN_URL" } }),
+    failure_url: secretUrlField()
+      .optional()
+      .describe("URL that gets a request while the watchdog is not working; a secret")
+      .meta({ example: { env: "ORACLE_WATCHDOG_DEAD_MAN_FAILURE_URL" } }),
+    interval: durationField(1000).prefault("1m").describe("time between requests"),
+    deadline: durationField(100).prefault("10s").describe("limit for one request"),
+  })
+  .transform(
+    (file): DeadManConfig => ({
+      url: file.url,
+      failureUrl: file.failure_url,
+      intervalMs: file.interval,
+      deadlineMs: file.deadline,
+    }),
+  );
+
+/** Section `notify.escalation`. If there are no steps, nobody is notified. */
+const escalationSchema = z
+  .strictObject({
+    min_severity: z.enum(SEVERITIES).default("critical").describe("less severe alerts are not escalated"),
+    steps: z
+      .array(
+        z.strictObject({
+          after: durationField(1000).describe("time since the first notification without an acknowledgement"),
+          channels: z
+            .array(z.string())
+            .min(1)
+            .max(20)
+            .describe("names of the channels that are notified then; they get no other alerts"),
+        }),
+      )
+      .max(5)
+      .default([])
+      .describe("steps, shortest time first; without any, nothing is escalated")
+      .meta({ example: [{ after: "15m", channels: ["on-call"] }], commentedOut: true }),
+  })
+  .prefault({})
+  .describe("other channels for alerts that nobody acknowledges; Alertmanager has its own escalation")
+  .transform(({ min_severity: minSeverity, steps }) => ({
+    minSeverity,
+    steps: steps.map(({ after, channels }) => ({ afterMs: after, channels })),
+  }));
 
 /** Schema of the `notify` section. */
 export const notifySchema = z
@@ -112,15 +142,50 @@ export const notifySchema = z
       escalation: toEscalation(file.escalation, file.channels),
       runbooks: file.runbooks === undefined ? "" : file.runbooks.replace(/\/?$/, "/"),
       ...(file.test_at_start ? { testsAtStart: true } : {}),
-      ...(file.dead_man === undefined ? {} : { deadMan: toDeadMan(file.dead_man) }),
+      deadMan: file.dead_man,
     }),
   );
 
-function toDeadMan(file: z.output<typeof deadMan>): DeadManConfig {
+type EscalationConfig = z.output<typeof escalationSchema>;
+
+/** Adds an issue for each step that cannot be executed. */
+function refuseEscalation(
+  file: { readonly channels: readonly ChannelConfig[]; readonly escalation: EscalationConfig },
+  context: z.RefinementCtx,
+): void {
+  const { steps } = file.escalation;
+  const usable = file.channels.filter(({ kind }) => !STATE_KINDS.has(kind)).map(({ name }) => name);
+  for (const [index, { afterMs, channels }] of steps.entries()) {
+    const path = ["escalation", "steps", index];
+    if (index > 0 && afterMs <= (steps[index - 1]?.afterMs ?? 0))
+      context.addIssue({
+        code: "custom",
+        path: [...path, "after"],
+        message: issueText("is not later than the step before", "a longer time"),
+      });
+    for (const [at, name] of channels.entries())
+      if (!usable.includes(name))
+        context.addIssue({
+          code: "custom",
+          path: [...path, "channels", at],
+          message: issueText(
+            "is not a channel that can be escalated to",
+            `a notify channel of a kind other than ${[...STATE_KINDS].join(", ")}${usable.length === 0 ? "" : `: ${usable.join(", ")}`}`,
+          ),
+        });
+  }
+}
+
+/** Replaces the names of channels with their settings. */
+function toEscalation(
+  { minSeverity, steps }: EscalationConfig,
+  channels: readonly ChannelConfig[],
+): Escalation {
   return {
-    url: file.url,
-    ...(file.failure_url === undefined ? {} : { failureUrl: file.failure_url }),
-    intervalMs: file.interval,
-    deadlineMs: file.deadline,
+    minSeverity,
+    steps: steps.map((step) => ({
+      afterMs: step.afterMs,
+      channels: channels.filter(({ name }) => step.channels.includes(name)),
+    })),
   };
 }

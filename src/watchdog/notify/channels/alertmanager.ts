@@ -1,22 +1,19 @@
 import { z } from "zod";
 import type { Secret } from "../../../platform/base/secret.ts";
+import { isoTime } from "../../../platform/base/time.ts";
 import { durationField, httpUrlField, secretField } from "../../../platform/config/config-fields.ts";
 import { alertName } from "../../conditions/condition.ts";
-import type { ChannelSettings } from "../../alerts/outbox.ts";
-import { COMMON_FIELDS, defineChannel, MESSAGE_EVENTS, toSettings } from "./channel.ts";
+import { COMMON_FIELDS, defineChannel, MESSAGE_EVENTS, severityField, toSettings } from "./channel.ts";
 import type { AlertEvent, CurrentAlert } from "../../alerts/alert-event.ts";
 import { costText } from "../../policy/cost-text.ts";
 import { sinceLine, stateLine } from "./message.ts";
 
-type AlertmanagerConfig = ChannelSettings & {
-  readonly kind: "alertmanager";
-  /** Root URLs of the Alertmanagers in a cluster, without trailing slashes: each of them must receive every alert. */
+/** The servers of a cluster: each of them must receive every alert. */
+interface Cluster {
+  /** Root URLs, without trailing slashes. */
   readonly urls: readonly string[];
-  /** The value of the `Authorization` header. */
-  readonly authorization?: Secret;
-  /** Time between two pushes, in ms. */
-  readonly resendMs: number;
-};
+  readonly authorization?: Secret | undefined;
+}
 
 /** Number of push intervals for which an alert stays valid without another push; Alertmanager then resolves it. */
 const VALID_PUSHES = 4;
@@ -30,10 +27,7 @@ export const alertmanager = defineChannel({
     .strictObject({
       kind: z.literal("alertmanager"),
       name: COMMON_FIELDS.name,
-      min_severity: COMMON_FIELDS.min_severity
-        .unwrap()
-        .default("info")
-        .describe("less severe alerts are not sent"),
+      min_severity: severityField("info"),
       deadline: COMMON_FIELDS.deadline,
       urls: z
         .array(httpUrlField())
@@ -43,15 +37,10 @@ export const alertmanager = defineChannel({
       authorization: secretField().optional().describe("value of the Authorization header; a secret"),
       resend: durationField(1000).prefault("1m").describe("time between pushes of the firing alerts"),
     })
-    .transform(
-      (file): AlertmanagerConfig => ({
-        kind: "alertmanager",
-        ...toSettings({ ...file, reminders: false, resolved: true }),
-        urls: file.urls.map((url) => url.replace(/\/$/, "")),
-        ...(file.authorization === undefined ? {} : { authorization: file.authorization }),
-        resendMs: file.resend,
-      }),
-    ),
+    .transform(({ urls, resend, ...file }) => {
+      const roots: Cluster["urls"] = urls.map((url) => url.replace(/\/$/, ""));
+      return { ...toSettings({ ...file, reminders: false, resolved: true }), urls: roots, resendMs: resend };
+    }),
   example: {
     name: "alertmanager",
     urls: ["http://127.0.0.1:9093"],
@@ -74,7 +63,7 @@ export const alertmanager = defineChannel({
   }),
 });
 
-function requests({ urls, authorization }: AlertmanagerConfig, body: readonly unknown[]) {
+function requests({ urls, authorization }: Cluster, body: readonly unknown[]) {
   const headers = authorization === undefined ? {} : { authorization: authorization.reveal() };
   return urls.map((url) => ({ url: `${url}/api/v2/alerts`, headers, body }));
 }
@@ -101,14 +90,14 @@ function alertJson(
       impact: event.impact,
       action: event.action,
       runbook_url: runbook,
-      ...(acknowledged === undefined ? {} : { acknowledged }),
-      ...(event.dashboard === undefined ? {} : { dashboard_url: event.dashboard }),
-      ...(event.page === undefined ? {} : { page_url: event.page }),
-      ...(resolvedAtMs === undefined ? {} : { resolved_summary: stateLine(event) }),
-      ...(event.cost === undefined ? {} : { cost: costText(event.cost) }),
+      acknowledged,
+      dashboard_url: event.dashboard,
+      page_url: event.page,
+      resolved_summary: resolvedAtMs === undefined ? undefined : stateLine(event),
+      cost: event.cost && costText(event.cost),
     },
     // Alertmanager refuses an alert that ends before it begins.
-    startsAt: new Date(Math.min(event.sinceMs, resolvedAtMs ?? validUntilMs)).toISOString(),
-    endsAt: new Date(resolvedAtMs ?? validUntilMs).toISOString(),
+    startsAt: isoTime(Math.min(event.sinceMs, resolvedAtMs ?? validUntilMs)),
+    endsAt: isoTime(resolvedAtMs ?? validUntilMs),
   };
 }

@@ -38,11 +38,7 @@ export const STATE_KINDS: ReadonlySet<string> = new Set(
   CHANNEL_KINDS.filter(({ takesState }) => takesState).map(({ kind }) => kind),
 );
 
-/** Creates a channel. */
 export function createChannel(config: ChannelConfig, deps: ChannelDeps): Channel {
-  for (const kind of CHANNEL_KINDS) {
-    const channel = kind.open(config, deps);
-    if (channel !== undefined) return channel;
-  }
-  return unreachable(`the configuration refuses channels of the kind ${config.kind}`);
+  const [channel] = CHANNEL_KINDS.flatMap((kind) => kind.open(config, deps) ?? []);
+  return channel ?? unreachable(`the configuration refuses channels of the kind ${config.kind}`);
 }

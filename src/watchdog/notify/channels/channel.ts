@@ -5,7 +5,8 @@ import { unreachable } from "../../../platform/base/errors.ts";
 import { SEVERITIES, type Severity } from "../../../platform/monitoring/severity.ts";
 import type { AlertEvent, CurrentAlert } from "../../alerts/alert-event.ts";
 import type { ReportMessage } from "./message.ts";
-import { postAccepted, type PostJson, type PostReply, type ReceiverWords } from "./transport.ts";
+import { postAccepted } from "./transport.ts";
+import type { JsonPost, PostJson, PostReply, ReceiverWords } from "./transport.ts";
 import { type Mail, type MailServer, createMailing, type SendMail } from "./mail.ts";
 import type { Logger } from "../../../platform/base/logger.ts";
 import type { ChannelMove, ChannelSettings } from "../../alerts/outbox.ts";
@@ -15,12 +16,8 @@ interface KindSettings extends ChannelSettings {
   readonly kind: string;
 }
 
-/** One request to a receiver, sent as a JSON POST. */
-interface ChannelRequest {
-  readonly url: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body: unknown;
-}
+/** One request to a receiver. */
+type ChannelRequest = Omit<JsonPost, "signal">;
 
 /** How a channel composes e-mails instead of requests. */
 interface Mails<Config> {
@@ -85,8 +82,7 @@ export interface ChannelKind<Schema extends z.ZodType<KindSettings> = z.ZodType<
 }
 
 /** A receiver of notifications and, unless it accepts only alerts, of reports. */
-export interface Channel extends ChannelSettings {
-  readonly kind: string;
+export interface Channel extends KindSettings {
   readonly maxEvents: number;
   /**
    * Delivers events of one validator, oldest first. Resolves once the receiver has accepted all of them. Otherwise, throws
@@ -95,18 +91,13 @@ export interface Channel extends ChannelSettings {
   readonly send: (events: readonly AlertEvent[], signal: AbortSignal) => Promise<void>;
   /** Delivers a report, as `send` does. A text that is too long is cut, and the message mentions this. */
   readonly sendReport?: (report: ReportMessage, signal: AbortSignal) => Promise<void>;
-  /** If present, the receiver is sent state pushes instead of events; `send` is then used only for tests. */
+  /** If present, the receiver is sent the state of all alerts instead of events; `send` is then used only for tests. */
   readonly state?: StatePush;
 }
 
-/** {@link StateRequests} in a form that can be sent. */
-export interface StatePush {
-  readonly everyMs: number;
-  /** Returns one push for each of the receiver's servers. */
-  readonly pushes: (
-    alerts: readonly CurrentAlert[],
-    nowMs: number,
-  ) => readonly ((signal: AbortSignal) => Promise<void>)[];
+/** {@link StateRequests}, and how to send one of the requests. */
+export interface StatePush extends StateRequests {
+  readonly push: (request: ChannelRequest, signal: AbortSignal) => Promise<void>;
 }
 
 export interface ChannelDeps {
@@ -126,7 +117,6 @@ export interface StoredMoves {
 /** Maximum number of events in one message for people. */
 export const MESSAGE_EVENTS = 20;
 
-/** Creates a kind of channel from its definition. */
 export function defineChannel<Schema extends z.ZodType<KindSettings>>(
   definition: ChannelDefinition<Schema>,
 ): ChannelKind<Schema> {
@@ -140,39 +130,17 @@ export function defineChannel<Schema extends z.ZodType<KindSettings>>(
     example,
     takesReports: definition.report !== undefined || definition.mails !== undefined,
     takesState: definition.state !== undefined,
-    open: (config, deps) => (isOwn(config) ? openChannel(definition, config, deps) : undefined),
+    open: (config, deps) => {
+      if (!isOwn(config)) return undefined;
+      const { maxEvents, mails } = definition;
+      const sending =
+        mails === undefined ? openRequests(definition, config, deps) : openMails(mails, config, deps);
+      return { ...config, maxEvents, ...sending };
+    },
   };
 }
 
-function openChannel<Schema extends z.ZodType<KindSettings>>(
-  definition: ChannelDefinition<Schema>,
-  config: z.output<Schema>,
-  deps: ChannelDeps,
-): Channel {
-  const { maxEvents, mails, state } = definition;
-  const updates = state?.(config);
-  const { send, sendReport, push } =
-    mails === undefined ? openRequests(definition, config, deps) : openMails(mails, config, deps);
-  return {
-    ...config,
-    maxEvents,
-    send,
-    ...(sendReport === undefined ? {} : { sendReport }),
-    ...(updates === undefined || push === undefined
-      ? {}
-      : {
-          state: {
-            everyMs: updates.everyMs,
-            pushes: (alerts, nowMs) =>
-              updates.requests(alerts, nowMs).map((request) => (signal) => push(request, signal)),
-          },
-        }),
-  };
-}
-
-type Sending = Pick<Channel, "send" | "sendReport"> & {
-  readonly push?: (request: ChannelRequest, signal: AbortSignal) => Promise<void>;
-};
+type Sending = Pick<Channel, "send" | "sendReport" | "state">;
 
 function openMails<Config extends ChannelSettings>(
   { server, alert, report }: Mails<Config>,
@@ -194,7 +162,7 @@ function openMails<Config extends ChannelSettings>(
 }
 
 function openRequests<Schema extends z.ZodType<KindSettings>>(
-  { receiver, alert, report, words, moves }: ChannelDefinition<Schema>,
+  { receiver, alert, report, words, moves, state }: ChannelDefinition<Schema>,
   config: z.output<Schema>,
   { post, logger, moves: stored }: ChannelDeps,
 ): Sending {
@@ -238,12 +206,19 @@ function openRequests<Schema extends z.ZodType<KindSettings>>(
   };
   return {
     send: (events, signal) => withMove((own) => alert?.(events, own) ?? [], signal),
-    ...(report === undefined
-      ? {}
-      : { sendReport: (message, signal) => withMove((own) => [report(message, own)], signal) }),
-    push: (request, signal) => postAccepted(post, receiver, { ...request, signal }, words),
+    ...(report && { sendReport: (message, signal) => withMove((own) => [report(message, own)], signal) }),
+    ...(state && {
+      state: {
+        ...state(config),
+        push: (request, signal) => postAccepted(post, receiver, { ...request, signal }, words),
+      },
+    }),
   };
 }
+
+/** Configuration key for the severity from which alerts are sent. */
+export const severityField = (initial: Severity) =>
+  z.enum(SEVERITIES).default(initial).describe("less severe alerts are not sent");
 
 /** Configuration keys common to all channels. */
 export const COMMON_FIELDS = {
@@ -253,29 +228,18 @@ export const COMMON_FIELDS = {
       error: issueText("is not a usable name", "lower-case letters, digits and hyphens"),
     })
     .describe("unique name of the channel"),
-  min_severity: z.enum(SEVERITIES).default("warning").describe("less severe alerts are not sent"),
+  min_severity: severityField("warning"),
   reminders: z.boolean().default(true).describe("whether reminders are sent"),
   resolved: z.boolean().default(true).describe("whether a message is sent when an alert ends"),
   deadline: durationField(100).prefault("10s").describe("limit for one request"),
 };
 
-/** Parsed values of {@link COMMON_FIELDS}. */
-interface CommonValues {
-  readonly name: string;
-  readonly min_severity: Severity;
-  readonly reminders: boolean;
-  readonly resolved: boolean;
-  readonly deadline: number;
-}
+type CommonValues = z.output<z.ZodObject<typeof COMMON_FIELDS>>;
 
-export function toSettings(values: CommonValues): ChannelSettings {
-  return {
-    name: values.name,
-    minSeverity: values.min_severity,
-    sendReminders: values.reminders,
-    sendResolved: values.resolved,
-    deadlineMs: values.deadline,
-  };
+/** Converts {@link COMMON_FIELDS} to {@link ChannelSettings}. All other keys stay as they are. */
+export function toSettings<Values extends CommonValues>(values: Values) {
+  const { min_severity: minSeverity, reminders, resolved, deadline, ...own } = values;
+  return { ...own, minSeverity, sendReminders: reminders, sendResolved: resolved, deadlineMs: deadline };
 }
 
 /** Field for a secret URL, given as a reference to where it is stored. */

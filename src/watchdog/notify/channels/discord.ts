@@ -1,14 +1,7 @@
 import { z } from "zod";
-import type { Secret } from "../../../platform/base/secret.ts";
 import type { AlertEvent } from "../../alerts/alert-event.ts";
-import type { ChannelSettings } from "../../alerts/outbox.ts";
 import { COMMON_FIELDS, defineChannel, secretUrlField, toSettings } from "./channel.ts";
 import { alertMessage, clip, reportBlock } from "./message.ts";
-
-type DiscordConfig = ChannelSettings & {
-  readonly kind: "discord";
-  readonly url: Secret;
-};
 
 const COLORS = { critical: 0xb00020, warning: 0xb36b00, info: 0x1f5fbf, resolved: 0x1e7b34 } as const;
 
@@ -31,7 +24,7 @@ export const discord = defineChannel({
       ...COMMON_FIELDS,
       url: secretUrlField().describe("URL of the webhook; a secret"),
     })
-    .transform((file): DiscordConfig => ({ kind: "discord", ...toSettings(file), url: file.url })),
+    .transform(toSettings),
   example: { name: "discord", url: { env: "ORACLE_WATCHDOG_DISCORD_URL" } },
   maxEvents: MAX_EMBEDS,
   // A webhook that was deleted, one with another token, and a channel that does not exist.

@@ -3,17 +3,9 @@ import { z } from "zod";
 import { wellFormed } from "../../../platform/base/text.ts";
 import { issueText, secretField } from "../../../platform/config/config-fields.ts";
 import type { AlertEvent } from "../../alerts/alert-event.ts";
-import type { ChannelSettings } from "../../alerts/outbox.ts";
 import { COMMON_FIELDS, defineChannel, MESSAGE_EVENTS, toSettings } from "./channel.ts";
 import { alertMessage, clip, cutLines, messageText, type ReportMessage } from "./message.ts";
 import type { Mail, MailServer } from "./mail.ts";
-
-type EmailConfig = ChannelSettings & {
-  readonly kind: "email";
-  readonly server: MailServer;
-  readonly from: string;
-  readonly to: readonly string[];
-};
 
 /** An address without a display name. Line feeds are excluded because they would inject header lines. */
 const address = z.string().regex(/^[^\s@<>,;"]{1,64}@[^\s@<>,;"]{1,190}$/, {
@@ -52,21 +44,10 @@ export const email = defineChannel({
       path: ["password"],
       error: issueText("does not go with user", "both or neither"),
     })
-    .transform(
-      (file): EmailConfig => ({
-        kind: "email",
-        ...toSettings(file),
-        server: {
-          host: file.host,
-          port: file.port,
-          security: file.security,
-          ...(file.user === undefined ? {} : { user: file.user }),
-          ...(file.password === undefined ? {} : { password: file.password }),
-        },
-        from: file.from,
-        to: file.to,
-      }),
-    ),
+    .transform(({ host, port, security, user, password, ...file }) => {
+      const server: MailServer = { host, port, security, user, password };
+      return { ...toSettings(file), server };
+    }),
   example: {
     name: "mail",
     deadline: "30s",
@@ -80,8 +61,10 @@ export const email = defineChannel({
   mails: { server: (config) => config, alert: alertMail, report: reportMail },
 });
 
+type Sender = Pick<Mail, "from">;
+
 /** A repeated delivery has the same message id, so mail programs show it only once. Messages about an alert form a thread. */
-function alertMail(events: readonly AlertEvent[], { from }: EmailConfig, to: readonly string[]): Mail {
+function alertMail(events: readonly AlertEvent[], { from }: Sender, to: readonly string[]): Mail {
   const message = alertMessage(events);
   return {
     from,
@@ -93,11 +76,7 @@ function alertMail(events: readonly AlertEvent[], { from }: EmailConfig, to: rea
   };
 }
 
-function reportMail(
-  { id, subject, text }: ReportMessage,
-  { from }: EmailConfig,
-  to: readonly string[],
-): Mail {
+function reportMail({ id, subject, text }: ReportMessage, { from }: Sender, to: readonly string[]): Mail {
   const messageId = mailId(id, from);
   return { from, to, subject, text: cutLines(text, REPORT_LIMIT), messageId, threadId: messageId };
 }

@@ -11,8 +11,8 @@ export interface MailServer {
   readonly port: number;
   /** "tls": TLS from the start. "starttls": the connection must be upgraded. "none": no encryption. */
   readonly security: "tls" | "starttls" | "none";
-  readonly user?: string;
-  readonly password?: Secret;
+  readonly user?: string | undefined;
+  readonly password?: Secret | undefined;
 }
 
 export interface Mail {
@@ -172,7 +172,8 @@ function toChannelError(error: unknown, server: MailServer): ChannelError {
   const { status, words } = smtpReply(error, server);
   if (SMTP_REJECTIONS.has(status))
     return new ChannelError({ code: "rejected", status }, `the mail server replied ${words}`);
-  return notSent(status === 0 ? safeText(error) : `the mail server replied ${words}`);
+  const reason = status === 0 ? safeText(error) : `the mail server replied ${words}`;
+  return new ChannelError({ code: "not-sent", reason }, `e-mail not sent: ${reason}`);
 }
 
 /** Returns the code and text of an SMTP reply, without the account name, which the text may repeat. */
@@ -188,8 +189,4 @@ function smtpReply(
     Buffer.from(one).toString("base64"),
   ]);
   return { status, words: withoutSecrets(wordsOf(text), secrets) };
-}
-
-function notSent(reason: string): ChannelError {
-  return new ChannelError({ code: "not-sent", reason }, `e-mail not sent: ${reason}`);
 }

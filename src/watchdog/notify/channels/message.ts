@@ -46,7 +46,8 @@ export function messageText({ subject, paragraphs }: AlertMessage, limit: number
 /** Formats an event below its title: what is wrong, since when, what it has cost, what to do first, and the links. */
 export function eventText(event: AlertEvent): string {
   const links = linksOf(event).map(({ text, href }) => `${text}: ${href}`);
-  return [stateLine(event), sinceLine(event), ...actionLines(event), links.join(" · ")].join("\n");
+  const action = event.kind === "resolved" ? [] : [`Do first: ${event.action}`];
+  return [stateLine(event), sinceLine(event), ...action, links.join(" · ")].join("\n");
 }
 
 /** States what is wrong, or what works again, with the measured values. A name at the start, e.g. a node's, is left unchanged. */
@@ -71,23 +72,13 @@ export function sinceLine({ kind, sinceMs, atMs, cost }: AlertEvent): string {
   return `${times}; lost${isOver ? "" : ` by ${to}`}: ${costText(cost)}.`;
 }
 
-function actionLines({ kind, action }: AlertEvent): readonly string[] {
-  return kind === "resolved" ? [] : [`Do first: ${action}`];
-}
-
 /** Returns an event's known links. The runbook link may be a file name. */
-export function linksOf({ runbook, dashboard, page }: AlertEvent): readonly EventLink[] {
+export function linksOf({ runbook, dashboard, page }: AlertEvent) {
   return [
     ...(page === undefined ? [] : [{ text: "Page", href: page }]),
     { text: "Runbook", href: runbook },
     ...(dashboard === undefined ? [] : [{ text: "Dashboard", href: dashboard }]),
   ];
-}
-
-/** One of an event's links. */
-interface EventLink {
-  readonly text: string;
-  readonly href: string;
 }
 
 /** Truncates a text to `limit` characters. */

@@ -1,16 +1,8 @@
 import { z } from "zod";
-import type { Secret } from "../../../platform/base/secret.ts";
 import { httpUrlField, secretField } from "../../../platform/config/config-fields.ts";
 import type { AlertEvent } from "../../alerts/alert-event.ts";
-import type { ChannelSettings } from "../../alerts/outbox.ts";
-import { COMMON_FIELDS, defineChannel, toSettings } from "./channel.ts";
+import { COMMON_FIELDS, defineChannel, severityField, toSettings } from "./channel.ts";
 import { clip, eventText, linksOf } from "./message.ts";
-
-type PagerdutyConfig = ChannelSettings & {
-  readonly kind: "pagerduty";
-  readonly routingKey: Secret;
-  readonly url: string;
-};
 
 const SUMMARY_LIMIT = 1024;
 
@@ -27,23 +19,13 @@ export const pagerduty = defineChannel({
         .boolean()
         .default(false)
         .describe("whether reminders are sent; PagerDuty escalates by itself"),
-      min_severity: COMMON_FIELDS.min_severity
-        .unwrap()
-        .default("critical")
-        .describe("less severe alerts are not sent"),
+      min_severity: severityField("critical"),
       routing_key: secretField().describe("integration key of the service; a secret"),
       url: httpUrlField()
         .prefault("https://events.pagerduty.com/v2/enqueue")
         .describe("address of the Events API"),
     })
-    .transform(
-      (file): PagerdutyConfig => ({
-        kind: "pagerduty",
-        ...toSettings(file),
-        routingKey: file.routing_key,
-        url: file.url,
-      }),
-    ),
+    .transform(({ routing_key: routingKey, ...file }) => ({ ...toSettings(file), routingKey })),
   example: { name: "on-call", routing_key: { env: "ORACLE_WATCHDOG_PAGERDUTY_KEY" } },
   maxEvents: 1,
   words: { gone: /routing[ _]key|integration key|service (?:is )?(?:disabled|not found|deleted)/i },

@@ -1,14 +1,7 @@
 import { z } from "zod";
-import type { Secret } from "../../../platform/base/secret.ts";
 import type { AlertEvent } from "../../alerts/alert-event.ts";
-import type { ChannelSettings } from "../../alerts/outbox.ts";
 import { COMMON_FIELDS, defineChannel, MESSAGE_EVENTS, secretUrlField, toSettings } from "./channel.ts";
 import { alertMessage, clip, reportBlock } from "./message.ts";
-
-type SlackConfig = ChannelSettings & {
-  readonly kind: "slack";
-  readonly url: Secret;
-};
 
 const COLORS = { critical: "#b00020", warning: "#b36b00", info: "#1f5fbf", resolved: "#1e7b34" } as const;
 
@@ -25,7 +18,7 @@ export const slack = defineChannel({
       ...COMMON_FIELDS,
       url: secretUrlField().describe("URL of the incoming webhook; a secret"),
     })
-    .transform((file): SlackConfig => ({ kind: "slack", ...toSettings(file), url: file.url })),
+    .transform(toSettings),
   example: { name: "slack", url: { env: "ORACLE_WATCHDOG_SLACK_URL" } },
   maxEvents: MESSAGE_EVENTS,
   words: {

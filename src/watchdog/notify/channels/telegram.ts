@@ -2,18 +2,8 @@ import { z } from "zod";
 import { isRecord, parseJson } from "../../../platform/base/json.ts";
 import type { Secret } from "../../../platform/base/secret.ts";
 import { checkedSecretField, httpUrlField, issueText } from "../../../platform/config/config-fields.ts";
-import type { ChannelSettings } from "../../alerts/outbox.ts";
 import { COMMON_FIELDS, defineChannel, MESSAGE_EVENTS, toSettings } from "./channel.ts";
 import { alertMessage, cutLines, messageText } from "./message.ts";
-
-type TelegramConfig = ChannelSettings & {
-  readonly kind: "telegram";
-  readonly botToken: Secret;
-  /** Numeric chat id, or "@name" if the chat is public. */
-  readonly chatId: string;
-  /** Root URL of the API, without a trailing slash. */
-  readonly api: string;
-};
 
 /** Telegram refuses texts longer than 4,096 characters. */
 const TEXT_LIMIT = 4096;
@@ -39,15 +29,12 @@ export const telegram = defineChannel({
         .describe('chat that receives the messages: a number in quotes, or "@name"'),
       api: httpUrlField().prefault("https://api.telegram.org").describe("root of the API"),
     })
-    .transform(
-      (file): TelegramConfig => ({
-        kind: "telegram",
-        ...toSettings(file),
-        botToken: file.bot_token,
-        chatId: file.chat_id,
-        api: file.api.replace(/\/$/, ""),
-      }),
-    ),
+    .transform(({ bot_token: botToken, chat_id: chatId, api, ...file }) => ({
+      ...toSettings(file),
+      botToken,
+      chatId,
+      api: api.replace(/\/$/, ""),
+    })),
   example: {
     name: "telegram",
     bot_token: { env: "ORACLE_WATCHDOG_TELEGRAM_TOKEN" },
@@ -86,6 +73,6 @@ export const telegram = defineChannel({
   }),
 });
 
-function sendMessageUrl({ api, botToken }: TelegramConfig): string {
+function sendMessageUrl({ api, botToken }: { readonly api: string; readonly botToken: Secret }): string {
   return `${api}/bot${botToken.reveal()}/sendMessage`;
 }

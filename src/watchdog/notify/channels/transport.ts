@@ -17,7 +17,7 @@ export interface JsonPost {
 export interface PostReply {
   readonly status: number;
   /** How long the receiver asked to wait, in ms. */
-  readonly retryAfterMs?: number;
+  readonly retryAfterMs?: number | undefined;
   /** Beginning of the body. Absent if there is none. */
   readonly text?: string;
 }
@@ -28,7 +28,7 @@ export type PostJson = (post: JsonPost) => Promise<PostReply>;
 /** Why a receiver did not accept a notification. */
 export type ChannelErrorFacts =
   /** The receiver may accept the notification later. */
-  | { readonly code: "refused"; readonly status: number; readonly retryAfterMs?: number }
+  | { readonly code: "refused"; readonly status: number; readonly retryAfterMs?: number | undefined }
   /** The receiver cannot accept this content, so sending it again is pointless. */
   | { readonly code: "rejected"; readonly status: number }
   /** The receiver no longer exists or does not know the account, which only the operator can change. */
@@ -84,8 +84,7 @@ function refusal(
   if (status === HTTP_GONE || gone?.test(whole)) return new ChannelError({ code: "gone", status }, message);
   if (HTTP_REJECTIONS.has(status) || rejected?.test(whole))
     return new ChannelError({ code: "rejected", status }, message);
-  const wait = retryAfterMs === undefined ? {} : { retryAfterMs };
-  return new ChannelError({ code: "refused", status, ...wait }, message);
+  return new ChannelError({ code: "refused", status, retryAfterMs }, message);
 }
 
 /** Maximum number of characters shown from a receiver's text. */
@@ -113,11 +112,7 @@ export function wordsOf(text: string): string {
 const MIN_SECRET = 6;
 
 /** Returns everything in a request that may be secret: parts of its URL, its headers, a routing key. */
-function secretsOf({
-  url,
-  headers = {},
-  body,
-}: Pick<JsonPost, "url" | "headers" | "body">): readonly string[] {
+function secretsOf({ url, headers = {}, body }: JsonPost): readonly string[] {
   const { pathname, search, hash, username, password } = new URL(url);
   const key = isRecord(body) ? body["routing_key"] : undefined;
   return [
@@ -173,7 +168,7 @@ async function sendPost(
       ? redirectText(location, url)
       : Buffer.concat(chunks).toString("utf8").slice(0, MAX_REPLY_TEXT);
   const retryAfterMs = retryAfter(response.headers["retry-after"], text);
-  return { status: response.statusCode, text, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+  return { status: response.statusCode, text, retryAfterMs };
 }
 
 /** Describes a redirect. Notifications are never sent to any address but the configured one. The path may be secret. */

@@ -1,18 +1,11 @@
 import { z } from "zod";
 import type { Secret } from "../../../platform/base/secret.ts";
+import { isoTime } from "../../../platform/base/time.ts";
 import { secretField } from "../../../platform/config/config-fields.ts";
 import type { AlertEvent } from "../../alerts/alert-event.ts";
-import type { ChannelSettings } from "../../alerts/outbox.ts";
 import { costJson } from "../../policy/cost-text.ts";
 import { COMMON_FIELDS, defineChannel, MESSAGE_EVENTS, secretUrlField, toSettings } from "./channel.ts";
 import { alertMessage, cutLines, messageText } from "./message.ts";
-
-type WebhookConfig = ChannelSettings & {
-  readonly kind: "webhook";
-  readonly url: Secret;
-  /** The value of the `Authorization` header. */
-  readonly authorization?: Secret;
-};
 
 /** Maximum text length: Discord refuses `content` longer than 2,000 characters. */
 const TEXT_LIMIT = 2000;
@@ -30,14 +23,7 @@ export const webhook = defineChannel({
       url: secretUrlField().describe("receives JSON; a secret"),
       authorization: secretField().optional().describe("value of the Authorization header; a secret"),
     })
-    .transform(
-      (file): WebhookConfig => ({
-        kind: "webhook",
-        ...toSettings(file),
-        url: file.url,
-        ...(file.authorization === undefined ? {} : { authorization: file.authorization }),
-      }),
-    ),
+    .transform(toSettings),
   example: {
     name: "webhook",
     url: { env: "ORACLE_WATCHDOG_WEBHOOK_URL" },
@@ -56,7 +42,10 @@ export const webhook = defineChannel({
   }),
 });
 
-function endpoint({ url, authorization }: WebhookConfig, idempotencyKey: string) {
+function endpoint(
+  { url, authorization }: { readonly url: Secret; readonly authorization?: Secret | undefined },
+  idempotencyKey: string,
+) {
   const headers = {
     "idempotency-key": idempotencyKey,
     ...(authorization === undefined ? {} : { authorization: authorization.reveal() }),
@@ -75,8 +64,8 @@ function eventJson(event: AlertEvent): Readonly<Record<string, unknown>> {
     chain_id: event.chainId,
     validator: event.validator,
     title: event.title,
-    since: new Date(event.sinceMs).toISOString(),
-    at: new Date(event.atMs).toISOString(),
+    since: isoTime(event.sinceMs),
+    at: isoTime(event.atMs),
     reason: event.reason,
     description: event.description,
     action: event.action,
