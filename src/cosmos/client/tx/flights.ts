@@ -46,8 +46,8 @@ export interface FlightDeps {
 const INDEX_SLACK = 2n;
 /** A transaction not included within this many blocks is broadcast again: its node may have dropped it. */
 const OVERDUE_BLOCKS = 2n;
-/** If the height is below the broadcast height by more than this, the chain was reset. */
-const RESET_DISTANCE = 20n;
+/** If the height drops by more than this, the chain was reset. */
+export const RESET_DISTANCE = 20n;
 
 interface ConfirmedFlights {
   readonly finals: readonly FinalTx[];

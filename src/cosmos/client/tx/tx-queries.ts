@@ -65,27 +65,6 @@ export function expectedSequence(log: string): bigint | undefined {
   return match === null ? undefined : BigInt(match[1] ?? "0");
 }
 
-/** Maximum number of sequences that a simulation tries. */
-const SEQUENCE_TRIES = 4;
-
-/**
- * Simulates with the sequence `first`, and then with the sequences that the node expects. A simulation runs on the mempool's
- * state, which already includes transactions not yet in a block, and more may arrive in the meantime. `expected` is the last
- * sequence that the node named.
- */
-export async function simulateInSequence(
-  first: bigint,
-  simulate: (sequence: bigint) => Promise<SimulationOutcome>,
-): Promise<{ readonly outcome: SimulationOutcome; readonly expected: bigint | undefined }> {
-  let expected: bigint | undefined;
-  for (let tries = 1; ; tries++) {
-    const outcome = await simulate(expected ?? first);
-    const next = outcome.ok ? undefined : expectedSequence(outcome.log);
-    if (next === undefined || tries >= SEQUENCE_TRIES) return { outcome, expected };
-    expected = next;
-  }
-}
-
 const GAS_PRICE_PATH = "/feemarket.feemarket.v1.Query/GasPrice";
 
 /** Rules for a transaction's gas price. */
