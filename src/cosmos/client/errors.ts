@@ -53,9 +53,10 @@ export function heightUnavailable(endpoint: string, height: bigint, text: string
   return new ClientError({ code: "height-unavailable", endpoint, height }, `${endpoint} ${text}`);
 }
 
-/** Creates the error for an endpoint that serves a different chain. */
-export function wrongChain(endpoint: string, expected: string, found: string): ClientError {
-  return new ClientError(
+/** Throws `wrong-chain` if an endpoint serves another chain. If `expected` is undefined, every chain is accepted. */
+export function requireChain(endpoint: string, expected: string | undefined, found: string): void {
+  if (expected === undefined || found === expected) return;
+  throw new ClientError(
     { code: "wrong-chain", endpoint, expected, found },
     `${endpoint} serves chain ${found}, but ${expected} was expected: check the endpoint or the chain id in the configuration`,
   );

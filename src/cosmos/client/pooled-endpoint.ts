@@ -6,7 +6,7 @@ import type { Logger } from "../../platform/base/logger.ts";
 import { backoffMs, type BackoffOptions } from "../../platform/base/waits.ts";
 import type { BlockRange, NodeStatus } from "./chain-client.ts";
 import { type Lack, lackText, readAnswer } from "./answers.ts";
-import { ClientError, closedError, heightUnavailable, wrongChain } from "./errors.ts";
+import { ClientError, closedError, heightUnavailable, requireChain } from "./errors.ts";
 import type { CallEndpoint, RpcCaller, RpcRead, RpcWork } from "./rpc-caller.ts";
 import { decodeStatus } from "./rpc-response.ts";
 
@@ -175,7 +175,7 @@ export function createPooledEndpoint(
     try {
       const result = await deps.caller.call("status", {}, life.signal);
       const status = decodeStatus(result, options.name);
-      requireChain(options, "status", result);
+      requireChain(options.name, options.chainId, status.chainId);
       isVerified = true;
       if (deps.clock.monotonicMs() >= refusedUntilMs) recordSuccess();
       health = { ...health, status, latencyMs: deps.clock.monotonicMs() - startMs };
@@ -195,7 +195,8 @@ export function createPooledEndpoint(
   };
 
   const ofChain = (method: string, result: unknown): unknown => {
-    requireChain(options, method, result);
+    const found = chainIdIn(method, result);
+    if (found !== undefined) requireChain(options.name, options.chainId, found);
     return result;
   };
 
@@ -278,20 +279,14 @@ const CHAIN_ID_PATHS: Readonly<Record<string, readonly string[]>> = {
   blockchain: ["block_metas", "0", "header", "chain_id"],
 };
 
-/** Throws `wrong-chain` if a result contains another chain's id. Malformed results are left for their decoders to reject. */
-function requireChain(
-  { name, chainId }: Pick<PooledEndpointOptions, "name" | "chainId">,
-  method: string,
-  result: unknown,
-): void {
-  const path = CHAIN_ID_PATHS[method];
-  if (chainId === undefined || path === undefined) return;
-  const found = path.reduce<unknown>(
+/** Returns the chain id in a method's result; undefined if there is none. Malformed results are left for their decoders to reject. */
+function chainIdIn(method: string, result: unknown): string | undefined {
+  const found = CHAIN_ID_PATHS[method]?.reduce<unknown>(
     (value, member) =>
       Array.isArray(value) ? value[Number(member)] : isRecord(value) ? value[member] : undefined,
     result,
   );
-  if (typeof found === "string" && found !== chainId) throw wrongChain(name, chainId, found);
+  return typeof found === "string" ? found : undefined;
 }
 
 function stateAfter(error: unknown): EndpointHealth["state"] {
