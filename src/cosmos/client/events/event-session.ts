@@ -13,7 +13,7 @@ import {
 } from "../../../platform/http/remote.ts";
 import type { ParsedEndpoint } from "../endpoint.ts";
 import { decodeStatus } from "../rpc-response.ts";
-import { decodeEventFrame, type EventFrame } from "./event-frame.ts";
+import { type DecodedEvent, decodeEventFrame, type EventFrame } from "./event-frame.ts";
 import type { ChainNotice } from "./subscription.ts";
 
 /** Settings for one connection. */
@@ -203,7 +203,7 @@ function createFrameExchange(options: EventSessionOptions, deps: EventSessionDep
     );
   };
 
-  const handleEvent = (frame: Exclude<EventFrame, { readonly kind: "response" | "error" }>): void => {
+  const handleEvent = (frame: DecodedEvent): void => {
     lastEventMs = deps.clock.monotonicMs();
     if (frame.kind === "notice") deps.onNotice(frame.notice);
     else if (frame.kind === "ignored") deps.logger.debug("event ignored", { reason: frame.reason });
