@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { abortReason } from "../../platform/base/abort.ts";
+import type { Clock } from "../../platform/base/clock.ts";
 import { isRecord, type JsonObject } from "../../platform/base/json.ts";
 import { createRemoteConnections, followRedirect, proxyOf } from "../../platform/http/remote.ts";
 import type { ParsedEndpoint } from "./endpoint.ts";
@@ -15,21 +16,20 @@ import {
   type HttpResponse,
   type HttpTransport,
 } from "./request-batch.ts";
-import type { RpcCaller, RpcOutcome } from "./rpc-caller.ts";
+import type { RpcCaller } from "./rpc-caller.ts";
 
-/** Limits of a batching client. */
-export interface BatchingOptions extends BatchOptions {
-  /** Maximum number of calls in one request, until the endpoint refuses that many; see {@link planRequests}. */
-  readonly maxBatch: number;
-  /** Maximum number of pending calls. Further calls reject with `overloaded`. */
-  readonly maxPending: number;
-}
+/** Maximum number of pending calls per endpoint. Further calls reject with `overloaded`. */
+const MAX_PENDING = 10_000;
 
-/** Creates a JSON-RPC client that sends all calls from one turn of the event loop in as few requests as possible. */
+/**
+ * Creates a JSON-RPC client that sends all calls from one turn of the event loop in as few requests as possible. `maxBatch` is the
+ * maximum number of calls in one request, until the endpoint refuses that many; see {@link planRequests}.
+ */
 export function createBatchingRpcClient(
-  options: BatchingOptions,
-  deps: Omit<BatchDeps, "onRefused">,
+  { maxBatch, ...options }: BatchOptions & { readonly maxBatch: number },
+  deps: Omit<BatchDeps, "onRefused"> & { readonly clock: Pick<Clock, "monotonicMs"> },
 ): RpcCaller {
+  const { endpoint } = options;
   const pending = new Set<PendingCall>();
   let queue: PendingCall[] = [];
   let nextId = 1;
@@ -37,20 +37,18 @@ export function createBatchingRpcClient(
 
   const call = (method: string, params: JsonObject, signal: AbortSignal): Promise<unknown> => {
     if (isClosed) return Promise.reject(closedError());
-    if (pending.size >= options.maxPending) return Promise.reject(overloadedError(options));
-    return new Promise((resolve, reject) => {
-      const startedMs = deps.clock.monotonicMs();
-      const onSettled = (settled: PendingCall, outcome: RpcOutcome): void => {
-        pending.delete(settled);
-        const durationMs = deps.clock.monotonicMs() - startedMs;
-        deps.observer.onCall({ endpoint: options.endpoint, method, outcome, durationMs });
-      };
-      enqueue(createPendingCall({ id: nextId++, method, params, signal, resolve, reject, onSettled }));
+    if (pending.size >= MAX_PENDING) return Promise.reject(overloadedError(endpoint));
+    const startedMs = deps.clock.monotonicMs();
+    const created = createPendingCall({ id: nextId++, method, params }, signal, (settled, outcome) => {
+      pending.delete(settled);
+      const durationMs = deps.clock.monotonicMs() - startedMs;
+      deps.observer.onCall({ endpoint, method, outcome, durationMs });
     });
+    if (!created.isSettled()) enqueue(created);
+    return created.response;
   };
 
   const enqueue = (created: PendingCall): void => {
-    if (created.isSettled()) return;
     pending.add(created);
     // setImmediate runs after all microtasks, so calls that follow a few awaits in the same turn still join the batch.
     if (queue.length === 0) setImmediate(flush);
@@ -58,7 +56,7 @@ export function createBatchingRpcClient(
   };
 
   // What the endpoint takes: a refused batch is halved, and the smaller size stays.
-  let batchSize = options.maxBatch;
+  let batchSize = maxBatch;
   const onRefused = (size: number): void => {
     batchSize = Math.min(batchSize, size);
   };
@@ -77,10 +75,10 @@ export function createBatchingRpcClient(
   return { call, batchSize: () => batchSize, close };
 }
 
-function overloadedError({ endpoint, maxPending }: BatchingOptions): ClientError {
+function overloadedError(endpoint: string): ClientError {
   return new ClientError(
-    { code: "overloaded", endpoint, limit: maxPending },
-    `${maxPending} calls to ${endpoint} are pending already`,
+    { code: "overloaded", endpoint, limit: MAX_PENDING },
+    `${MAX_PENDING} calls to ${endpoint} are pending already`,
   );
 }
 
@@ -88,11 +86,11 @@ function overloadedError({ endpoint, maxPending }: BatchingOptions): ClientError
 interface HttpTransportOptions {
   /** Maximum number of connections to the endpoint. Further requests wait for a free connection. */
   readonly connections: number;
-  readonly connectTimeoutMs: number;
   /** A longer response makes the request reject with `too-large`. */
   readonly maxResponseBytes: number;
 }
 
+const CONNECT_TIMEOUT_MS = 3_000;
 /** Maximum number of redirects that one request follows. */
 const MAX_REDIRECTS = 3;
 
@@ -104,7 +102,7 @@ export function createHttpTransport(endpoint: ParsedEndpoint, options: HttpTrans
     // The caller's signal is the only deadline. With undici's own timeouts the error would depend on which fires first.
     headersTimeout: 0,
     bodyTimeout: 0,
-    connect: { timeout: options.connectTimeoutMs },
+    connect: { timeout: CONNECT_TIMEOUT_MS },
   };
   const connections = createRemoteConnections(settings, endpoint.network);
   const dispatcher = connections.to(new URL(endpoint.origin));

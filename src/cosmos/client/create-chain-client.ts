@@ -1,7 +1,6 @@
 import type { Comet38Client } from "@cosmjs/tendermint-rpc";
 import { minInt } from "../../platform/base/integers.ts";
 import type { JsonField } from "../../platform/base/json.ts";
-import type { BackoffOptions } from "../../platform/base/waits.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import { createBatchingRpcClient, createHttpTransport } from "./batching-rpc-client.ts";
@@ -35,39 +34,26 @@ export interface ChainClientOptions {
   readonly endpoints: readonly Endpoint[];
   /** Chain that every endpoint must serve. If undefined, every chain is accepted. */
   readonly chainId: string | undefined;
-  readonly limits?: Partial<ChainClientLimits>;
+  readonly limits?: Partial<typeof DEFAULT_LIMITS>;
   readonly network?: NetworkOptions;
 }
 
-/** A client's limits. {@link DEFAULT_LIMITS} suit a public node with a round-trip time of about 100 ms. */
-interface ChainClientLimits {
+/** Limits that suit a public node with a round-trip time of about 100 ms. */
+const DEFAULT_LIMITS = {
   /**
    * Deadline for one request. Each attempt at a read makes at most two requests: the chain-id check and the call. A read makes
    * one attempt per endpoint, or two if there is only one.
    */
-  readonly deadlineMs: number;
-  readonly connectTimeoutMs: number;
+  deadlineMs: 10_000,
   /**
    * Maximum number of HTTP connections per endpoint, opened on demand. With 64, a thousand reads take two round trips; a CometBFT
    * node accepts 900 connections.
    */
-  readonly connections: number;
-  /** Maximum number of calls in one HTTP request, until an endpoint refuses that many. */
-  readonly maxBatch: number;
-  /** Maximum number of pending calls per endpoint. */
-  readonly maxPending: number;
-  readonly maxResponseBytes: number;
-  /** How long an endpoint rests after a failure. */
-  readonly rest: BackoffOptions;
-}
-
-const DEFAULT_LIMITS: ChainClientLimits = {
-  deadlineMs: 10_000,
-  connectTimeoutMs: 3_000,
   connections: 64,
+  /** Maximum number of calls in one HTTP request, until an endpoint refuses that many. */
   maxBatch: 10,
-  maxPending: 10_000,
   maxResponseBytes: 64 * 1024 * 1024,
+  /** How long an endpoint rests after a failure. */
   rest: { minMs: 500, baseMs: 1_000, maxMs: 30_000 },
 };
 
@@ -211,7 +197,7 @@ async function readEarliestHeight(pool: EndpointPool, signal: AbortSignal): Prom
 function connectEndpoint(
   parsed: ParsedEndpoint,
   chainId: string | undefined,
-  limits: ChainClientLimits,
+  limits: typeof DEFAULT_LIMITS,
   deps: ChainClientDeps,
 ): PooledEndpoint {
   const caller = createBatchingRpcClient(

@@ -35,16 +35,13 @@ export interface RpcWork<T> extends Omit<RpcRead<T>, "decode" | "blocks"> {
   readonly run: (call: CallEndpoint, endpoint: string) => Promise<T>;
 }
 
-/** "ok" or the code of the error that ended a call or a request. */
-export type RpcOutcome = string;
-
-/** Receives traffic figures for metrics. Must not throw. */
+/** Receives traffic figures for metrics. Must not throw. An `outcome` is "ok", "aborted" or an error's code. */
 export interface RpcObserver {
   /** A JSON-RPC call has settled. */
   readonly onCall: (call: {
     readonly endpoint: string;
     readonly method: string;
-    readonly outcome: RpcOutcome;
+    readonly outcome: string;
     readonly durationMs: number;
   }) => void;
   /** An HTTP request with `calls` calls has ended. */
@@ -54,7 +51,7 @@ export interface RpcObserver {
     readonly bytesOut: number;
     /** 0 if the request failed. */
     readonly bytesIn: number;
-    readonly outcome: RpcOutcome;
+    readonly outcome: string;
   }) => void;
 }
 

@@ -1,11 +1,11 @@
 import { pause } from "../../../platform/base/abort.ts";
 import type { Clock } from "../../../platform/base/clock.ts";
 import { errorText } from "../../../platform/base/errors.ts";
-import { backoffMs, type BackoffOptions } from "../../../platform/base/waits.ts";
+import { backoffMs } from "../../../platform/base/waits.ts";
 import type { Endpoint, NetworkOptions } from "../../../platform/http/remote.ts";
 import type { ChainClientDeps } from "../create-chain-client.ts";
 import { parseEndpoints } from "../endpoint.ts";
-import { createEventSocketOpener, type EventSessionOptions, runEventSession } from "./event-session.ts";
+import { createEventSocketOpener, runEventSession } from "./event-session.ts";
 import { type ChainSubscription, createNoticeQueue } from "./subscription.ts";
 
 export interface SubscriptionOptions {
@@ -24,31 +24,23 @@ export interface SubscriptionOptions {
   readonly network?: NetworkOptions;
 }
 
-/** A subscription's limits. */
-export interface SubscriptionLimits extends Omit<EventSessionOptions, "endpoint" | "chainId" | "queries"> {
-  readonly connectTimeoutMs: number;
-  readonly maxFrameBytes: number;
-  /** Maximum number of notices waiting for the reader. */
-  readonly queueCapacity: number;
-  /** How long another endpoint must be the best one before the stream moves to it. A late block does not trigger a move. */
-  readonly moveAfterMs: number;
-  /** Wait before the next connection attempt. */
-  readonly backoff: BackoffOptions;
-}
-
-const DEFAULT_SUBSCRIPTION_LIMITS: SubscriptionLimits = {
-  connectTimeoutMs: 2_500,
+const DEFAULT_SUBSCRIPTION_LIMITS = {
   deadlineMs: 10_000,
   // CometBFT closes a connection after 30 s of silence. We notice a dead connection in half of that time.
   pingIntervalMs: 5_000,
   readDeadlineMs: 15_000,
   eventDeadlineMs: 30_000,
-  maxFrameBytes: 64 * 1024 * 1024,
+  /** Maximum number of notices waiting for the reader. */
   queueCapacity: 10_000,
+  /** How long another endpoint must be the best one before the stream moves to it. A late block does not trigger a move. */
   moveAfterMs: 20_000,
-  // Short however long the endpoint is away: events flow again within seconds after it is back.
+  /** Wait before the next attempt. Short however long the endpoint is away: events flow within seconds after it is back. */
   backoff: { minMs: 100, baseMs: 500, maxMs: 2_000 },
 };
+
+export type SubscriptionLimits = typeof DEFAULT_SUBSCRIPTION_LIMITS;
+
+const SOCKET_LIMITS = { connectTimeoutMs: 2_500, maxFrameBytes: 64 * 1024 * 1024 };
 
 /** Creates a subscription. `run` opens the first connection. Throws `bad-endpoint`. */
 export function createWebSocketSubscription(
@@ -58,7 +50,7 @@ export function createWebSocketSubscription(
   const limits = { ...DEFAULT_SUBSCRIPTION_LIMITS, ...options.limits };
   const routes = parseEndpoints(options.endpoints, options.network).map((endpoint) => ({
     name: endpoint.name,
-    open: createEventSocketOpener(endpoint, limits),
+    open: createEventSocketOpener(endpoint, SOCKET_LIMITS),
   }));
   const queue = createNoticeQueue(limits.queueCapacity);
   let isConnected = false;
