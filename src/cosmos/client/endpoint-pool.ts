@@ -2,7 +2,7 @@ import { maxInt } from "../../platform/base/integers.ts";
 import type { JsonObject } from "../../platform/base/json.ts";
 import { MAX_LAG, type NodeStatus } from "./chain-client.ts";
 import { type AnswerClass, answerOf, lacksHeight } from "./answers.ts";
-import { ClientError } from "./errors.ts";
+import { ClientError, closedError } from "./errors.ts";
 import type { EndpointHealth, PooledEndpoint } from "./pooled-endpoint.ts";
 import type { RpcCaller, RpcRead, RpcWork } from "./rpc-caller.ts";
 
@@ -58,7 +58,7 @@ export function createEndpointPool(endpoints: readonly PooledEndpoint[]): Endpoi
         if (endpoints.length === 1 && thrown.facts.code !== "unreachable" && !lacksHeight(thrown)) break;
       }
     }
-    throw error ?? new ClientError({ code: "closed" }, "the client has no endpoints");
+    throw error ?? closedError("the client has no endpoints");
   };
   const call = (method: string, params: JsonObject, signal: AbortSignal): Promise<unknown> =>
     read({ method, params, decode: (result) => result }, signal);

@@ -62,9 +62,9 @@ export function requireChain(endpoint: string, expected: string | undefined, fou
   );
 }
 
-/** Creates the error for a call made after `close`. */
-export function closedError(): ClientError {
-  return new ClientError({ code: "closed" }, "the client is closed");
+/** Creates the error for a call that no endpoint can get, because the client is closed or has no endpoints. */
+export function closedError(text = "the client is closed"): ClientError {
+  return new ClientError({ code: "closed" }, text);
 }
 
 /** Creates the error for an invalid keyring or key. The reason contains no part of a key. */

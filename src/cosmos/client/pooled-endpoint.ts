@@ -26,27 +26,12 @@ export interface EndpointHealth {
   /** Why other endpoints are preferred for some time: a response was proven wrong. Undefined if they are not preferred. */
   readonly distrusted: string | undefined;
   /** What the endpoint recently could not do, and why, keyed by RPC method or "response size". Absent if there was nothing. */
-  readonly lacks?: ReadonlyMap<string, string>;
+  readonly lacks?: ReadonlyMap<string, string> | undefined;
   /** Maximum number of calls that the endpoint accepts in one request; absent if unknown. */
-  readonly batchSize?: number;
+  readonly batchSize?: number | undefined;
 }
 
-/** One endpoint in a pool. Its chain id is checked, and it rests for a while after each failure. */
-export interface PooledEndpoint {
-  readonly name: string;
-  /** Calls a method and decodes the result. Verifies the endpoint first, unless it has been verified since its last failure. */
-  readonly read: <T>(read: RpcRead<T> | RpcWork<T>, signal: AbortSignal) => Promise<T>;
-  /** Reads the status and checks the chain id. Parallel callers share one request. */
-  readonly verify: (signal: AbortSignal) => Promise<NodeStatus>;
-  /** Remaining rest time; 0 if the endpoint is not resting. */
-  readonly restMs: () => number;
-  /**
-   * Makes reads prefer other endpoints for a period, longer each time. Neither a success nor a call in that period changes it.
-   */
-  readonly distrust: (reason: string) => void;
-  readonly health: () => EndpointHealth;
-  readonly close: () => void;
-}
+export type PooledEndpoint = ReturnType<typeof createPooledEndpoint>;
 
 export interface PooledEndpointOptions {
   readonly name: string;
@@ -80,11 +65,8 @@ function isOfRequest(lack: Lack | undefined): boolean {
   return lack === "height" || lack === "transaction" || lack === "request-size";
 }
 
-/** Creates an endpoint in state `unchecked`. */
-export function createPooledEndpoint(
-  options: PooledEndpointOptions,
-  deps: PooledEndpointDeps,
-): PooledEndpoint {
+/** Creates one endpoint of a pool, in state `unchecked`. Its chain id is checked, and it rests for a while after each failure. */
+export function createPooledEndpoint(options: PooledEndpointOptions, deps: PooledEndpointDeps) {
   const life = new AbortController();
   const lacks = new Map<string, { readonly reason: string; readonly untilMs: number }>();
   /**
@@ -105,6 +87,7 @@ export function createPooledEndpoint(
   let verifying: Promise<NodeStatus> | undefined;
   let distrust = { reason: "", count: 0, untilMs: 0 };
 
+  /** Remaining rest time; 0 if the endpoint is not resting. */
   const restMs = (): number => Math.max(0, restUntilMs - deps.clock.monotonicMs());
 
   const recordFailure = (error: ClientError, retryAfterMs = 0): void => {
@@ -120,11 +103,13 @@ export function createPooledEndpoint(
     const isRefusal = facts.code === "rpc" && facts.method !== "status";
     refusedUntilMs = isRefusal ? restUntilMs + REFUSAL_MS : 0;
     isVerified &&= isRefusal;
-    health = { ...health, state: stateAfter(error), failures: health.failures + 1, lastError };
+    const state = facts.code === "wrong-chain" ? "wrong-chain" : "down";
+    health = { ...health, state, failures: health.failures + 1, lastError };
   };
 
   const isDistrusted = (): boolean => deps.clock.monotonicMs() < distrust.untilMs;
 
+  /** Makes reads prefer other endpoints for a period, longer each time. Neither a success nor a call in that period changes it. */
   const recordWrongResponse = (reason: string): void => {
     if (isDistrusted()) return;
     deps.logger.warn("endpoint returned a wrong response, it is used after all others", {
@@ -188,6 +173,7 @@ export function createPooledEndpoint(
     }
   };
 
+  /** Reads the status and checks the chain id. Parallel callers share one request. */
   const verify = (signal: AbortSignal): Promise<NodeStatus> => {
     // The shared request runs under `life`, so the abort of one caller does not fail the others.
     verifying ??= readStatus();
@@ -200,6 +186,7 @@ export function createPooledEndpoint(
     return result;
   };
 
+  /** Calls a method and decodes the result. Verifies the endpoint first, unless it has been verified since its last failure. */
   const read = async <T>(request: RpcRead<T> | RpcWork<T>, signal: AbortSignal): Promise<T> => {
     const { method, params } = request;
     // After a failure another node may listen at this address, for instance after a restart with another configuration.
@@ -231,27 +218,22 @@ export function createPooledEndpoint(
     }
   };
 
-  const close = (): void => {
-    life.abort(closedError());
-    deps.caller.close();
-  };
   return {
     name: options.name,
     read,
     verify,
     restMs,
     distrust: recordWrongResponse,
-    health: () => {
-      const lacking = currentLacks();
-      const batchSize = deps.caller.batchSize?.();
-      return {
-        ...health,
-        distrusted: isDistrusted() ? distrust.reason : undefined,
-        ...(lacking === undefined ? {} : { lacks: lacking }),
-        ...(batchSize === undefined ? {} : { batchSize }),
-      };
+    health: (): EndpointHealth => ({
+      ...health,
+      distrusted: isDistrusted() ? distrust.reason : undefined,
+      lacks: currentLacks(),
+      batchSize: deps.caller.batchSize?.(),
+    }),
+    close: (): void => {
+      life.abort(closedError());
+      deps.caller.close();
     },
-    close,
   };
 }
 
@@ -287,8 +269,4 @@ function chainIdIn(method: string, result: unknown): string | undefined {
     result,
   );
   return typeof found === "string" ? found : undefined;
-}
-
-function stateAfter(error: unknown): EndpointHealth["state"] {
-  return error instanceof ClientError && error.facts.code === "wrong-chain" ? "wrong-chain" : "down";
 }

@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import { onAbort } from "../../platform/base/abort.ts";
+import { createDeferred } from "../../platform/process/deferred.ts";
 import { CodedError } from "../../platform/base/errors.ts";
 import type { JsonObject } from "../../platform/base/json.ts";
 import { isRequestTooLarge, readAnswer } from "./answers.ts";
@@ -306,10 +307,7 @@ export function createPendingCall(
   signal: AbortSignal,
   onSettled: (call: PendingCall, outcome: string) => void,
 ): PendingCall {
-  let settle: Pick<PendingCall, "resolve" | "reject"> = { resolve: () => {}, reject: () => {} };
-  const response = new Promise((resolve, reject) => {
-    settle = { resolve, reject };
-  });
+  const { promise: response, resolve, reject } = createDeferred<unknown>();
   let isSettled = false;
   let unwatch: (() => void) | undefined;
   const end = (outcome: string, finish: () => void): void => {
@@ -324,10 +322,10 @@ export function createPendingCall(
     ...request,
     response,
     isSettled: () => isSettled,
-    resolve: (result) => end("ok", () => settle.resolve(result)),
-    reject: (error) => end(outcomeOf(error), () => settle.reject(error)),
+    resolve: (result) => end("ok", () => resolve(result)),
+    reject: (error) => end(outcomeOf(error), () => reject(error)),
   };
-  unwatch = onAbort(signal, (reason) => end("aborted", () => settle.reject(reason)));
+  unwatch = onAbort(signal, (reason) => end("aborted", () => reject(reason)));
   return call;
 }
 

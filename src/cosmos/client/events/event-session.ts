@@ -11,6 +11,7 @@ import {
   trustedCertificates,
   tunnelThrough,
 } from "../../../platform/http/remote.ts";
+import { createDeferred, type Deferred } from "../../../platform/process/deferred.ts";
 import type { ParsedEndpoint } from "../endpoint.ts";
 import { decodeStatus } from "../rpc-response.ts";
 import { type DecodedEvent, decodeEventFrame, type EventFrame } from "./event-frame.ts";
@@ -159,7 +160,7 @@ function unreachable(endpoint: string, reason: string): ClientError {
 
 /** Sends requests over one connection and handles all incoming frames. It aborts `session` once the connection is unusable. */
 function createFrameExchange(options: EventSessionOptions, deps: EventSessionDeps, session: AbortController) {
-  const requests = new Map<number, { resolve: (result: unknown) => void; reject: (error: Error) => void }>();
+  const requests = new Map<number, Deferred<unknown>>();
   const subscriptions = new Map<number, string>();
   let connection: EventSocket | undefined;
   let lastFrameMs = deps.clock.monotonicMs();
@@ -170,9 +171,10 @@ function createFrameExchange(options: EventSessionOptions, deps: EventSessionDep
 
   const request = (id: number, method: string, params: JsonObject): Promise<unknown> =>
     withDeadline(`${method} over the event stream`, options.deadlineMs, session.signal, () => {
-      const response = new Promise<unknown>((resolve, reject) => requests.set(id, { resolve, reject }));
+      const response = createDeferred<unknown>();
+      requests.set(id, response);
       connection?.send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
-      return response;
+      return response.promise;
     }).finally(() => requests.delete(id));
 
   const subscribe = async (id: number, query: string): Promise<void> => {
