@@ -111,9 +111,7 @@ async function checkEndpoint(endpoint: PooledEndpoint, signal: AbortSignal): Pro
 }
 
 /** An endpoint from which a read can choose. */
-type Candidate = Pick<EndpointHealth, "status" | "latencyMs" | "distrusted" | "lacks"> & {
-  /** Blocks behind the best endpoint; undefined if unknown. */
-  readonly lagBlocks: bigint | undefined;
+type Candidate = Pick<PoolEndpointHealth, "status" | "latencyMs" | "distrusted" | "lacks" | "lagBlocks"> & {
   /** Remaining rest after failures. */
   readonly restMs: number;
 };
@@ -151,14 +149,7 @@ function rankOf(
   const hasPruned = height !== undefined && status !== undefined && status.earliestHeight > height;
   const slowness = LATENCY_LIMITS_MS.filter((limit) => (latencyMs ?? 0) >= limit).length;
   const cannot = lacks?.has(method) === true;
-  return [
-    Number(distrusted !== undefined),
-    restMs,
-    Number(cannot),
-    Number(isBehind),
-    Number(hasPruned),
-    slowness,
-  ];
+  return [distrusted !== undefined, restMs, cannot, isBehind, hasPruned, slowness].map(Number);
 }
 
 /** The height to read; undefined for the latest height. */

@@ -71,3 +71,8 @@ export function closedError(text = "the client is closed"): ClientError {
 export function badKeyring(reason: string): ClientError {
   return new ClientError({ code: "bad-key", kind: "keyring" }, `keyring: ${reason}`);
 }
+
+/** Returns the log of an application that refused a query; undefined for any other error. */
+export function refusalLog(error: unknown): string | undefined {
+  return error instanceof ClientError && error.facts.code === "abci" ? error.facts.log : undefined;
+}

@@ -6,7 +6,7 @@ import type { JsonObject } from "../../platform/base/json.ts";
 import { isRequestTooLarge, readAnswer } from "./answers.ts";
 import { ClientError } from "./errors.ts";
 import type { RpcObserver } from "./rpc-caller.ts";
-import { badResponse, parseRpcResponses, type RpcResponse } from "./rpc-response.ts";
+import { badResponse, parseRpcResponses, type RpcFailure, type RpcResponse } from "./rpc-response.ts";
 
 /** Settings for requests to one endpoint. */
 export interface BatchOptions {
@@ -257,7 +257,7 @@ function deliver(
 }
 
 function rpcError(
-  { rpcCode, message, data }: Extract<RpcResponse, { readonly rpcCode: number }>,
+  { rpcCode, message, data }: RpcFailure,
   method: string,
   facts: HttpFacts,
   endpoint: string,

@@ -8,7 +8,7 @@ import { answerOf, isRequestTooLarge, lacksHeight, mayHaveArrived, readAnswer } 
 import { ClientError } from "../errors.ts";
 import { decodeTxsOfBlock, resultField, wrongResponse } from "../rpc-response.ts";
 import { expectedSequence, isSequenceMismatch, TX_TOO_LARGE } from "./tx-queries.ts";
-import type { Confirmation, FinalTx, FlightTx } from "./tx-types.ts";
+import type { Confirmation, FinalTx, FlightTx, TxFailure } from "./tx-types.ts";
 
 /** A transaction in flight, with the data needed to follow it. */
 export interface Flight {
@@ -256,14 +256,11 @@ export type BroadcastOutcome =
   /** The transaction is in the node's mempool, or the node has seen these bytes before. */
   | { readonly kind: "accepted" }
   /** CheckTx refused the transaction. */
-  | {
+  | (TxFailure & {
       readonly kind: "refused";
-      readonly code: number;
-      readonly codespace: string;
-      readonly log: string;
       /** The JSON-RPC error, if there was no response from CheckTx. */
       readonly cause?: ClientError;
-    }
+    })
   /** No usable response; the node may or may not have the transaction. */
   | { readonly kind: "unclear"; readonly error: ClientError };
 
