@@ -7,8 +7,7 @@ import { createRemoteConnections, followRedirect, proxyOf } from "../../platform
 import type { ParsedEndpoint } from "./endpoint.ts";
 import { ClientError, closedError } from "./errors.ts";
 import {
-  type BatchDeps,
-  type BatchOptions,
+  type BatchTarget,
   planRequests,
   sendBatch,
   createPendingCall,
@@ -21,15 +20,15 @@ import type { RpcCaller } from "./rpc-caller.ts";
 /** Maximum number of pending calls per endpoint. Further calls reject with `overloaded`. */
 const MAX_PENDING = 10_000;
 
-/**
- * Creates a JSON-RPC client that sends all calls from one turn of the event loop in as few requests as possible. `maxBatch` is the
- * maximum number of calls in one request, until the endpoint refuses that many; see {@link planRequests}.
- */
-export function createBatchingRpcClient(
-  { maxBatch, ...options }: BatchOptions & { readonly maxBatch: number },
-  deps: Omit<BatchDeps, "onRefused"> & { readonly clock: Pick<Clock, "monotonicMs"> },
-): RpcCaller {
-  const { endpoint } = options;
+interface BatchingOptions extends Omit<BatchTarget, "onRefused"> {
+  /** Maximum number of calls in one request, until the endpoint refuses that many; see {@link planRequests}. */
+  readonly maxBatch: number;
+  readonly clock: Pick<Clock, "monotonicMs">;
+}
+
+/** Creates a JSON-RPC client that sends all calls from one turn of the event loop in as few requests as possible. */
+export function createBatchingRpcClient({ maxBatch, clock, ...given }: BatchingOptions): RpcCaller {
+  const { endpoint, observer, transport } = given;
   const pending = new Set<PendingCall>();
   let queue: PendingCall[] = [];
   let nextId = 1;
@@ -37,12 +36,15 @@ export function createBatchingRpcClient(
 
   const call = (method: string, params: JsonObject, signal: AbortSignal): Promise<unknown> => {
     if (isClosed) return Promise.reject(closedError());
-    if (pending.size >= MAX_PENDING) return Promise.reject(overloadedError(endpoint));
-    const startedMs = deps.clock.monotonicMs();
+    if (pending.size >= MAX_PENDING) {
+      const text = `${MAX_PENDING} calls to ${endpoint} are pending already`;
+      return Promise.reject(new ClientError({ code: "overloaded", endpoint, limit: MAX_PENDING }, text));
+    }
+    const startedMs = clock.monotonicMs();
     const created = createPendingCall({ id: nextId++, method, params }, signal, (settled, outcome) => {
       pending.delete(settled);
-      const durationMs = deps.clock.monotonicMs() - startedMs;
-      deps.observer.onCall({ endpoint, method, outcome, durationMs });
+      const durationMs = clock.monotonicMs() - startedMs;
+      observer.onCall({ endpoint, method, outcome, durationMs });
     });
     if (!created.isSettled()) enqueue(created);
     return created.response;
@@ -63,23 +65,15 @@ export function createBatchingRpcClient(
   const flush = (): void => {
     const calls = queue.filter((queued) => !queued.isSettled());
     queue = [];
-    for (const batch of planRequests(calls, batchSize))
-      void sendBatch(batch, options, { ...deps, onRefused });
+    for (const batch of planRequests(calls, batchSize)) void sendBatch(batch, { ...given, onRefused });
   };
 
   const close = (): void => {
     isClosed = true;
     for (const unsettled of pending) unsettled.reject(closedError());
-    deps.transport.close();
+    transport.close();
   };
   return { call, batchSize: () => batchSize, close };
-}
-
-function overloadedError(endpoint: string): ClientError {
-  return new ClientError(
-    { code: "overloaded", endpoint, limit: MAX_PENDING },
-    `${MAX_PENDING} calls to ${endpoint} are pending already`,
-  );
 }
 
 const CONNECT_TIMEOUT_MS = 3_000;

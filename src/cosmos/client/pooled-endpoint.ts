@@ -60,19 +60,14 @@ const LACK_MS = 600_000;
 /** An endpoint with a good status that refuses other calls becomes good again after this time without a refusal. */
 const REFUSAL_MS = 60_000;
 
-/** Returns whether other requests with the same method may succeed. */
-function isOfRequest(lack: Lack | undefined): boolean {
-  return lack === "height" || lack === "transaction" || lack === "request-size";
-}
+/** Despite these lacks, other requests with the same method may succeed. */
+const LACKS_OF_REQUEST: readonly (Lack | undefined)[] = ["height", "transaction", "request-size"];
 
 /** Creates one endpoint of a pool, in state `unchecked`. Its chain id is checked, and it rests for a while after each failure. */
 export function createPooledEndpoint(options: PooledEndpointOptions, deps: PooledEndpointDeps) {
   const life = new AbortController();
   const lacks = new Map<string, { readonly reason: string; readonly untilMs: number }>();
-  /**
-   * Until this time, a good status does not show that the last failure is over, because that failure was a refusal of another
-   * method.
-   */
+  /** Until this time, a good status does not end the last failure, because the endpoint had refused another method. */
   let refusedUntilMs = 0;
   let isVerified = false;
   let health: Omit<EndpointHealth, "distrusted" | "lacks" | "batchSize"> = {
@@ -129,7 +124,7 @@ export function createPooledEndpoint(options: PooledEndpointOptions, deps: Poole
     // A JSON-RPC error after a broadcast is of this transaction. A cut or a timeout is of the endpoint.
     else if (answer === "not-now" || (answer === "perhaps-done" && error.facts.code !== "rpc"))
       recordFailure(error, retryAfterMs);
-    else if (answer === "not-here" && !isOfRequest(lack)) {
+    else if (answer === "not-here" && !LACKS_OF_REQUEST.includes(lack)) {
       // A response that is too large says nothing about the next one.
       const what = lack === "response-size" ? "response size" : method;
       const reason = lackText(error, "add an endpoint that can");

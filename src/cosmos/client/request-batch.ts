@@ -8,14 +8,6 @@ import { ClientError } from "./errors.ts";
 import type { RpcObserver } from "./rpc-caller.ts";
 import { badResponse, parseRpcResponses, type RpcFailure, type RpcResponse } from "./rpc-response.ts";
 
-/** Settings for requests to one endpoint. */
-export interface BatchOptions {
-  /** The endpoint's name in errors and metrics. */
-  readonly endpoint: string;
-  /** Maximum time from sending the request to settling its calls. */
-  readonly deadlineMs: number;
-}
-
 /** Response to one POST. */
 export interface HttpResponse {
   readonly status: number;
@@ -32,7 +24,12 @@ export interface HttpTransport {
   readonly close: () => void;
 }
 
-export interface BatchDeps {
+/** An endpoint that gets batches of calls. */
+export interface BatchTarget {
+  /** The endpoint's name in errors and metrics. */
+  readonly endpoint: string;
+  /** Maximum time from sending the request to settling its calls. */
+  readonly deadlineMs: number;
   readonly transport: HttpTransport;
   readonly observer: RpcObserver;
   /** Called when the endpoint refuses more than this many calls in one request. */
@@ -80,22 +77,18 @@ function charactersOf({ params }: PendingCall): number {
 }
 
 /** Sends one request and settles all its calls by the deadline. Never rejects. */
-export async function sendBatch(
-  batch: readonly PendingCall[],
-  options: BatchOptions,
-  deps: BatchDeps,
-): Promise<void> {
+export async function sendBatch(batch: readonly PendingCall[], target: BatchTarget): Promise<void> {
   const stop = new AbortController();
   // One timer serves the batch, because its calls were made in the same turn of the event loop.
   const timer = setTimeout(() => {
     // Reject before the abort. The abort makes `exchange` fail, and the first rejection of a call counts.
-    for (const call of batch) call.reject(timeoutError(call, options));
+    for (const call of batch) call.reject(timeoutError(call, target));
     stop.abort(new Error("deadline"));
-  }, options.deadlineMs);
+  }, target.deadlineMs);
   // Frees the connection once all calls have settled, for example by aborting.
   void Promise.allSettled(batch.map(({ response }) => response)).then(() => stop.abort(ALL_SETTLED));
   try {
-    await exchange(batch, options, { ...deps, signal: stop.signal });
+    await exchange(batch, target, stop.signal);
   } finally {
     clearTimeout(timer);
   }
@@ -104,26 +97,22 @@ export async function sendBatch(
 /** Created only once: every request ends with it, and capturing a stack trace costs more than the rest of the request's code. */
 const ALL_SETTLED = new Error("all calls of the request are settled");
 
-interface ExchangeDeps extends BatchDeps {
-  readonly signal: AbortSignal;
-}
-
 /**
  * Sends one request and settles its calls. If the endpoint refuses the batch, or a response is too large, sends the two halves
  * separately, down to single calls. Returns the error if no call got a response.
  */
 async function exchange(
   batch: readonly PendingCall[],
-  options: BatchOptions,
-  deps: ExchangeDeps,
+  target: BatchTarget,
+  signal: AbortSignal,
 ): Promise<Error | undefined> {
   let left = batch;
   let refusal: Error;
   let refused: Refusal;
   try {
-    left = deliver(batch, await post(batch, options, deps), options.endpoint);
+    left = deliver(batch, await post(batch, target, signal), target.endpoint);
     if (left.length === 0) return undefined;
-    refusal = badResponse(options.endpoint, "batch", "has no response to each call");
+    refusal = badResponse(target.endpoint, "batch", "has no response to each call");
     refused = "batch";
   } catch (error) {
     refusal = toError(error);
@@ -135,10 +124,10 @@ async function exchange(
   }
   const middle = left.length === batch.length ? Math.ceil(batch.length / 2) : left.length;
   // One after the other, so that only one large response is in memory, and so that an endpoint that is down gets few requests.
-  const failed = await exchange(left.slice(0, middle), options, deps);
-  if (failed === undefined && refused === "batch") deps.onRefused(middle);
+  const failed = await exchange(left.slice(0, middle), target, signal);
+  if (failed === undefined && refused === "batch") target.onRefused(middle);
   if (failed === undefined || isOfOneCall(failed)) {
-    if (middle < left.length) await exchange(left.slice(middle), options, deps);
+    if (middle < left.length) await exchange(left.slice(middle), target, signal);
     return undefined;
   }
   for (const call of left) call.reject(ofCall(failed, call));
@@ -175,8 +164,8 @@ const BATCH_STATUS = /^(?:4(?!0[1278]|2[59])..|50[01])$/;
 
 async function post(
   batch: readonly PendingCall[],
-  { endpoint }: BatchOptions,
-  { transport, observer, signal }: ExchangeDeps,
+  { endpoint, transport, observer }: BatchTarget,
+  signal: AbortSignal,
 ): Promise<Responses> {
   const frames = batch.map(({ id, method, params }) => ({ jsonrpc: "2.0", id, method, params }));
   const body = JSON.stringify(frames.length === 1 ? frames[0] : frames);
@@ -279,7 +268,7 @@ function ofCall(error: Error, { method }: PendingCall): Error {
   return isOfRequest ? new ClientError({ ...facts, method }, error.message) : error;
 }
 
-function timeoutError(call: PendingCall, { endpoint, deadlineMs }: BatchOptions): ClientError {
+function timeoutError(call: PendingCall, { endpoint, deadlineMs }: BatchTarget): ClientError {
   return new ClientError(
     { code: "timeout", endpoint, method: call.method, afterMs: deadlineMs },
     `${endpoint} did not respond to ${call.method} within ${deadlineMs} ms`,

@@ -1,5 +1,5 @@
 import type { RpcClient } from "@cosmjs/tendermint-rpc";
-import { isRecord, type JsonObject, type JsonValue } from "../../platform/base/json.ts";
+import { isRecord, type JsonObject } from "../../platform/base/json.ts";
 import type { BlockRange } from "./chain-client.ts";
 
 /** Calls methods on a CometBFT node. */
@@ -67,17 +67,13 @@ export function createCosmjsRpcClient(caller: Pick<RpcCaller, "call">, life: Abo
     execute: async (request) => ({
       jsonrpc: "2.0",
       id: request.id,
-      result: await caller.call(request.method, toParams(request.params), life),
+      // CosmJS passes an object or an empty array. It never uses positional parameters.
+      result: await caller.call(request.method, isJsonObject(request.params) ? request.params : {}, life),
     }),
     disconnect: () => {},
   };
 }
 
-/** CosmJS passes an object or an empty array. It never uses positional parameters. */
-function toParams(params: unknown): JsonObject {
-  return isJsonObject(params) ? params : {};
-}
-
-function isJsonObject(value: unknown): value is { readonly [key: string]: JsonValue } {
+function isJsonObject(value: unknown): value is JsonObject {
   return isRecord(value);
 }

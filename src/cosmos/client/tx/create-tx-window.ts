@@ -269,7 +269,8 @@ function recordOutcomes(
     state.flights = [...state.flights, flight];
     return { kind: "in-flight", tx, ...(outcome.kind === "unclear" ? { isUncertain: true } : {}) };
   });
-  const [first, flight] = [outcomes[refusedAt], signed[refusedAt]];
+  const first = outcomes[refusedAt];
+  const flight = signed[refusedAt];
   if (first?.kind === "refused" && flight !== undefined && isSequenceMismatch(first)) {
     // CheckTx expects the mempool's sequence. It differs from the committed one while a transaction of another program is
     // pending, and after a refusal behind the ante step that counts the sequence. The next block makes them equal.

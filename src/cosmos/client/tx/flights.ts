@@ -303,7 +303,8 @@ export function decodeBroadcast(result: unknown, endpoint: string): BroadcastOut
   const root = resultField(result, "broadcast_tx_sync", endpoint);
   const code = root.member("code").asUint32();
   if (code === 0) return { kind: "accepted" };
-  const [codespace, log] = [root.member("codespace").asText(), root.member("log").asText()];
+  const codespace = root.member("codespace").asText();
+  const log = root.member("log").asText();
   return { kind: "refused", code, codespace, log };
 }
 
