@@ -89,9 +89,7 @@ export function createChainClient(options: ChainClientOptions, deps: ChainClient
     cometWith: (blocks, check) => createSearcher(pool, life.signal, blocks, check),
     txCounts: ({ from, to }, signal) => {
       const params = { minHeight: from.toString(), maxHeight: to.toString() };
-      const decode: Decode<ReadonlyMap<bigint, number>> = (result, endpoint) =>
-        decodeTxCounts(resultField(result, "blockchain", endpoint));
-      return pool.read({ method: "blockchain", params, decode }, signal);
+      return pool.read({ method: "blockchain", params, decode: decodeCounts }, signal);
     },
     status: (signal) => pool.read({ method: "status", params: {}, decode: decodeStatus }, signal),
     earliestHeight: (signal) => readEarliestHeight(pool, signal),
@@ -114,6 +112,9 @@ export function createChainClient(options: ChainClientOptions, deps: ChainClient
 }
 
 type Decode<T> = RpcRead<T>["decode"];
+
+const decodeCounts: Decode<ReadonlyMap<bigint, number>> = (result, endpoint) =>
+  decodeTxCounts(resultField(result, "blockchain", endpoint));
 
 /** Creates the block and transaction readers. `signal` aborts their calls. */
 export function createCometReads(pool: Pick<EndpointPool, "call" | "read">, signal: AbortSignal): CometReads {
