@@ -1,18 +1,18 @@
 import { errorText } from "../../platform/base/errors.ts";
 import { ClientError, type ClientErrorFacts } from "./errors.ts";
 
-/**
- * What an endpoint's error means:
- *
- * | class | meaning | what follows |
- * |---|---|---|
- * | final | about the request: every honest node responds the same | the query or transaction gets the reason |
- * | not-here | this node cannot | the next endpoint in the same read |
- * | not-now | limited, busy, syncing, unreachable | the next endpoint in the same read; this one rests |
- * | wrong | a result that does not verify | the next endpoint; this one is distrusted |
- * | perhaps-done | a broadcast whose outcome is unknown | the same bytes are sent again and looked up by hash until the chain decides |
- */
-export type AnswerClass = "final" | "not-here" | "not-now" | "wrong" | "perhaps-done";
+/** What an endpoint's error means. README.md, "Errors", says what follows from each class. */
+export type AnswerClass =
+  /** The error is about the request: every honest node responds the same. */
+  | "final"
+  /** This node cannot serve the call. */
+  | "not-here"
+  /** The node is limited, busy, syncing or unreachable. */
+  | "not-now"
+  /** The result does not verify. */
+  | "wrong"
+  /** The outcome of a broadcast is unknown. */
+  | "perhaps-done";
 
 /** What an endpoint is missing when it cannot serve a call. */
 export type Lack = "height" | "results" | "index" | "transaction" | "method" | "access" | "batch" | SizeLimit;

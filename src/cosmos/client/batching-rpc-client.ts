@@ -1,13 +1,13 @@
 import { Buffer } from "node:buffer";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { abortReason } from "../../platform/base/abort.ts";
+import type { Clock } from "../../platform/base/clock.ts";
 import { isRecord, type JsonObject } from "../../platform/base/json.ts";
 import { createRemoteConnections, followRedirect, proxyOf } from "../../platform/http/remote.ts";
 import type { ParsedEndpoint } from "./endpoint.ts";
 import { ClientError, closedError } from "./errors.ts";
 import {
-  type BatchDeps,
-  type BatchOptions,
+  type BatchTarget,
   planRequests,
   sendBatch,
   createPendingCall,
@@ -15,21 +15,20 @@ import {
   type HttpResponse,
   type HttpTransport,
 } from "./request-batch.ts";
-import type { RpcCaller, RpcOutcome } from "./rpc-caller.ts";
+import type { RpcCaller } from "./rpc-caller.ts";
 
-/** Limits of a batching client. */
-export interface BatchingOptions extends BatchOptions {
+/** Maximum number of pending calls per endpoint. Further calls reject with `overloaded`. */
+const MAX_PENDING = 10_000;
+
+interface BatchingOptions extends Omit<BatchTarget, "onRefused"> {
   /** Maximum number of calls in one request, until the endpoint refuses that many; see {@link planRequests}. */
   readonly maxBatch: number;
-  /** Maximum number of pending calls. Further calls reject with `overloaded`. */
-  readonly maxPending: number;
+  readonly clock: Pick<Clock, "monotonicMs">;
 }
 
 /** Creates a JSON-RPC client that sends all calls from one turn of the event loop in as few requests as possible. */
-export function createBatchingRpcClient(
-  options: BatchingOptions,
-  deps: Omit<BatchDeps, "onRefused">,
-): RpcCaller {
+export function createBatchingRpcClient({ maxBatch, clock, ...given }: BatchingOptions): RpcCaller {
+  const { endpoint, observer, transport } = given;
   const pending = new Set<PendingCall>();
   let queue: PendingCall[] = [];
   let nextId = 1;
@@ -37,20 +36,21 @@ export function createBatchingRpcClient(
 
   const call = (method: string, params: JsonObject, signal: AbortSignal): Promise<unknown> => {
     if (isClosed) return Promise.reject(closedError());
-    if (pending.size >= options.maxPending) return Promise.reject(overloadedError(options));
-    return new Promise((resolve, reject) => {
-      const startedMs = deps.clock.monotonicMs();
-      const onSettled = (settled: PendingCall, outcome: RpcOutcome): void => {
-        pending.delete(settled);
-        const durationMs = deps.clock.monotonicMs() - startedMs;
-        deps.observer.onCall({ endpoint: options.endpoint, method, outcome, durationMs });
-      };
-      enqueue(createPendingCall({ id: nextId++, method, params, signal, resolve, reject, onSettled }));
+    if (pending.size >= MAX_PENDING) {
+      const text = `${MAX_PENDING} calls to ${endpoint} are pending already`;
+      return Promise.reject(new ClientError({ code: "overloaded", endpoint, limit: MAX_PENDING }, text));
+    }
+    const startedMs = clock.monotonicMs();
+    const created = createPendingCall({ id: nextId++, method, params }, signal, (settled, outcome) => {
+      pending.delete(settled);
+      const durationMs = clock.monotonicMs() - startedMs;
+      observer.onCall({ endpoint, method, outcome, durationMs });
     });
+    if (!created.isSettled()) enqueue(created);
+    return created.response;
   };
 
   const enqueue = (created: PendingCall): void => {
-    if (created.isSettled()) return;
     pending.add(created);
     // setImmediate runs after all microtasks, so calls that follow a few awaits in the same turn still join the batch.
     if (queue.length === 0) setImmediate(flush);
@@ -58,85 +58,90 @@ export function createBatchingRpcClient(
   };
 
   // What the endpoint takes: a refused batch is halved, and the smaller size stays.
-  let batchSize = options.maxBatch;
+  let batchSize = maxBatch;
   const onRefused = (size: number): void => {
     batchSize = Math.min(batchSize, size);
   };
   const flush = (): void => {
     const calls = queue.filter((queued) => !queued.isSettled());
     queue = [];
-    for (const batch of planRequests(calls, batchSize))
-      void sendBatch(batch, options, { ...deps, onRefused });
+    for (const batch of planRequests(calls, batchSize)) void sendBatch(batch, { ...given, onRefused });
   };
 
   const close = (): void => {
     isClosed = true;
     for (const unsettled of pending) unsettled.reject(closedError());
-    deps.transport.close();
+    transport.close();
   };
   return { call, batchSize: () => batchSize, close };
 }
 
-function overloadedError({ endpoint, maxPending }: BatchingOptions): ClientError {
-  return new ClientError(
-    { code: "overloaded", endpoint, limit: maxPending },
-    `${maxPending} calls to ${endpoint} are pending already`,
-  );
-}
-
-/** Limits of a transport. */
-interface HttpTransportOptions {
-  /** Maximum number of connections to the endpoint. Further requests wait for a free connection. */
-  readonly connections: number;
-  readonly connectTimeoutMs: number;
-  /** A longer response makes the request reject with `too-large`. */
-  readonly maxResponseBytes: number;
-}
-
+const CONNECT_TIMEOUT_MS = 3_000;
 /** Maximum number of redirects that one request follows. */
 const MAX_REDIRECTS = 3;
 
-/** Creates a transport with a pool of keep-alive connections. It follows redirects to the same host. */
-export function createHttpTransport(endpoint: ParsedEndpoint, options: HttpTransportOptions): HttpTransport {
+/**
+ * Creates a transport with a pool of at most `connections` keep-alive connections. It follows redirects to the same host. A
+ * response with more than `maxResponseBytes`, before or after decompression, makes the request fail.
+ */
+export function createHttpTransport(
+  endpoint: ParsedEndpoint,
+  { connections, maxResponseBytes }: { readonly connections: number; readonly maxResponseBytes: number },
+): HttpTransport {
+  const { name } = endpoint;
   const settings = {
-    connections: options.connections,
+    connections,
     pipelining: 1,
     // The caller's signal is the only deadline. With undici's own timeouts the error would depend on which fires first.
     headersTimeout: 0,
     bodyTimeout: 0,
-    connect: { timeout: options.connectTimeoutMs },
+    maxResponseSize: maxResponseBytes,
+    connect: { timeout: CONNECT_TIMEOUT_MS },
   };
-  const connections = createRemoteConnections(settings, endpoint.network);
-  const dispatcher = connections.to(new URL(endpoint.origin));
+  const remote = createRemoteConnections(settings, endpoint.network);
+  const dispatcher = remote.to(new URL(endpoint.origin));
   const proxy = proxyOf(new URL(endpoint.origin), endpoint.network);
-  const place = proxy === undefined ? endpoint.name : `${endpoint.name}, through the proxy ${proxy.host},`;
+  const place = proxy === undefined ? name : `${name}, through the proxy ${proxy.host},`;
   const headers = { ...endpoint.headers, "content-type": "application/json", accept: "application/json" };
   let address = new URL(endpoint.path, endpoint.origin);
+  const toClientError = (error: unknown, signal: AbortSignal): Error => {
+    if (error instanceof ClientError) return error;
+    if (signal.aborted) return abortReason(signal);
+    const reason = errorCode(error);
+    if (reason === "UND_ERR_DESTROYED" || reason === "UND_ERR_CLOSED") return closedError();
+    return reason === "UND_ERR_RES_EXCEEDED_MAX_SIZE"
+      ? new ClientError(
+          { code: "too-large", endpoint: name, limitBytes: maxResponseBytes },
+          `the response of ${name} has more than ${maxResponseBytes} bytes`,
+        )
+      : new ClientError(
+          { code: "unreachable", endpoint: name, reason },
+          `${place} is unreachable or closed the connection (${reason})`,
+        );
+  };
   const post = async (body: string, signal: AbortSignal): Promise<HttpResponse> => {
     try {
       for (let redirects = 0; ; redirects++) {
         const target = { origin: address.origin, path: `${address.pathname}${address.search}` };
         const response = await dispatcher.request({ method: "POST", ...target, headers, body, signal });
         const { location, "retry-after": retryAfter, "content-encoding": encoding } = response.headers;
-        const bytes = await readBounded(response.body, endpoint.name, options);
+        const bytes = Buffer.from(await response.body.arrayBuffer());
         const status = response.statusCode;
-        if (status < 300 || status >= 400 || typeof location !== "string")
-          return {
-            status,
-            body: decoded(bytes, encoding, options),
-            retryAfterMs: retryAfterMs(retryAfter),
-          };
+        if (status < 300 || status >= 400 || typeof location !== "string") {
+          const text = decoded(bytes, encoding, maxResponseBytes);
+          return { status, body: text, retryAfterMs: retryAfterMs(retryAfter) };
+        }
         const next = followRedirect(address, location);
         if (typeof next === "string" || status === 303 || redirects >= MAX_REDIRECTS)
-          throw redirected(endpoint.name, status, typeof next === "string" ? next : "itself");
+          throw redirected(name, status, typeof next === "string" ? next : "itself");
         address = next;
       }
     } catch (error) {
-      throw toClientError(error, endpoint.name, { place, signal });
+      throw toClientError(error, signal);
     }
   };
   const close = (): void => {
-    connections.close().catch(() => {});
+    remote.close().catch(() => {});
   };
   return { post, close };
 }
@@ -156,57 +161,15 @@ function retryAfterMs(header: string | string[] | undefined): number | undefined
 }
 
 /** Some gateways compress responses unasked. */
-function decoded(
-  bytes: Buffer,
-  encoding: string | string[] | undefined,
-  { maxResponseBytes: maxOutputLength }: HttpTransportOptions,
-): string {
+function decoded(bytes: Buffer, encoding: string | string[] | undefined, maxOutputLength: number): string {
   const inflate = encoding === "gzip" ? gunzipSync : encoding === "br" ? brotliDecompressSync : undefined;
   return (inflate?.(bytes, { maxOutputLength }) ?? bytes).toString("utf8");
 }
 
-/** Reads the complete body. An exception inside the loop destroys the stream and its connection. */
-async function readBounded(
-  body: AsyncIterable<Uint8Array>,
-  endpoint: string,
-  { maxResponseBytes }: HttpTransportOptions,
-): Promise<Buffer> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.length;
-    if (size > maxResponseBytes)
-      throw new ClientError(
-        { code: "too-large", endpoint, limitBytes: maxResponseBytes },
-        `the response of ${endpoint} has more than ${maxResponseBytes} bytes`,
-      );
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks, size);
-}
-
-/** `place` names the endpoint and how it is reached. */
-function toClientError(
-  error: unknown,
-  endpoint: string,
-  { place, signal }: { readonly place: string; readonly signal: AbortSignal },
-): Error {
-  if (error instanceof ClientError) return error;
-  if (signal.aborted) return abortReason(signal);
-  const reason = errorCode(error);
-  if (reason === "UND_ERR_DESTROYED" || reason === "UND_ERR_CLOSED") return closedError();
-  return new ClientError(
-    { code: "unreachable", endpoint, reason },
-    `${place} is unreachable or closed the connection (${reason})`,
-  );
-}
-
 /** Returns a socket error's code, e.g. ECONNREFUSED. A multi-address host yields an AggregateError with one error per address. */
 function errorCode(error: unknown): string {
-  if (error instanceof AggregateError) {
-    const [first] = error.errors;
-    if (first !== undefined) return errorCode(first);
-  }
+  const first: unknown = error instanceof AggregateError ? error.errors[0] : undefined;
+  if (first !== undefined) return errorCode(first);
   if (isRecord(error) && typeof error["code"] === "string") return error["code"];
   return error instanceof Error ? error.name : "unknown";
 }

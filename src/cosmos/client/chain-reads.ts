@@ -1,39 +1,40 @@
 import { toHex } from "../../platform/base/bytes.ts";
-import type { JsonField, JsonObject } from "../../platform/base/json.ts";
+import type { JsonField } from "../../platform/base/json.ts";
 import type { ProofOp, QueryHeight, StoreResponse, StoreRead } from "./chain-client.ts";
 import { isHeightLog } from "./answers.ts";
 import { ClientError, heightUnavailable } from "./errors.ts";
+import type { RpcRead } from "./rpc-caller.ts";
 import { resultField } from "./rpc-response.ts";
 
 /** First byte of an encoded `ics23.CommitmentProof` that contains an existence proof: field 1, length-delimited. */
 const EXISTENCE_TAG = 0x0a;
 
-/** `abci_query` parameters for a store read with proof. */
-export function storeReadParams(read: StoreRead): JsonObject {
+/**
+ * Reads a store key with proof. Throws `height-unavailable` if the node does not have the height, so that the pool tries the next
+ * endpoint.
+ */
+export function storeRead({ store, key, height }: StoreRead): RpcRead<StoreResponse> {
   return {
-    path: `store/${read.store}/key`,
-    data: toHex(read.key),
-    height: read.height.toString(),
-    prove: true,
+    method: "abci_query",
+    params: { path: `store/${store}/key`, data: toHex(key), height: height.toString(), prove: true },
+    decode: (result, endpoint) => {
+      const response = decodeStoreResponse(result, endpoint);
+      const isOther = response.code === 0 && height !== 0n && response.height !== height;
+      if (!isOther && (response.code === 0 || !isHeightLog(response.log))) return response;
+      const reason = isOther ? `it returned height ${response.height}` : response.log;
+      throw heightUnavailable(endpoint, height, `does not have the state at height ${height}: ${reason}`);
+    },
   };
 }
 
-/** `abci_query` parameters for a gRPC query. Height 0 means the latest height. */
-export function grpcQueryParams(path: string, request: Uint8Array, height: QueryHeight): JsonObject {
+/** Runs a gRPC query over `abci_query`; see {@link decodeGrpcResponse}. */
+export function grpcRead(path: string, request: Uint8Array, height: QueryHeight): RpcRead<Uint8Array> {
   const exact = typeof height === "bigint" ? height : 0n;
-  return { path, data: toHex(request), height: exact.toString(), prove: false };
-}
-
-/**
- * Like {@link decodeStoreResponse}, for a read at `height` (0 for the latest). Throws `height-unavailable` if the node does not
- * have the height, so that the pool tries the next endpoint.
- */
-export function decodeStoreResponseAt(height: bigint, result: unknown, endpoint: string): StoreResponse {
-  const response = decodeStoreResponse(result, endpoint);
-  const isOther = response.code === 0 && height !== 0n && response.height !== height;
-  if (!isOther && (response.code === 0 || !isHeightLog(response.log))) return response;
-  const reason = isOther ? `it returned height ${response.height}` : response.log;
-  throw heightUnavailable(endpoint, height, `does not have the state at height ${height}: ${reason}`);
+  return {
+    method: "abci_query",
+    params: { path, data: toHex(request), height: exact.toString(), prove: false },
+    decode: (result, endpoint) => decodeGrpcResponse(result, { path, height }, endpoint),
+  };
 }
 
 /** Decodes an `abci_query` result with proof. */
@@ -68,24 +69,18 @@ export function decodeGrpcResponse(
   const abciCode = response.member("code").asUint32();
   const codespace = response.member("codespace").asText();
   const log = response.member("log").asText();
-  if (abciCode !== 0)
-    throw new ClientError(
-      { code: "abci", path, abciCode, codespace, log },
-      `${path} was refused: ${codespace}/${abciCode}: ${log}`,
-    );
-  if (typeof height !== "bigint")
-    requireHeight(response.member("height").asInt64(), height.atLeast, endpoint);
+  if (abciCode !== 0) {
+    const text = `${path} was refused: ${codespace}/${abciCode}: ${log}`;
+    throw new ClientError({ code: "abci", path, abciCode, codespace, log }, text);
+  }
+  if (typeof height !== "bigint") {
+    const { atLeast } = height;
+    const found = response.member("height").asInt64();
+    const text = `is behind: it returned the state at height ${found}, ${atLeast} is needed`;
+    // A node that returns 0 does not say which height it read.
+    if (found !== 0n && found < atLeast) throw heightUnavailable(endpoint, atLeast, text);
+  }
   return response.member("value").asBase64();
-}
-
-/** Throws `height-unavailable` if the node is below `atLeast`. Height 0 passes: the node does not say which height it read. */
-function requireHeight(height: bigint, atLeast: bigint, endpoint: string): void {
-  if (height === 0n || height >= atLeast) return;
-  throw heightUnavailable(
-    endpoint,
-    atLeast,
-    `is behind: it returned the state at height ${height}, ${atLeast} is needed`,
-  );
 }
 
 function decodeProofOp(op: JsonField): ProofOp {

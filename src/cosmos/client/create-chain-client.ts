@@ -1,7 +1,6 @@
 import type { Comet38Client } from "@cosmjs/tendermint-rpc";
 import { minInt } from "../../platform/base/integers.ts";
 import type { JsonField } from "../../platform/base/json.ts";
-import type { BackoffOptions } from "../../platform/base/waits.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import { createBatchingRpcClient, createHttpTransport } from "./batching-rpc-client.ts";
@@ -12,22 +11,16 @@ import type {
   CometReads,
   LightBlockBytes,
   SearchPage,
-  StoreResponse,
   TxSearcher,
 } from "./chain-client.ts";
 import { createCosmjsRpcClient, type RpcObserver, type RpcRead, type RpcWork } from "./rpc-caller.ts";
 import type { Endpoint, NetworkOptions } from "../../platform/http/remote.ts";
-import { type ParsedEndpoint, parseEndpoints } from "./endpoint.ts";
-import { createPooledEndpoint, type PooledEndpoint } from "./pooled-endpoint.ts";
+import { parseEndpoints } from "./endpoint.ts";
+import { createPooledEndpoint } from "./pooled-endpoint.ts";
 import { createEndpointPool, type EndpointPool } from "./endpoint-pool.ts";
-import { ClientError, closedError } from "./errors.ts";
+import { closedError } from "./errors.ts";
 import type { readLightBlock } from "./light-block.ts";
-import {
-  decodeGrpcResponse,
-  decodeStoreResponseAt,
-  grpcQueryParams,
-  storeReadParams,
-} from "./chain-reads.ts";
+import { grpcRead, storeRead } from "./chain-reads.ts";
 import { badResponse, decodeStatus, decodeTxsOfBlock, resultField } from "./rpc-response.ts";
 
 export interface ChainClientOptions {
@@ -35,39 +28,26 @@ export interface ChainClientOptions {
   readonly endpoints: readonly Endpoint[];
   /** Chain that every endpoint must serve. If undefined, every chain is accepted. */
   readonly chainId: string | undefined;
-  readonly limits?: Partial<ChainClientLimits>;
+  readonly limits?: Partial<typeof DEFAULT_LIMITS>;
   readonly network?: NetworkOptions;
 }
 
-/** A client's limits. {@link DEFAULT_LIMITS} suit a public node with a round-trip time of about 100 ms. */
-interface ChainClientLimits {
+/** Limits that suit a public node with a round-trip time of about 100 ms. */
+const DEFAULT_LIMITS = {
   /**
    * Deadline for one request. Each attempt at a read makes at most two requests: the chain-id check and the call. A read makes
    * one attempt per endpoint, or two if there is only one.
    */
-  readonly deadlineMs: number;
-  readonly connectTimeoutMs: number;
+  deadlineMs: 10_000,
   /**
    * Maximum number of HTTP connections per endpoint, opened on demand. With 64, a thousand reads take two round trips; a CometBFT
    * node accepts 900 connections.
    */
-  readonly connections: number;
-  /** Maximum number of calls in one HTTP request, until an endpoint refuses that many. */
-  readonly maxBatch: number;
-  /** Maximum number of pending calls per endpoint. */
-  readonly maxPending: number;
-  readonly maxResponseBytes: number;
-  /** How long an endpoint rests after a failure. */
-  readonly rest: BackoffOptions;
-}
-
-const DEFAULT_LIMITS: ChainClientLimits = {
-  deadlineMs: 10_000,
-  connectTimeoutMs: 3_000,
   connections: 64,
+  /** Maximum number of calls in one HTTP request, until an endpoint refuses that many. */
   maxBatch: 10,
-  maxPending: 10_000,
   maxResponseBytes: 64 * 1024 * 1024,
+  /** How long an endpoint rests after a failure. */
   rest: { minMs: 500, baseMs: 1_000, maxMs: 30_000 },
 };
 
@@ -92,45 +72,36 @@ export interface PooledChainClient extends ChainClient {
 
 /** Creates a client. It connects on the first call. Throws `bad-endpoint`. */
 export function createChainClient(options: ChainClientOptions, deps: ChainClientDeps): PooledChainClient {
+  const { chainId } = options;
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const life = new AbortController();
   const pool = createEndpointPool(
-    parseEndpoints(options.endpoints, options.network).map((endpoint) =>
-      connectEndpoint(endpoint, options.chainId, limits, deps),
-    ),
+    parseEndpoints(options.endpoints, options.network).map((parsed) => {
+      const { name } = parsed;
+      const transport = createHttpTransport(parsed, limits);
+      const caller = createBatchingRpcClient({ ...limits, ...deps, endpoint: name, transport });
+      return createPooledEndpoint({ ...limits, name, chainId }, { ...deps, caller });
+    }),
   );
   return {
     pool,
     comet: createCometReads(pool, life.signal),
-    cometWith: (blocks, check) => createSearcher(pool, life.signal, { blocks, check }),
+    cometWith: (blocks, check) => createSearcher(pool, life.signal, blocks, check),
     txCounts: ({ from, to }, signal) => {
       const params = { minHeight: from.toString(), maxHeight: to.toString() };
       return pool.read({ method: "blockchain", params, decode: decodeCounts }, signal);
     },
     status: (signal) => pool.read({ method: "status", params: {}, decode: decodeStatus }, signal),
     earliestHeight: (signal) => readEarliestHeight(pool, signal),
-    readStore: (read, signal) => {
-      const decode: Decode<StoreResponse> = (result, endpoint) =>
-        decodeStoreResponseAt(read.height, result, endpoint);
-      return pool.read({ method: "abci_query", params: storeReadParams(read), decode }, signal);
-    },
-    grpcQuery: (path, request, signal, height = 0n) => {
-      const decode: Decode<Uint8Array> = (result, endpoint) =>
-        decodeGrpcResponse(result, { path, height }, endpoint);
-      return pool.read(
-        { method: "abci_query", params: grpcQueryParams(path, request, height), decode },
-        signal,
-      );
-    },
+    readStore: (read, signal) => pool.read(storeRead(read), signal),
+    grpcQuery: (path, request, signal, height = 0n) => pool.read(grpcRead(path, request, height), signal),
     lightBlock: (height, signal, validators) => {
+      const params = height === 0n ? {} : { height: height.toString() };
       const run: RpcWork<LightBlockBytes>["run"] = async (call, endpoint) => {
         const read = deps.readLightBlock ?? (await import("./light-block.ts")).readLightBlock;
         return read(height, call, endpoint, validators);
       };
-      return pool.run(
-        { method: "commit", params: height === 0n ? {} : { height: height.toString() }, run },
-        signal,
-      );
+      return pool.run({ method: "commit", params, run }, signal);
     },
     distrust: pool.distrust,
     close: () => {
@@ -144,12 +115,6 @@ type Decode<T> = RpcRead<T>["decode"];
 
 const decodeCounts: Decode<ReadonlyMap<bigint, number>> = (result, endpoint) =>
   decodeTxCounts(resultField(result, "blockchain", endpoint));
-
-/** A search's dependencies, apart from its parameters. */
-interface SearchOptions {
-  readonly blocks?: BlockRange;
-  readonly check?: ((page: SearchPage) => string | undefined) | undefined;
-}
 
 /** Creates the block and transaction readers. `signal` aborts their calls. */
 export function createCometReads(pool: Pick<EndpointPool, "call" | "read">, signal: AbortSignal): CometReads {
@@ -180,7 +145,8 @@ export function createCometReads(pool: Pick<EndpointPool, "call" | "read">, sign
 function createSearcher(
   pool: Pick<EndpointPool, "read">,
   signal: AbortSignal,
-  { blocks, check }: SearchOptions = {},
+  blocks?: BlockRange,
+  check?: (page: SearchPage) => string | undefined,
 ): TxSearcher {
   return {
     txSearch: ({ prove = false, page = 1, per_page: size = 30, order_by: order = "asc", query }) => {
@@ -200,23 +166,7 @@ async function readEarliestHeight(pool: EndpointPool, signal: AbortSignal): Prom
   const checks = await pool.check(signal);
   signal.throwIfAborted();
   const heights = checks.flatMap((check) => (check.ok ? [check.status.earliestHeight] : []));
-  const [first, ...others] = heights;
-  if (first !== undefined) return others.reduce(minInt, first);
-  const failed = checks.find(({ ok }) => !ok);
-  throw failed?.ok === false
-    ? failed.error
-    : new ClientError({ code: "closed" }, "the client has no endpoints");
-}
-
-function connectEndpoint(
-  parsed: ParsedEndpoint,
-  chainId: string | undefined,
-  limits: ChainClientLimits,
-  deps: ChainClientDeps,
-): PooledEndpoint {
-  const caller = createBatchingRpcClient(
-    { ...limits, endpoint: parsed.name },
-    { transport: createHttpTransport(parsed, limits), clock: deps.clock, observer: deps.observer },
-  );
-  return createPooledEndpoint({ name: parsed.name, chainId, rest: limits.rest }, { ...deps, caller });
+  if (heights.length > 0) return heights.reduce(minInt);
+  const [error] = checks.flatMap((check) => (check.ok ? [] : [check.error]));
+  throw error ?? closedError("the client has no endpoints");
 }

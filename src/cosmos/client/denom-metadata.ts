@@ -4,7 +4,7 @@ import {
   QueryDenomMetadataResponse,
 } from "../proto/gen/cosmos/bank/v1beta1/query.ts";
 import type { ChainClient } from "./chain-client.ts";
-import { ClientError } from "./errors.ts";
+import { refusalLog } from "./errors.ts";
 
 /**
  * Reads the display unit of a denomination from the chain's bank module. Resolves with undefined if the chain has no metadata for
@@ -22,7 +22,7 @@ export async function readDisplayUnit(
     return metadata === undefined ? undefined : displayUnitOf(metadata, denom);
   } catch (error) {
     // The chain's answer: it has no metadata of this denomination.
-    if (error instanceof ClientError && error.facts.code === "abci") return undefined;
+    if (refusalLog(error) !== undefined) return undefined;
     throw error;
   }
 }

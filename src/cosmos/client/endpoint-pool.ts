@@ -2,7 +2,7 @@ import { maxInt } from "../../platform/base/integers.ts";
 import type { JsonObject } from "../../platform/base/json.ts";
 import { MAX_LAG, type NodeStatus } from "./chain-client.ts";
 import { type AnswerClass, answerOf, lacksHeight } from "./answers.ts";
-import { ClientError } from "./errors.ts";
+import { ClientError, closedError } from "./errors.ts";
 import type { EndpointHealth, PooledEndpoint } from "./pooled-endpoint.ts";
 import type { RpcCaller, RpcRead, RpcWork } from "./rpc-caller.ts";
 
@@ -58,7 +58,7 @@ export function createEndpointPool(endpoints: readonly PooledEndpoint[]): Endpoi
         if (endpoints.length === 1 && thrown.facts.code !== "unreachable" && !lacksHeight(thrown)) break;
       }
     }
-    throw error ?? new ClientError({ code: "closed" }, "the client has no endpoints");
+    throw error ?? closedError("the client has no endpoints");
   };
   const call = (method: string, params: JsonObject, signal: AbortSignal): Promise<unknown> =>
     read({ method, params, decode: (result) => result }, signal);
@@ -111,9 +111,7 @@ async function checkEndpoint(endpoint: PooledEndpoint, signal: AbortSignal): Pro
 }
 
 /** An endpoint from which a read can choose. */
-type Candidate = Pick<EndpointHealth, "status" | "latencyMs" | "distrusted" | "lacks"> & {
-  /** Blocks behind the best endpoint; undefined if unknown. */
-  readonly lagBlocks: bigint | undefined;
+type Candidate = Pick<PoolEndpointHealth, "status" | "latencyMs" | "distrusted" | "lacks" | "lagBlocks"> & {
   /** Remaining rest after failures. */
   readonly restMs: number;
 };
@@ -151,14 +149,7 @@ function rankOf(
   const hasPruned = height !== undefined && status !== undefined && status.earliestHeight > height;
   const slowness = LATENCY_LIMITS_MS.filter((limit) => (latencyMs ?? 0) >= limit).length;
   const cannot = lacks?.has(method) === true;
-  return [
-    Number(distrusted !== undefined),
-    restMs,
-    Number(cannot),
-    Number(isBehind),
-    Number(hasPruned),
-    slowness,
-  ];
+  return [distrusted !== undefined, restMs, cannot, isBehind, hasPruned, slowness].map(Number);
 }
 
 /** The height to read; undefined for the latest height. */

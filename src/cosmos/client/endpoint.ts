@@ -41,11 +41,9 @@ export function parseEndpoints(
 function toUrl(endpoint: Endpoint): URL {
   const url = URL.canParse(endpoint.url) ? new URL(endpoint.url) : undefined;
   if (url === undefined || !["http:", "https:"].includes(url.protocol)) {
-    const name = endpoint.name ?? "rpc endpoint";
-    throw new ClientError(
-      { code: "bad-endpoint", endpoint: name },
-      `${name} is not an http:// or https:// URL`,
-    );
+    const { name = "rpc endpoint" } = endpoint;
+    const text = `${name} is not an http:// or https:// URL`;
+    throw new ClientError({ code: "bad-endpoint", endpoint: name }, text);
   }
   return url;
 }

@@ -53,20 +53,26 @@ export function heightUnavailable(endpoint: string, height: bigint, text: string
   return new ClientError({ code: "height-unavailable", endpoint, height }, `${endpoint} ${text}`);
 }
 
-/** Creates the error for an endpoint that serves a different chain. */
-export function wrongChain(endpoint: string, expected: string, found: string): ClientError {
-  return new ClientError(
+/** Throws `wrong-chain` if an endpoint serves another chain. If `expected` is undefined, every chain is accepted. */
+export function requireChain(endpoint: string, expected: string | undefined, found: string): void {
+  if (expected === undefined || found === expected) return;
+  throw new ClientError(
     { code: "wrong-chain", endpoint, expected, found },
     `${endpoint} serves chain ${found}, but ${expected} was expected: check the endpoint or the chain id in the configuration`,
   );
 }
 
-/** Creates the error for a call made after `close`. */
-export function closedError(): ClientError {
-  return new ClientError({ code: "closed" }, "the client is closed");
+/** Creates the error for a call that no endpoint can get, because the client is closed or has no endpoints. */
+export function closedError(text = "the client is closed"): ClientError {
+  return new ClientError({ code: "closed" }, text);
 }
 
 /** Creates the error for an invalid keyring or key. The reason contains no part of a key. */
 export function badKeyring(reason: string): ClientError {
   return new ClientError({ code: "bad-key", kind: "keyring" }, `keyring: ${reason}`);
+}
+
+/** Returns the log of an application that refused a query; undefined for any other error. */
+export function refusalLog(error: unknown): string | undefined {
+  return error instanceof ClientError && error.facts.code === "abci" ? error.facts.log : undefined;
 }

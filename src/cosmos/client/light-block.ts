@@ -9,7 +9,6 @@ import { verifyCommitLight } from "../comet/verify-commit.ts";
 import { SignedHeader } from "../proto/gen/tendermint/types/types.ts";
 import { ValidatorSet } from "../proto/gen/tendermint/types/validator.ts";
 import type { LightBlockBytes } from "./chain-client.ts";
-import { ClientError } from "./errors.ts";
 import type { CallEndpoint } from "./rpc-caller.ts";
 import { badResponse, resultField, wrongResponse } from "./rpc-response.ts";
 
@@ -41,12 +40,9 @@ export async function readLightBlock(
   ]);
   if (signed.header.height !== height)
     throw wrongResponse(endpoint, "commit.signed_header.header.height", "is not the requested height");
+  const problem = "does not have the validators that the light client trusts";
   if (expected !== undefined && !equalBytes(expected, signed.header.validatorsHash))
-    throw wrongResponse(
-      endpoint,
-      `header ${height}`,
-      "does not have the validators that the light client trusts",
-    );
+    throw wrongResponse(endpoint, `header ${height}`, problem);
   return toLightBlock(signed, set, endpoint);
 }
 
@@ -87,11 +83,8 @@ export function decodeValidatorsPage(
   const total = totalField.asInt64();
   if (total < 1n || total > MAX_VALIDATORS)
     throw totalField.error(totalField.path, `a number from 1 to ${MAX_VALIDATORS}`);
-  const validators = root
-    .member("validators")
-    .elements()
-    .map(({ value }) => value);
-  return { validators, total: Number(total) };
+  const entries = root.member("validators").elements();
+  return { validators: entries.map(({ value }) => value), total: Number(total) };
 }
 
 /** Verifies that the parts belong together, verifies the signatures, and encodes the parts. */
@@ -120,9 +113,6 @@ function parsed<T>(where: string, endpoint: string, parse: () => T): T {
     return parse();
   } catch (cause) {
     if (!(cause instanceof CodedError)) throw cause;
-    throw new ClientError(
-      { code: "bad-answer", endpoint, where },
-      `${endpoint}: ${where} is invalid: ${cause.message}`,
-    );
+    throw badResponse(endpoint, where, `is invalid: ${cause.message}`);
   }
 }

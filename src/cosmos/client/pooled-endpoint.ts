@@ -6,7 +6,7 @@ import type { Logger } from "../../platform/base/logger.ts";
 import { backoffMs, type BackoffOptions } from "../../platform/base/waits.ts";
 import type { BlockRange, NodeStatus } from "./chain-client.ts";
 import { type Lack, lackText, readAnswer } from "./answers.ts";
-import { ClientError, closedError, heightUnavailable, wrongChain } from "./errors.ts";
+import { ClientError, closedError, heightUnavailable, requireChain } from "./errors.ts";
 import type { CallEndpoint, RpcCaller, RpcRead, RpcWork } from "./rpc-caller.ts";
 import { decodeStatus } from "./rpc-response.ts";
 
@@ -26,27 +26,12 @@ export interface EndpointHealth {
   /** Why other endpoints are preferred for some time: a response was proven wrong. Undefined if they are not preferred. */
   readonly distrusted: string | undefined;
   /** What the endpoint recently could not do, and why, keyed by RPC method or "response size". Absent if there was nothing. */
-  readonly lacks?: ReadonlyMap<string, string>;
+  readonly lacks?: ReadonlyMap<string, string> | undefined;
   /** Maximum number of calls that the endpoint accepts in one request; absent if unknown. */
-  readonly batchSize?: number;
+  readonly batchSize?: number | undefined;
 }
 
-/** One endpoint in a pool. Its chain id is checked, and it rests for a while after each failure. */
-export interface PooledEndpoint {
-  readonly name: string;
-  /** Calls a method and decodes the result. Verifies the endpoint first, unless it has been verified since its last failure. */
-  readonly read: <T>(read: RpcRead<T> | RpcWork<T>, signal: AbortSignal) => Promise<T>;
-  /** Reads the status and checks the chain id. Parallel callers share one request. */
-  readonly verify: (signal: AbortSignal) => Promise<NodeStatus>;
-  /** Remaining rest time; 0 if the endpoint is not resting. */
-  readonly restMs: () => number;
-  /**
-   * Makes reads prefer other endpoints for a period, longer each time. Neither a success nor a call in that period changes it.
-   */
-  readonly distrust: (reason: string) => void;
-  readonly health: () => EndpointHealth;
-  readonly close: () => void;
-}
+export type PooledEndpoint = ReturnType<typeof createPooledEndpoint>;
 
 export interface PooledEndpointOptions {
   readonly name: string;
@@ -75,22 +60,14 @@ const LACK_MS = 600_000;
 /** An endpoint with a good status that refuses other calls becomes good again after this time without a refusal. */
 const REFUSAL_MS = 60_000;
 
-/** Returns whether other requests with the same method may succeed. */
-function isOfRequest(lack: Lack | undefined): boolean {
-  return lack === "height" || lack === "transaction" || lack === "request-size";
-}
+/** Despite these lacks, other requests with the same method may succeed. */
+const LACKS_OF_REQUEST: readonly (Lack | undefined)[] = ["height", "transaction", "request-size"];
 
-/** Creates an endpoint in state `unchecked`. */
-export function createPooledEndpoint(
-  options: PooledEndpointOptions,
-  deps: PooledEndpointDeps,
-): PooledEndpoint {
+/** Creates one endpoint of a pool, in state `unchecked`. Its chain id is checked, and it rests for a while after each failure. */
+export function createPooledEndpoint(options: PooledEndpointOptions, deps: PooledEndpointDeps) {
   const life = new AbortController();
   const lacks = new Map<string, { readonly reason: string; readonly untilMs: number }>();
-  /**
-   * Until this time, a good status does not show that the last failure is over, because that failure was a refusal of another
-   * method.
-   */
+  /** Until this time, a good status does not end the last failure, because the endpoint had refused another method. */
   let refusedUntilMs = 0;
   let isVerified = false;
   let health: Omit<EndpointHealth, "distrusted" | "lacks" | "batchSize"> = {
@@ -105,6 +82,7 @@ export function createPooledEndpoint(
   let verifying: Promise<NodeStatus> | undefined;
   let distrust = { reason: "", count: 0, untilMs: 0 };
 
+  /** Remaining rest time; 0 if the endpoint is not resting. */
   const restMs = (): number => Math.max(0, restUntilMs - deps.clock.monotonicMs());
 
   const recordFailure = (error: ClientError, retryAfterMs = 0): void => {
@@ -120,11 +98,13 @@ export function createPooledEndpoint(
     const isRefusal = facts.code === "rpc" && facts.method !== "status";
     refusedUntilMs = isRefusal ? restUntilMs + REFUSAL_MS : 0;
     isVerified &&= isRefusal;
-    health = { ...health, state: stateAfter(error), failures: health.failures + 1, lastError };
+    const state = facts.code === "wrong-chain" ? "wrong-chain" : "down";
+    health = { ...health, state, failures: health.failures + 1, lastError };
   };
 
   const isDistrusted = (): boolean => deps.clock.monotonicMs() < distrust.untilMs;
 
+  /** Makes reads prefer other endpoints for a period, longer each time. Neither a success nor a call in that period changes it. */
   const recordWrongResponse = (reason: string): void => {
     if (isDistrusted()) return;
     deps.logger.warn("endpoint returned a wrong response, it is used after all others", {
@@ -144,7 +124,7 @@ export function createPooledEndpoint(
     // A JSON-RPC error after a broadcast is of this transaction. A cut or a timeout is of the endpoint.
     else if (answer === "not-now" || (answer === "perhaps-done" && error.facts.code !== "rpc"))
       recordFailure(error, retryAfterMs);
-    else if (answer === "not-here" && !isOfRequest(lack)) {
+    else if (answer === "not-here" && !LACKS_OF_REQUEST.includes(lack)) {
       // A response that is too large says nothing about the next one.
       const what = lack === "response-size" ? "response size" : method;
       const reason = lackText(error, "add an endpoint that can");
@@ -175,7 +155,7 @@ export function createPooledEndpoint(
     try {
       const result = await deps.caller.call("status", {}, life.signal);
       const status = decodeStatus(result, options.name);
-      requireChain(options, "status", result);
+      requireChain(options.name, options.chainId, status.chainId);
       isVerified = true;
       if (deps.clock.monotonicMs() >= refusedUntilMs) recordSuccess();
       health = { ...health, status, latencyMs: deps.clock.monotonicMs() - startMs };
@@ -188,6 +168,7 @@ export function createPooledEndpoint(
     }
   };
 
+  /** Reads the status and checks the chain id. Parallel callers share one request. */
   const verify = (signal: AbortSignal): Promise<NodeStatus> => {
     // The shared request runs under `life`, so the abort of one caller does not fail the others.
     verifying ??= readStatus();
@@ -195,10 +176,12 @@ export function createPooledEndpoint(
   };
 
   const ofChain = (method: string, result: unknown): unknown => {
-    requireChain(options, method, result);
+    const found = chainIdIn(method, result);
+    if (found !== undefined) requireChain(options.name, options.chainId, found);
     return result;
   };
 
+  /** Calls a method and decodes the result. Verifies the endpoint first, unless it has been verified since its last failure. */
   const read = async <T>(request: RpcRead<T> | RpcWork<T>, signal: AbortSignal): Promise<T> => {
     const { method, params } = request;
     // After a failure another node may listen at this address, for instance after a restart with another configuration.
@@ -230,27 +213,22 @@ export function createPooledEndpoint(
     }
   };
 
-  const close = (): void => {
-    life.abort(closedError());
-    deps.caller.close();
-  };
   return {
     name: options.name,
     read,
     verify,
     restMs,
     distrust: recordWrongResponse,
-    health: () => {
-      const lacking = currentLacks();
-      const batchSize = deps.caller.batchSize?.();
-      return {
-        ...health,
-        distrusted: isDistrusted() ? distrust.reason : undefined,
-        ...(lacking === undefined ? {} : { lacks: lacking }),
-        ...(batchSize === undefined ? {} : { batchSize }),
-      };
+    health: (): EndpointHealth => ({
+      ...health,
+      distrusted: isDistrusted() ? distrust.reason : undefined,
+      lacks: currentLacks(),
+      batchSize: deps.caller.batchSize?.(),
+    }),
+    close: (): void => {
+      life.abort(closedError());
+      deps.caller.close();
     },
-    close,
   };
 }
 
@@ -278,22 +256,12 @@ const CHAIN_ID_PATHS: Readonly<Record<string, readonly string[]>> = {
   blockchain: ["block_metas", "0", "header", "chain_id"],
 };
 
-/** Throws `wrong-chain` if a result contains another chain's id. Malformed results are left for their decoders to reject. */
-function requireChain(
-  { name, chainId }: Pick<PooledEndpointOptions, "name" | "chainId">,
-  method: string,
-  result: unknown,
-): void {
-  const path = CHAIN_ID_PATHS[method];
-  if (chainId === undefined || path === undefined) return;
-  const found = path.reduce<unknown>(
+/** Returns the chain id in a method's result; undefined if there is none. Malformed results are left for their decoders to reject. */
+function chainIdIn(method: string, result: unknown): string | undefined {
+  const found = CHAIN_ID_PATHS[method]?.reduce<unknown>(
     (value, member) =>
       Array.isArray(value) ? value[Number(member)] : isRecord(value) ? value[member] : undefined,
     result,
   );
-  if (typeof found === "string" && found !== chainId) throw wrongChain(name, chainId, found);
-}
-
-function stateAfter(error: unknown): EndpointHealth["state"] {
-  return error instanceof ClientError && error.facts.code === "wrong-chain" ? "wrong-chain" : "down";
+  return typeof found === "string" ? found : undefined;
 }

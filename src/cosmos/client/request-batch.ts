@@ -1,20 +1,12 @@
 import { Buffer } from "node:buffer";
 import { onAbort } from "../../platform/base/abort.ts";
-import type { Clock } from "../../platform/base/clock.ts";
+import { createDeferred } from "../../platform/process/deferred.ts";
 import { CodedError } from "../../platform/base/errors.ts";
 import type { JsonObject } from "../../platform/base/json.ts";
 import { isRequestTooLarge, readAnswer } from "./answers.ts";
 import { ClientError } from "./errors.ts";
-import type { RpcObserver, RpcOutcome } from "./rpc-caller.ts";
-import { badResponse, parseRpcResponses, type RpcResponse } from "./rpc-response.ts";
-
-/** Settings for requests to one endpoint. */
-export interface BatchOptions {
-  /** The endpoint's name in errors and metrics. */
-  readonly endpoint: string;
-  /** Maximum time from sending the request to settling its calls. */
-  readonly deadlineMs: number;
-}
+import type { RpcObserver } from "./rpc-caller.ts";
+import { badResponse, parseRpcResponses, type RpcFailure, type RpcResponse } from "./rpc-response.ts";
 
 /** Response to one POST. */
 export interface HttpResponse {
@@ -32,9 +24,13 @@ export interface HttpTransport {
   readonly close: () => void;
 }
 
-export interface BatchDeps {
+/** An endpoint that gets batches of calls. */
+export interface BatchTarget {
+  /** The endpoint's name in errors and metrics. */
+  readonly endpoint: string;
+  /** Maximum time from sending the request to settling its calls. */
+  readonly deadlineMs: number;
   readonly transport: HttpTransport;
-  readonly clock: Pick<Clock, "monotonicMs">;
   readonly observer: RpcObserver;
   /** Called when the endpoint refuses more than this many calls in one request. */
   readonly onRefused: (size: number) => void;
@@ -81,21 +77,18 @@ function charactersOf({ params }: PendingCall): number {
 }
 
 /** Sends one request and settles all its calls by the deadline. Never rejects. */
-export async function sendBatch(
-  batch: readonly PendingCall[],
-  options: BatchOptions,
-  deps: BatchDeps,
-): Promise<void> {
+export async function sendBatch(batch: readonly PendingCall[], target: BatchTarget): Promise<void> {
   const stop = new AbortController();
   // One timer serves the batch, because its calls were made in the same turn of the event loop.
   const timer = setTimeout(() => {
     // Reject before the abort. The abort makes `exchange` fail, and the first rejection of a call counts.
-    for (const call of batch) call.reject(timeoutError(call, options));
+    for (const call of batch) call.reject(timeoutError(call, target));
     stop.abort(new Error("deadline"));
-  }, options.deadlineMs);
-  abortWhenSettled(batch, stop);
+  }, target.deadlineMs);
+  // Frees the connection once all calls have settled, for example by aborting.
+  void Promise.allSettled(batch.map(({ response }) => response)).then(() => stop.abort(ALL_SETTLED));
   try {
-    await exchange(batch, options, { ...deps, signal: stop.signal });
+    await exchange(batch, target, stop.signal);
   } finally {
     clearTimeout(timer);
   }
@@ -104,36 +97,22 @@ export async function sendBatch(
 /** Created only once: every request ends with it, and capturing a stack trace costs more than the rest of the request's code. */
 const ALL_SETTLED = new Error("all calls of the request are settled");
 
-/** Aborts the request once all calls waiting for it have settled, for example by aborting. This frees the connection. */
-function abortWhenSettled(batch: readonly PendingCall[], stop: AbortController): void {
-  let unsettled = batch.length;
-  for (const call of batch)
-    call.whenSettled(() => {
-      unsettled -= 1;
-      if (unsettled === 0) stop.abort(ALL_SETTLED);
-    });
-}
-
-interface ExchangeDeps extends BatchDeps {
-  readonly signal: AbortSignal;
-}
-
 /**
  * Sends one request and settles its calls. If the endpoint refuses the batch, or a response is too large, sends the two halves
  * separately, down to single calls. Returns the error if no call got a response.
  */
 async function exchange(
   batch: readonly PendingCall[],
-  options: BatchOptions,
-  deps: ExchangeDeps,
+  target: BatchTarget,
+  signal: AbortSignal,
 ): Promise<Error | undefined> {
   let left = batch;
   let refusal: Error;
   let refused: Refusal;
   try {
-    left = deliver(batch, await post(batch, options, deps), options.endpoint);
+    left = deliver(batch, await post(batch, target, signal), target.endpoint);
     if (left.length === 0) return undefined;
-    refusal = badResponse(options.endpoint, "batch", "has no response to each call");
+    refusal = badResponse(target.endpoint, "batch", "has no response to each call");
     refused = "batch";
   } catch (error) {
     refusal = toError(error);
@@ -145,19 +124,14 @@ async function exchange(
   }
   const middle = left.length === batch.length ? Math.ceil(batch.length / 2) : left.length;
   // One after the other, so that only one large response is in memory, and so that an endpoint that is down gets few requests.
-  const failed = await exchange(left.slice(0, middle), options, deps);
-  if (failed === undefined && refused === "batch") deps.onRefused(middle);
-  if (failed === undefined || isOfOneCall(failed)) return rest(left.slice(middle), options, deps);
+  const failed = await exchange(left.slice(0, middle), target, signal);
+  if (failed === undefined && refused === "batch") target.onRefused(middle);
+  if (failed === undefined || isOfOneCall(failed)) {
+    if (middle < left.length) await exchange(left.slice(middle), target, signal);
+    return undefined;
+  }
   for (const call of left) call.reject(ofCall(failed, call));
   return left.length === batch.length ? failed : undefined;
-}
-
-async function rest(
-  calls: readonly PendingCall[],
-  options: BatchOptions,
-  deps: ExchangeDeps,
-): Promise<undefined> {
-  if (calls.length > 0) await exchange(calls, options, deps);
 }
 
 function isOfOneCall(error: Error): boolean {
@@ -190,27 +164,29 @@ const BATCH_STATUS = /^(?:4(?!0[1278]|2[59])..|50[01])$/;
 
 async function post(
   batch: readonly PendingCall[],
-  { endpoint }: BatchOptions,
-  deps: ExchangeDeps,
-): Promise<readonly Delivery[]> {
-  const body = encodeRequest(batch);
-  const observe = (outcome: string, bytesIn: number): void =>
-    deps.observer.onRequest({
-      endpoint,
-      calls: batch.length,
-      bytesOut: Buffer.byteLength(body),
-      bytesIn,
-      outcome,
-    });
+  { endpoint, transport, observer }: BatchTarget,
+  signal: AbortSignal,
+): Promise<Responses> {
+  const frames = batch.map(({ id, method, params }) => ({ jsonrpc: "2.0", id, method, params }));
+  const body = JSON.stringify(frames.length === 1 ? frames[0] : frames);
+  const request = { endpoint, calls: batch.length, bytesOut: Buffer.byteLength(body) };
   try {
-    const response = await deps.transport.post(body, deps.signal);
+    const response = await transport.post(body, signal);
     const responses = parseBody(response, batch, endpoint);
-    observe("ok", Buffer.byteLength(response.body));
+    observer.onRequest({ ...request, bytesIn: Buffer.byteLength(response.body), outcome: "ok" });
     return responses;
   } catch (error) {
-    observe(outcomeOf(error), 0);
+    observer.onRequest({ ...request, bytesIn: 0, outcome: outcomeOf(error) });
     throw error;
   }
+}
+
+/** HTTP facts that are added to the JSON-RPC errors in a response. */
+type HttpFacts = Omit<HttpResponse, "body">;
+
+interface Responses {
+  readonly responses: readonly RpcResponse[];
+  readonly facts: HttpFacts;
 }
 
 /**
@@ -218,40 +194,28 @@ async function post(
  * becomes the error only if the body is not JSON-RPC. Throws if the body is one JSON-RPC error for all calls.
  */
 function parseBody(
-  response: HttpResponse,
+  { body, ...facts }: HttpResponse,
   batch: readonly PendingCall[],
   endpoint: string,
-): readonly Delivery[] {
-  const { status, retryAfterMs } = response;
-  const facts = { status, retryAfterMs };
-  const responses = parseResponses(response, facts, endpoint);
+): Responses {
+  const responses = parseResponses(body, facts, endpoint);
   const [only] = responses;
   const isForAll = responses.length === 1 && (batch.length > 1 || only?.id !== batch[0]?.id);
   if (isForAll && only !== undefined && "rpcCode" in only)
     throw rpcError(only, batch[0]?.method ?? "", facts, endpoint);
-  return responses.map((one) => ({ ...one, facts }));
+  return { responses, facts };
 }
 
-/** HTTP facts that are added to the JSON-RPC errors in a response. */
-type HttpFacts = Pick<HttpResponse, "status" | "retryAfterMs">;
-
-type Delivery = RpcResponse & { readonly facts: HttpFacts };
-
-function parseResponses(response: HttpResponse, facts: HttpFacts, endpoint: string): readonly RpcResponse[] {
+function parseResponses(body: string, facts: HttpFacts, endpoint: string): readonly RpcResponse[] {
   try {
-    return parseRpcResponses(response.body, endpoint);
+    return parseRpcResponses(body, endpoint);
   } catch (error) {
-    if (response.status === 200) throw error;
+    if (facts.status === 200) throw error;
     throw new ClientError(
       { code: "http-status", endpoint, ...facts },
-      `${endpoint} responded with HTTP status ${response.status}`,
+      `${endpoint} responded with HTTP status ${facts.status}`,
     );
   }
-}
-
-function encodeRequest(batch: readonly PendingCall[]): string {
-  const frames = batch.map(({ id, method, params }) => ({ jsonrpc: "2.0", id, method, params }));
-  return JSON.stringify(frames.length === 1 ? frames[0] : frames);
 }
 
 /**
@@ -260,7 +224,7 @@ function encodeRequest(batch: readonly PendingCall[]): string {
  */
 function deliver(
   batch: readonly PendingCall[],
-  responses: readonly Delivery[],
+  { responses, facts }: Responses,
   endpoint: string,
 ): readonly PendingCall[] {
   const byId = new Map(responses.map((response) => [String(response.id), response]));
@@ -273,7 +237,7 @@ function deliver(
     const error =
       response === undefined
         ? badResponse(endpoint, `response to ${call.method}`, "is missing")
-        : rpcError(response, call.method, response.facts, endpoint);
+        : rpcError(response, call.method, facts, endpoint);
     const isOfBatch = response === undefined || readAnswer(error).lack === "batch";
     if (batch.length > 1 && isOfBatch) return true;
     call.reject(ofCall(error, call));
@@ -282,7 +246,7 @@ function deliver(
 }
 
 function rpcError(
-  { rpcCode, message, data }: Extract<RpcResponse, { readonly rpcCode: number }>,
+  { rpcCode, message, data }: RpcFailure,
   method: string,
   facts: HttpFacts,
   endpoint: string,
@@ -304,7 +268,7 @@ function ofCall(error: Error, { method }: PendingCall): Error {
   return isOfRequest ? new ClientError({ ...facts, method }, error.message) : error;
 }
 
-function timeoutError(call: PendingCall, { endpoint, deadlineMs }: BatchOptions): ClientError {
+function timeoutError(call: PendingCall, { endpoint, deadlineMs }: BatchTarget): ClientError {
   return new ClientError(
     { code: "timeout", endpoint, method: call.method, afterMs: deadlineMs },
     `${endpoint} did not respond to ${call.method} within ${deadlineMs} ms`,
@@ -320,55 +284,41 @@ export interface PendingCall {
   readonly id: number;
   readonly method: string;
   readonly params: JsonObject;
+  readonly response: Promise<unknown>;
   readonly isSettled: () => boolean;
-  /** Calls `then` when the call settles, or immediately if it has already settled. Only one `then` can be set. */
-  readonly whenSettled: (then: () => void) => void;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: Error) => void;
 }
 
-/** A call's content and callbacks. `onSettled` runs after `resolve` or `reject`. */
-interface PendingCallRequest {
-  readonly id: number;
-  readonly method: string;
-  readonly params: JsonObject;
-  readonly signal: AbortSignal;
-  readonly resolve: (result: unknown) => void;
-  readonly reject: (error: Error) => void;
-  readonly onSettled: (call: PendingCall, outcome: RpcOutcome) => void;
-}
-
-/** Creates a call. It rejects with the signal's reason if the signal aborts first. */
-export function createPendingCall(request: PendingCallRequest): PendingCall {
-  let listener: (() => void) | undefined;
-  let settled = false;
+/** Creates a call. It rejects with the signal's reason if the signal aborts first. `onSettled` runs after `resolve` or `reject`. */
+export function createPendingCall(
+  request: Pick<PendingCall, "id" | "method" | "params">,
+  signal: AbortSignal,
+  onSettled: (call: PendingCall, outcome: string) => void,
+): PendingCall {
+  const { promise: response, resolve, reject } = createDeferred<unknown>();
+  let isSettled = false;
   let unwatch: (() => void) | undefined;
-  const settle = (outcome: RpcOutcome, finish: () => void): void => {
+  const end = (outcome: string, finish: () => void): void => {
     // Response, deadline and abort race. The first one decides.
-    if (settled) return;
-    settled = true;
+    if (isSettled) return;
+    isSettled = true;
     unwatch?.();
     finish();
-    listener?.();
-    request.onSettled(call, outcome);
+    onSettled(call, outcome);
   };
   const call: PendingCall = {
-    id: request.id,
-    method: request.method,
-    params: request.params,
-    isSettled: () => settled,
-    whenSettled: (then) => {
-      if (settled) then();
-      else listener = then;
-    },
-    resolve: (result) => settle("ok", () => request.resolve(result)),
-    reject: (error) => settle(outcomeOf(error), () => request.reject(error)),
+    ...request,
+    response,
+    isSettled: () => isSettled,
+    resolve: (result) => end("ok", () => resolve(result)),
+    reject: (error) => end(outcomeOf(error), () => reject(error)),
   };
-  unwatch = onAbort(request.signal, (reason) => settle("aborted", () => request.reject(reason)));
+  unwatch = onAbort(signal, (reason) => end("aborted", () => reject(reason)));
   return call;
 }
 
 /** Returns the error's code, as a metric label with a closed set of values. */
-function outcomeOf(error: unknown): RpcOutcome {
+function outcomeOf(error: unknown): string {
   return error instanceof CodedError ? error.facts.code : "aborted";
 }

@@ -1,5 +1,5 @@
 import type { RpcClient } from "@cosmjs/tendermint-rpc";
-import { isRecord, type JsonObject, type JsonValue } from "../../platform/base/json.ts";
+import { isRecord, type JsonObject } from "../../platform/base/json.ts";
 import type { BlockRange } from "./chain-client.ts";
 
 /** Calls methods on a CometBFT node. */
@@ -35,16 +35,13 @@ export interface RpcWork<T> extends Omit<RpcRead<T>, "decode" | "blocks"> {
   readonly run: (call: CallEndpoint, endpoint: string) => Promise<T>;
 }
 
-/** "ok" or the code of the error that ended a call or a request. */
-export type RpcOutcome = string;
-
-/** Receives traffic figures for metrics. Must not throw. */
+/** Receives traffic figures for metrics. Must not throw. An `outcome` is "ok", "aborted" or an error's code. */
 export interface RpcObserver {
   /** A JSON-RPC call has settled. */
   readonly onCall: (call: {
     readonly endpoint: string;
     readonly method: string;
-    readonly outcome: RpcOutcome;
+    readonly outcome: string;
     readonly durationMs: number;
   }) => void;
   /** An HTTP request with `calls` calls has ended. */
@@ -54,7 +51,7 @@ export interface RpcObserver {
     readonly bytesOut: number;
     /** 0 if the request failed. */
     readonly bytesIn: number;
-    readonly outcome: RpcOutcome;
+    readonly outcome: string;
   }) => void;
 }
 
@@ -70,17 +67,13 @@ export function createCosmjsRpcClient(caller: Pick<RpcCaller, "call">, life: Abo
     execute: async (request) => ({
       jsonrpc: "2.0",
       id: request.id,
-      result: await caller.call(request.method, toParams(request.params), life),
+      // CosmJS passes an object or an empty array. It never uses positional parameters.
+      result: await caller.call(request.method, isJsonObject(request.params) ? request.params : {}, life),
     }),
     disconnect: () => {},
   };
 }
 
-/** CosmJS passes an object or an empty array. It never uses positional parameters. */
-function toParams(params: unknown): JsonObject {
-  return isJsonObject(params) ? params : {};
-}
-
-function isJsonObject(value: unknown): value is { readonly [key: string]: JsonValue } {
+function isJsonObject(value: unknown): value is JsonObject {
   return isRecord(value);
 }

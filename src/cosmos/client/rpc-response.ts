@@ -1,24 +1,28 @@
-import { isRecord, JsonField } from "../../platform/base/json.ts";
+import { isRecord, JsonField, parseJson } from "../../platform/base/json.ts";
 import { decodeBlock } from "../comet/rpc-blocks.ts";
 import type { NodeStatus } from "./chain-client.ts";
 import { ClientError } from "./errors.ts";
 
+/** A JSON-RPC error. */
+export interface RpcFailure {
+  readonly rpcCode: number;
+  readonly message: string;
+  readonly data: string;
+}
+
 /** A checked JSON-RPC 2.0 response. The id is null or -1 if the node could not read the request's id. */
-export type RpcResponse =
-  | { readonly id: number | string | null; readonly result: unknown }
-  | {
-      readonly id: number | string | null;
-      readonly rpcCode: number;
-      readonly message: string;
-      readonly data: string;
-    };
+export type RpcResponse = { readonly id: number | string | null } & (
+  | { readonly result: unknown }
+  | RpcFailure
+);
 
 /**
  * Parses the body of a JSON-RPC response: one object, or an array for a batch. Throws `bad-answer` for any other body, such as an
  * empty body or an HTML page.
  */
 export function parseRpcResponses(body: string, endpoint: string): readonly RpcResponse[] {
-  const value = parseJson(body, endpoint);
+  const value = parseJson(body);
+  if (value === undefined) throw badResponse(endpoint, "body", "is not JSON");
   if (!Array.isArray(value)) return [parseRpcResponse(value, endpoint)];
   return value.map((entry: unknown) => parseRpcResponse(entry, endpoint));
 }
@@ -38,10 +42,7 @@ export function parseRpcResponse(value: unknown, endpoint: string): RpcResponse 
 /** Maximum number of characters of an error's text in errors and logs. A node can send a trace of any length. */
 const MAX_ERROR_TEXT = 8_192;
 
-function parseRpcError(
-  error: unknown,
-  endpoint: string,
-): { readonly rpcCode: number; readonly message: string; readonly data: string } {
+function parseRpcError(error: unknown, endpoint: string): RpcFailure {
   if (!isRecord(error) || typeof error["code"] !== "number")
     throw badResponse(endpoint, "response.error", "has no numeric code");
   const { code, message, data } = error;
@@ -67,14 +68,6 @@ export function badResponse(endpoint: string, where: string, problem: string): C
 /** Creates a `wrong-answer` error: the response has been proven wrong. */
 export function wrongResponse(endpoint: string, where: string, problem: string): ClientError {
   return new ClientError({ code: "wrong-answer", endpoint, where }, `${endpoint}: ${where} ${problem}`);
-}
-
-function parseJson(body: string, endpoint: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    throw badResponse(endpoint, "body", "is not JSON");
-  }
 }
 
 /** Decodes the transactions in a `block` result. Throws `wrong-answer` if they do not match its header. */

@@ -202,8 +202,7 @@ async function simulationOf(
   { client, signer, options, context }: Sending,
 ): Promise<ProfileRequest> {
   const { sequence } = await readAccount(client, signer.address, context.signal);
-  const fee = { denom: feeDenomOf(options), amount: 0n };
-  const draft = { messages, memo: options.note, timeoutHeight: 0n, gasLimit: 0n, fee, sequence };
+  const draft = { messages, memo: options.note, sequence };
   return { kind: "simulation", tx: toBase64(encodeForSimulation(draft, signer)) };
 }
 

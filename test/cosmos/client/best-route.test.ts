@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import {
-  BetterEndpointError,
-  createBestCheck,
+  createBetterFinder,
   createRoutePicker,
 } from "../../../src/cosmos/client/events/websocket-subscription.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
@@ -27,30 +26,30 @@ describe("a session", () => {
   it("ends when one other endpoint has been the best one for the whole time", async () => {
     const clock = createManualClock(0);
     let order = ["b"];
-    const check = createBestCheck("a", { order: () => order, moveAfterMs: 20_000, clock });
-    const checkedAfter = async (ms: number): Promise<void> => {
+    const findBetter = createBetterFinder("a", { order: () => order, moveAfterMs: 20_000, clock });
+    const betterAfter = async (ms: number): Promise<string | undefined> => {
       await clock.advance(ms);
-      check();
+      return findBetter();
     };
-    await checkedAfter(0);
-    await checkedAfter(19_000);
+    expect(await betterAfter(0)).toBeUndefined();
+    expect(await betterAfter(19_000)).toBeUndefined();
     // The best one changes: the time begins again.
     order = ["c"];
-    await checkedAfter(5_000);
+    expect(await betterAfter(5_000)).toBeUndefined();
     order = ["a"];
-    await checkedAfter(60_000);
+    expect(await betterAfter(60_000)).toBeUndefined();
     order = ["b"];
-    await checkedAfter(10_000);
-    await checkedAfter(19_000);
-    await expect(checkedAfter(1_000)).rejects.toThrow(BetterEndpointError);
-    await expect(checkedAfter(0)).rejects.toMatchObject({ better: "b" });
+    expect(await betterAfter(10_000)).toBeUndefined();
+    expect(await betterAfter(19_000)).toBeUndefined();
+    expect(await betterAfter(1_000)).toBe("b");
+    expect(await betterAfter(0)).toBe("b");
   });
 
   it("stays where it is without an order", async () => {
     const clock = createManualClock(0);
-    const check = createBestCheck("a", { order: undefined, moveAfterMs: 10, clock });
-    check();
+    const findBetter = createBetterFinder("a", { order: undefined, moveAfterMs: 10, clock });
+    expect(findBetter()).toBeUndefined();
     await clock.advance(60_000);
-    expect(check).not.toThrow();
+    expect(findBetter()).toBeUndefined();
   });
 });

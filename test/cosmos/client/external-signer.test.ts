@@ -6,7 +6,6 @@ import { secp256k1 } from "@noble/curves/secp256k1.js";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { answerOf } from "../../../src/cosmos/client/answers.ts";
 import { ClientError } from "../../../src/cosmos/client/errors.ts";
-import type { SignDocument } from "../../../src/cosmos/client/tx/external-signer.ts";
 import { createSigner, type Signer } from "../../../src/cosmos/client/tx/signer.ts";
 import { SignDoc } from "../../../src/cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
 import { sha256 } from "../../../src/platform/base/bytes.ts";
@@ -14,7 +13,7 @@ import { Secret } from "../../../src/platform/base/secret.ts";
 
 const program = fileURLToPath(new URL("../../support/client/signer-program.mjs", import.meta.url));
 
-function documentOf(index: number): SignDocument {
+function documentOf(index: number): SignDoc {
   return {
     bodyBytes: Uint8Array.of(index),
     authInfoBytes: Uint8Array.of(2),

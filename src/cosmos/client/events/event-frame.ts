@@ -7,29 +7,28 @@ import { parseRpcResponse, resultField } from "../rpc-response.ts";
 import type { ChainNotice } from "./subscription.ts";
 
 /** A decoded WebSocket frame. `id` identifies the request to which the frame belongs; it is -1 if there is none. */
-export type EventFrame =
-  /** Response to a request. */
-  | { readonly kind: "response"; readonly id: number; readonly result: unknown }
+export type EventFrame = { readonly id: number } & (
+  | { readonly kind: "response"; readonly result: unknown }
   /** Error response to a request, or the cancellation of the subscription with this id. */
-  | { readonly kind: "error"; readonly id: number; readonly rpcCode: number; readonly data: string }
-  | { readonly kind: "notice"; readonly id: number; readonly notice: ChainNotice }
+  | { readonly kind: "error"; readonly rpcCode: number; readonly data: string }
+  | DecodedEvent
+);
+
+export type DecodedEvent =
+  | { readonly kind: "notice"; readonly notice: ChainNotice }
   /** An event that the client does not use: an unknown kind, or an entry that is not a transaction. */
-  | { readonly kind: "ignored"; readonly id: number; readonly reason: string }
-  /** An event that could not be decoded. */
-  | { readonly kind: "unreadable"; readonly id: number; readonly error: ClientError };
+  | { readonly kind: "ignored"; readonly reason: string }
+  | { readonly kind: "unreadable"; readonly error: ClientError };
 
 /** Decodes a frame's text. Throws `bad-answer` if it is not a JSON-RPC response. */
 export function decodeEventFrame(source: string, endpoint: string): EventFrame {
   // For text that is not JSON, `parseRpcResponse` rejects the undefined value.
   const response = parseRpcResponse(parseJson(source), endpoint);
   const id = typeof response.id === "number" ? response.id : -1;
-  if (!("result" in response))
-    return {
-      kind: "error",
-      id,
-      rpcCode: response.rpcCode,
-      data: response.data === "" ? response.message : response.data,
-    };
+  if (!("result" in response)) {
+    const { rpcCode, message, data } = response;
+    return { kind: "error", id, rpcCode, data: data === "" ? message : data };
+  }
   const { result } = response;
   if (!isRecord(result) || !isRecord(result["data"])) return { kind: "response", id, result };
   return { id, ...readEvent(resultField(result, "event", endpoint).member("data")) };
@@ -45,26 +44,17 @@ function readEvent(data: JsonField): DecodedEvent {
   }
 }
 
-type DecodedEvent =
-  | { readonly kind: "notice"; readonly notice: ChainNotice }
-  | { readonly kind: "ignored"; readonly reason: string }
-  | { readonly kind: "unreadable"; readonly error: ClientError };
-
 function decodeEvent(type: string, value: JsonField): DecodedEvent {
   switch (type) {
     case "tendermint/event/NewBlockHeader":
-      return { kind: "notice", notice: blockNotice(value.member("header")) };
+      return blockNotice(value.member("header"));
     case "tendermint/event/NewBlock":
-      return { kind: "notice", notice: blockNotice(value.member("block").member("header")) };
-    case "tendermint/event/NewBlockEvents":
-      return {
-        kind: "notice",
-        notice: {
-          kind: "block-events",
-          height: value.member("height").asInt64(),
-          events: decodeTextEvents(value.member("events")),
-        },
-      };
+      return blockNotice(value.member("block").member("header"));
+    case "tendermint/event/NewBlockEvents": {
+      const height = value.member("height").asInt64();
+      const events = decodeTextEvents(value.member("events"));
+      return { kind: "notice", notice: { kind: "block-events", height, events } };
+    }
     case "tendermint/event/Tx":
       return decodeTx(value.member("TxResult"));
     default:
@@ -72,29 +62,21 @@ function decodeEvent(type: string, value: JsonField): DecodedEvent {
   }
 }
 
-function blockNotice(header: JsonField): ChainNotice {
-  return {
-    kind: "block",
-    height: header.member("height").asInt64(),
-    timeNs: header.member("time").asTimeNs(),
-  };
+function blockNotice(header: JsonField): DecodedEvent {
+  const height = header.member("height").asInt64();
+  const timeNs = header.member("time").asTimeNs();
+  return { kind: "notice", notice: { kind: "block", height, timeNs } };
 }
 
 function decodeTx(txResult: JsonField): DecodedEvent {
   const bytes = txResult.member("tx").asBase64();
   // The node also publishes the proposer's extended commit, as a transaction that failed to decode.
   if (!isTransaction(bytes)) return { kind: "ignored", reason: "not a transaction" };
-  const result = txResult.member("result");
-  return {
-    kind: "notice",
-    notice: {
-      kind: "tx",
-      height: txResult.member("height").asInt64(),
-      hash: sha256(bytes),
-      code: result.orEmpty().member("code").asUint32(),
-      events: decodeTextEvents(result.orEmpty().member("events")),
-    },
-  };
+  const result = txResult.member("result").orEmpty();
+  const height = txResult.member("height").asInt64();
+  const code = result.member("code").asUint32();
+  const events = decodeTextEvents(result.member("events"));
+  return { kind: "notice", notice: { kind: "tx", height, hash: sha256(bytes), code, events } };
 }
 
 /**

@@ -4,20 +4,28 @@ import { abortReason, onAbort, withDeadline } from "../../../platform/base/abort
 import type { Clock } from "../../../platform/base/clock.ts";
 import { isRecord, type JsonObject } from "../../../platform/base/json.ts";
 import type { Logger } from "../../../platform/base/logger.ts";
-import { ClientError, closedError, wrongChain } from "../errors.ts";
+import { ClientError, closedError, requireChain } from "../errors.ts";
 import {
   followRedirect,
   proxyOf,
   trustedCertificates,
   tunnelThrough,
 } from "../../../platform/http/remote.ts";
+import { createDeferred, type Deferred } from "../../../platform/process/deferred.ts";
 import type { ParsedEndpoint } from "../endpoint.ts";
 import { decodeStatus } from "../rpc-response.ts";
-import { decodeEventFrame, type EventFrame } from "./event-frame.ts";
+import { type DecodedEvent, decodeEventFrame, type EventFrame } from "./event-frame.ts";
 import type { ChainNotice } from "./subscription.ts";
 
 /** Settings for one connection. */
-export interface EventSessionOptions extends FrameExchangeOptions {
+export interface EventSessionOptions {
+  readonly endpoint: string;
+  /** Expected chain id. If undefined, every chain is accepted. */
+  readonly chainId: string | undefined;
+  /** Subscriptions, in CometBFT's query language. */
+  readonly queries: readonly string[];
+  /** Deadline for each request on the connection. */
+  readonly deadlineMs: number;
   readonly pingIntervalMs: number;
   /** Maximum time without a frame of any kind, including pongs. Must exceed `pingIntervalMs`. */
   readonly readDeadlineMs: number;
@@ -25,19 +33,28 @@ export interface EventSessionOptions extends FrameExchangeOptions {
   readonly eventDeadlineMs: number;
 }
 
-export interface EventSessionDeps extends FrameExchangeDeps {
+interface EventSessionDeps {
   readonly open: OpenEventSocket;
-  /** Called before each ping. If it throws, the session ends. */
-  readonly checkBest: () => void;
+  /** Called before each ping. If it returns the name of a better endpoint, the session ends. */
+  readonly findBetter: () => string | undefined;
   readonly clock: Clock;
+  readonly logger: Logger;
+  /** Called once all queries have been subscribed. */
+  readonly onReady: () => void;
+  readonly onNotice: (notice: ChainNotice) => void;
+  /** Called when events may have been lost: the node cancelled a subscription, or an event could not be decoded. */
+  readonly onGap: (reason: string) => void;
 }
 
-/** Connects, checks the chain id, subscribes, and follows events until the connection ends. Always rejects with the reason. */
+/**
+ * Connects, checks the chain id, subscribes, and follows events until the connection ends. Returns the name of a better endpoint;
+ * rejects with the reason if the connection ends for another reason.
+ */
 export async function runEventSession(
   options: EventSessionOptions,
   deps: EventSessionDeps,
   signal: AbortSignal,
-): Promise<never> {
+): Promise<string> {
   const session = new AbortController();
   const unwatch = onAbort(signal, (reason) => session.abort(reason));
   const exchange = createFrameExchange(options, deps, session);
@@ -45,7 +62,13 @@ export async function runEventSession(
   try {
     socket = await deps.open(exchange.listener, session.signal);
     await exchange.start(socket);
-    return await keepAlive(socket, exchange, { options, deps, signal: session.signal });
+    for (;;) {
+      await deps.clock.sleep(options.pingIntervalMs, session.signal);
+      exchange.checkDeadlines();
+      const better = deps.findBetter();
+      if (better !== undefined) return better;
+      socket.ping();
+    }
   } finally {
     unwatch();
     session.abort(closedError());
@@ -53,52 +76,7 @@ export async function runEventSession(
   }
 }
 
-/**
- * Sends pings and throws `timeout` if the connection or its subscriptions are dead.
- *
- * Two deadlines are necessary. After a network failure, no close frame arrives, and only missing pongs reveal the failure. A node
- * may also respond to pings but publish nothing, for instance because it has stopped syncing; only missing events reveal that.
- * With a subscription to block headers, each block brings an event, so the second deadline must exceed the block time.
- */
-async function keepAlive(
-  socket: EventSocket,
-  exchange: FrameExchange,
-  {
-    options,
-    deps,
-    signal,
-  }: {
-    readonly options: EventSessionOptions;
-    readonly deps: EventSessionDeps;
-    readonly signal: AbortSignal;
-  },
-): Promise<never> {
-  for (;;) {
-    await deps.clock.sleep(options.pingIntervalMs, signal);
-    const nowMs = deps.clock.monotonicMs();
-    if (nowMs - exchange.lastFrameMs() > options.readDeadlineMs)
-      throw timeoutError(options.endpoint, "ping", options.readDeadlineMs);
-    if (nowMs - exchange.lastEventMs() > options.eventDeadlineMs)
-      throw timeoutError(options.endpoint, "event", options.eventDeadlineMs);
-    deps.checkBest();
-    socket.ping();
-  }
-}
-
-function timeoutError(endpoint: string, method: "ping" | "event", afterMs: number): ClientError {
-  return new ClientError(
-    { code: "timeout", endpoint, method, afterMs },
-    `the event stream of ${endpoint} received no ${method === "ping" ? "data" : "event"} for ${afterMs} ms`,
-  );
-}
-
-/** An open WebSocket connection. */
-interface EventSocket {
-  readonly send: (text: string) => void;
-  readonly ping: () => void;
-  /** Closes the connection without a closing handshake. `onClosed` is called afterwards. */
-  readonly terminate: () => void;
-}
+type EventSocket = Pick<WebSocket, "send" | "ping" | "terminate">;
 
 /** Callbacks for a connection. No callback runs after `onClosed`. */
 interface EventSocketListener {
@@ -145,13 +123,7 @@ export function createEventSocketOpener(
         request.destroy();
       });
       const unwatch = onAbort(signal, () => socket.terminate());
-      socket.on("open", () =>
-        resolve({
-          send: (text) => socket.send(text),
-          ping: () => socket.ping(),
-          terminate: () => socket.terminate(),
-        }),
-      );
+      socket.on("open", () => resolve(socket));
       socket.on("message", (data) => listener.onText(toText(data)));
       socket.on("ping", listener.onHeartbeat);
       socket.on("pong", listener.onHeartbeat);
@@ -186,49 +158,9 @@ function unreachable(endpoint: string, reason: string): ClientError {
   );
 }
 
-interface FrameExchangeOptions {
-  readonly endpoint: string;
-  /** Expected chain id. If undefined, every chain is accepted. */
-  readonly chainId: string | undefined;
-  /** Subscriptions, in CometBFT's query language. */
-  readonly queries: readonly string[];
-  /** Deadline for each request on the connection. */
-  readonly deadlineMs: number;
-}
-
-interface FrameExchangeDeps {
-  readonly clock: Pick<Clock, "monotonicMs">;
-  readonly logger: Logger;
-  /** Called once all queries have been subscribed. */
-  readonly onReady: () => void;
-  readonly onNotice: (notice: ChainNotice) => void;
-  /** Called when events may have been lost: the node cancelled a subscription, or an event could not be decoded. */
-  readonly onGap: (reason: string) => void;
-}
-
-/** Sends requests over one connection and handles all incoming frames. */
-interface FrameExchange {
-  readonly listener: EventSocketListener;
-  /** Checks the chain id and subscribes to all queries. */
-  readonly start: (socket: EventSocket) => Promise<void>;
-  /** Monotonic time of the last frame of any kind. */
-  readonly lastFrameMs: () => number;
-  /** Monotonic time of the last event, or of the subscription if no event has arrived. */
-  readonly lastEventMs: () => number;
-}
-
-interface PendingRequest {
-  readonly resolve: (result: unknown) => void;
-  readonly reject: (error: Error) => void;
-}
-
-/** Creates an exchange. It aborts `session` once the connection is no longer usable. */
-function createFrameExchange(
-  options: FrameExchangeOptions,
-  deps: FrameExchangeDeps,
-  session: AbortController,
-): FrameExchange {
-  const requests = new Map<number, PendingRequest>();
+/** Sends requests over one connection and handles all incoming frames. It aborts `session` once the connection is unusable. */
+function createFrameExchange(options: EventSessionOptions, deps: EventSessionDeps, session: AbortController) {
+  const requests = new Map<number, Deferred<unknown>>();
   const subscriptions = new Map<number, string>();
   let connection: EventSocket | undefined;
   let lastFrameMs = deps.clock.monotonicMs();
@@ -239,9 +171,10 @@ function createFrameExchange(
 
   const request = (id: number, method: string, params: JsonObject): Promise<unknown> =>
     withDeadline(`${method} over the event stream`, options.deadlineMs, session.signal, () => {
-      const response = new Promise<unknown>((resolve, reject) => requests.set(id, { resolve, reject }));
+      const response = createDeferred<unknown>();
+      requests.set(id, response);
       connection?.send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
-      return response;
+      return response.promise;
     }).finally(() => requests.delete(id));
 
   const subscribe = async (id: number, query: string): Promise<void> => {
@@ -272,7 +205,7 @@ function createFrameExchange(
     );
   };
 
-  const handleEvent = (frame: Exclude<EventFrame, { readonly kind: "response" | "error" }>): void => {
+  const handleEvent = (frame: DecodedEvent): void => {
     lastEventMs = deps.clock.monotonicMs();
     if (frame.kind === "notice") deps.onNotice(frame.notice);
     else if (frame.kind === "ignored") deps.logger.debug("event ignored", { reason: frame.reason });
@@ -288,36 +221,52 @@ function createFrameExchange(
     else renew(frame.id, frame.data);
   };
 
-  return {
-    listener: {
-      onText: (text) => {
-        recordFrame();
-        try {
-          handle(decodeEventFrame(text, options.endpoint));
-        } catch (error) {
-          // A frame that is not JSON-RPC: the peer is not a CometBFT node.
-          session.abort(error);
-        }
-      },
-      onHeartbeat: recordFrame,
-      onClosed: (reason) => session.abort(unreachable(options.endpoint, reason)),
+  const listener: EventSocketListener = {
+    onText: (text) => {
+      recordFrame();
+      try {
+        handle(decodeEventFrame(text, options.endpoint));
+      } catch (error) {
+        // A frame that is not JSON-RPC: the peer is not a CometBFT node.
+        session.abort(error);
+      }
     },
-    start: async (socket) => {
+    onHeartbeat: recordFrame,
+    onClosed: (reason) => session.abort(unreachable(options.endpoint, reason)),
+  };
+  return {
+    listener,
+    /** Checks the chain id and subscribes to all queries. */
+    start: async (socket: EventSocket): Promise<void> => {
       connection = socket;
-      checkChain(await request(0, "status", {}), options);
+      const { chainId } = decodeStatus(await request(0, "status", {}), options.endpoint);
+      requireChain(options.endpoint, options.chainId, chainId);
       await Promise.all(options.queries.map((query, index) => subscribe(index + 1, query)));
       lastEventMs = deps.clock.monotonicMs();
       deps.onReady();
     },
-    lastFrameMs: () => lastFrameMs,
-    lastEventMs: () => lastEventMs,
+    /**
+     * Throws `timeout` if the connection or its subscriptions are dead.
+     *
+     * Two deadlines are necessary. After a network failure, no close frame arrives, and only missing pongs reveal the failure. A
+     * node may also respond to pings but publish nothing, for instance because it has stopped syncing; only missing events reveal
+     * that. With a subscription to block headers, each block brings an event, so the second deadline must exceed the block time.
+     */
+    checkDeadlines: (): void => {
+      const nowMs = deps.clock.monotonicMs();
+      if (nowMs - lastFrameMs > options.readDeadlineMs)
+        throw timeoutError(options.endpoint, "ping", options.readDeadlineMs);
+      if (nowMs - lastEventMs > options.eventDeadlineMs)
+        throw timeoutError(options.endpoint, "event", options.eventDeadlineMs);
+    },
   };
 }
 
-function checkChain(result: unknown, { endpoint, chainId }: FrameExchangeOptions): void {
-  const found = decodeStatus(result, endpoint).chainId;
-  if (chainId === undefined || found === chainId) return;
-  throw wrongChain(endpoint, chainId, found);
+function timeoutError(endpoint: string, method: "ping" | "event", afterMs: number): ClientError {
+  return new ClientError(
+    { code: "timeout", endpoint, method, afterMs },
+    `the event stream of ${endpoint} received no ${method === "ping" ? "data" : "event"} for ${afterMs} ms`,
+  );
 }
 
 function isAlreadySubscribed(error: unknown): boolean {

@@ -1,6 +1,6 @@
 import type { WaitSignal } from "../../../platform/base/abort.ts";
 import type { TextEvent } from "../../comet/rpc-blocks.ts";
-import { type BoundedQueue, createBoundedQueue } from "../../../platform/base/waits.ts";
+import { createBoundedQueue } from "../../../platform/base/waits.ts";
 
 /**
  * A notice from a subscription. `connected` arrives after each connection, once all queries are subscribed. `missed` means that
@@ -28,16 +28,9 @@ export interface ChainSubscription {
   readonly isConnected: () => boolean;
 }
 
-/** Bounded queue of notices for one reader. */
-interface NoticeQueue {
-  /** Adds a notice. While the queue is full, notices are dropped, and one `missed` at the end represents them all. */
-  readonly offer: (notice: ChainNotice) => void;
-  readonly next: (signal: WaitSignal) => Promise<ChainNotice>;
-}
-
-/** Creates a queue for `capacity` notices plus one `missed`. */
-export function createNoticeQueue(capacity: number): NoticeQueue {
-  const queue: BoundedQueue<ChainNotice> = createBoundedQueue(capacity + 1);
+/** Creates a queue of notices for one reader. While it holds `capacity` notices, others are dropped: one `missed` represents them. */
+export function createNoticeQueue(capacity: number) {
+  const queue = createBoundedQueue<ChainNotice>(capacity + 1);
   let isGapMarked = false;
   const offer = (notice: ChainNotice): void => {
     if (queue.size() < capacity) {

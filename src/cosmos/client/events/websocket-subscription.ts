@@ -1,16 +1,11 @@
 import { pause } from "../../../platform/base/abort.ts";
 import type { Clock } from "../../../platform/base/clock.ts";
 import { errorText } from "../../../platform/base/errors.ts";
-import type { Logger } from "../../../platform/base/logger.ts";
-import { backoffMs, type BackoffOptions } from "../../../platform/base/waits.ts";
+import { backoffMs } from "../../../platform/base/waits.ts";
 import type { Endpoint, NetworkOptions } from "../../../platform/http/remote.ts";
+import type { ChainClientDeps } from "../create-chain-client.ts";
 import { parseEndpoints } from "../endpoint.ts";
-import {
-  createEventSocketOpener,
-  type EventSessionOptions,
-  type OpenEventSocket,
-  runEventSession,
-} from "./event-session.ts";
+import { createEventSocketOpener, runEventSession } from "./event-session.ts";
 import { type ChainSubscription, createNoticeQueue } from "./subscription.ts";
 
 export interface SubscriptionOptions {
@@ -29,67 +24,47 @@ export interface SubscriptionOptions {
   readonly network?: NetworkOptions;
 }
 
-/** A subscription's limits. */
-export interface SubscriptionLimits extends Omit<EventSessionOptions, "endpoint" | "chainId" | "queries"> {
-  readonly connectTimeoutMs: number;
-  readonly maxFrameBytes: number;
-  /** Maximum number of notices waiting for the reader. */
-  readonly queueCapacity: number;
-  /** How long another endpoint must be the best one before the stream moves to it. A late block does not trigger a move. */
-  readonly moveAfterMs: number;
-  /** Wait before the next connection attempt. */
-  readonly backoff: BackoffOptions;
-}
-
-const DEFAULT_SUBSCRIPTION_LIMITS: SubscriptionLimits = {
-  connectTimeoutMs: 2_500,
+const DEFAULT_SUBSCRIPTION_LIMITS = {
   deadlineMs: 10_000,
   // CometBFT closes a connection after 30 s of silence. We notice a dead connection in half of that time.
   pingIntervalMs: 5_000,
   readDeadlineMs: 15_000,
   eventDeadlineMs: 30_000,
-  maxFrameBytes: 64 * 1024 * 1024,
+  /** Maximum number of notices waiting for the reader. */
   queueCapacity: 10_000,
+  /** How long another endpoint must be the best one before the stream moves to it. A late block does not trigger a move. */
   moveAfterMs: 20_000,
-  // Short however long the endpoint is away: events flow again within seconds after it is back.
+  /** Wait before the next attempt. Short however long the endpoint is away: events flow within seconds after it is back. */
   backoff: { minMs: 100, baseMs: 500, maxMs: 2_000 },
 };
 
-export interface SubscriptionDeps {
-  readonly clock: Clock;
-  /** Returns a number in [0, 1). */
-  readonly random: () => number;
-  readonly logger: Logger;
-}
+export type SubscriptionLimits = typeof DEFAULT_SUBSCRIPTION_LIMITS;
 
-interface Route {
-  readonly name: string;
-  readonly open: OpenEventSocket;
-}
+const SOCKET_LIMITS = { connectTimeoutMs: 2_500, maxFrameBytes: 64 * 1024 * 1024 };
 
 /** Creates a subscription. `run` opens the first connection. Throws `bad-endpoint`. */
 export function createWebSocketSubscription(
   options: SubscriptionOptions,
-  deps: SubscriptionDeps,
+  deps: Pick<ChainClientDeps, "clock" | "random" | "logger">,
 ): ChainSubscription {
   const limits = { ...DEFAULT_SUBSCRIPTION_LIMITS, ...options.limits };
-  const routes: readonly Route[] = parseEndpoints(options.endpoints, options.network).map((endpoint) => ({
+  const routes = parseEndpoints(options.endpoints, options.network).map((endpoint) => ({
     name: endpoint.name,
-    open: createEventSocketOpener(endpoint, limits),
+    open: createEventSocketOpener(endpoint, SOCKET_LIMITS),
   }));
   const queue = createNoticeQueue(limits.queueCapacity);
   let isConnected = false;
   let hadConnection = false;
   let failuresInARow = 0;
 
-  const follow = (route: Route, signal: AbortSignal): Promise<never> =>
+  const follow = (route: (typeof routes)[number], signal: AbortSignal): Promise<string> =>
     runEventSession(
       { ...limits, endpoint: route.name, chainId: options.chainId, queries: options.queries },
       {
         clock: deps.clock,
         logger: deps.logger,
         open: route.open,
-        checkBest: createBestCheck(route.name, { order: options.order, ...limits, ...deps }),
+        findBetter: createBetterFinder(route.name, { order: options.order, ...limits, ...deps }),
         onReady: () => {
           // `missed` goes out only now that all queries are subscribed. Events are then complete from this point on, so
           // the reader that reads the state at `missed` sees every change of the gap.
@@ -113,14 +88,12 @@ export function createWebSocketSubscription(
     const picker = createRoutePicker(routes, options.order);
     for (let route = picker.next(); route !== undefined; route = picker.next()) {
       try {
-        await follow(route, signal);
+        const better = await follow(route, signal);
+        picker.restart();
+        deps.logger.info("event stream moves to a better endpoint", { from: route.name, to: better });
+        continue;
       } catch (error) {
         if (signal.aborted) return;
-        if (error instanceof BetterEndpointError) {
-          picker.restart();
-          deps.logger.info("event stream moves to a better endpoint", { from: route.name, to: error.better });
-          continue;
-        }
         // One warning for an outage, not one for each try.
         const fields = { endpoint: route.name, error: errorText(error) };
         deps.logger[failuresInARow < routes.length ? "warn" : "debug"]("event stream failed", fields);
@@ -137,30 +110,18 @@ export function createWebSocketSubscription(
   return { run, next: queue.next, isConnected: () => isConnected };
 }
 
-/** Endpoint names, best first. If undefined, the configured order applies. */
-type Order = (() => readonly string[]) | undefined;
-
-/** Chooses the route for each connection attempt. */
-interface RoutePicker<T> {
-  /**
-   * Returns the best route not yet tried in this round, or the first route of the next round. Undefined if there are no routes.
-   */
-  readonly next: () => T | undefined;
-  /** Starts a new round. */
-  readonly restart: () => void;
-}
-
-/** Creates a picker at the start of a round. */
+/** Creates a picker of the route for each connection attempt, at the start of a round. `order` names the endpoints, best first. */
 export function createRoutePicker<T extends { readonly name: string }>(
   routes: readonly T[],
-  order: Order,
-): RoutePicker<T> {
+  order: SubscriptionOptions["order"] | undefined,
+) {
   const tried = new Set<T>();
-  const restart = (): void => tried.clear();
   return {
-    restart,
-    next: () => {
-      if (tried.size === routes.length) restart();
+    /** Starts a new round. */
+    restart: (): void => tried.clear(),
+    /** Returns the best route not yet tried in this round, or the first of the next round. Undefined if there are no routes. */
+    next: (): T | undefined => {
+      if (tried.size === routes.length) tried.clear();
       const rest = routes.filter((route) => !tried.has(route));
       const ordered = (order?.() ?? []).flatMap((name) => rest.find((route) => route.name === name) ?? []);
       const route = ordered[0] ?? rest[0];
@@ -170,33 +131,21 @@ export function createRoutePicker<T extends { readonly name: string }>(
   };
 }
 
-/** Ends a session because another endpoint has been the best one for a while. */
-export class BetterEndpointError extends Error {
-  readonly better: string;
-
-  constructor(better: string) {
-    super(`${better} is better`);
-    this.better = better;
-  }
+interface BetterFinderOptions {
+  readonly order: SubscriptionOptions["order"] | undefined;
+  readonly moveAfterMs: number;
+  readonly clock: Pick<Clock, "monotonicMs">;
 }
 
-/**
- * Creates a check that the stream should stay at the endpoint `name`. It throws {@link BetterEndpointError} once the same other
- * endpoint has been the best one for `moveAfterMs`.
- */
-export function createBestCheck(
+/** Creates a function that returns the endpoint better than `name` once the same one has been the best for `moveAfterMs`. */
+export function createBetterFinder(
   name: string,
-  { order, moveAfterMs, clock }: Pick<SubscriptionLimits, "moveAfterMs"> & BestDeps,
-): () => void {
+  { order, moveAfterMs, clock }: BetterFinderOptions,
+): () => string | undefined {
   let [best, sinceMs] = [name, 0];
   return () => {
     const [first = name] = order?.() ?? [];
     if (first !== best) [best, sinceMs] = [first, clock.monotonicMs()];
-    if (best !== name && clock.monotonicMs() - sinceMs >= moveAfterMs) throw new BetterEndpointError(best);
+    return best !== name && clock.monotonicMs() - sinceMs >= moveAfterMs ? best : undefined;
   };
-}
-
-interface BestDeps {
-  readonly order: Order;
-  readonly clock: Pick<Clock, "monotonicMs">;
 }

@@ -7,7 +7,13 @@ import { MsgSend } from "../../proto/gen/cosmos/bank/v1beta1/tx.ts";
 import type { ChainClient } from "../chain-client.ts";
 import type { PooledChainClient } from "../create-chain-client.ts";
 import { ClientError } from "../errors.ts";
-import { type BroadcastOutcome, broadcastTransaction, type Flight, confirmFlights } from "./flights.ts";
+import {
+  type BroadcastOutcome,
+  broadcastTransaction,
+  confirmFlights,
+  type Flight,
+  RESET_DISTANCE,
+} from "./flights.ts";
 import { encodeForSimulation, type Signer, signTransaction } from "./signer.ts";
 import {
   type AccountState,
@@ -17,13 +23,11 @@ import {
   isSequenceMismatch,
   readAccount,
   readGasPrice,
-  simulateInSequence,
   simulateTransaction,
 } from "./tx-queries.ts";
 import type {
   BroadcastResult,
   ChainMoment,
-  FlightTx,
   SimulationOutcome,
   TxDraft,
   TxWindow,
@@ -38,24 +42,19 @@ export interface TxWindowOptions {
   readonly limits?: Partial<WindowLimits>;
 }
 
-/** Sending limits. */
 export interface WindowLimits {
   /** Number of blocks from the broadcast to the timeout height. No later block can include the transaction. */
   readonly timeoutBlocks: bigint;
   /** Maximum time in flight. Matters only if the chain halts before the timeout height. */
   readonly confirmDeadlineMs: number;
-  /** Maximum number of broadcasts of the same bytes while the node does not respond. */
-  readonly broadcastTries: number;
-  readonly broadcastBackoff: BackoffOptions;
 }
 
 /** Suitable for block times of one to a few seconds. */
-export const DEFAULT_WINDOW_LIMITS: WindowLimits = {
-  timeoutBlocks: 20n,
-  confirmDeadlineMs: 90_000,
-  broadcastTries: 3,
-  broadcastBackoff: { minMs: 100, baseMs: 300, maxMs: 3_000 },
-};
+export const DEFAULT_WINDOW_LIMITS: WindowLimits = { timeoutBlocks: 20n, confirmDeadlineMs: 90_000 };
+
+/** Maximum number of broadcasts of the same bytes while the node does not respond. */
+const BROADCAST_TRIES = 3;
+const BROADCAST_BACKOFF: BackoffOptions = { minMs: 100, baseMs: 300, maxMs: 3_000 };
 
 export interface TxWindowDeps {
   readonly client: Pick<PooledChainClient, "grpcQuery" | "pool">;
@@ -102,28 +101,24 @@ export function createTxWindow(options: TxWindowOptions, deps: TxWindowDeps): Tx
     gasPrice: (signal) => readGasPrice(deps.client, options.gasPrice, signal),
     isOpen,
     broadcast: async (drafts, at, signal) => {
-      if (!isOpen(at.height)) return drafts.map(() => skipped("the sequence of the account is not certain"));
+      if (!isOpen(at.height))
+        return drafts.map(() => ({ kind: "skipped", reason: "the sequence of the account is not certain" }));
       const account = (state.next ??= await readAccount(deps.client, deps.signer.address, signal));
       // Set again below. An abort must not leave a sequence that was perhaps used.
       state.next = undefined;
       state.expected = account.sequence + BigInt(drafts.length);
       const signed = await signAll(state, drafts, at, account);
       const outcomes = await broadcastInOrder(state, signed, signal);
-      return recordOutcomes(state, { account, signed, outcomes, height: at.height });
+      return recordOutcomes(state, account, signed, outcomes);
     },
     confirm: async (height, signal) => {
-      const { finals, remaining } = await confirmFlights(
-        state.flights,
-        { height, isUncertain: state.isUncertain },
-        deps,
-        signal,
-      );
+      const at = { height, isUncertain: state.isUncertain };
+      const { finals, remaining } = await confirmFlights(state.flights, at, deps, signal);
       state.flights = remaining;
-      const isLost = finals.some(({ confirmation }) => confirmation.kind === "lost");
-      if (isLost) state.isUncertain = true;
+      const kinds = finals.map(({ confirmation }) => confirmation.kind);
+      if (kinds.includes("lost")) state.isUncertain = true;
       // A transaction that failed in its block used its sequence or not: the ante step that failed decides.
-      const isDoubtful = isLost || finals.some(({ confirmation }) => confirmation.kind === "failed");
-      if (remaining.length === 0 && (isDoubtful || state.isUncertain))
+      if (remaining.length === 0 && (state.isUncertain || kinds.includes("failed")))
         [state.next, state.expected, state.isUncertain] = [undefined, undefined, false];
       return finals;
     },
@@ -131,50 +126,57 @@ export function createTxWindow(options: TxWindowOptions, deps: TxWindowDeps): Tx
   };
 }
 
-/** If the height drops by more than this, the chain was reset. */
-const RESET_DISTANCE = 20n;
+/** Maximum number of sequences that a simulation tries. */
+const SEQUENCE_TRIES = 4;
 
+/**
+ * Simulates with the sequence that the mempool probably expects, and then with the sequences that the node names. A simulation
+ * runs on the mempool's state, which already includes transactions not yet in a block, and more may arrive in the meantime.
+ */
 async function simulate(
   state: WindowState,
   messages: readonly WireMessage[],
   signal: AbortSignal,
 ): Promise<SimulationOutcome> {
   const { client, signer } = state.deps;
+  const { memo } = state.options;
   // The result of this read is not stored. A transaction may be included after it, and the sequence would be too low.
   const first = state.expected ?? (await readAccount(client, signer.address, signal)).sequence;
-  const { outcome, expected } = await simulateInSequence(first, (sequence) =>
-    simulateAt(state, messages, sequence, signal),
-  );
-  state.expected = expected ?? state.expected;
-  return outcome;
-}
-
-function simulateAt(
-  { options, deps }: WindowState,
-  messages: readonly WireMessage[],
-  sequence: bigint,
-  signal: AbortSignal,
-): Promise<SimulationOutcome> {
-  const fee = { denom: options.gasPrice.denom, amount: 0n };
-  const draft = { messages, memo: options.memo, timeoutHeight: 0n, gasLimit: 0n, fee, sequence };
-  return simulateTransaction(deps.client, encodeForSimulation(draft, deps.signer), signal);
-}
-
-function withSequence(account: AccountState, added: number): AccountState {
-  return { ...account, sequence: account.sequence + BigInt(added) };
+  let expected: bigint | undefined;
+  for (let tries = 1; ; tries++) {
+    const bytes = encodeForSimulation({ messages, memo, sequence: expected ?? first }, signer);
+    const outcome = await simulateTransaction(client, bytes, signal);
+    const next = outcome.ok ? undefined : expectedSequence(outcome.log);
+    if (next === undefined || tries >= SEQUENCE_TRIES) {
+      state.expected = expected ?? state.expected;
+      return outcome;
+    }
+    expected = next;
+  }
 }
 
 /** Signs all drafts in sequence. A signer outside this process may fail; in that case, no sequence has been used. */
 async function signAll(
   state: WindowState,
   drafts: readonly TxDraft[],
-  at: ChainMoment,
+  { gasPrice, height }: ChainMoment,
   account: AccountState,
 ): Promise<readonly Flight[]> {
+  const { options, deps, limits } = state;
+  const { chainId, memo } = options;
+  const timeoutHeight = height + limits.timeoutBlocks;
+  const sign = async ({ messages, gasLimit }: TxDraft, index: number): Promise<Flight> => {
+    const { sequence } = withSequence(account, index);
+    const feeAmount = feeFor(gasPrice, gasLimit);
+    const fee = { denom: options.gasPrice.denom, amount: feeAmount };
+    const draft = { messages, memo, timeoutHeight, gasLimit, fee, sequence };
+    const { bytes, hash } = await signTransaction(draft, { ...account, chainId }, deps.signer);
+    const deadlineMs = deps.clock.monotonicMs() + limits.confirmDeadlineMs;
+    const tx = { hash, sequence, size: bytes.length, gasLimit, feeAmount };
+    return { tx, bytes, timeoutHeight, deadlineMs, checkedAt: height, refused: undefined };
+  };
   try {
-    return await Promise.all(
-      drafts.map((draft, index) => sign(state, draft, at, withSequence(account, index))),
-    );
+    return await Promise.all(drafts.map(sign));
   } catch (error) {
     state.next = account;
     state.expected = account.sequence;
@@ -182,23 +184,8 @@ async function signAll(
   }
 }
 
-async function sign(
-  { options, deps, limits }: WindowState,
-  { messages, gasLimit }: TxDraft,
-  at: ChainMoment,
-  { accountNumber, sequence }: AccountState,
-): Promise<Flight> {
-  const feeAmount = feeFor(at.gasPrice, gasLimit);
-  const timeoutHeight = at.height + limits.timeoutBlocks;
-  const fee = { denom: options.gasPrice.denom, amount: feeAmount };
-  const { bytes, hash } = await signTransaction(
-    { messages, memo: options.memo, timeoutHeight, gasLimit, fee, sequence },
-    { chainId: options.chainId, accountNumber },
-    deps.signer,
-  );
-  const deadlineMs = deps.clock.monotonicMs() + limits.confirmDeadlineMs;
-  const tx = { hash, sequence, size: bytes.length, gasLimit, feeAmount };
-  return { tx, bytes, timeoutHeight, deadlineMs, checkedAt: at.height, refused: undefined };
+function withSequence(account: AccountState, added: number): AccountState {
+  return { ...account, sequence: account.sequence + BigInt(added) };
 }
 
 /**
@@ -214,9 +201,8 @@ function broadcastInOrder(
   let before: Promise<BroadcastOutcome> | undefined;
   return Promise.all(
     all.map((flight) => {
-      const own = broadcastAfter(before, () => broadcastUntilClear(state, flight, signal));
-      before = own;
-      return own;
+      before = broadcastAfter(before, () => broadcastUntilClear(state, flight, signal));
+      return before;
     }),
   );
 }
@@ -232,14 +218,14 @@ async function broadcastAfter(
 
 /** Broadcasts the same bytes until the node responds. This is safe: inclusion uses up the sequence, so it happens only once. */
 async function broadcastUntilClear(
-  { deps, limits }: WindowState,
+  { deps }: WindowState,
   { bytes, tx: { hash } }: Flight,
   signal: AbortSignal,
 ): Promise<BroadcastOutcome> {
   let outcome = await broadcastOnce(deps, bytes, signal);
-  for (let tries = 1; outcome.kind === "unclear" && tries < limits.broadcastTries; tries++) {
+  for (let tries = 1; outcome.kind === "unclear" && tries < BROADCAST_TRIES; tries++) {
     deps.logger.warn("no response to broadcast", { hash: toHex(hash), error: outcome.error.message });
-    await deps.clock.sleep(backoffMs(tries - 1, limits.broadcastBackoff, deps.random), signal);
+    await deps.clock.sleep(backoffMs(tries - 1, BROADCAST_BACKOFF, deps.random), signal);
     const again = await broadcastOnce(deps, bytes, signal);
     // A refusal says nothing about an earlier attempt, which may have arrived, and used the sequence or the funds.
     if (again.kind !== "refused") outcome = again;
@@ -261,49 +247,38 @@ async function broadcastOnce(
   }
 }
 
-interface BroadcastRound {
-  /** The account, with the sequence of the first transaction. */
-  readonly account: AccountState;
-  readonly signed: readonly Flight[];
-  readonly outcomes: readonly BroadcastOutcome[];
-  readonly height: bigint;
-}
-
-function recordOutcomes(state: WindowState, round: BroadcastRound): readonly BroadcastResult[] {
-  const { account, signed, outcomes, height } = round;
+/** `account` has the sequence of the first transaction. */
+function recordOutcomes(
+  state: WindowState,
+  account: AccountState,
+  signed: readonly Flight[],
+  outcomes: readonly BroadcastOutcome[],
+): readonly BroadcastResult[] {
   const refusedAt = outcomes.findIndex(({ kind }) => kind === "refused");
   const results = signed.map((flight, index): BroadcastResult => {
     const outcome = outcomes[index];
-    if (outcome === undefined) return skipped("not broadcast");
-    if (outcome.kind === "refused") return toRefusal(flight.tx, outcome, index === refusedAt);
+    const { tx } = flight;
+    if (outcome === undefined) return { kind: "skipped", reason: "not broadcast" };
+    if (outcome.kind === "refused" && !isSequenceMismatch(outcome)) return { ...outcome, tx };
+    if (outcome.kind === "refused") {
+      const reason = index === refusedAt ? outcome.log : "an earlier transaction was refused";
+      return { kind: "skipped", reason, tx };
+    }
     // Unclear: the node has it or not. Behind a refused one: the node counted the refused one, the next block will not.
     if (outcome.kind === "unclear" || (refusedAt >= 0 && index > refusedAt)) state.isUncertain = true;
     state.flights = [...state.flights, flight];
-    const isUncertain = outcome.kind === "unclear" ? ({ isUncertain: true } as const) : {};
-    return { kind: "in-flight", tx: flight.tx, ...isUncertain };
+    return { kind: "in-flight", tx, ...(outcome.kind === "unclear" ? { isUncertain: true } : {}) };
   });
   const first = outcomes[refusedAt];
-  if (first?.kind === "refused" && isSequenceMismatch(first)) {
+  const flight = signed[refusedAt];
+  if (first?.kind === "refused" && flight !== undefined && isSequenceMismatch(first)) {
     // CheckTx expects the mempool's sequence. It differs from the committed one while a transaction of another program is
     // pending, and after a refusal behind the ante step that counts the sequence. The next block makes them equal.
-    state.closedBelow = height + 1n;
+    state.closedBelow = flight.checkedAt + 1n;
     if (state.flights.length > 0) state.isUncertain = true;
   } else state.next = withSequence(account, refusedAt < 0 ? outcomes.length : refusedAt);
   state.expected = state.next?.sequence;
   return results;
-}
-
-function toRefusal(
-  tx: FlightTx,
-  outcome: Extract<BroadcastOutcome, { readonly kind: "refused" }>,
-  isFirst: boolean,
-): BroadcastResult {
-  if (!isSequenceMismatch(outcome)) return { ...outcome, tx };
-  return { ...skipped(isFirst ? outcome.log : "an earlier transaction was refused"), tx };
-}
-
-function skipped(reason: string): Extract<BroadcastResult, { readonly kind: "skipped" }> {
-  return { kind: "skipped", reason };
 }
 
 /**
@@ -321,17 +296,8 @@ export async function countPendingTransactions(
   const { sequence } = await readAccount(client, address, signal);
   const coin = { denom, amount: "1" };
   const value = MsgSend.encode({ fromAddress: address, toAddress: address, amount: [coin] }).finish();
-  const bytes = encodeForSimulation(
-    {
-      messages: [{ typeUrl: "/cosmos.bank.v1beta1.MsgSend", value }],
-      memo: "",
-      timeoutHeight: 0n,
-      gasLimit: 0n,
-      fee: { denom, amount: 0n },
-      sequence,
-    },
-    signer,
-  );
+  const messages = [{ typeUrl: "/cosmos.bank.v1beta1.MsgSend", value }];
+  const bytes = encodeForSimulation({ messages, memo: "", sequence }, signer);
   const outcome = await simulateTransaction(client, bytes, signal);
   const expected = outcome.ok ? undefined : expectedSequence(outcome.log);
   return expected === undefined || expected < sequence ? 0n : expected - sequence;

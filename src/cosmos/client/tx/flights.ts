@@ -3,13 +3,12 @@ import { maxInt, minInt } from "../../../platform/base/integers.ts";
 import type { Clock } from "../../../platform/base/clock.ts";
 import { errorText } from "../../../platform/base/errors.ts";
 import { decodeTxResult } from "../../comet/rpc-blocks.ts";
-import type { PooledChainClient } from "../create-chain-client.ts";
 import type { EndpointPool } from "../endpoint-pool.ts";
 import { answerOf, isRequestTooLarge, lacksHeight, mayHaveArrived, readAnswer } from "../answers.ts";
 import { ClientError } from "../errors.ts";
 import { decodeTxsOfBlock, resultField, wrongResponse } from "../rpc-response.ts";
 import { expectedSequence, isSequenceMismatch, TX_TOO_LARGE } from "./tx-queries.ts";
-import type { Confirmation, FinalTx, FlightTx } from "./tx-types.ts";
+import type { Confirmation, FinalTx, FlightTx, TxFailure } from "./tx-types.ts";
 
 /** A transaction in flight, with the data needed to follow it. */
 export interface Flight {
@@ -34,9 +33,11 @@ interface Refusal {
   readonly isSequence: boolean;
 }
 
-export interface FlightDeps {
-  readonly client: Pick<PooledChainClient, "pool">;
-  readonly clock: Clock;
+type Pool = Pick<EndpointPool, "read">;
+
+interface FlightDeps {
+  readonly client: { readonly pool: Pool };
+  readonly clock: Pick<Clock, "monotonicMs">;
 }
 
 /**
@@ -46,50 +47,41 @@ export interface FlightDeps {
 const INDEX_SLACK = 2n;
 /** A transaction not included within this many blocks is broadcast again: its node may have dropped it. */
 const OVERDUE_BLOCKS = 2n;
-/** If the height is below the broadcast height by more than this, the chain was reset. */
-const RESET_DISTANCE = 20n;
-
-interface ConfirmedFlights {
-  readonly finals: readonly FinalTx[];
-  readonly remaining: readonly Flight[];
-}
+/** If the height drops by more than this, the chain was reset. */
+export const RESET_DISTANCE = 20n;
 
 /**
  * Looks up all flights at `height`. A flight that is not in a block and can no longer be included is lost. `isUncertain`: a node
  * may have dropped some flights, so they are broadcast again after one block.
  */
 export async function confirmFlights(
-  given: readonly Flight[],
+  flights: readonly Flight[],
   { height, isUncertain }: { readonly height: bigint; readonly isUncertain: boolean },
-  deps: FlightDeps,
+  { client: { pool }, clock }: FlightDeps,
   signal: AbortSignal,
-): Promise<ConfirmedFlights> {
-  const indexed = await Promise.all(
-    given.map(({ tx }) => findTransaction(deps.client.pool, tx.hash, signal)),
-  );
-  const { found, flights } = indexed.includes("no-index")
-    ? await findInBlocks(given, height, deps.client.pool, signal)
-    : { found: indexed, flights: given };
+): Promise<{ readonly finals: readonly FinalTx[]; readonly remaining: readonly Flight[] }> {
+  const indexed = await Promise.all(flights.map((flight) => findInIndex(flight, pool, signal)));
+  const searches = indexed.some(({ found }) => found === "no-index")
+    ? await findInBlocks(flights, height, pool, signal)
+    : indexed;
   const finals: FinalTx[] = [];
   const remaining: Flight[] = [];
   // Once one was found alive, those behind it are in the same mempool.
   let mayBroadcast = true;
-  for (const [index, one] of flights.entries()) {
-    let flight = one;
-    let confirmation = found[index];
-    const expiry = expiryOf(flight, height, deps.clock);
+  for (const search of searches) {
+    let { flight, found } = search;
+    let lost = expiryOf(flight, height, clock);
+    const isExpired = lost !== undefined;
     const isOverdue = mayBroadcast && height >= flight.checkedAt + patienceFor(flight, isUncertain);
-    // An index may have holes: only the blocks show that none has it. The first broadcast of the same bytes does not wait for that.
     const searchBlocks = async (): Promise<void> => {
-      const search = await findInBlocks([flight], height, deps.client.pool, signal);
-      [confirmation] = search.found;
-      [flight = one] = search.flights;
+      const [again = search] = await findInBlocks([flight], height, pool, signal);
+      ({ flight, found } = again);
     };
-    if (confirmation === undefined && (expiry !== undefined || (isOverdue && one.searchedTo !== undefined)))
+    // An index may have holes: only the blocks show that none has it. The first broadcast of the same bytes does not wait for that.
+    if (found === undefined && (isExpired || (isOverdue && flight.searchedTo !== undefined)))
       await searchBlocks();
-    let lost = expiry;
-    if (confirmation === undefined && expiry === undefined && isOverdue) {
-      const check = await checkFlight(flight, height, deps, signal);
+    if (found === undefined && !isExpired && isOverdue) {
+      const check = await checkFlight(flight, height, pool, signal);
       lost = check.lost;
       if (lost === undefined) {
         // The next search begins where it was broadcast first.
@@ -99,8 +91,8 @@ export async function confirmFlights(
     }
     const { tx } = flight;
     // Without a response nothing is known: it may be in a block.
-    if (confirmation === "unknown" || confirmation === "no-index") remaining.push(flight);
-    else if (confirmation !== undefined) finals.push({ tx, confirmation });
+    if (found === "unknown" || found === "no-index") remaining.push(flight);
+    else if (found !== undefined) finals.push({ tx, confirmation: found });
     else if (lost === undefined) remaining.push(flight);
     else if (lost !== DEADLINE_PASSED) finals.push({ tx, confirmation: { kind: "lost", reason: lost } });
     else finals.push({ tx, confirmation: { kind: "lost", reason: lost, isUncertain: true } });
@@ -114,7 +106,7 @@ const DEADLINE_PASSED = "not in a block before its deadline";
  * The timeout height makes a loss certain: no block can include the transaction any more. If the chain halts before that height,
  * the deadline ends the wait.
  */
-function expiryOf(flight: Flight, height: bigint, clock: Clock): string | undefined {
+function expiryOf(flight: Flight, height: bigint, clock: FlightDeps["clock"]): string | undefined {
   if (height > flight.timeoutHeight + INDEX_SLACK)
     return `not in a block up to its timeout height ${flight.timeoutHeight}`;
   if (clock.monotonicMs() >= flight.deadlineMs) return DEADLINE_PASSED;
@@ -125,25 +117,21 @@ function patienceFor({ refused }: Flight, isUncertain: boolean): bigint {
   return isUncertain || refused !== undefined ? 1n : OVERDUE_BLOCKS;
 }
 
-type FlightCheck =
-  | { readonly flight: Flight; readonly lost: undefined }
-  | { readonly flight: Flight; readonly lost: string };
-
 /**
  * Broadcasts the bytes again. A mempool that still has them responds that they are in its cache. A mempool that has lost them
- * accepts them again, or says why it cannot.
+ * accepts them again, or says why it cannot. `lost` is the reason if no block will include them.
  */
 async function checkFlight(
   flight: Flight,
   height: bigint,
-  { client }: FlightDeps,
+  pool: Pool,
   signal: AbortSignal,
-): Promise<FlightCheck> {
+): Promise<{ readonly flight: Flight; readonly lost?: string }> {
   const checked = { ...flight, checkedAt: height };
   // Without a refusal the node has it, or may have taken it: a later refusal may be of a block that holds it.
-  const taken = alive({ ...checked, refused: undefined });
+  const taken = { flight: { ...checked, refused: undefined } };
   try {
-    const outcome = await broadcastTransaction(client.pool, flight.bytes, signal);
+    const outcome = await broadcastTransaction(pool, flight.bytes, signal);
     if (outcome.kind !== "refused") return taken;
     const reason = `${outcome.codespace}/${outcome.code}: ${outcome.log}`;
     const isSequence = isSequenceMismatch(outcome);
@@ -152,32 +140,34 @@ async function checkFlight(
     // Its sequence is used, or CheckTx refuses it before it looks at the sequence, for instance for want of funds. It may
     // be included and not indexed yet.
     const refused = flight.refused?.isSequence === isSequence ? flight.refused : { at: height, isSequence };
-    return height >= refused.at + INDEX_SLACK ? { flight, lost: reason } : alive({ ...checked, refused });
+    return height >= refused.at + INDEX_SLACK
+      ? { flight, lost: reason }
+      : { flight: { ...checked, refused } };
   } catch (error) {
     if (signal.aborted || !(error instanceof ClientError)) throw error;
     return answerOf(error) === "final" ? { flight, lost: errorText(error) } : taken;
   }
 }
 
-function alive(flight: Flight): FlightCheck {
-  return { flight, lost: undefined };
-}
-
 /** Maximum number of blocks that one search for transactions reads. The next search continues where it ended. */
 const MAX_SEARCHED_BLOCKS = 50n;
 
-interface FoundFlights {
-  readonly found: readonly (FoundTransaction | "unknown")[];
-  readonly flights: readonly Flight[];
+/**
+ * `found` is undefined if no block contains the transaction, "unknown" if no node can be queried now, and "no-index" if no index
+ * is usable.
+ */
+interface Search {
+  readonly flight: Flight;
+  readonly found: FoundTransaction | undefined | "unknown" | "no-index";
 }
 
 /** Finds transactions in the blocks up to `height`. */
 async function findInBlocks(
   flights: readonly Flight[],
   height: bigint,
-  pool: Pick<PooledChainClient["pool"], "read">,
+  pool: Pool,
   signal: AbortSignal,
-): Promise<FoundFlights> {
+): Promise<readonly Search[]> {
   const starts = flights.map(({ searchedTo, checkedAt }) => searchedTo ?? checkedAt);
   const first = starts.reduce(minInt, height) + 1n;
   // No later block can have them.
@@ -208,13 +198,13 @@ async function findInBlocks(
     await Promise.all(Array.from({ length: count }, (_, index) => searchBlock(first + BigInt(index))));
   } catch (error) {
     if (signal.aborted || !(error instanceof ClientError)) throw error;
-    return { found: flights.map(() => "unknown"), flights };
+    return flights.map((flight) => ({ flight, found: "unknown" }));
   }
-  return {
+  return flights.map((flight) => ({
+    flight: { ...flight, searchedTo: maxInt(last, first - 1n) },
     // Blocks that were not read yet may have it.
-    found: flights.map(({ tx }) => found.get(toHex(tx.hash)) ?? (last < upTo ? "unknown" : undefined)),
-    flights: flights.map((flight) => ({ ...flight, searchedTo: maxInt(last, first - 1n) })),
-  };
+    found: found.get(toHex(flight.tx.hash)) ?? (last < upTo ? "unknown" : undefined),
+  }));
 }
 
 function resultsOf(result: unknown, endpoint: string): readonly unknown[] {
@@ -222,12 +212,8 @@ function resultsOf(result: unknown, endpoint: string): readonly unknown[] {
   return results.map(({ value }) => value);
 }
 
-/** Undefined if the transaction is not in a block, "unknown" if no node can be queried now, "no-index" if no index is usable. */
-async function findTransaction(
-  pool: Pick<PooledChainClient["pool"], "read">,
-  hash: Uint8Array,
-  signal: AbortSignal,
-): Promise<FoundTransaction | "unknown" | "no-index"> {
+async function findInIndex(flight: Flight, pool: Pool, signal: AbortSignal): Promise<Search> {
+  const { hash } = flight.tx;
   // An index may have holes, so each endpoint is asked. One that has an index and not the transaction is enough to know.
   let isNotFound = false;
   const onFailed = (error: unknown): undefined => {
@@ -241,36 +227,28 @@ async function findTransaction(
         throw wrongResponse(endpoint, "tx", "is another transaction");
       return decodeFound(result, endpoint);
     };
-    return await pool.read({ method: "tx", params, decode, onFailed }, signal);
+    return { flight, found: await pool.read({ method: "tx", params, decode, onFailed }, signal) };
   } catch (error) {
     if (signal.aborted || answerOf(error) === "final") throw error;
     onFailed(error);
-    if (isNotFound) return undefined;
+    if (isNotFound) return { flight, found: undefined };
     const { class: answer, lack } = readAnswer(error);
-    return lack === "index" || answer === "wrong" ? "no-index" : "unknown";
+    return { flight, found: lack === "index" || answer === "wrong" ? "no-index" : "unknown" };
   }
 }
 
-/** A transaction in a block; undefined while no block contains it. */
-type FoundTransaction = Extract<Confirmation, { readonly kind: "included" | "failed" }> | undefined;
+type FoundTransaction = Extract<Confirmation, { readonly kind: "included" | "failed" }>;
 
 /** Decodes a `tx` result. */
-export function decodeFound(result: unknown, endpoint: string): NonNullable<FoundTransaction> {
+export function decodeFound(result: unknown, endpoint: string): FoundTransaction {
   const root = resultField(result, "tx", endpoint);
   const height = root.member("height").asInt64();
-  const {
-    code,
-    codespace = "",
-    log = "",
-    data,
-    gasWanted,
-    gasUsed,
-    events,
-  } = decodeTxResult(root.member("tx_result"));
-  if (code === 0) return { kind: "included", height, gasUsed, gasWanted, data: data ?? new Uint8Array() };
+  const tx = decodeTxResult(root.member("tx_result"));
+  const { code, codespace = "", log = "", data = new Uint8Array(), gasWanted, gasUsed } = tx;
+  if (code === 0) return { kind: "included", height, gasUsed, gasWanted, data };
   const failed = { kind: "failed", height, code, codespace, log, gasUsed } as const;
   // The events of the ante handler, with the payment of the fee, stay when the messages fail.
-  return events.length > 0 ? failed : { ...failed, isUnpaid: true };
+  return tx.events.length > 0 ? failed : { ...failed, isUnpaid: true };
 }
 
 /** Result of a broadcast. */
@@ -278,14 +256,11 @@ export type BroadcastOutcome =
   /** The transaction is in the node's mempool, or the node has seen these bytes before. */
   | { readonly kind: "accepted" }
   /** CheckTx refused the transaction. */
-  | {
+  | (TxFailure & {
       readonly kind: "refused";
-      readonly code: number;
-      readonly codespace: string;
-      readonly log: string;
       /** The JSON-RPC error, if there was no response from CheckTx. */
       readonly cause?: ClientError;
-    }
+    })
   /** No usable response; the node may or may not have the transaction. */
   | { readonly kind: "unclear"; readonly error: ClientError };
 
@@ -294,7 +269,7 @@ export type BroadcastOutcome =
  * be included only once. Throws the signal's reason, and errors showing that no mempool has the transaction.
  */
 export async function broadcastTransaction(
-  pool: Pick<EndpointPool, "read">,
+  pool: Pool,
   bytes: Uint8Array,
   signal: AbortSignal,
 ): Promise<BroadcastOutcome> {
@@ -328,12 +303,9 @@ export function decodeBroadcast(result: unknown, endpoint: string): BroadcastOut
   const root = resultField(result, "broadcast_tx_sync", endpoint);
   const code = root.member("code").asUint32();
   if (code === 0) return { kind: "accepted" };
-  return {
-    kind: "refused",
-    code,
-    codespace: root.member("codespace").asText(),
-    log: root.member("log").asText(),
-  };
+  const codespace = root.member("codespace").asText();
+  const log = root.member("log").asText();
+  return { kind: "refused", code, codespace, log };
 }
 
 /** Returns true if the mempool's cache contains these bytes from an earlier broadcast, so that broadcast arrived. */

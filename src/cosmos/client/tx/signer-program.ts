@@ -16,12 +16,6 @@ export interface SignerProgram {
   readonly environment: readonly string[];
 }
 
-/** A running signer program, started on demand. */
-export interface SignerConnection {
-  /** Sends a request and returns the response with its id. Rejects with `ClientError` "signer" or "bad-key". */
-  readonly ask: (request: JsonObject) => Promise<Readonly<Record<string, unknown>>>;
-}
-
 /** Variables that are always passed on. Everything else in this process's environment may be secret. */
 const PLAIN_VARIABLES: readonly string[] = ["PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "SystemRoot"];
 const MAX_LINE_CHARACTERS = 16_384;
@@ -32,242 +26,202 @@ const IDLE_MS = 60_000;
 const KILL_MS = 2_000;
 const FIRST_BACKOFF_MS = 500;
 const MAX_BACKOFF_MS = 30_000;
-const MAX_TEXT = 200;
-
-type Child = ChildProcessByStdio<Writable, Readable, null>;
-
-interface Pending {
-  readonly line: string;
-  readonly resolve: (response: Readonly<Record<string, unknown>>) => void;
-  readonly reject: (error: Error) => void;
-  readonly timer: NodeJS.Timeout;
-}
-
-interface State {
-  readonly program: SignerProgram;
-  /** Program name for messages, without folder or arguments. */
-  readonly name: string;
-  child: Child | undefined;
-  /** True if the program's current process has responded. */
-  hasResponded: boolean;
-  /** True once any process of the program has responded. A missing file is then assumed to be in the process of replacement. */
-  hasWorked: boolean;
-  /** Requests sent to the program, by id. */
-  readonly sent: Map<string, Pending>;
-  /** Requests not yet sent, in order, by id. */
-  readonly waiting: Map<string, Pending>;
-  nextId: number;
-  failures: number;
-  retry: NodeJS.Timeout | undefined;
-  idle: NodeJS.Timeout | undefined;
-  lastProblem: string;
-}
-
-/**
- * Creates a connection to a signer program: one JSON object per line for each request and response. The program runs until it
- * exits on its own, breaks the protocol, misses a deadline, or has had no request for a minute; the next request starts it again,
- * with backoff after failures. The program does not keep this process alive.
- */
-export function connectSigner(program: SignerProgram): SignerConnection {
-  const state: State = {
-    program,
-    name: basename(program.command[0] ?? ""),
-    child: undefined,
-    hasResponded: false,
-    hasWorked: false,
-    sent: new Map(),
-    waiting: new Map(),
-    nextId: 1,
-    failures: 0,
-    retry: undefined,
-    idle: undefined,
-    lastProblem: "",
-  };
-  return { ask: (request) => ask(state, request) };
-}
-
-function ask(state: State, request: JsonObject): Promise<Readonly<Record<string, unknown>>> {
-  if (state.waiting.size >= MAX_WAITING)
-    return Promise.reject(signerError(state, `has ${MAX_WAITING} pending requests`));
-  const id = String(state.nextId);
-  state.nextId += 1;
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => expire(state, id), state.program.deadlineMs);
-    state.waiting.set(id, { line: `${stringifyJson({ id, ...request })}\n`, resolve, reject, timer });
-    sendWaiting(state);
-  });
-}
-
-/** Sends as many requests as the concurrency allows. First starts the program, unless it is running or must not run yet. */
-function sendWaiting(state: State): void {
-  if (state.retry !== undefined || state.waiting.size === 0) return;
-  clearTimeout(state.idle);
-  state.child ??= start(state);
-  for (const [id, pending] of state.waiting) {
-    if (state.sent.size >= state.program.concurrency) return;
-    state.waiting.delete(id);
-    state.sent.set(id, pending);
-    state.child.stdin.write(pending.line);
-  }
-}
-
-function start(state: State): Child {
-  const [file = "", ...words] = state.program.command;
-  const child = spawn(file, words, {
-    stdio: ["pipe", "pipe", "inherit"],
-    env: environmentOf(state.program),
-    shell: false,
-    windowsHide: true,
-  });
-  state.hasResponded = false;
-  // An error of the pipe ends the program too, and its end is what is reported.
-  child.stdin.on("error", () => {});
-  child.once("error", (error: NodeJS.ErrnoException) => ended(state, child, startProblem(error)));
-  child.once("exit", (code, signal) => {
-    if (code === 0 && state.hasResponded && child === state.child) return resend(state);
-    ended(state, child, `ended with ${signal ?? `exit code ${code ?? "unknown"}`}`);
-  });
-  readLines(
-    child,
-    (line) => receive(state, child, line),
-    () => stop(state, child, "wrote a line that is too long"),
-  );
-  unref(child);
-  return child;
-}
-
-function environmentOf({ environment }: SignerProgram): NodeJS.ProcessEnv {
-  const names = [...PLAIN_VARIABLES, ...environment];
-  return Object.fromEntries(
-    names.flatMap((name) => (name in process.env ? [[name, process.env[name]]] : [])),
-  );
-}
-
-/** A pending request has a timer that keeps this process alive. The program itself does not keep it alive. */
-function unref(child: Child): void {
-  child.unref();
-  for (const stream of [child.stdin, child.stdout])
-    if ("unref" in stream && typeof stream.unref === "function") stream.unref();
-}
-
-function readLines({ stdout }: Child, onLine: (line: string) => void, onOverflow: () => void): void {
-  let text = "";
-  stdout.setEncoding("utf8");
-  stdout.on("error", () => {});
-  stdout.on("data", (chunk: string) => {
-    const lines = (text + chunk).split("\n");
-    text = lines.pop() ?? "";
-    for (const line of lines) onLine(line);
-    if (text.length <= MAX_LINE_CHARACTERS) return;
-    text = "";
-    onOverflow();
-  });
-}
-
-function receive(state: State, child: Child, line: string): void {
-  if (child !== state.child || line.trim() === "") return;
-  const response = line.length > MAX_LINE_CHARACTERS ? undefined : parseJson(line);
-  const id = isRecord(response) ? response["id"] : undefined;
-  if (!isRecord(response) || typeof id !== "string")
-    return stop(state, child, 'wrote a line that is not a JSON object with the "id" of a request');
-  const pending = state.sent.get(id);
-  // It missed its deadline.
-  if (pending === undefined) return;
-  [state.hasResponded, state.hasWorked] = [true, true];
-  state.failures = 0;
-  state.sent.delete(id);
-  clearTimeout(pending.timer);
-  pending.resolve(response);
-  sendWaiting(state);
-  if (state.sent.size === 0) closeWhenIdle(state, child);
-}
-
-function closeWhenIdle(state: State, child: Child): void {
-  clearTimeout(state.idle);
-  state.idle = setTimeout(() => {
-    if (state.child === child && state.sent.size === 0) discard(state, child);
-  }, IDLE_MS);
-  state.idle.unref();
-}
-
-function expire(state: State, id: string): void {
-  const isSent = state.sent.has(id);
-  const pending = state.sent.get(id) ?? state.waiting.get(id);
-  state.sent.delete(id);
-  state.waiting.delete(id);
-  const after = `did not respond within ${state.program.deadlineMs} ms`;
-  pending?.reject(
-    signerError(state, state.retry === undefined ? after : `${state.lastProblem}; it is started again later`),
-  );
-  // It may never respond again.
-  if (isSent && state.child !== undefined) stop(state, state.child, after);
-}
-
-/** Ends a program that violates the protocol. */
-function stop(state: State, child: Child, problem: string): void {
-  ended(state, child, problem);
-  child.kill("SIGTERM");
-  setTimeout(() => child.kill("SIGKILL"), KILL_MS).unref();
-}
-
-function discard(state: State, child: Child): void {
-  state.child = undefined;
-  child.stdin.end();
-  setTimeout(() => child.kill("SIGTERM"), KILL_MS).unref();
-}
-
-/** Handles a program that has ended or is no longer used: its requests fail, and it is started again for waiting requests. */
-function ended(state: State, child: Child, problem: string): void {
-  if (child !== state.child) return;
-  state.child = undefined;
-  state.lastProblem = problem;
-  const failed = [...state.sent.values()];
-  state.sent.clear();
-  for (const { timer, reject } of failed) {
-    clearTimeout(timer);
-    reject(signerError(state, problem));
-  }
-  state.failures += 1;
-  const backoffMs = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (state.failures - 1));
-  state.retry = setTimeout(
-    () => {
-      state.retry = undefined;
-      sendWaiting(state);
-    },
-    backoffMs * (0.5 + Math.random() / 2),
-  );
-  state.retry.unref();
-}
-
-/** A program may exit after responding to one or a few requests. The next process gets unanswered requests first. */
-function resend(state: State): void {
-  state.child = undefined;
-  const later = [...state.waiting];
-  state.waiting.clear();
-  for (const [id, pending] of [...state.sent, ...later]) state.waiting.set(id, pending);
-  state.sent.clear();
-  sendWaiting(state);
-}
 
 const START_PROBLEMS: Readonly<Record<string, string>> = {
   ENOENT: "does not exist",
   EACCES: "is not an executable file",
 };
 
-function startProblem({ code = "" }: NodeJS.ErrnoException): string {
-  return START_PROBLEMS[code] ?? `cannot be started (${code})`;
+type Child = ChildProcessByStdio<Writable, Readable, null>;
+type Response = Readonly<Record<string, unknown>>;
+
+interface Pending {
+  readonly line: string;
+  readonly resolve: (response: Response) => void;
+  readonly reject: (error: Error) => void;
+  readonly timer: NodeJS.Timeout;
 }
 
-function signerError({ name, hasWorked }: State, problem: string): ClientError {
-  const isWrong = !hasWorked && Object.values(START_PROBLEMS).includes(problem);
-  return new ClientError(
-    isWrong ? { code: "bad-key", kind: "external" } : { code: "signer", program: name },
-    `the signer program ${name} ${problem}`,
-  );
-}
+/**
+ * A connection to a signer program: one JSON object per line for each request and response. The program runs until it exits on
+ * its own, breaks the protocol, misses a deadline, or has had no request for a minute. The next request starts it again, with
+ * backoff after failures. The program does not keep this process alive.
+ */
+export class SignerConnection {
+  /** Program name for messages, without folder or arguments. */
+  readonly name: string;
+  readonly #program: SignerProgram;
+  #child: Child | undefined;
+  /** True if the program's current process has responded. */
+  #hasResponded = false;
+  /** True once any process of the program has responded. A missing file is then assumed to be in the process of replacement. */
+  #hasWorked = false;
+  /** Requests sent to the program, by id. */
+  readonly #sent = new Map<string, Pending>();
+  /** Requests not yet sent, in order, by id. */
+  readonly #waiting = new Map<string, Pending>();
+  #nextId = 1;
+  #failures = 0;
+  #retry: NodeJS.Timeout | undefined;
+  #idle: NodeJS.Timeout | undefined;
+  #lastProblem = "";
 
-/** The text of a response's `error` field as one short line. */
-export function problemText(text: string): string {
-  const plain = text.replaceAll(/[^\x21-\x7e]+/g, " ").trim();
-  return plain.length > MAX_TEXT ? `${plain.slice(0, MAX_TEXT)}…` : plain;
+  constructor(program: SignerProgram) {
+    this.#program = program;
+    this.name = basename(program.command[0] ?? "");
+  }
+
+  /** Sends a request and returns the response with its id. Rejects with `ClientError` "signer" or "bad-key". */
+  ask(request: JsonObject): Promise<Response> {
+    if (this.#waiting.size >= MAX_WAITING)
+      return Promise.reject(this.error(`has ${MAX_WAITING} pending requests`));
+    const id = String(this.#nextId++);
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => this.#expire(id), this.#program.deadlineMs);
+      this.#waiting.set(id, { line: `${stringifyJson({ id, ...request })}\n`, resolve, reject, timer });
+      this.#sendWaiting();
+    });
+  }
+
+  /** Creates the error for a program that fails. */
+  error(problem: string): ClientError {
+    const isWrong = !this.#hasWorked && Object.values(START_PROBLEMS).includes(problem);
+    return new ClientError(
+      isWrong ? { code: "bad-key", kind: "external" } : { code: "signer", program: this.name },
+      `the signer program ${this.name} ${problem}`,
+    );
+  }
+
+  /** Sends as many requests as the concurrency allows. First starts the program, unless it is running or must not run yet. */
+  #sendWaiting(): void {
+    if (this.#retry !== undefined || this.#waiting.size === 0) return;
+    clearTimeout(this.#idle);
+    this.#child ??= this.#start();
+    for (const [id, pending] of this.#waiting) {
+      if (this.#sent.size >= this.#program.concurrency) return;
+      this.#waiting.delete(id);
+      this.#sent.set(id, pending);
+      this.#child.stdin.write(pending.line);
+    }
+  }
+
+  #start(): Child {
+    const [file = "", ...words] = this.#program.command;
+    const names = [...PLAIN_VARIABLES, ...this.#program.environment].filter((name) => name in process.env);
+    const child = spawn(file, words, {
+      stdio: ["pipe", "pipe", "inherit"],
+      env: Object.fromEntries(names.map((name) => [name, process.env[name]])),
+      shell: false,
+      windowsHide: true,
+    });
+    this.#hasResponded = false;
+    // An error of the pipe ends the program too, and its end is what is reported.
+    child.stdin.on("error", () => {});
+    child.once("error", ({ code = "" }: NodeJS.ErrnoException) =>
+      this.#ended(child, START_PROBLEMS[code] ?? `cannot be started (${code})`),
+    );
+    child.once("exit", (code, signal) => {
+      if (code === 0 && this.#hasResponded && child === this.#child) return this.#resend();
+      this.#ended(child, `ended with ${signal ?? `exit code ${code ?? "unknown"}`}`);
+    });
+    this.#readLines(child);
+    // A pending request has a timer that keeps this process alive. The program itself does not keep it alive.
+    child.unref();
+    for (const stream of [child.stdin, child.stdout])
+      if ("unref" in stream && typeof stream.unref === "function") stream.unref();
+    return child;
+  }
+
+  #readLines(child: Child): void {
+    let text = "";
+    child.stdout.setEncoding("utf8");
+    child.stdout.on("error", () => {});
+    child.stdout.on("data", (chunk: string) => {
+      const lines = (text + chunk).split("\n");
+      text = lines.pop() ?? "";
+      for (const line of lines) this.#receive(child, line);
+      if (text.length <= MAX_LINE_CHARACTERS) return;
+      text = "";
+      this.#stop(child, "wrote a line that is too long");
+    });
+  }
+
+  #receive(child: Child, line: string): void {
+    if (child !== this.#child || line.trim() === "") return;
+    const response = line.length > MAX_LINE_CHARACTERS ? undefined : parseJson(line);
+    const id = isRecord(response) ? response["id"] : undefined;
+    if (!isRecord(response) || typeof id !== "string")
+      return this.#stop(child, 'wrote a line that is not a JSON object with the "id" of a request');
+    const pending = this.#sent.get(id);
+    // It missed its deadline.
+    if (pending === undefined) return;
+    [this.#hasResponded, this.#hasWorked] = [true, true];
+    this.#failures = 0;
+    this.#sent.delete(id);
+    clearTimeout(pending.timer);
+    pending.resolve(response);
+    this.#sendWaiting();
+    if (this.#sent.size === 0) this.#closeWhenIdle(child);
+  }
+
+  #closeWhenIdle(child: Child): void {
+    clearTimeout(this.#idle);
+    this.#idle = setTimeout(() => {
+      if (this.#child !== child || this.#sent.size > 0) return;
+      this.#child = undefined;
+      child.stdin.end();
+      setTimeout(() => child.kill("SIGTERM"), KILL_MS).unref();
+    }, IDLE_MS);
+    this.#idle.unref();
+  }
+
+  #expire(id: string): void {
+    const sent = this.#sent.get(id);
+    const pending = sent ?? this.#waiting.get(id);
+    this.#sent.delete(id);
+    this.#waiting.delete(id);
+    const after = `did not respond within ${this.#program.deadlineMs} ms`;
+    const problem = this.#retry === undefined ? after : `${this.#lastProblem}; it is started again later`;
+    pending?.reject(this.error(problem));
+    // It may never respond again.
+    if (sent !== undefined && this.#child !== undefined) this.#stop(this.#child, after);
+  }
+
+  /** Ends a program that violates the protocol. */
+  #stop(child: Child, problem: string): void {
+    this.#ended(child, problem);
+    child.kill("SIGTERM");
+    setTimeout(() => child.kill("SIGKILL"), KILL_MS).unref();
+  }
+
+  /** Handles a program that has ended or is no longer used: its requests fail, and it is started again for waiting requests. */
+  #ended(child: Child, problem: string): void {
+    if (child !== this.#child) return;
+    this.#child = undefined;
+    this.#lastProblem = problem;
+    const failed = [...this.#sent.values()];
+    this.#sent.clear();
+    for (const { timer, reject } of failed) {
+      clearTimeout(timer);
+      reject(this.error(problem));
+    }
+    const backoffMs = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** this.#failures);
+    this.#failures += 1;
+    const again = (): void => {
+      this.#retry = undefined;
+      this.#sendWaiting();
+    };
+    this.#retry = setTimeout(again, backoffMs * (0.5 + Math.random() / 2));
+    this.#retry.unref();
+  }
+
+  /** A program may exit after responding to one or a few requests. The next process gets unanswered requests first. */
+  #resend(): void {
+    this.#child = undefined;
+    const later = [...this.#waiting];
+    this.#waiting.clear();
+    for (const [id, pending] of [...this.#sent, ...later]) this.#waiting.set(id, pending);
+    this.#sent.clear();
+    this.#sendWaiting();
+  }
 }

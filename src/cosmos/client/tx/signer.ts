@@ -1,14 +1,21 @@
-import { DirectSecp256k1Wallet, type OfflineDirectSigner } from "@cosmjs/proto-signing";
+import { DirectSecp256k1Wallet } from "@cosmjs/proto-signing";
 import { fromBase64, fromHex, sha256 } from "../../../platform/base/bytes.ts";
 import type { Secret } from "../../../platform/base/secret.ts";
 import { PubKey } from "../../proto/gen/cosmos/crypto/secp256k1/keys.ts";
 import { SignMode } from "../../proto/gen/cosmos/tx/signing/v1beta1/signing.ts";
-import { AuthInfo, type Fee, TxBody, TxRaw } from "../../proto/gen/cosmos/tx/v1beta1/tx.ts";
+import {
+  AuthInfo,
+  type Fee,
+  type SignDoc,
+  type SignerInfo,
+  TxBody,
+  TxRaw,
+} from "../../proto/gen/cosmos/tx/v1beta1/tx.ts";
 import { TYPE_URL } from "../../proto/registry.ts";
 import { deriveKey, DEFAULT_HD_PATH } from "../../keyring/derive-key.ts";
 import { type KeyringKey, readKeyringKey } from "../../keyring/keyring.ts";
 import { ClientError } from "../errors.ts";
-import { openExternalAccount, type SignDocument } from "./external-signer.ts";
+import { openExternalAccount } from "./external-signer.ts";
 import type { SignerProgram } from "./signer-program.ts";
 import type { WireMessage } from "./tx-types.ts";
 
@@ -23,8 +30,6 @@ export type SigningKey =
   /** A key held by another program. */
   | ({ readonly kind: "external" } & SignerProgram);
 
-type LocalKey = Exclude<SigningKey, { readonly kind: "external" }>;
-
 /** Signs with one secp256k1 key. */
 export interface Signer {
   /** bech32 */
@@ -34,7 +39,7 @@ export interface Signer {
   /** Address of the account that pays the fees through a fee grant; "" if the signing account pays. */
   readonly feeGranter: string;
   /** Returns the signature: r and s, 64 bytes. */
-  readonly sign: (document: SignDocument) => Promise<Uint8Array>;
+  readonly sign: (document: SignDoc) => Promise<Uint8Array>;
 }
 
 /**
@@ -43,7 +48,8 @@ export interface Signer {
  */
 export async function createSigner(key: SigningKey, prefix: string, feeGranter = ""): Promise<Signer> {
   if (key.kind === "external") return { ...(await openExternalAccount(key, prefix)), feeGranter };
-  const wallet = await openWallet(key, prefix).catch((error: unknown) => {
+  const opened = privateKey(key).then((bytes) => DirectSecp256k1Wallet.fromKey(bytes, prefix));
+  const wallet = await opened.catch((error: unknown) => {
     // Any other text could contain a part of the key.
     throw error instanceof ClientError ? error : badKey(key.kind);
   });
@@ -54,17 +60,13 @@ export async function createSigner(key: SigningKey, prefix: string, feeGranter =
     publicKey: account.pubkey,
     feeGranter,
     sign: async (document) => {
-      const { signature } = await wallet.signDirect(account.address, { ...document });
+      const { signature } = await wallet.signDirect(account.address, document);
       return fromBase64(signature.signature);
     },
   };
 }
 
-async function openWallet(key: LocalKey, prefix: string): Promise<OfflineDirectSigner> {
-  return DirectSecp256k1Wallet.fromKey(await privateKey(key), prefix);
-}
-
-async function privateKey(key: LocalKey): Promise<Uint8Array> {
+async function privateKey(key: Exclude<SigningKey, { readonly kind: "external" }>): Promise<Uint8Array> {
   if (key.kind === "private-key") return fromHex(key.hex.reveal().trim());
   if (key.kind === "keyring") return readKeyringKey(key);
   // The key is derived here, once. CosmJS' HD wallet derives it again for every signature.
@@ -86,70 +88,57 @@ export interface TransactionDraft {
   readonly sequence: bigint;
 }
 
-/** An encoded transaction. */
-export interface SignedTransaction {
-  readonly bytes: Uint8Array;
-  /** SHA-256 of the bytes. */
-  readonly hash: Uint8Array;
-}
-
-/** Signs a draft with SIGN_MODE_DIRECT. */
+/** Signs a draft with SIGN_MODE_DIRECT. Returns the encoded transaction and its SHA-256. */
 export async function signTransaction(
   draft: TransactionDraft,
-  account: { readonly chainId: string; readonly accountNumber: bigint },
+  { chainId, accountNumber }: { readonly chainId: string; readonly accountNumber: bigint },
   signer: Signer,
-): Promise<SignedTransaction> {
-  const bodyBytes = encodeBody(draft);
-  const authInfoBytes = encodeAuthInfo(draft, signer);
-  const signature = await signer.sign({
-    bodyBytes,
-    authInfoBytes,
-    chainId: account.chainId,
-    accountNumber: account.accountNumber,
-  });
-  const bytes = TxRaw.encode({ bodyBytes, authInfoBytes, signatures: [signature] }).finish();
+): Promise<{ readonly bytes: Uint8Array; readonly hash: Uint8Array }> {
+  const parts = encodeParts(draft, signer);
+  const signature = await signer.sign({ ...parts, chainId, accountNumber });
+  const bytes = TxRaw.encode({ ...parts, signatures: [signature] }).finish();
   return { bytes, hash: sha256(bytes) };
 }
 
-/** Encodes a draft for simulation, with one empty signature. A simulation does not verify signatures. */
-export function encodeForSimulation(draft: TransactionDraft, signer: Signer): Uint8Array {
-  return TxRaw.encode({
-    bodyBytes: encodeBody(draft),
-    authInfoBytes: encodeAuthInfo(draft, signer),
-    signatures: [new Uint8Array(0)],
-  }).finish();
+/** Encodes a transaction without fee for simulation. A simulation does not verify signatures, so the only one is empty. */
+export function encodeForSimulation(
+  draft: Pick<TransactionDraft, "messages" | "memo" | "sequence">,
+  signer: Signer,
+): Uint8Array {
+  const noFee = { timeoutHeight: 0n, gasLimit: 0n, fee: { denom: "", amount: 0n } };
+  const parts = encodeParts({ ...draft, ...noFee }, signer);
+  return TxRaw.encode({ ...parts, signatures: [new Uint8Array(0)] }).finish();
 }
 
 /** Encodes a draft as a `Tx` without signers and signatures. */
 export function encodeUnsigned(draft: TransactionDraft): Uint8Array {
-  const authInfo = AuthInfo.encode({ signerInfos: [], fee: feeOf(draft, ""), tip: undefined }).finish();
-  return TxRaw.encode({ bodyBytes: encodeBody(draft), authInfoBytes: authInfo, signatures: [] }).finish();
+  return TxRaw.encode({ ...encodeParts(draft, undefined), signatures: [] }).finish();
 }
 
-function encodeBody({ messages, memo, timeoutHeight }: TransactionDraft): Uint8Array {
-  return TxBody.encode({
-    messages: messages.map(({ typeUrl, value }) => ({ typeUrl, value })),
-    memo,
-    timeoutHeight,
-    extensionOptions: [],
-    nonCriticalExtensionOptions: [],
-  }).finish();
-}
-
-function encodeAuthInfo(draft: TransactionDraft, signer: Signer): Uint8Array {
-  const publicKey = {
-    typeUrl: TYPE_URL.secp256k1PubKey,
-    value: PubKey.encode({ key: signer.publicKey }).finish(),
+function encodeParts(
+  { messages, memo, timeoutHeight, ...draft }: TransactionDraft,
+  signer: Signer | undefined,
+) {
+  const body = { messages: [...messages], memo, timeoutHeight };
+  return {
+    bodyBytes: TxBody.encode({ ...body, extensionOptions: [], nonCriticalExtensionOptions: [] }).finish(),
+    authInfoBytes: AuthInfo.encode({
+      signerInfos: signer === undefined ? [] : [signerInfo(signer, draft.sequence)],
+      fee: feeOf(draft, signer?.feeGranter ?? ""),
+      tip: undefined,
+    }).finish(),
   };
-  const modeInfo = { sum: { $case: "single" as const, value: { mode: SignMode.SIGN_MODE_DIRECT } } };
-  return AuthInfo.encode({
-    signerInfos: [{ publicKey, modeInfo, sequence: draft.sequence }],
-    fee: feeOf(draft, signer.feeGranter),
-    tip: undefined,
-  }).finish();
 }
 
-function feeOf({ gasLimit, fee }: TransactionDraft, granter: string): Fee {
+function signerInfo({ publicKey: key }: Signer, sequence: bigint): SignerInfo {
+  return {
+    publicKey: { typeUrl: TYPE_URL.secp256k1PubKey, value: PubKey.encode({ key }).finish() },
+    modeInfo: { sum: { $case: "single", value: { mode: SignMode.SIGN_MODE_DIRECT } } },
+    sequence,
+  };
+}
+
+function feeOf({ gasLimit, fee }: Pick<TransactionDraft, "gasLimit" | "fee">, granter: string): Fee {
   const amount = fee.amount === 0n ? [] : [{ denom: fee.denom, amount: fee.amount.toString() }];
   return { amount, gasLimit, payer: "", granter };
 }

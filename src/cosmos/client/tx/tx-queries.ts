@@ -7,14 +7,12 @@ import { GasPriceRequest, GasPriceResponse } from "../../proto/gen/feemarket/fee
 import { TYPE_URL } from "../../proto/registry.ts";
 import type { ChainClient } from "../chain-client.ts";
 import { isRequestTooLarge } from "../answers.ts";
-import { ClientError } from "../errors.ts";
+import { ClientError, refusalLog } from "../errors.ts";
 import { badResponse } from "../rpc-response.ts";
-import type { SimulationOutcome } from "./tx-types.ts";
+import type { SimulationOutcome, TxFailure } from "./tx-types.ts";
 
 /** The SDK's code for a transaction that is too large. Also used if the node refuses the request because of its size. */
 export const TX_TOO_LARGE = { codespace: "sdk", code: 21 } as const;
-
-const SIMULATE_PATH = "/cosmos.tx.v1beta1.Service/Simulate";
 
 /**
  * Simulates an encoded transaction. A refusal by the application is an outcome, and so is a request that exceeds the node's limit
@@ -27,7 +25,8 @@ export async function simulateTransaction(
 ): Promise<SimulationOutcome> {
   const request = SimulateRequest.encode({ tx: undefined, txBytes }).finish();
   try {
-    const { gasInfo } = SimulateResponse.decode(await client.grpcQuery(SIMULATE_PATH, request, signal));
+    const response = await client.grpcQuery("/cosmos.tx.v1beta1.Service/Simulate", request, signal);
+    const { gasInfo } = SimulateResponse.decode(response);
     if (gasInfo === undefined) throw badResponse("chain", "gas_info", "is missing from a simulation");
     return { ok: true, gasUsed: gasInfo.gasUsed };
   } catch (error) {
@@ -55,8 +54,8 @@ export function failedMessageIndex(log: string): number | undefined {
 const SEQUENCE_MISMATCH = 32;
 
 /** Returns whether CheckTx refused a transaction because of its sequence. */
-export function isSequenceMismatch(refusal: { readonly codespace: string; readonly code: number }): boolean {
-  return refusal.codespace === "sdk" && refusal.code === SEQUENCE_MISMATCH;
+export function isSequenceMismatch({ codespace, code }: TxFailure): boolean {
+  return codespace === "sdk" && code === SEQUENCE_MISMATCH;
 }
 
 /** Returns N from "account sequence mismatch, expected N, got M", or undefined if the log has no such text. */
@@ -64,29 +63,6 @@ export function expectedSequence(log: string): bigint | undefined {
   const match = /account sequence mismatch, expected (\d{1,20}), got \d{1,20}/.exec(log);
   return match === null ? undefined : BigInt(match[1] ?? "0");
 }
-
-/** Maximum number of sequences that a simulation tries. */
-const SEQUENCE_TRIES = 4;
-
-/**
- * Simulates with the sequence `first`, and then with the sequences that the node expects. A simulation runs on the mempool's
- * state, which already includes transactions not yet in a block, and more may arrive in the meantime. `expected` is the last
- * sequence that the node named.
- */
-export async function simulateInSequence(
-  first: bigint,
-  simulate: (sequence: bigint) => Promise<SimulationOutcome>,
-): Promise<{ readonly outcome: SimulationOutcome; readonly expected: bigint | undefined }> {
-  let expected: bigint | undefined;
-  for (let tries = 1; ; tries++) {
-    const outcome = await simulate(expected ?? first);
-    const next = outcome.ok ? undefined : expectedSequence(outcome.log);
-    if (next === undefined || tries >= SEQUENCE_TRIES) return { outcome, expected };
-    expected = next;
-  }
-}
-
-const GAS_PRICE_PATH = "/feemarket.feemarket.v1.Query/GasPrice";
 
 /** Rules for a transaction's gas price. */
 export interface GasPricePolicy {
@@ -108,9 +84,10 @@ export async function readGasPrice(
 ): Promise<Dec18> {
   const request = GasPriceRequest.encode({ denom: policy.denom }).finish();
   try {
-    return planGasPrice(decodeGasPrice(await client.grpcQuery(GAS_PRICE_PATH, request, signal)), policy);
+    const response = await client.grpcQuery("/feemarket.feemarket.v1.Query/GasPrice", request, signal);
+    return planGasPrice(decodeGasPrice(response), policy);
   } catch (error) {
-    if (policy.fallback !== undefined && isRefusal(error)) return policy.fallback;
+    if (policy.fallback !== undefined && refusalLog(error) !== undefined) return policy.fallback;
     throw error;
   }
 }
@@ -147,12 +124,6 @@ export function feeFor(gasPrice: Dec18, gasLimit: bigint): bigint {
   return ceilDec18(gasPrice * gasLimit);
 }
 
-function isRefusal(error: unknown): boolean {
-  return error instanceof ClientError && error.facts.code === "abci";
-}
-
-const ACCOUNT_PATH = "/cosmos.auth.v1beta1.Query/Account";
-
 /** Account number and next sequence. */
 export interface AccountState {
   readonly accountNumber: bigint;
@@ -166,10 +137,16 @@ export async function readAccount(
   signal: AbortSignal,
 ): Promise<AccountState> {
   const request = QueryAccountRequest.encode({ address }).finish();
-  const response = await client.grpcQuery(ACCOUNT_PATH, request, signal).catch((error: unknown) => {
-    throw isNotFound(error) ? noAccount(address, error) : error;
-  });
-  return decodeAccount(response);
+  try {
+    return decodeAccount(await client.grpcQuery("/cosmos.auth.v1beta1.Query/Account", request, signal));
+  } catch (cause) {
+    if (!/not found/i.test(refusalLog(cause) ?? "")) throw cause;
+    throw new ClientError(
+      { code: "no-account", address },
+      `account ${address} does not exist on the chain yet: send it some coins`,
+      { cause },
+    );
+  }
 }
 
 /** Decodes a `QueryAccountResponse`. Throws `bad-answer` if CosmJS does not know the account type. */
@@ -189,16 +166,4 @@ export function decodeAccount(response: Uint8Array): AccountState {
   } catch {
     throw badResponse("chain", "account", `has an unknown type: ${account.typeUrl}`);
   }
-}
-
-function isNotFound(error: unknown): boolean {
-  return error instanceof ClientError && error.facts.code === "abci" && /not found/i.test(error.facts.log);
-}
-
-function noAccount(address: string, cause: unknown): ClientError {
-  return new ClientError(
-    { code: "no-account", address },
-    `account ${address} does not exist on the chain yet: send it some coins`,
-    { cause },
-  );
 }

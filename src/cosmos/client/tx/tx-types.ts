@@ -7,17 +7,21 @@ export interface WireMessage {
   readonly value: Uint8Array;
 }
 
+/** An error code of a transaction. */
+export interface TxFailure {
+  readonly code: number;
+  readonly codespace: string;
+  readonly log: string;
+}
+
 /** Result of a simulation. */
 export type SimulationOutcome =
   | { readonly ok: true; readonly gasUsed: bigint }
-  | {
+  | (TxFailure & {
       readonly ok: false;
-      readonly code: number;
-      readonly codespace: string;
-      readonly log: string;
       /** N from "failed to execute message; message index: N"; undefined if the log does not name a message. */
       readonly failedMessage: number | undefined;
-    };
+    });
 
 /** Final state of a broadcast transaction. */
 export type Confirmation =
@@ -31,28 +35,22 @@ export type Confirmation =
       readonly data: Uint8Array;
     }
   /** The transaction is in a block, with an error code. */
-  | {
+  | (TxFailure & {
       readonly kind: "failed";
       readonly height: bigint;
-      readonly code: number;
-      readonly codespace: string;
-      readonly log: string;
       readonly gasUsed: bigint;
       /** The ante handler refused the transaction, so no fee was charged. A transaction whose messages fail pays the full fee. */
       readonly isUnpaid?: true;
-    }
+    })
   /** Refused by CheckTx. */
-  | { readonly kind: "refused"; readonly code: number; readonly codespace: string; readonly log: string }
+  | (TxFailure & { readonly kind: "refused" })
   /** Not in any block up to the timeout height, or not by the deadline. `isUncertain`: a later block may still include it. */
   | { readonly kind: "lost"; readonly reason: string; readonly isUncertain?: true };
 
 /** A sent transaction and its final state. */
-export interface SendOutcome {
-  readonly hash: Uint8Array;
+export interface SendOutcome extends Pick<FlightTx, "hash" | "gasLimit" | "feeAmount"> {
   /** Encoded size. */
   readonly bytes: number;
-  readonly gasLimit: bigint;
-  readonly feeAmount: bigint;
   readonly confirmation: Confirmation;
 }
 
@@ -70,18 +68,12 @@ export interface TxSender {
    * Prices, signs and broadcasts a transaction and waits for its final state. Repeats this once after a sequence mismatch. Throws
    * if no final state is known: on abort, or if a read before the broadcast fails.
    */
-  readonly send: (
-    messages: readonly WireMessage[],
-    gasLimit: bigint,
-    signal: AbortSignal,
-  ) => Promise<SendOutcome>;
+  readonly send: Send<SendOutcome>;
   /** Like `send`, without waiting for a block. */
-  readonly broadcast: (
-    messages: readonly WireMessage[],
-    gasLimit: bigint,
-    signal: AbortSignal,
-  ) => Promise<BroadcastOutcome>;
+  readonly broadcast: Send<BroadcastOutcome>;
 }
+
+type Send<T> = (messages: readonly WireMessage[], gasLimit: bigint, signal: AbortSignal) => Promise<T>;
 
 /** A transaction to send. */
 export interface TxDraft {
@@ -104,15 +96,12 @@ export type BroadcastResult =
   /** `isUncertain`: no node has said that it accepted the transaction. */
   | { readonly kind: "in-flight"; readonly tx: FlightTx; readonly isUncertain?: true }
   /** The node refused the transaction; no block will include it. */
-  | {
+  | (TxFailure & {
       readonly kind: "refused";
       readonly tx: FlightTx;
-      readonly code: number;
-      readonly codespace: string;
-      readonly log: string;
       /** The JSON-RPC error, for instance about a full mempool; undefined if CheckTx refused it. */
       readonly cause?: ClientError;
-    }
+    })
   /** The transaction itself has no error: an earlier one was refused, or the sequence was uncertain. */
   | { readonly kind: "skipped"; readonly tx?: FlightTx; readonly reason: string };
 
