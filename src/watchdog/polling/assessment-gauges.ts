@@ -1,14 +1,15 @@
 import { dec18ToNumber } from "../../platform/base/decimal.ts";
-import { type Assessment, BURN_WINDOWS, type Headroom } from "../policy/assessment.ts";
+import { BURN_WINDOWS, type Headroom } from "../policy/assessment.ts";
 import { monthCost } from "../policy/cost.ts";
 import { allowanceShare } from "../policy/cost-text.ts";
 import { BOUNDARIES, toRatio } from "../policy/reward-tier.ts";
-import { series, type Series, type StatusGauge } from "./status-gauge.ts";
+import { gaugeOf, series, type Series, stateSeries, type StatusGauge } from "./status-gauge.ts";
 
-const PLACE = ["validator", "chain_id"] as const;
 const BOUNDARY_STATES = ["open", "clinched", "lost"] as const;
 const ROTATION_STATES = ["none", "next", "due"] as const;
 const ESTIMATES = ["low", "middle", "high"] as const;
+
+const gauge = gaugeOf(({ assessment }) => assessment);
 
 /** Gauges that show the current month under the reward policy. Absent until the first assessment. */
 export const ASSESSMENT_GAUGES: readonly StatusGauge[] = [
@@ -31,7 +32,7 @@ export const ASSESSMENT_GAUGES: readonly StatusGauge[] = [
     "boundary_state",
     "1 for the boundary's state in this month: open, clinched (the month stays above it) or lost. 0 for the other states.",
     ["state"],
-    ({ state }) => BOUNDARY_STATES.map((one) => series(state === one ? 1 : 0, { state: one })),
+    ({ state }) => stateSeries(BOUNDARY_STATES, state),
   ),
   perBoundary(
     "headroom_blocks",
@@ -126,28 +127,9 @@ export const ASSESSMENT_GAUGES: readonly StatusGauge[] = [
     "rotation_state",
     "1 for the rotation risk: none, next (this month would meet a rule) or due (a rule is met). 0 for the other states.",
     ["state"],
-    ({ rotation }) => ROTATION_STATES.map((state) => series(rotation.state === state ? 1 : 0, { state })),
+    ({ rotation }) => stateSeries(ROTATION_STATES, rotation.state),
   ),
 ];
-
-function gauge(
-  name: string,
-  help: string,
-  labelNames: readonly string[],
-  read: (assessment: Assessment) => readonly Series[],
-): StatusGauge {
-  return {
-    name: `oracle_watchdog_${name}`,
-    help,
-    labelNames: [...PLACE, ...labelNames],
-    values: ({ validator, chainId, assessment }) =>
-      chainId === undefined || assessment === undefined
-        ? []
-        : read(assessment).map(({ labels, value }) =>
-            series(value, { validator, chain_id: chainId, ...labels }),
-          ),
-  };
-}
 
 function perBoundary(
   name: string,
