@@ -4,6 +4,7 @@ import { type AlertStatus, alertStatuses } from "../alerts/alert-status.ts";
 import type { AlertRule } from "../conditions/condition.ts";
 import { EMPTY_HISTORY } from "../conditions/poll-history.ts";
 import { type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
+import type { MonthRecord } from "../ledger/ledger-view.ts";
 import { EMPTY_LEDGER } from "../ledger/ledger.ts";
 import { deadLetters, pendingDeliveries } from "../alerts/outbox.ts";
 import type { Assessment, Forecast, Headroom } from "../policy/assessment.ts";
@@ -64,9 +65,6 @@ export interface MonthStatus {
   readonly hash: string | undefined;
 }
 
-/** Whether any sidecar has prices. "unknown" means that the watchdog cannot read them. */
-type PricesState = "present" | "missing" | "unknown";
-
 /** Everything that the API, the page and the metrics show about one validator. */
 export interface WatchdogStatus {
   readonly validator: string;
@@ -86,7 +84,8 @@ export interface WatchdogStatus {
   readonly assessment: Assessment | undefined;
   /** As of the last poll. Absent if the chain is not read. */
   readonly standing?: Standing;
-  readonly prices: PricesState;
+  /** Whether any sidecar has prices. "unknown" means that the watchdog cannot read them. */
+  readonly prices: "present" | "missing" | "unknown";
   /** Pairs that have a price on any node, sorted. Empty if the last attempt to scrape the prices failed. */
   readonly pairs: readonly string[];
   /** The sidecars' prices compared with the chain's and with each other, as of the last poll. Absent before the first poll. */
@@ -144,14 +143,7 @@ export function toStatus(input: StatusInput): WatchdogStatus {
   const payments = state.payments?.get(name);
   const { months } = ledger.sources.calls.rollups;
   const month = monthOf(nowMs);
-  const toMonth = (of: Month): MonthStatus => {
-    const record = months.get(of);
-    return toMonthStatus(of, record?.counts ?? NO_BLOCKS, {
-      estimated: record?.estimated ?? NO_BLOCKS,
-      ...(record?.backfilled === undefined ? {} : { backfilled: record.backfilled }),
-      hash: record?.finalized?.hash,
-    });
-  };
+  const toMonth = (of: Month): MonthStatus => toMonthStatus(of, months.get(of));
   return {
     validator: name,
     chainId: ledger.chainId,
@@ -163,8 +155,7 @@ export function toStatus(input: StatusInput): WatchdogStatus {
     months: [...months.keys()].toSorted((a, b) => (a < b ? 1 : -1)).map(toMonth),
     assessment: last?.assessment,
     ...standingAt(last),
-    prices: last === undefined ? "unknown" : pricesState(last),
-    pairs: last === undefined ? [] : pairsOf(last),
+    ...pricesOf(last),
     ...(last === undefined ? {} : { compared: comparedOf(input, last) }),
     ...upgradeOf(input),
     ...(payments === undefined ? {} : { payments }),
@@ -228,7 +219,7 @@ export function allStatusText(all: readonly string[], config: string): string {
 }
 
 /** Empty while neither the chain nor other validators' votes are read. */
-function standingAt(last: StatusInput["last"]): Pick<WatchdogStatus, "standing"> {
+function standingAt(last: LastPoll | undefined): Pick<WatchdogStatus, "standing"> {
   if (last === undefined) return {};
   const { observation, assessment } = last;
   const { slashing } = observation.chain;
@@ -241,9 +232,13 @@ function standingAt(last: StatusInput["last"]): Pick<WatchdogStatus, "standing">
   return isRead ? { standing } : {};
 }
 
-function pairsOf({ observation }: Pick<Evaluation, "observation">): readonly string[] {
-  const pairs = observation.nodes.flatMap(({ prices }) => (prices.state === "up" ? prices.value.pairs : []));
-  return [...new Set(pairs)].toSorted();
+function pricesOf(last: LastPoll | undefined): Pick<WatchdogStatus, "prices" | "pairs"> {
+  const pages = (last?.observation.nodes ?? []).flatMap(({ prices }) =>
+    prices.state === "up" ? [prices.value] : [],
+  );
+  const pairs = [...new Set(pages.flatMap((page) => page.pairs))].toSorted();
+  if (pages.length === 0) return { prices: "unknown", pairs };
+  return { prices: pairs.length > 0 ? "present" : "missing", pairs };
 }
 
 function upgradeOf({ state, validator, last }: StatusInput): Pick<WatchdogStatus, "upgrade"> {
@@ -266,13 +261,18 @@ function comparedOf(
   );
 }
 
-function toMonthStatus(
-  month: Month,
-  counts: BlockCounts,
-  more: Pick<MonthStatus, "estimated" | "backfilled" | "hash">,
-): MonthStatus {
+function toMonthStatus(month: Month, record: Partial<MonthRecord> = {}): MonthStatus {
+  const { counts = NO_BLOCKS, estimated = NO_BLOCKS, backfilled, finalized } = record;
   const rate = successRate(counts);
-  return { month, counts, ...more, rate, tier: rate === undefined ? undefined : tierOf(rate) };
+  return {
+    month,
+    counts,
+    estimated,
+    ...(backfilled === undefined ? {} : { backfilled }),
+    rate,
+    tier: rate && tierOf(rate),
+    hash: finalized?.hash,
+  };
 }
 
 function toSourceStatus(
@@ -294,8 +294,7 @@ function toSourceStatus(
   };
 }
 
-function monthJson({ month, counts, estimated, backfilled = NO_BLOCKS, ...rest }: MonthStatus) {
-  const { rate, tier, hash } = rest;
+function monthJson({ month, counts, estimated, backfilled = NO_BLOCKS, rate, tier, hash }: MonthStatus) {
   return {
     month,
     success_rate_percent: rate === undefined ? null : formatPercent(rate),
@@ -318,12 +317,6 @@ function alertJson({ validator, rule, state }: AlertStatus): Readonly<Record<str
     reason: state?.reason ?? null,
     quiet: state?.quietReason ?? null,
   };
-}
-
-function pricesState({ observation }: Pick<Evaluation, "observation">): PricesState {
-  const pages = observation.nodes.flatMap(({ prices }) => (prices.state === "up" ? [prices.value] : []));
-  if (pages.length === 0) return "unknown";
-  return pages.some(({ pairs }) => pairs.length > 0) ? "present" : "missing";
 }
 
 function countByChannel(
