@@ -1,6 +1,7 @@
 import { NS_PER_MS } from "../../platform/base/time.ts";
-import { isRecord, JsonField } from "../../platform/base/json.ts";
+import { isRecord, type JsonField, parseJson } from "../../platform/base/json.ts";
 import { urlBelow } from "../../platform/http/remote.ts";
+import { responseField } from "../sources/chain-rest.ts";
 import { SourceError } from "../sources/observation.ts";
 import { type PageReader, readText } from "../sources/page-reader.ts";
 import type { BlockTimeAt } from "../polling/closed-month.ts";
@@ -64,10 +65,8 @@ export function createChainRpc(url: string, read: PageReader): ChainRpc {
         .elements()
         .map((one) => one.member("block").member("header").member("height").required().asInt64());
     },
-    searchTxs: async (query, signal) => {
-      const result = await call(`tx_search?query=${quoted(query)}&${PAGE}`, signal);
-      return result.member("txs").elements().map(toTx);
-    },
+    searchTxs: async (query, signal) =>
+      (await call(`tx_search?query=${quoted(query)}&${PAGE}`, signal)).member("txs").elements().map(toTx),
   };
 }
 
@@ -76,31 +75,16 @@ function quoted(query: string): string {
 }
 
 function resultOf(text: string, status: number): JsonField {
-  const body = parsed(text, status);
+  const failure = new SourceError({ code: "http-status" }, `chain.rpc answered HTTP ${status}`);
+  if (status !== 200 && parseJson(text) === undefined) throw failure;
+  const body = responseField(text, "the response of chain.rpc is not CometBFT's");
   const error = body.member("error");
   if (isRecord(error.value)) {
     const reason = `${error.member("message").asText()} ${error.member("data").asText()}`.trim();
     throw new SourceError({ code: "http-status" }, `chain.rpc answered: ${reason.slice(0, 300)}`);
   }
-  if (status !== 200) throw new SourceError({ code: "http-status" }, `chain.rpc answered HTTP ${status}`);
+  if (status !== 200) throw failure;
   return body.member("result").required();
-}
-
-function parsed(text: string, status: number): JsonField {
-  try {
-    return new JsonField(JSON.parse(text), "", fieldError);
-  } catch {
-    throw status === 200
-      ? fieldError("", "JSON")
-      : new SourceError({ code: "http-status" }, `chain.rpc answered HTTP ${status}`);
-  }
-}
-
-function fieldError(path: string, expected: string): SourceError {
-  return new SourceError(
-    { code: "not-a-chain" },
-    `the response of chain.rpc is not CometBFT's: ${path === "" ? "it" : path} is not ${expected}`,
-  );
 }
 
 function toTx(tx: JsonField): FoundTx {

@@ -8,8 +8,8 @@ import {
   type ChainPrice,
   type MonthEdge,
   type RevenueView,
+  onSourceError,
   type Seen,
-  SourceError,
 } from "./observation.ts";
 import { urlBelow } from "../../platform/http/remote.ts";
 import { toUpgradeView } from "./upgrade-view.ts";
@@ -29,6 +29,7 @@ export interface CountedTo {
 type ChainReader = (counted: CountedTo | undefined, signal: AbortSignal) => Promise<ChainObservation>;
 
 const BLOCKS = "/cosmos/base/tendermint/v1beta1/blocks";
+const PLAN = "/cosmos/upgrade/v1beta1/current_plan";
 /** Deployed chains use the first path; newer oracle modules use the second. */
 const PRICES = ["/slinky/oracle/v1/get_prices", "/connect/oracle/v2/get_prices"] as const;
 
@@ -46,12 +47,12 @@ export function createChainReader(
   const standing = createStandingReader(target, chain, { rest, scrape, clock });
   const prices = async (signal: AbortSignal): Promise<readonly ChainPrice[]> => {
     const query = chain.pairs.map((pair) => `currency_pair_ids=${encodeURIComponent(pair)}`).join("&");
-    const { text, path } = await rest.ofModule(paths, `?${query}`, signal);
+    const { root, path } = await rest.ofAnyModule(paths, `?${query}`, signal);
     paths = [path, ...paths.filter((other) => other !== path)];
-    return toChainPrices(responseField(text), chain.pairs);
+    return toChainPrices(root, chain.pairs);
   };
   const byRest: BlockAt = async (height, signal) =>
-    toBlock(responseField(await rest.get(`${BLOCKS}/${height ?? "latest"}`, signal)));
+    toBlock(await rest.get(`${BLOCKS}/${height ?? "latest"}`, signal));
   const { rpc } = chain;
   /** Reads the latest block over REST, or else its header over RPC: months depend on the chain's time. */
   const readHead = async (counted: CountedTo | undefined, signal: AbortSignal): Promise<Seen<Head>> => {
@@ -74,10 +75,7 @@ export function createChainReader(
       readHead(counted, signal),
       chain.pairs.length === 0 ? NOT_CONFIGURED : scrape("the chain's prices", signal, prices),
       scrape("the revenue module", signal, (inner) => readRevenue(target, chain, rest, inner)),
-      scrape("the upgrade module", signal, async (inner) => {
-        const { text } = await rest.ofModule(["/cosmos/upgrade/v1beta1/current_plan"], "", inner);
-        return toUpgradeView(responseField(text));
-      }),
+      scrape("the upgrade module", signal, async (inner) => toUpgradeView(await rest.ofModule(PLAN, inner))),
       standing?.slashing(signal),
     ]);
     const block = head.state === "up" ? head.value.block : undefined;
@@ -144,17 +142,13 @@ async function readRevenue(
   rest: Rest,
   signal: AbortSignal,
 ): Promise<RevenueView> {
-  const { text } = await rest.ofModule([`/${module}/revenue/params`], "", signal);
-  const view = { params: toRevenueParams(responseField(text)) };
+  const view = { params: toRevenueParams(await rest.ofModule(`/${module}/revenue/params`, signal)) };
   if (operatorAddress === undefined) return view;
   const path = `/${module}/revenue/validator_stats?val_oper_address=${encodeURIComponent(operatorAddress)}`;
-  const stats = await rest.find(path, signal).catch((error: unknown) => {
-    // The chain answers 400 for a validator without a block in the period, and 500 while it has no price to pay with. The
-    // parameters are known all the same.
-    if (error instanceof SourceError && error.facts.code === "http-status") return undefined;
-    throw error;
-  });
-  return stats === undefined ? view : { ...view, stats: toRevenueStats(responseField(stats)) };
+  // The chain answers 400 for a validator without a block in the period, and 500 while it has no price to pay with. The
+  // parameters are known all the same.
+  const stats = await rest.find(path, signal).catch(onSourceError(() => undefined, "http-status"));
+  return stats === undefined ? view : { ...view, stats: toRevenueStats(stats) };
 }
 
 /** The parts of a block that the watchdog uses. */

@@ -364,6 +364,20 @@ export function nodeSeen(node: NodeObservation): Seen<NodePage> {
 /** Thrown while reading a source; {@link toSourceFailure} converts it to a {@link SourceFailure}. */
 export class SourceError extends CodedError<{ readonly code: SourceFailureCode }> {}
 
+/**
+ * Creates a rejection handler that returns `replace`'s result for a {@link SourceError} (if `code` is given, only for that code).
+ * It throws any other error.
+ */
+export function onSourceError<T>(
+  replace: (error: SourceError) => T,
+  code?: SourceFailureCode,
+): (error: unknown) => T {
+  return (error) => {
+    if (!(error instanceof SourceError) || (code ?? error.facts.code) !== error.facts.code) throw error;
+    return replace(error);
+  };
+}
+
 /** Converts any error thrown by a scrape. */
 export function toSourceFailure(error: unknown): SourceFailure {
   if (error instanceof SourceError) return { code: error.facts.code, text: error.message };

@@ -1,7 +1,7 @@
 import { decodeBech32, toBase64 } from "../../platform/base/bytes.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { JsonField } from "../../platform/base/json.ts";
-import { type Rest, responseField } from "./chain-rest.ts";
+import type { Rest } from "./chain-rest.ts";
 import type { Seen, ValidatorView } from "./observation.ts";
 import type { Scrape } from "./page-reader.ts";
 import { createPeersReader } from "./peers-reader.ts";
@@ -23,7 +23,7 @@ interface SignedBlock {
 }
 
 /** Reads the validator's standing: its signing window, its place in the set, and the other validators in the set. */
-export interface StandingReader {
+interface StandingReader {
   readonly slashing: (signal: AbortSignal) => Promise<Seen<SlashingReading>>;
   /**
    * `block` is the latest block; undefined if it cannot be read. The other validators are those in the set of the previous call,
@@ -35,17 +35,11 @@ export interface StandingReader {
   ) => Promise<{ readonly validator: Seen<ValidatorView>; readonly peers?: Seen<PeersView> }>;
 }
 
-interface StandingDeps {
-  readonly rest: Rest;
-  readonly scrape: Scrape;
-  readonly clock: Clock;
-}
-
 /** Creates a validator's reader. Undefined if the validator has no consensus address. */
 export function createStandingReader(
   target: ValidatorTarget,
   chain: ChainTarget,
-  { rest, scrape, clock }: StandingDeps,
+  { rest, scrape, clock }: { readonly rest: Rest; readonly scrape: Scrape; readonly clock: Clock },
 ): StandingReader | undefined {
   const { consensusAddress } = target;
   if (consensusAddress === undefined) return undefined;
@@ -77,16 +71,22 @@ function createSetView(
   address: string,
 ): (members: readonly Member[], block: SignedBlock | undefined) => ValidatorView {
   const track = createCommitTracker(address);
+  /** Base64 addresses, as in commits, by bech32 address. */
   let keys: ReadonlyMap<string, string> = new Map();
   return (members, block) => {
     const own = members.find((one) => one.address === address);
-    if (own === undefined) return { size: members.length, isInSet: false, votingPower: 0n };
-    const view = { size: members.length, isInSet: true, votingPower: own.votingPower };
-    if (block === undefined) return view;
+    const view = {
+      size: members.length,
+      isInSet: own !== undefined,
+      votingPower: own?.votingPower ?? 0n,
+    };
+    if (own === undefined || block === undefined) return view;
     // Decoding a set of addresses takes longer than the rest of a poll, and the set hardly changes.
-    keys = new Map(members.map((one) => [one.address, keys.get(one.address) ?? signerOf(one.address)]));
+    keys = new Map(
+      members.map((one) => [one.address, keys.get(one.address) ?? toBase64(decodeBech32(one.address).bytes)]),
+    );
     const missing = new Set(
-      members.flatMap((one) => (block.signers.has(keys.get(one.address) ?? "") ? [] : [one.address])),
+      [...keys].flatMap(([member, signer]) => (block.signers.has(signer) ? [] : [member])),
     );
     return {
       ...view,
@@ -96,19 +96,14 @@ function createSetView(
   };
 }
 
-/** Returns the address as it appears in commits. */
-function signerOf(address: string): string {
-  return toBase64(decodeBech32(address).bytes);
-}
-
 /** Reads the latest set page by page, with all pages at one height. */
 async function readMembers(rest: Rest, signal: AbortSignal): Promise<readonly Member[]> {
   const members: Member[] = [];
   let set = "latest";
   for (let page = 0; page < MAX_PAGES; page++) {
     const query = `pagination.limit=${PAGE}${page === 0 ? "" : `&pagination.offset=${page * PAGE}`}`;
-    const root = responseField(await rest.get(`${VALIDATORS}/${set}?${query}`, signal));
-    const found = toMembers(root);
+    const root = await rest.get(`${VALIDATORS}/${set}?${query}`, signal);
+    const found = root.member("validators").required().elements().map(toMember);
     members.push(...found);
     const total = root.member("pagination").orEmpty().member("total").asInt64();
     if (BigInt(members.length) >= total) return members;
@@ -120,16 +115,10 @@ async function readMembers(rest: Rest, signal: AbortSignal): Promise<readonly Me
   return members;
 }
 
-function toMembers(root: JsonField): readonly Member[] {
-  return root
-    .member("validators")
-    .required()
-    .elements()
-    .map((validator) => {
-      const address = validator.member("address").required();
-      if (!BECH32.test(address.asText())) throw address.error(address.path, "a bech32 address");
-      return { address: address.asText(), votingPower: validator.member("voting_power").asInt64() };
-    });
+function toMember(validator: JsonField): Member {
+  const address = validator.member("address").required();
+  if (!BECH32.test(address.asText())) throw address.error(address.path, "a bech32 address");
+  return { address: address.asText(), votingPower: validator.member("voting_power").asInt64() };
 }
 
 const BECH32 = /^[a-z0-9]{1,60}1[a-z0-9]{6,90}$/;

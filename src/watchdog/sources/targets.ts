@@ -1,3 +1,4 @@
+import { decodeBech32, encodeBech32 } from "../../platform/base/bytes.ts";
 import type { Endpoint } from "../../platform/http/remote.ts";
 
 /** A validator that the watchdog follows. */
@@ -20,6 +21,12 @@ export interface ValidatorTarget {
   readonly isStored?: true;
   /** Endpoints with headers, and chain endpoints with a path or query: all may contain keys. Absent if there are none. */
   readonly endpoints?: readonly Endpoint[];
+}
+
+/** Returns an operator's account, which has the same bytes and the prefix without "valoper". */
+export function accountOf(operatorAddress: string): string {
+  const { prefix, bytes } = decodeBech32(operatorAddress);
+  return encodeBech32(prefix.replace(/valoper$/, ""), bytes);
 }
 
 /** One of a validator's nodes and its sidecar. A source without a URL is not configured. */
