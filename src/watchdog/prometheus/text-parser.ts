@@ -14,13 +14,12 @@ export type PrometheusTextErrorFacts =
 export class PrometheusTextError extends CodedError<PrometheusTextErrorFacts> {}
 
 /** Receives the samples in page order. */
-export interface PrometheusSink {
+interface PrometheusSink {
   /** Returns true for metrics whose lines must be readable. Other unreadable lines are skipped. Default: all metrics. */
   readonly needs?: (metric: string) => boolean;
   readonly sample: (sample: Sample) => void;
 }
 
-/** Limits for one page. */
 export interface PageLimits {
   /** Maximum line length in characters; default 65,536. */
   readonly lineLength?: number;
@@ -29,7 +28,7 @@ export interface PageLimits {
 }
 
 /** Parses one page from chunks of any size. Unusable after an error. */
-export interface PrometheusTextParser {
+interface PrometheusTextParser {
   /** Throws {@link PrometheusTextError} at the first invalid line of a needed metric. A line is checked once it is complete. */
   readonly push: (chunk: Uint8Array) => void;
   /**
@@ -43,9 +42,9 @@ export interface PrometheusTextParser {
 const REPLACEMENT = "\uFFFD";
 
 /**
- * Creates a streaming parser for the Prometheus text format, OpenMetrics, and Prometheus 3's quoted names. It throws at the first
- * invalid line of a metric that the sink needs. Unreadable lines of other metrics (e.g. native histograms) do not hide the needed
- * ones. Comments are ignored. Runs in linear time and buffers at most one line.
+ * Creates a streaming parser for the Prometheus text format, OpenMetrics, and Prometheus 3's quoted names. Unreadable lines of
+ * metrics that the sink does not need (e.g. native histograms) do not hide the needed ones. The parser ignores comments. It runs
+ * in linear time and buffers at most one line.
  */
 export function createPrometheusTextParser(
   sink: PrometheusSink,
@@ -63,15 +62,18 @@ export function createPrometheusTextParser(
   let isSkipping = false;
   const parseLine = (text: string): void => {
     lineNumber += 1;
-    if (lineNumber > lineCountLimit) throw tooManyLines(lineCountLimit);
+    if (lineNumber > lineCountLimit)
+      throw new PrometheusTextError(
+        { code: "too-many-lines", limit: lineCountLimit },
+        `the page has more than ${lineCountLimit} lines`,
+      );
     const first = text.trimStart();
     if (first === "") return;
     // No sample and no comment begins with "<". A wrong URL often leads to a web page, so the error mentions this.
     if (!hasContent && first.startsWith("<")) throw htmlPage();
     hasContent = true;
     if (first.startsWith("#")) return;
-    const sample =
-      text.length > lineLimit ? lineTooLong(lineNumber, lineLimit) : readSample(text, lineNumber);
+    const sample = readSample(text, lineNumber, lineLimit);
     if (sample instanceof PrometheusTextError) {
       if (needs(metricNameOf(text))) throw sample;
       skipped += 1;
@@ -98,13 +100,22 @@ export function createPrometheusTextParser(
     end: () => {
       parseText(decoder.decode());
       if (!hasContent && unfinished.trimStart().startsWith("<")) throw htmlPage();
-      if (unfinished !== "" || isSkipping) throw cutOff(lineNumber + (isSkipping ? 0 : 1));
-      return skipped;
+      if (unfinished === "" && !isSkipping) return skipped;
+      const line = lineNumber + (isSkipping ? 0 : 1);
+      throw new PrometheusTextError(
+        { code: "cut-off", line },
+        `the page is incomplete: it ends within line ${line}`,
+      );
     },
   };
 }
 
-function readSample(text: string, line: number): Sample | PrometheusTextError {
+function readSample(text: string, line: number, limit: number): Sample | PrometheusTextError {
+  if (text.length > limit)
+    return new PrometheusTextError(
+      { code: "line-too-long", line, limit },
+      `line ${line} is longer than ${limit} characters`,
+    );
   try {
     if (text.includes(REPLACEMENT)) throw new LineSyntaxError("invalid UTF-8");
     return parseSampleLine(text.endsWith("\r") ? text.slice(0, -1) : text);
@@ -114,27 +125,9 @@ function readSample(text: string, line: number): Sample | PrometheusTextError {
   }
 }
 
-function cutOff(line: number): PrometheusTextError {
-  return new PrometheusTextError(
-    { code: "cut-off", line },
-    `the page is incomplete: it ends within line ${line}`,
-  );
-}
-
 function htmlPage(): PrometheusTextError {
   return new PrometheusTextError(
     { code: "html" },
     "the page is HTML, not metrics; check host, port and path of the URL",
   );
-}
-
-function lineTooLong(line: number, limit: number): PrometheusTextError {
-  return new PrometheusTextError(
-    { code: "line-too-long", line, limit },
-    `line ${line} is longer than ${limit} characters`,
-  );
-}
-
-function tooManyLines(limit: number): PrometheusTextError {
-  return new PrometheusTextError({ code: "too-many-lines", limit }, `the page has more than ${limit} lines`);
 }
