@@ -1,57 +1,65 @@
 import { Gauge, type Registry } from "prom-client";
 import { createMetricFactory, type LastingMetrics } from "../../platform/process/lasting-metrics.ts";
-import type { AlertState } from "../alerts/alert-state.ts";
 import { DELIVERY_OUTCOMES, type DeliveryOutcome } from "../notify/delivery.ts";
 import { ASSESSMENT_GAUGES } from "./assessment-gauges.ts";
 import { TIERS, toRatio } from "../policy/reward-tier.ts";
 import type { NodePage, Observation, Seen, SidecarPage } from "../sources/observation.ts";
 import { seenSources } from "./poller.ts";
 import { SOURCE_NAMES } from "../sources/targets.ts";
-import type { SourceStatus, WatchdogStatus } from "./watchdog-status.ts";
+import type { WatchdogStatus } from "./watchdog-status.ts";
 import { CHAIN_GAUGES, STANDING_GAUGES } from "./chain-gauges.ts";
-import { gaugeOf, MAX_LAZY, type Series, series, type StatusGauge } from "./status-gauge.ts";
+import { chainGaugeOf, gaugesOf, MAX_LAZY, type Series, series, type StatusGauge } from "./status-gauge.ts";
 
-const monthGauge = gaugeOf(({ current }) => current);
+const monthGauge = chainGaugeOf(({ current }) => current);
+const sourceGauge = gaugesOf(["validator", "node", "source"], ({ validator, sources }) =>
+  sources.map((source) => [{ validator, node: source.node ?? "", source: source.name }, source] as const),
+);
+const alertGauge = gaugesOf(
+  ["validator", "chain_id", "alert", "severity"],
+  ({ alerts, chainId: chain_id = "" }) =>
+    alerts.map(({ validator, rule: { condition, severity }, state }) => {
+      const labels = { validator, chain_id, alert: condition.name, severity };
+      return [labels, state] as const;
+    }),
+);
 
 const STATUS_GAUGES: readonly StatusGauge[] = [
   monthGauge(
     "month_blocks",
     "Blocks in the current UTC month by result of their oracle call. Unknown: a node restart erased the result.",
-    ["result"],
     ({ counts }) =>
       (["good", "bad", "unknown"] as const).map((result) => series(Number(counts[result]), { result })),
+    ["result"],
   ),
   monthGauge(
     "month_success_ratio",
     "Good blocks divided by good and bad blocks in the current UTC month. Absent before the first counted block.",
-    [],
     ({ rate }) => (rate === undefined ? [] : [series(toRatio(rate))]),
   ),
   monthGauge(
     "month_tier",
     "1 for the reward tier of the current UTC month, 0 for the other tiers.",
-    ["tier"],
     ({ tier: current }) => TIERS.map((tier) => series(tier === current ? 1 : 0, { tier })),
+    ["tier"],
   ),
-  sourceGauge("source_up", "1 if the source's last scrape succeeded, 0 otherwise.", [], ({ up }) => [
+  sourceGauge("source_up", "1 if the source's last scrape succeeded, 0 otherwise.", ({ up }) => [
     series(up ? 1 : 0),
   ]),
   sourceGauge(
     "endpoint_used",
     "1 for the URL of the source that responded last, 0 for its other URLs. Only for sources with several URLs.",
-    ["endpoint"],
     ({ endpoints = [] }) => endpoints.map(({ host, isUsed }) => series(isUsed ? 1 : 0, { endpoint: host })),
+    ["endpoint"],
   ),
   sourceGauge(
     "endpoint_up",
     "1 unless a request to the URL failed in the last half minute, otherwise 0. Only for sources with several URLs.",
-    ["endpoint"],
     ({ endpoints = [] }) => endpoints.map(({ host, isUp }) => series(isUp ? 1 : 0, { endpoint: host })),
+    ["endpoint"],
   ),
   sourceGauge(
     "source_last_success_timestamp_seconds",
     "Time of the source's last successful scrape.",
-    [],
     ({ lastSuccessMs }) => (lastSuccessMs === undefined ? [] : [series(lastSuccessMs / 1000)]),
   ),
   {
@@ -60,35 +68,32 @@ const STATUS_GAUGES: readonly StatusGauge[] = [
     labelNames: ["validator"],
     values: ({ validator, pairs }) => [series(pairs.length, { validator })],
   },
-  alertGauge("alert_firing", "1 while the alert is firing, 0 otherwise.", [], (state) => [
+  alertGauge("alert_firing", "1 while the alert is firing, 0 otherwise.", (state) => [
     series(state?.phase === "firing" ? 1 : 0),
   ]),
   alertGauge(
     "alert_pending",
     "1 while the alert's condition is active but the alert is not firing yet, 0 otherwise.",
-    [],
     (state) => [series(state?.phase === "pending" ? 1 : 0)],
   ),
   alertGauge(
     "alert_since_timestamp_seconds",
     "When the alert started firing or became pending. State muted: it fires but notifies nobody, because another alert is its cause, or because of a silence or maintenance. Absent while it is inactive.",
-    ["state"],
     (state) => {
       if (state === undefined || state.phase === "resolved") return [];
       const isMuted = state.phase === "firing" && state.quietReason !== undefined;
       return [series(state.sinceMs / 1000, { state: isMuted ? "muted" : state.phase })];
     },
+    ["state"],
   ),
   alertGauge(
     "alert_acknowledged",
     "1 if somebody has acknowledged the firing alert, 0 if not. Absent while it is not firing.",
-    [],
     (state) => (state?.phase === "firing" ? [series(state.acknowledged === undefined ? 0 : 1)] : []),
   ),
   alertGauge(
     "alert_escalation_steps",
     "Escalation steps taken because nobody acknowledged the firing alert. Absent while it is not firing.",
-    [],
     (state) => (state?.phase === "firing" ? [series(state.escalation?.steps ?? 0)] : []),
   ),
   {
@@ -287,42 +292,4 @@ function numberText(value: number): string {
   if (Number.isNaN(value)) return "Nan";
   if (Number.isFinite(value)) return `${value}`;
   return value > 0 ? "+Inf" : "-Inf";
-}
-
-function sourceGauge(
-  name: string,
-  help: string,
-  labelNames: readonly string[],
-  read: (source: SourceStatus) => readonly Series[],
-): StatusGauge {
-  return {
-    name: `oracle_watchdog_${name}`,
-    help,
-    labelNames: ["validator", "node", "source", ...labelNames],
-    values: ({ validator, sources }) =>
-      sources.flatMap((source) =>
-        read(source).map(({ labels, value }) =>
-          series(value, { validator, node: source.node ?? "", source: source.name, ...labels }),
-        ),
-      ),
-  };
-}
-
-function alertGauge(
-  name: string,
-  help: string,
-  labelNames: readonly string[],
-  read: (state: AlertState | undefined) => readonly Series[],
-): StatusGauge {
-  return {
-    name: `oracle_watchdog_${name}`,
-    help,
-    labelNames: ["validator", "chain_id", "alert", "severity", ...labelNames],
-    values: ({ alerts, chainId = "" }) =>
-      alerts.flatMap(({ validator, rule: { condition, severity }, state }) =>
-        read(state).map(({ labels, value }) =>
-          series(value, { validator, chain_id: chainId, alert: condition.name, severity, ...labels }),
-        ),
-      ),
-  };
 }

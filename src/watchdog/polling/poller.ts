@@ -49,20 +49,18 @@ import {
   toSidecarReading,
 } from "../sources/sidecar-reading.ts";
 
-/** Input to a poll. */
 interface PollContext {
   /** The chain on which the nodes must be. If undefined, any single chain is accepted. */
   readonly chainId: string | undefined;
   /** How far the ledger has counted; undefined before the first reading. */
   readonly counted: CountedTo | undefined;
-  /** Returns what was counted in a past month. If absent, no search for payments is made. */
+  /** Returns what was counted in a past month. Absent if payments are not searched for. */
   readonly closed?: (month: Month) => ClosedMonth | undefined;
 }
 
 /** Reads all sources of one validator in parallel. Rejects only on abort; a failing source is an error in the observation. */
 export type Poller = (context: PollContext, signal: AbortSignal) => Promise<Observation>;
 
-/** Identifies a node. */
 export interface StoredNodeOptions {
   readonly chainId: string | undefined;
   readonly consensusAddress: string | undefined;
@@ -130,7 +128,6 @@ export function createPoller(target: ValidatorTarget, limits: SourceLimits, give
   };
 }
 
-/** Creates the input to the search for the payment for the month before the newest block's. */
 function paymentSearch(
   { head, revenue }: ChainObservation,
   closed: PollContext["closed"],
@@ -147,7 +144,6 @@ function paymentSearch(
   };
 }
 
-/** Returns the endpoints of every source that has more than one. */
 function fallbacksOf({ nodes, chain }: ValidatorTarget): readonly (readonly Endpoint[])[] {
   return [...nodes.flatMap(({ fallbacks = [] }) => fallbacks), chain?.fallbacks ?? []];
 }
@@ -216,7 +212,6 @@ function createNodePoller(node: NodeTarget, parts: PollerParts) {
   };
 }
 
-/** Reads the pages of a node and its sidecar. */
 type NodePages = (
   chainId: string | undefined,
   signal: AbortSignal,
@@ -314,7 +309,6 @@ function createStoredNodePages(
   };
 }
 
-/** Undefined if no URL is configured. */
 function createPricesReader(configured: string | undefined, read: PageReader) {
   if (configured === undefined) return undefined;
   let urls = priceUrls(configured);

@@ -3,6 +3,9 @@ import type { WatchdogStatus } from "./watchdog-status.ts";
 /** For up to this many validators, statuses are formatted on request. For more, the first request would take too long. */
 export const MAX_LAZY = 50;
 
+/** Values of the label `estimate`. */
+export const ESTIMATES = ["low", "middle", "high"] as const;
+
 /** A gauge whose values are derived from the status. */
 export interface StatusGauge {
   readonly name: string;
@@ -27,29 +30,46 @@ export function stateSeries(states: readonly string[], current: string): readonl
   return states.map((state) => series(state === current ? 1 : 0, { state }));
 }
 
-/**
- * Creates a gauge of one part of the status, e.g. its assessment. It has the labels `validator` and `chain_id` before those that
- * `read` returns. It has no series while the part or the chain's id is undefined.
- */
-export function gaugeOf<T>(
-  part: (status: WatchdogStatus) => T | undefined,
-): (
-  name: string,
-  help: string,
-  labelNames: readonly string[],
-  read: (part: T) => readonly Series[],
-) => StatusGauge {
-  return (name, help, labelNames, read) => ({
+/** Labels that all series of one part of the status have, and that part. */
+type Part<T> = readonly [labels: Series["labels"], part: T];
+
+/** Creates a function that creates gauges of some parts of the status. `read` returns a part's series without the part's labels. */
+export function gaugesOf<T>(
+  partLabels: readonly string[],
+  partsOf: (status: WatchdogStatus) => readonly Part<T>[],
+) {
+  return (
+    name: string,
+    help: string,
+    read: (part: T) => readonly Series[],
+    labelNames: readonly string[] = [],
+  ): StatusGauge => ({
     name: `oracle_watchdog_${name}`,
     help,
-    labelNames: ["validator", "chain_id", ...labelNames],
-    values: (status) => {
-      const { validator, chainId } = status;
-      const known = part(status);
-      if (chainId === undefined || known === undefined) return [];
-      return read(known).map(({ labels, value }) =>
-        series(value, { validator, chain_id: chainId, ...labels }),
-      );
-    },
+    labelNames: [...partLabels, ...labelNames],
+    values: (status) =>
+      partsOf(status).flatMap(([own, part]) =>
+        read(part).map(({ labels, value }) => series(value, { ...own, ...labels })),
+      ),
+  });
+}
+
+/** Like {@link gaugesOf}, with the labels `validator` and `chain_id`. The gauges have no series until the chain's id is known. */
+export function chainGaugesOf<T>(
+  partLabels: readonly string[],
+  partsOf: (status: WatchdogStatus) => readonly Part<T>[],
+) {
+  return gaugesOf(["validator", "chain_id", ...partLabels], (status): readonly Part<T>[] => {
+    const { validator, chainId } = status;
+    if (chainId === undefined) return [];
+    return partsOf(status).map(([labels, part]) => [{ validator, chain_id: chainId, ...labels }, part]);
+  });
+}
+
+/** Like {@link chainGaugesOf}, for one part. The gauges have no series while it is undefined. */
+export function chainGaugeOf<T>(partOf: (status: WatchdogStatus) => T | undefined) {
+  return chainGaugesOf([], (status): readonly Part<T>[] => {
+    const part = partOf(status);
+    return part === undefined ? [] : [[{}, part]];
   });
 }

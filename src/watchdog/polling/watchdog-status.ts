@@ -141,6 +141,7 @@ export function toStatus(input: StatusInput): WatchdogStatus {
   const { name } = validator.target;
   const ledger = state.ledgers.get(name) ?? EMPTY_LEDGER;
   const payments = state.payments?.get(name);
+  const dead = deadLetters(alerting.outbox);
   const { months } = ledger.sources.calls.rollups;
   const month = monthOf(nowMs);
   const toMonth = (of: Month): MonthStatus => toMonthStatus(of, months.get(of));
@@ -164,11 +165,8 @@ export function toStatus(input: StatusInput): WatchdogStatus {
       last === undefined
         ? []
         : seenSources(last.observation).map((seen) => toSourceStatus(seen, lastSuccessMs, last.observation)),
-    pending: countByChannel(channels, (own) => pendingDeliveries(alerting.outbox, own).length),
-    deadLetters: countByChannel(
-      channels,
-      (own) => deadLetters(alerting.outbox).filter(({ channel }) => channel === own).length,
-    ),
+    pending: new Map(channels.map((own) => [own, pendingDeliveries(alerting.outbox, own).length])),
+    deadLetters: new Map(channels.map((own) => [own, dead.filter(({ channel }) => channel === own).length])),
     activeSilences: alerting.silences.filter(
       ({ startsAtMs, endsAtMs }) => startsAtMs <= nowMs && nowMs < endsAtMs,
     ).length,
@@ -319,13 +317,6 @@ function alertJson({ validator, rule, state }: AlertStatus): Readonly<Record<str
   };
 }
 
-function countByChannel(
-  channels: readonly string[],
-  count: (channel: string) => number,
-): ReadonlyMap<string, number> {
-  return new Map(channels.map((name) => [name, count(name)]));
-}
-
 /** Encodes an assessment as JSON. Money is in hundredths of the currency unit, blocks are numbers, and times are in seconds. */
 function assessmentJson(assessment: Assessment): Readonly<Record<string, unknown>> {
   const { policy, rate, bounds, tier, rewardCents, blockTimeMs, remainingBlocks, rotation } = assessment;
@@ -364,26 +355,18 @@ function headroomJson(headroom: Headroom): Readonly<Record<string, unknown>> {
   };
 }
 
-function forecastJson({
-  low,
-  middle,
-  high,
-  tiers,
-  rewardCents,
-  basis,
-  regimes,
-}: Forecast): Readonly<Record<string, unknown>> {
-  const part = (name: "low" | "middle" | "high", rate: Forecast["low"]) => ({
-    success_rate_percent: formatPercent(rate),
-    tier: tiers[name],
-    reward_cents: Number(rewardCents[name]),
+function forecastJson(forecast: Forecast): Readonly<Record<string, unknown>> {
+  const part = (name: "low" | "middle" | "high") => ({
+    success_rate_percent: formatPercent(forecast[name]),
+    tier: forecast.tiers[name],
+    reward_cents: Number(forecast.rewardCents[name]),
   });
   return {
-    basis,
-    low: part("low", low),
-    middle: part("middle", middle),
-    high: part("high", high),
-    regimes: regimes.map(({ name, badShare, end, tier }) => ({
+    basis: forecast.basis,
+    low: part("low"),
+    middle: part("middle"),
+    high: part("high"),
+    regimes: forecast.regimes.map(({ name, badShare, end, tier }) => ({
       name,
       bad_share: badShare,
       success_rate_percent: formatPercent(end),

@@ -199,13 +199,11 @@ function toChainPrices(root: JsonField, pairs: readonly string[]): readonly Chai
   });
 }
 
-/** Maximum number of decimals for a pair; pairs with Ethereum have 18. */
-const MAX_DECIMALS = 36n;
-
+/** Pairs with Ethereum have 18 decimals. */
 function decimalsOf(field: JsonField): Pick<ChainPrice, "decimals"> {
   if (!field.isPresent()) return {};
   const decimals = field.asUint64();
-  if (decimals > MAX_DECIMALS) throw field.error(field.path, "at most 36");
+  if (decimals > 36n) throw field.error(field.path, "at most 36");
   return { decimals: Number(decimals) };
 }
 

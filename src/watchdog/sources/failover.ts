@@ -4,7 +4,6 @@ import type { EndpointState } from "./observation.ts";
 import { type Endpoint, endpointNames, pathBelow, urlBelow } from "../../platform/http/remote.ts";
 import { drain, type Page, type PageReader } from "./page-reader.ts";
 
-/** A {@link PageReader} that tries the other URLs of a source if one fails. */
 export interface FailoverReader {
   readonly read: PageReader;
   /** Returns the states of a source's URLs, in order; empty if the source has only one. */

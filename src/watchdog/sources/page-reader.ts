@@ -269,14 +269,13 @@ function seriesOf({ name, labels }: Sample): string {
 /** Result for a source that is not configured. */
 export const NOT_CONFIGURED: { readonly state: "not-configured" } = { state: "not-configured" };
 
-/** Reads one source. A failure is returned as a value; only an abort rejects. */
+/** Reads one source within a deadline. A failure is returned as a value; only an abort rejects. */
 export type Scrape = <T>(
   what: string,
   signal: AbortSignal,
   read: (signal: AbortSignal) => Promise<T>,
 ) => Promise<Seen<T>>;
 
-/** Creates a {@link Scrape} that applies a deadline to each call. */
 export function createScrape(deadlineMs: number, clock: Clock): Scrape {
   return async (what, signal, read) => {
     const startMs = clock.monotonicMs();
