@@ -27,29 +27,15 @@ export interface PageLimits {
   readonly lines?: number;
 }
 
-/** Parses one page from chunks of any size. Unusable after an error. */
-interface PrometheusTextParser {
-  /** Throws {@link PrometheusTextError} at the first invalid line of a needed metric. A line is checked once it is complete. */
-  readonly push: (chunk: Uint8Array) => void;
-  /**
-   * Ends the page and returns the number of unreadable lines that were skipped. Throws {@link PrometheusTextError} if the last
-   * line has no line feed, since truncated counters would appear to have restarted.
-   */
-  readonly end: () => number;
-}
-
 /** Character that a decoder writes for bytes that are not UTF-8. */
 const REPLACEMENT = "\uFFFD";
 
 /**
- * Creates a streaming parser for the Prometheus text format, OpenMetrics, and Prometheus 3's quoted names. Unreadable lines of
- * metrics that the sink does not need (e.g. native histograms) do not hide the needed ones. The parser ignores comments. It runs
- * in linear time and buffers at most one line.
+ * Creates a parser for one page in the Prometheus text format, in OpenMetrics, or with Prometheus 3's quoted names. The page
+ * comes in chunks of any size. Unreadable lines of metrics that the sink does not need (e.g. native histograms) do not hide the
+ * needed ones. The parser ignores comments. It runs in linear time and buffers at most one line. After an error it is unusable.
  */
-export function createPrometheusTextParser(
-  sink: PrometheusSink,
-  limits: PageLimits = {},
-): PrometheusTextParser {
+export function createPrometheusTextParser(sink: PrometheusSink, limits: PageLimits = {}) {
   const { needs = () => true } = sink;
   const lineLimit = limits.lineLength ?? 65_536;
   const lineCountLimit = limits.lines ?? 1_000_000;
@@ -96,7 +82,12 @@ export function createPrometheusTextParser(
     }
   };
   return {
-    push: (chunk) => parseText(decoder.decode(chunk, { stream: true })),
+    /** Throws {@link PrometheusTextError} at the first invalid line of a needed metric. A line is checked once it is complete. */
+    push: (chunk: Uint8Array) => parseText(decoder.decode(chunk, { stream: true })),
+    /**
+     * Ends the page and returns the number of unreadable lines that were skipped. Throws {@link PrometheusTextError} if the last
+     * line has no line feed, since truncated counters would appear to have restarted.
+     */
     end: () => {
       parseText(decoder.decode());
       if (!hasContent && unfinished.trimStart().startsWith("<")) throw htmlPage();

@@ -4,11 +4,7 @@ import type { EndpointState } from "./observation.ts";
 import { type Endpoint, endpointNames, pathBelow, urlBelow } from "../../platform/http/remote.ts";
 import { drain, type Page, type PageReader } from "./page-reader.ts";
 
-export interface FailoverReader {
-  readonly read: PageReader;
-  /** Returns the states of a source's URLs, in order; empty if the source has only one. */
-  readonly endpointsOf: (url: string) => readonly EndpointState[];
-}
+export type FailoverReader = ReturnType<typeof createFailoverReader>;
 
 /** A failed URL is tried last for this long, so that polls do not keep waiting for it. */
 const FAILED_MS = 30_000;
@@ -33,7 +29,7 @@ interface Group {
 export function createFailoverReader(
   groups: readonly (readonly Endpoint[])[],
   deps: { readonly read: PageReader; readonly clock: Clock; readonly deadlineMs: number },
-): FailoverReader {
+) {
   const { read, clock, deadlineMs } = deps;
   const known = groups
     .filter((endpoints) => endpoints.length > 1)
@@ -88,20 +84,20 @@ export function createFailoverReader(
     }
     throw new Error("a source has no URL");
   };
+  const readAny: PageReader = (url, signal, sent) => {
+    if (known.length === 0) return read(url, signal, sent);
+    const parsed = new URL(url);
+    const group = groupOf(parsed);
+    return group === undefined ? read(url, signal, sent) : readGroup(group, parsed, signal, sent);
+  };
   return {
-    read: (url, signal, sent) => {
-      if (known.length === 0) return read(url, signal, sent);
-      const parsed = new URL(url);
-      const group = groupOf(parsed);
-      return group === undefined ? read(url, signal, sent) : readGroup(group, parsed, signal, sent);
-    },
-    endpointsOf: (url) => {
+    read: readAny,
+    /** Returns the states of a source's URLs, in order; empty if the source has only one. */
+    endpointsOf: (url: string): readonly EndpointState[] => {
       const group = known.length === 0 ? undefined : groupOf(new URL(url));
-      return (group?.names ?? []).map((host, index) => ({
-        host,
-        isUsed: group?.used === index,
-        isUp: group === undefined || isUp(group, index),
-      }));
+      if (group === undefined) return [];
+      const { names, used } = group;
+      return names.map((host, index) => ({ host, isUsed: used === index, isUp: isUp(group, index) }));
     },
   };
 }

@@ -128,15 +128,8 @@ async function comparePay(
   return [of("blocks"), of("votes")];
 }
 
-interface PayShares {
-  readonly operator: string;
-  readonly total: bigint;
-  readonly blocks: Share;
-  readonly votes: Share;
-}
-
 /** Reads an entry from `/neutron/revenue/validators_stats`. The chain spells "commited" with one t. */
-function toPayShares(stats: JsonField): PayShares {
+function toPayShares(stats: JsonField) {
   const info = stats.member("validator_info").required();
   const total = asCount(info.member("in_active_valset_for_blocks_in_period"));
   const share = (name: string): Share => {

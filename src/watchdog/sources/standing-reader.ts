@@ -7,7 +7,7 @@ import type { Scrape } from "./page-reader.ts";
 import { createPeersReader } from "./peers-reader.ts";
 import { createCommitTracker, type Member } from "./shared-misses.ts";
 import { createSlashingReader } from "./slashing-reader.ts";
-import type { PeersView, SlashingReading } from "./standing-views.ts";
+import type { PeersView } from "./standing-views.ts";
 import type { ChainTarget, ValidatorTarget } from "./targets.ts";
 
 const VALIDATORS = "/cosmos/base/tendermint/v1beta1/validatorsets";
@@ -22,25 +22,15 @@ interface SignedBlock {
   readonly signers: ReadonlySet<string>;
 }
 
-/** Reads the validator's standing: its signing window, its place in the set, and the other validators in the set. */
-interface StandingReader {
-  readonly slashing: (signal: AbortSignal) => Promise<Seen<SlashingReading>>;
-  /**
-   * `block` is the latest block; undefined if it cannot be read. The other validators are those in the set of the previous call,
-   * so that no poll waits for both reads; the first call does not read them.
-   */
-  readonly inSet: (
-    block: SignedBlock | undefined,
-    signal: AbortSignal,
-  ) => Promise<{ readonly validator: Seen<ValidatorView>; readonly peers?: Seen<PeersView> }>;
-}
-
-/** Creates a validator's reader. Undefined if the validator has no consensus address. */
+/**
+ * Creates a reader of a validator's standing: its signing window, its place in the set, and the other validators in the set.
+ * Undefined if the validator has no consensus address.
+ */
 export function createStandingReader(
   target: ValidatorTarget,
   chain: ChainTarget,
   { rest, scrape, clock }: { readonly rest: Rest; readonly scrape: Scrape; readonly clock: Clock },
-): StandingReader | undefined {
+) {
   const { consensusAddress } = target;
   if (consensusAddress === undefined) return undefined;
   const own = { ...target, consensusAddress };
@@ -54,8 +44,15 @@ export function createStandingReader(
     return viewOf(members, block);
   };
   return {
-    slashing: (signal) => scrape("the slashing module", signal, slashing),
-    inSet: async (block, signal) => {
+    slashing: (signal: AbortSignal) => scrape("the slashing module", signal, slashing),
+    /**
+     * `block` is the latest block; undefined if it cannot be read. The other validators are those in the set of the previous
+     * call, so that no poll waits for both reads. The first call does not read them.
+     */
+    inSet: async (
+      block: SignedBlock | undefined,
+      signal: AbortSignal,
+    ): Promise<{ readonly validator: Seen<ValidatorView>; readonly peers?: Seen<PeersView> }> => {
       const known = set;
       const [validator, others] = await Promise.all([
         scrape("the validator set", signal, (inner) => readSet(block, inner)),
