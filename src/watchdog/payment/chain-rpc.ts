@@ -12,7 +12,6 @@ export interface ChainEvent {
   readonly attributes: readonly (readonly [key: string, value: string])[];
 }
 
-/** A transaction found by a search. */
 interface FoundTx {
   /** Upper-case hex. */
   readonly hash: string;

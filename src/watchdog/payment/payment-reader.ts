@@ -1,4 +1,5 @@
 import { errorText } from "../../platform/base/errors.ts";
+import { maxInt, minInt } from "../../platform/base/integers.ts";
 import { monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
 import { successRate } from "../policy/reward-tier.ts";
 import { onSourceError, type RevenueView, type Seen } from "../sources/observation.ts";
@@ -41,8 +42,9 @@ export function createPaymentReader(
     let bounds = search.bounds ?? { before: undefined, after: head };
     for (let count = 0; count < READS_PER_POLL; count++) {
       const next = nextBlockToRead(bounds, startMs, search.reads);
-      if ("first" in next) return source.find({ ...input, first: next.first, rpc, rest }, signal);
-      bounds = withBlock(bounds, await rpc.header(next.read, signal), startMs);
+      if (typeof next !== "bigint") return source.find({ ...input, first: next, rpc, rest }, signal);
+      const block = await rpc.header(next, signal);
+      bounds = block.timeMs < startMs ? { ...bounds, before: block } : { ...bounds, after: block };
       // What was read stays when a later read fails.
       search = { month: closed.month, bounds, reads: search.reads + 1 };
     }
@@ -234,36 +236,31 @@ interface MonthStartBounds {
   readonly after: BlockTimeAt;
 }
 
-/** Result of {@link nextBlockToRead}: the block to read next, or the month's first block. */
-type NextBlock = { readonly read: bigint } | { readonly first: BlockTimeAt };
-
 /** Block time assumed while only one block is known, ms. */
 const ASSUMED_BLOCK_MS = 1000;
 
 /**
- * Returns the block to read next in a search for the first block since `startMs`. Interpolates between the times of the bounds,
+ * Returns the first block since `startMs` if the bounds show it, or else the height to read next. Interpolates between the times of the bounds,
  * but halves the range at every third step so that a halt costs little: a month of one-second blocks takes about ten reads.
  * `step` counts the reads.
  */
-function nextBlockToRead({ before, after }: MonthStartBounds, startMs: number, step: number): NextBlock {
+function nextBlockToRead(
+  { before, after }: MonthStartBounds,
+  startMs: number,
+  step: number,
+): bigint | BlockTimeAt {
   if (before === undefined) {
-    if (after.height <= 1n) return { first: after };
+    if (after.height <= 1n) return after;
     // Each step back is longer than the one before: the chain may be faster than assumed.
     const blocks = Math.ceil((after.timeMs - startMs) / ASSUMED_BLOCK_MS) + 10;
     const back = BigInt(blocks) * 2n ** BigInt(Math.min(step, 30));
-    return { read: after.height > back ? after.height - back : 1n };
+    return after.height > back ? after.height - back : 1n;
   }
   const range = after.height - before.height;
-  if (range <= 1n) return { first: after };
+  if (range <= 1n) return after;
   const middle = before.height + range / 2n;
-  if (step % 3 === 2 || after.timeMs <= before.timeMs) return { read: middle };
+  if (step % 3 === 2 || after.timeMs <= before.timeMs) return middle;
   const share = (startMs - before.timeMs) / (after.timeMs - before.timeMs);
   const guess = before.height + BigInt(Math.floor(share * Number(range)));
-  if (guess <= before.height) return { read: before.height + 1n };
-  return { read: guess >= after.height ? after.height - 1n : guess };
-}
-
-/** Narrows the bounds using a block that was read. */
-function withBlock(bounds: MonthStartBounds, block: BlockTimeAt, startMs: number): MonthStartBounds {
-  return block.timeMs < startMs ? { ...bounds, before: block } : { ...bounds, after: block };
+  return maxInt(before.height + 1n, minInt(guess, after.height - 1n));
 }

@@ -10,7 +10,6 @@ import { type WatchdogState, withPayment } from "../state/state-store.ts";
 import { recordStart } from "../ledger/ledger-events.ts";
 import { assessObservation } from "../policy/assess.ts";
 
-/** Result of evaluating one poll of one validator. */
 export interface Evaluation {
   /** The poll. While two nodes respond at one URL, the node's page is an error; so is a module that the chain used to have. */
   readonly observation: Observation;

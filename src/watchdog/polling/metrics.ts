@@ -144,7 +144,6 @@ const STATUS_GAUGES: readonly StatusGauge[] = [
   ...STANDING_GAUGES,
 ];
 
-/** Records the watchdog's metrics. */
 export interface WatchdogMetrics {
   readonly recordPoll: (observation: Observation, restarts: number) => void;
   readonly recordDelivery: (channel: string, outcome: DeliveryOutcome) => void;

@@ -126,7 +126,6 @@ export interface StatusInput {
   readonly lateMs?: number;
 }
 
-/** What the last poll showed. */
 type LastPoll = Pick<Evaluation, "observation" | "assessment"> &
   Partial<Pick<Evaluation, "peers" | "blockTime">>;
 

@@ -1,4 +1,4 @@
-import { HOUR_MS } from "../../platform/base/time.ts";
+import { HOUR_MS, isoTime } from "../../platform/base/time.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import { nextMonthMs } from "../../platform/base/month.ts";
@@ -130,7 +130,7 @@ async function readPiece(
 }
 
 function timesOf({ fromMs, toMs }: Gap): { readonly from: string; readonly to: string } {
-  return { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() };
+  return { from: isoTime(fromMs), to: isoTime(toMs) };
 }
 
 /** A node's page, as stored by Prometheus. */
@@ -153,7 +153,6 @@ interface FillOptions extends LedgerOptions {
  * records the time range that was filled. Pages that are not newer than the last reading change nothing.
  */
 export function fillLedger(ledger: Ledger, pages: readonly StoredPage[], options: FillOptions): Ledger {
-  const { validator, edge, clock, ...counting } = options;
   let filled = ledger;
   const latest = new Map<string, StoredPage>();
   const sorted = pages.toSorted((a, b) => timeOf(a) - timeOf(b));
@@ -167,9 +166,8 @@ export function fillLedger(ledger: Ledger, pages: readonly StoredPage[], options
     // The first scrapes of the nodes have their own times too.
     if (latest.size < atStart.size) continue;
     const shown = [...latest.values()].filter((one) => atMs - timeOf(one) <= RECENT_MS);
-    const observation = observationOf(validator, atMs, shown, edge);
-    const onClock = clock === undefined ? observation : { ...observation, clock };
-    filled = countObservation(filled, onClock, { ...counting, isBackfill: true }).ledger;
+    const observation = observationOf(atMs, shown, options);
+    filled = countObservation(filled, observation, { ...options, isBackfill: true }).ledger;
   }
   return withEvent(filled, ledger);
 }
@@ -182,10 +180,9 @@ function timeOf({ page: { sampledAtMs = 0 } }: StoredPage): number {
 }
 
 function observationOf(
-  validator: string,
   atMs: number,
   pages: readonly StoredPage[],
-  edge: MonthEdge | undefined,
+  { validator, edge, clock }: FillOptions,
 ): Observation {
   const nodes = pages.map(
     ({ node, page }): NodeObservation => ({
@@ -198,22 +195,16 @@ function observationOf(
       egress: new Map(),
     }),
   );
-  return { validator, atMs, nodes, chain: chainOf(atMs, pages, edge) };
+  const chain = chainOf(atMs, pages, edge);
+  return { validator, atMs, nodes, chain, ...(clock === undefined ? {} : { clock }) };
 }
 
 /** Returns the chain as the pages show it. If the month's first block is unknown, months are split by the samples' times. */
 function chainOf(atMs: number, pages: readonly StoredPage[], edge: MonthEdge | undefined): ChainObservation {
-  const first = pages.at(-1);
-  const height = first?.page.height;
-  const head =
-    edge === undefined || first === undefined || height === undefined
-      ? NOT_CONFIGURED
-      : ({
-          state: "up",
-          value: { chainId: first.page.chainId, height, blockTimeMs: atMs, monthEdge: edge },
-          durationMs: 0,
-        } as const);
-  return { ...NO_CHAIN, head };
+  const page = pages.at(-1)?.page;
+  if (edge === undefined || page?.height === undefined) return NO_CHAIN;
+  const value = { chainId: page.chainId, height: page.height, blockTimeMs: atMs, monthEdge: edge };
+  return { ...NO_CHAIN, head: { state: "up", value, durationMs: 0 } };
 }
 
 /** Adds an event for the part that was filled, or extends the event for the previous part. */

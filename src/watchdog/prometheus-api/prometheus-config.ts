@@ -5,7 +5,6 @@ import type { Endpoint } from "../../platform/http/remote.ts";
 import type { PrometheusConnection, PrometheusCredentials } from "./api-client.ts";
 import type { BackfillOptions } from "./backfill.ts";
 
-/** Section `prometheus`. */
 export interface PrometheusConfig {
   readonly connection: PrometheusConnection;
   /** Samples older than this are not used. */
@@ -144,14 +143,12 @@ function credentialsOf({ token, username, password }: Section): PrometheusCreden
   return { kind: "basic", username, password };
 }
 
-/** Converts the section. */
 export function toBackfill(given: z.output<typeof backfill>): BackfillOptions {
   return { afterMs: given.after, longestMs: given.longest, giveUpMs: given.give_up_after };
 }
 
 type MetricSource = (typeof METRIC_SOURCES)[number];
 
-/** Path to a key, used in errors. */
 type Path = readonly (string | number)[];
 
 interface NodeKeys {

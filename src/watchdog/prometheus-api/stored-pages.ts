@@ -61,7 +61,6 @@ function toStoredNode(
   return { ...toNodeReading(wanted, options), sampledAtMs: atMs };
 }
 
-/** Metrics that the ledger needs. */
 const LEDGER_METRICS = [...TARGET_METRICS, ...CALL_METRICS];
 
 /** Reads the pages of one node that Prometheus stored during a given time, oldest first. */

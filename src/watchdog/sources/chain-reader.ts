@@ -79,8 +79,7 @@ export function createChainReader(
       standing?.slashing(signal),
     ]);
     const block = head.state === "up" ? head.value.block : undefined;
-    const withCommit = block?.signers && { ...block, signers: block.signers };
-    const { validator, peers } = (await standing?.inSet(withCommit, signal)) ?? { validator: NOT_CONFIGURED };
+    const { validator, peers } = (await standing?.inSet(block, signal)) ?? { validator: NOT_CONFIGURED };
     return {
       head: head.state === "up" ? { ...head, value: toChainHead(head.value) } : head,
       validator,

@@ -3,6 +3,7 @@ import { decodeBech32, encodeBech32, fromBase64, sha256 } from "../../platform/b
 import type { Clock } from "../../platform/base/clock.ts";
 import { DEC18_ONE, type Dec18, formatDec18 } from "../../platform/base/decimal.ts";
 import type { JsonField } from "../../platform/base/json.ts";
+import { ascending } from "../../platform/base/order.ts";
 import { MINUTE_MS } from "../../platform/base/time.ts";
 import type { Rest } from "./chain-rest.ts";
 import { onSourceError, SourceError } from "./observation.ts";
@@ -35,14 +36,10 @@ export function createSlashingReader(
   const growth = createGrowthTracker();
   const paramsNow = async (signal: AbortSignal): Promise<SlashingParams> => {
     const nowMs = clock.monotonicMs();
-    if (known === undefined || nowMs - known.atMs >= PARAMS_MS)
-      known = {
-        params: await rest.ofModule(`${SLASHING}/params`, signal).then(
-          toSlashingParams,
-          onSourceError((error) => error, "absent"),
-        ),
-        atMs: nowMs,
-      };
+    if (known === undefined || nowMs - known.atMs >= PARAMS_MS) {
+      const read = rest.ofModule(`${SLASHING}/params`, signal).then(toSlashingParams);
+      known = { params: await read.catch(onSourceError((error) => error, "absent")), atMs: nowMs };
+    }
     if (known.params instanceof SourceError) throw known.params;
     return known.params;
   };
@@ -110,17 +107,15 @@ async function readTerms(
   signal: AbortSignal,
 ): Promise<UnjailTerms> {
   // A command without a price is better than none, and than no reading of the jail.
-  const gasPrice = await readGasPrice(rest, signal).catch(onSourceError(() => undefined));
+  const gasPrice = await rest
+    .find("/feemarket/v1/gas_prices", signal)
+    .then((root) => root && toGasPrice(root))
+    .catch(onSourceError(() => undefined));
   return {
     program: `${module}d`,
     ...(operator === undefined ? {} : { from: accountOf(operator) }),
     ...(gasPrice === undefined ? {} : { gasPrice }),
   };
-}
-
-async function readGasPrice(rest: Rest, signal: AbortSignal): Promise<string | undefined> {
-  const root = await rest.find("/feemarket/v1/gas_prices", signal);
-  return root && toGasPrice(root);
 }
 
 /** Margin added to the fee market's price, which may rise before the transaction is included in a block. */
@@ -176,12 +171,7 @@ export function createGrowthTracker(): (info: SigningInfo, nowMs: number) => Mis
         ...samples.filter(({ atMs }) => nowMs - atMs <= Math.max(...SPANS_MS)),
         { atMs: nowMs, index, missed, start },
       ];
-    const [quickest] = growths.toSorted(quickestFirst);
+    const [quickest] = growths.toSorted((a, b) => ascending(b.missed * a.blocks, a.missed * b.blocks));
     return quickest && { ...quickest, isOver: newest !== undefined && since(newest).missed <= 0n };
   };
-}
-
-function quickestFirst(a: MissGrowth, b: MissGrowth): number {
-  const difference = b.missed * a.blocks - a.missed * b.blocks;
-  return difference > 0n ? 1 : difference < 0n ? -1 : 0;
 }

@@ -18,8 +18,8 @@ const MAX_PAGES = 10;
 /** The part of the latest block that shows who signed it. */
 interface SignedBlock {
   readonly height: bigint;
-  /** Base64 addresses of the validators that signed the previous block. */
-  readonly signers: ReadonlySet<string>;
+  /** Base64 addresses of the validators that signed the previous block. Absent if unknown. */
+  readonly signers?: ReadonlySet<string>;
 }
 
 /**
@@ -72,24 +72,15 @@ function createSetView(
   let keys: ReadonlyMap<string, string> = new Map();
   return (members, block) => {
     const own = members.find((one) => one.address === address);
-    const view = {
-      size: members.length,
-      isInSet: own !== undefined,
-      votingPower: own?.votingPower ?? 0n,
-    };
-    if (own === undefined || block === undefined) return view;
+    const view = { size: members.length, isInSet: own !== undefined, votingPower: own?.votingPower ?? 0n };
+    if (own === undefined || block?.signers === undefined) return view;
+    const { height, signers } = block;
     // Decoding a set of addresses takes longer than the rest of a poll, and the set hardly changes.
     keys = new Map(
       members.map((one) => [one.address, keys.get(one.address) ?? toBase64(decodeBech32(one.address).bytes)]),
     );
-    const missing = new Set(
-      [...keys].flatMap(([member, signer]) => (block.signers.has(signer) ? [] : [member])),
-    );
-    return {
-      ...view,
-      signedLatest: !missing.has(address),
-      commits: track({ height: block.height, missing }, members),
-    };
+    const missing = new Set([...keys].flatMap(([member, signer]) => (signers.has(signer) ? [] : [member])));
+    return { ...view, signedLatest: !missing.has(address), commits: track({ height, missing }, members) };
   };
 }
 
