@@ -38,7 +38,7 @@ export interface PollLoop {
   readonly isAlive: () => boolean;
   /** Explains in plain words why the validator is not being watched; undefined while it is. */
   readonly problem: () => string | undefined;
-  /** Returns the sidecars' prices at the last poll, for the chain's other validators. `chainId` is undefined before the first reading. */
+  /** Returns the sidecars' prices at the last poll. `chainId` is undefined before a node's first reading. */
   readonly sidecars: () => {
     readonly chainId: string | undefined;
     readonly sidecars: readonly SidecarPrices[];

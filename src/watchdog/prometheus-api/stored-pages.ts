@@ -31,7 +31,7 @@ interface StoredPagesDeps {
 }
 
 export function createStoredPages({ nodes, sidecars, read, staleMs }: StoredPagesDeps): StoredPages {
-  const freshSidecar = async (labels: Labels, signal: AbortSignal): Promise<FreshTarget> => {
+  const freshSidecar = async (labels: Labels, signal: AbortSignal) => {
     const selected = await sidecars(labels, signal);
     const target = findTarget(selected.series, labels, isSidecarFamily);
     return requireFresh(target, { ...selected, labels, staleMs, what: "the sidecar" });
@@ -109,15 +109,11 @@ async function readReports(
   return findTarget(series, Object.fromEntries(own), isNodeFamily)?.scrapes ?? [];
 }
 
-interface FreshTarget extends StoredTarget {
-  readonly latest: StoredScrape;
-}
-
 /** Throws if no scrape is recent enough, or if the scrape that followed it failed. */
 function requireFresh(
   target: StoredTarget | undefined,
   of: Selected & { readonly labels: Labels; readonly staleMs: number; readonly what: string },
-): FreshTarget {
+): StoredTarget & { readonly latest: StoredScrape } {
   const { labels, staleMs, what, atMs, series } = of;
   const latest = target?.scrapes.at(-1);
   const failedAtMs = target === undefined ? lastFailureMs(series, labels) : target.failedAtMs;

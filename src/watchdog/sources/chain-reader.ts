@@ -26,8 +26,6 @@ export interface CountedTo {
   readonly height?: bigint;
 }
 
-type ChainReader = (counted: CountedTo | undefined, signal: AbortSignal) => Promise<ChainObservation>;
-
 const BLOCKS = "/cosmos/base/tendermint/v1beta1/blocks";
 const PLAN = "/cosmos/upgrade/v1beta1/current_plan";
 /** Deployed chains use the first path; newer oracle modules use the second. */
@@ -39,7 +37,7 @@ export function createChainReader(
   read: PageReader,
   scrape: Scrape,
   clock: Clock,
-): ChainReader {
+): (counted: CountedTo | undefined, signal: AbortSignal) => Promise<ChainObservation> {
   const { chain } = target;
   if (chain === undefined) return async () => NO_CHAIN;
   const rest = createRest(chain, read);

@@ -70,9 +70,7 @@ export function lacksModule(status: number, text: string): boolean {
   return [400, 500].includes(status) && /unknown (?:service|query path)/.test(text);
 }
 
-/**
- * Starts validating a response. Errors name the field, and begin with `problem`. Throws {@link SourceError} if the text is not JSON.
- */
+/** Starts validating a response. Errors begin with `problem` and name the field. Throws {@link SourceError} if it is not JSON. */
 export function responseField(text: string, problem = "the response is not a chain's"): JsonField {
   const value = parseJson(text);
   const root = new JsonField(value, "", (path, expected) => {

@@ -24,7 +24,7 @@ const PARAMS_MS = 10 * MINUTE_MS;
 
 /**
  * Creates a reader for the slashing module. It reads the parameters every ten minutes, and the validator's signing info and jail
- * state at each call. If the chain has no such module, the reader remembers this for ten minutes too. It throws {@link SourceError}.
+ * state at each call. If the chain has no such module, it remembers this for ten minutes too. It throws {@link SourceError}.
  */
 export function createSlashingReader(
   { consensusAddress, operatorAddress }: ValidatorTarget & { readonly consensusAddress: string },

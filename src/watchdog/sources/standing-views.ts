@@ -69,7 +69,7 @@ export interface SharedMisses {
   readonly power?: { readonly others: bigint; readonly missing: bigint };
 }
 
-/** Measures of a comparison. "signing": signing window; "blocks", "votes": what the chain pays by, or the node's vote counters. */
+/** "signing": the signing window. "blocks", "votes": what the chain pays by, or the node's vote counters. */
 export const MEASURES = ["signing", "blocks", "votes"] as const;
 
 export type Measure = (typeof MEASURES)[number];
