@@ -1,14 +1,15 @@
 import { Gauge, type Registry } from "prom-client";
 import { createMetricFactory, type LastingMetrics } from "../../platform/process/lasting-metrics.ts";
 import { DELIVERY_OUTCOMES, type DeliveryOutcome } from "../notify/delivery.ts";
-import { ASSESSMENT_GAUGES } from "./assessment-gauges.ts";
 import { TIERS, toRatio } from "../policy/reward-tier.ts";
 import type { NodePage, Observation, Seen, SidecarPage } from "../sources/observation.ts";
 import { seenSources } from "./poller.ts";
 import { SOURCE_NAMES } from "../sources/targets.ts";
 import type { WatchdogStatus } from "./watchdog-status.ts";
-import { CHAIN_GAUGES, STANDING_GAUGES } from "./chain-gauges.ts";
-import { chainGaugeOf, gaugesOf, MAX_LAZY, type Series, series, type StatusGauge } from "./status-gauge.ts";
+import { CHAIN_GAUGES, chainGaugeOf, gaugesOf, series, type StatusGauge } from "./status-gauges.ts";
+
+/** For up to this many validators, statuses are formatted on request. For more, the first request would take too long. */
+export const MAX_LAZY = 50;
 
 const monthGauge = chainGaugeOf(({ current }) => current);
 const sourceGauge = gaugesOf(["validator", "node", "source"], ({ validator, sources }) =>
@@ -140,8 +141,6 @@ const STATUS_GAUGES: readonly StatusGauge[] = [
     values: ({ deadLetters }) => [...deadLetters].map(([channel, count]) => series(count, { channel })),
   },
   ...CHAIN_GAUGES,
-  ...ASSESSMENT_GAUGES,
-  ...STANDING_GAUGES,
 ];
 
 export interface WatchdogMetrics {
@@ -274,7 +273,7 @@ function gaugeLines(status: WatchdogStatus): GaugeLines {
 }
 
 /** Formats one line of the page, as prom-client does. */
-function line(name: string, { labels, value }: Series): string {
+function line(name: string, { labels, value }: ReturnType<typeof series>): string {
   let texts = "";
   for (const [label, text] of Object.entries(labels)) texts += `${texts && ","}${label}="${escaped(text)}"`;
   return `${name}${texts && `{${texts}}`} ${numberText(value)}\n`;

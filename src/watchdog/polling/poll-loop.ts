@@ -4,7 +4,7 @@ import type { LogFields, Logger } from "../../platform/base/logger.ts";
 import { type Month, monthOf, nextMonthMs } from "../../platform/base/month.ts";
 import type { AlertOptions } from "../alerts/plan-alerts.ts";
 import type { Ledger, LedgerOptions } from "../ledger/ledger.ts";
-import type { WatchdogMetrics } from "./metrics.ts";
+import { MAX_LAZY, type WatchdogMetrics } from "./metrics.ts";
 import { STATE_KINDS } from "../notify/channels/channel-kinds.ts";
 import type { AlertEvent } from "../alerts/alert-event.ts";
 import { costJson } from "../policy/cost-text.ts";
@@ -21,7 +21,6 @@ import { sourceKey, statusJson, toStatus, type WatchdogStatus } from "./watchdog
 import { type Evaluation, planEvaluation } from "./evaluation.ts";
 import { closedMonth, type ClosedMonth } from "./closed-month.ts";
 import { type Poller, seenSources } from "./poller.ts";
-import { MAX_LAZY } from "./status-gauge.ts";
 import type { SourceLimits } from "../sources/targets.ts";
 import type { AlertsConfig } from "../conditions/alerts-config.ts";
 import type { NotifyConfig } from "../notify/notify-config.ts";

@@ -10,14 +10,11 @@ import {
   type Labels,
 } from "../sources/targets.ts";
 import {
-  type ChainObservation,
   type NodeObservation,
   type NodePage,
   type Observation,
   type PricesPage,
-  type Reached,
   type Seen,
-  type SourceEndpoints,
   type SidecarPage,
   votesSeen,
   type Witness,
@@ -35,7 +32,6 @@ import {
   type Reach,
   readerOf,
 } from "../sources/page-reader.ts";
-import type { Endpoint } from "../../platform/http/remote.ts";
 import { START_TOLERANCE_MS } from "../ledger/counter-state.ts";
 import { createFailoverReader, type FailoverReader } from "../sources/failover.ts";
 import { bestPairOf, isNodeMetric, isNodeSample, toNodeReading } from "../sources/node-reading.ts";
@@ -129,7 +125,7 @@ export function createPoller(target: ValidatorTarget, limits: SourceLimits, give
 }
 
 function paymentSearch(
-  { head, revenue }: ChainObservation,
+  { head, revenue }: Observation["chain"],
   closed: PollContext["closed"],
   nowMs: number,
 ): PaymentSearch {
@@ -144,7 +140,7 @@ function paymentSearch(
   };
 }
 
-function fallbacksOf({ nodes, chain }: ValidatorTarget): readonly (readonly Endpoint[])[] {
+function fallbacksOf({ nodes, chain }: ValidatorTarget) {
   return [...nodes.flatMap(({ fallbacks = [] }) => fallbacks), chain?.fallbacks ?? []];
 }
 
@@ -160,10 +156,7 @@ const CHAIN_SOURCES = [
   ["chain-peers", "peers"],
 ] as const;
 
-function endpointsOf(
-  { nodes, chain }: ValidatorTarget,
-  failover: FailoverReader,
-): readonly SourceEndpoints[] {
+function endpointsOf({ nodes, chain }: ValidatorTarget, failover: FailoverReader) {
   const ofNodes = nodes.flatMap(({ name, node, prices, oracleMetrics, sidecarMetrics }) =>
     (
       [
@@ -319,7 +312,7 @@ function createPricesReader(configured: string | undefined, read: PageReader) {
   };
 }
 
-function reachSeen(to: string, { scrape, deps }: PollerParts, signal: AbortSignal): Promise<Seen<Reached>> {
+function reachSeen(to: string, { scrape, deps }: PollerParts, signal: AbortSignal) {
   return scrape(`a connection to ${to}`, signal, (inner) => deps.reach(to, inner));
 }
 

@@ -5,15 +5,7 @@ import { nextMonthMs } from "../../platform/base/month.ts";
 import { backoffMs, type BackoffOptions } from "../../platform/base/waits.ts";
 import { addEvents, extendEvent } from "../ledger/ledger-events.ts";
 import { countObservation, type Ledger, type LedgerOptions } from "../ledger/ledger.ts";
-import {
-  type ChainObservation,
-  type ClockView,
-  type MonthEdge,
-  type NodeObservation,
-  type NodePage,
-  type Observation,
-  toSourceFailure,
-} from "../sources/observation.ts";
+import { type MonthEdge, type NodePage, type Observation, toSourceFailure } from "../sources/observation.ts";
 import { NO_CHAIN } from "../sources/chain-reader.ts";
 import { NOT_CONFIGURED } from "../sources/page-reader.ts";
 import { type Labels, type ValidatorTarget, nodeLabels } from "../sources/targets.ts";
@@ -145,7 +137,7 @@ interface FillOptions extends LedgerOptions {
   /** First block of the month in which the gap ends, if reported by the chain. */
   readonly edge?: MonthEdge | undefined;
   /** The clock at the poll that found the gap. If absent, the clock is trusted. */
-  readonly clock?: Omit<ClockView, "change"> | undefined;
+  readonly clock?: Observation["clock"] | undefined;
 }
 
 /**
@@ -184,23 +176,25 @@ function observationOf(
   pages: readonly StoredPage[],
   { validator, edge, clock }: FillOptions,
 ): Observation {
-  const nodes = pages.map(
-    ({ node, page }): NodeObservation => ({
-      name: node,
-      metrics: { state: "up", value: page, durationMs: 0 },
-      prices: NOT_CONFIGURED,
-      oracleMetrics: NOT_CONFIGURED,
-      sidecar: NOT_CONFIGURED,
-      grpc: NOT_CONFIGURED,
-      egress: new Map(),
-    }),
-  );
+  const nodes: Observation["nodes"] = pages.map(({ node, page }) => ({
+    name: node,
+    metrics: { state: "up", value: page, durationMs: 0 },
+    prices: NOT_CONFIGURED,
+    oracleMetrics: NOT_CONFIGURED,
+    sidecar: NOT_CONFIGURED,
+    grpc: NOT_CONFIGURED,
+    egress: new Map(),
+  }));
   const chain = chainOf(atMs, pages, edge);
   return { validator, atMs, nodes, chain, ...(clock === undefined ? {} : { clock }) };
 }
 
 /** Returns the chain as the pages show it. If the month's first block is unknown, months are split by the samples' times. */
-function chainOf(atMs: number, pages: readonly StoredPage[], edge: MonthEdge | undefined): ChainObservation {
+function chainOf(
+  atMs: number,
+  pages: readonly StoredPage[],
+  edge: FillOptions["edge"],
+): Observation["chain"] {
   const page = pages.at(-1)?.page;
   if (edge === undefined || page?.height === undefined) return NO_CHAIN;
   const value = { chainId: page.chainId, height: page.height, blockTimeMs: atMs, monthEdge: edge };

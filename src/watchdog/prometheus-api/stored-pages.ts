@@ -5,12 +5,21 @@ import {
   CALL_METRICS,
   isNodeFamily,
   isNodeSample,
+  NODE_METRICS,
   REPORTS_METRIC,
   toNodeReading,
 } from "../sources/node-reading.ts";
 import { type NodePage, onSourceError, type PricesPage, SourceError } from "../sources/observation.ts";
-import { isSidecarFamily, toSidecarReading } from "../sources/sidecar-reading.ts";
-import { type Labels, type SelectorOf, selectorsOf } from "../sources/targets.ts";
+import { isSidecarFamily, SIDECAR_METRICS, toSidecarReading } from "../sources/sidecar-reading.ts";
+import {
+  type Labels,
+  nodeLabels,
+  type NodeTarget,
+  type SelectorOf,
+  selectorsOf,
+  sidecarLabels,
+  type ValidatorTarget,
+} from "../sources/targets.ts";
 import type { ReadSamples, Series } from "./api-client.ts";
 import {
   findTarget,
@@ -22,6 +31,38 @@ import {
 } from "./stored-scrapes.ts";
 import type { StoredNodeOptions, StoredPages } from "../polling/poller.ts";
 
+interface FleetOptions {
+  readonly validators: readonly ValidatorTarget[];
+  readonly intervalMs: number;
+  readonly staleMs: number;
+}
+
+/** Creates the reader for all validators whose metrics come from Prometheus. */
+export function createFleet(
+  { validators, intervalMs, staleMs }: FleetOptions,
+  deps: SharedQueryDeps,
+): StoredPages {
+  const nodes = validators.filter(({ isStored }) => isStored).flatMap((one) => one.nodes);
+  const query = (metrics: readonly string[], labelsOf: (node: NodeTarget) => Labels): SharedQuery => {
+    const sets = new Map(nodes.map(labelsOf).map((set) => [JSON.stringify(set), set]));
+    const options = {
+      metrics: [...TARGET_METRICS, ...metrics],
+      sets: [...sets.values()],
+      // Two scrapes of the sidecar show which prices it updates.
+      rangeMs: 2 * staleMs,
+      // The polls of all validators begin within one interval, and each gets a result of its own interval.
+      shareMs: intervalMs / 2,
+    };
+    return createSharedQuery(options, deps);
+  };
+  return createStoredPages({
+    nodes: query(NODE_METRICS, nodeLabels),
+    sidecars: query(SIDECAR_METRICS, sidecarLabels),
+    read: deps.read,
+    staleMs,
+  });
+}
+
 interface StoredPagesDeps {
   readonly nodes: SharedQuery;
   readonly sidecars: SharedQuery;
@@ -30,7 +71,7 @@ interface StoredPagesDeps {
   readonly staleMs: number;
 }
 
-export function createStoredPages({ nodes, sidecars, read, staleMs }: StoredPagesDeps): StoredPages {
+function createStoredPages({ nodes, sidecars, read, staleMs }: StoredPagesDeps): StoredPages {
   const freshSidecar = async (labels: Labels, signal: AbortSignal) => {
     const selected = await sidecars(labels, signal);
     const target = findTarget(selected.series, labels, isSidecarFamily);
@@ -169,7 +210,7 @@ interface Selected {
 }
 
 /** Returns the series with these labels, which must be among the labels that the query was created for. */
-export type SharedQuery = (labels: Labels, signal: AbortSignal) => Promise<Selected>;
+type SharedQuery = (labels: Labels, signal: AbortSignal) => Promise<Selected>;
 
 interface SharedQueryOptions {
   /** Patterns for metric names. */
@@ -181,7 +222,7 @@ interface SharedQueryOptions {
   readonly shareMs: number;
 }
 
-export interface SharedQueryDeps {
+interface SharedQueryDeps {
   readonly read: ReadSamples;
   readonly clock: Clock;
   /** Ends the queries. */
@@ -208,7 +249,7 @@ const MAX_SHARES = 4;
  * time. If a response is too large, its query is split in two for as long as the process runs. A single target gets no more than
  * its part of {@link MAX_SHARES}, so that a target with too many series does not hide the others.
  */
-export function createSharedQuery(options: SharedQueryOptions, deps: SharedQueryDeps): SharedQuery {
+function createSharedQuery(options: SharedQueryOptions, deps: SharedQueryDeps): SharedQuery {
   const { metrics, sets, rangeMs, shareMs } = options;
   const { read, clock, signal: end } = deps;
   const chunkOf = new Map<string, Chunk>();

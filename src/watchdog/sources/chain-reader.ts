@@ -2,15 +2,7 @@ import { NS_PER_MS } from "../../platform/base/time.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { JsonField } from "../../platform/base/json.ts";
 import { monthOf, monthStartMs } from "../../platform/base/month.ts";
-import {
-  type ChainHead,
-  type ChainObservation,
-  type ChainPrice,
-  type MonthEdge,
-  type RevenueView,
-  onSourceError,
-  type Seen,
-} from "./observation.ts";
+import { type ChainObservation, type MonthEdge, onSourceError, type Seen } from "./observation.ts";
 import { urlBelow } from "../../platform/http/remote.ts";
 import { toUpgradeView } from "./upgrade-view.ts";
 import { createRest, MAX_BYTES, responseField, type Rest } from "./chain-rest.ts";
@@ -43,7 +35,7 @@ export function createChainReader(
   const rest = createRest(chain, read);
   let paths: readonly string[] = PRICES;
   const standing = createStandingReader(target, chain, { rest, scrape, clock });
-  const prices = async (signal: AbortSignal): Promise<readonly ChainPrice[]> => {
+  const prices = async (signal: AbortSignal) => {
     const query = chain.pairs.map((pair) => `currency_pair_ids=${encodeURIComponent(pair)}`).join("&");
     const { root, path } = await rest.ofAnyModule(paths, `?${query}`, signal);
     paths = [path, ...paths.filter((other) => other !== path)];
@@ -106,7 +98,7 @@ interface Head {
   readonly monthEdge: MonthEdge | undefined;
 }
 
-function toChainHead({ block: { chainId, height, timeMs }, monthEdge }: Head): ChainHead {
+function toChainHead({ block: { chainId, height, timeMs }, monthEdge }: Head) {
   return { chainId, height, blockTimeMs: timeMs, ...(monthEdge === undefined ? {} : { monthEdge }) };
 }
 
@@ -138,7 +130,7 @@ async function readRevenue(
   { module }: ChainTarget,
   rest: Rest,
   signal: AbortSignal,
-): Promise<RevenueView> {
+) {
   const view = { params: toRevenueParams(await rest.ofModule(`/${module}/revenue/params`, signal)) };
   if (operatorAddress === undefined) return view;
   const path = `/${module}/revenue/validator_stats?val_oper_address=${encodeURIComponent(operatorAddress)}`;
@@ -180,7 +172,7 @@ function toHeader(root: JsonField): Block {
 }
 
 /** Parses `…/get_prices` for these pairs, in the given order. */
-function toChainPrices(root: JsonField, pairs: readonly string[]): readonly ChainPrice[] {
+function toChainPrices(root: JsonField, pairs: readonly string[]) {
   const prices = root.member("prices").required().elements();
   return prices.slice(0, pairs.length).map((entry, index) => {
     const price = entry.member("price");
@@ -197,7 +189,7 @@ function toChainPrices(root: JsonField, pairs: readonly string[]): readonly Chai
 }
 
 /** Pairs with Ethereum have 18 decimals. */
-function decimalsOf(field: JsonField): Pick<ChainPrice, "decimals"> {
+function decimalsOf(field: JsonField): { readonly decimals?: number } {
   if (!field.isPresent()) return {};
   const decimals = field.asUint64();
   if (decimals > 36n) throw field.error(field.path, "at most 36");

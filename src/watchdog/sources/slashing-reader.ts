@@ -8,13 +8,7 @@ import { MINUTE_MS } from "../../platform/base/time.ts";
 import type { Rest } from "./chain-rest.ts";
 import { onSourceError, SourceError } from "./observation.ts";
 import { asFraction, SLASHING, toSigningInfo, toSlashingParams } from "./slashing-wire.ts";
-import type {
-  MissGrowth,
-  SigningInfo,
-  SlashingParams,
-  SlashingReading,
-  UnjailTerms,
-} from "./standing-views.ts";
+import type { MissGrowth, SigningInfo, SlashingReading, UnjailTerms } from "./standing-views.ts";
 import { accountOf, type ChainTarget, type ValidatorTarget } from "./targets.ts";
 
 const STAKING = "/cosmos/staking/v1beta1";
@@ -32,9 +26,9 @@ export function createSlashingReader(
   rest: Rest,
   clock: Clock,
 ): (signal: AbortSignal) => Promise<SlashingReading> {
-  let known: { readonly params: SlashingParams | SourceError; readonly atMs: number } | undefined;
+  let known: { readonly params: SlashingReading["params"] | SourceError; readonly atMs: number } | undefined;
   const growth = createGrowthTracker();
-  const paramsNow = async (signal: AbortSignal): Promise<SlashingParams> => {
+  const paramsNow = async (signal: AbortSignal) => {
     const nowMs = clock.monotonicMs();
     if (known === undefined || nowMs - known.atMs >= PARAMS_MS) {
       const read = rest.ofModule(`${SLASHING}/params`, signal).then(toSlashingParams);
