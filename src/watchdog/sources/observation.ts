@@ -71,7 +71,7 @@ export interface EndpointState {
 }
 
 /** The URLs, after a poll, of a source that has more than one. */
-export interface SourceEndpoints {
+interface SourceEndpoints {
   readonly source: SourceName;
   /** Name of the node. Absent for chain sources. */
   readonly node?: string;
