@@ -1,6 +1,7 @@
 import { NS_PER_MS } from "../../platform/base/time.ts";
-import { isRecord, JsonField } from "../../platform/base/json.ts";
+import { isRecord, type JsonField, parseJson } from "../../platform/base/json.ts";
 import { urlBelow } from "../../platform/http/remote.ts";
+import { responseField } from "../sources/chain-rest.ts";
 import { SourceError } from "../sources/observation.ts";
 import { type PageReader, readText } from "../sources/page-reader.ts";
 import type { BlockTimeAt } from "../polling/closed-month.ts";
@@ -11,7 +12,6 @@ export interface ChainEvent {
   readonly attributes: readonly (readonly [key: string, value: string])[];
 }
 
-/** A transaction found by a search. */
 interface FoundTx {
   /** Upper-case hex. */
   readonly hash: string;
@@ -20,54 +20,49 @@ interface FoundTx {
   readonly events: readonly ChainEvent[];
 }
 
-/** The CometBFT RPC calls needed to search for a payment. Responses are checked and limited in size. */
-export interface ChainRpc {
-  readonly header: (height: bigint, signal: AbortSignal) => Promise<BlockTimeAt>;
-  /** Returns the block's own events, without those of its transactions. */
-  readonly blockEvents: (height: bigint, signal: AbortSignal) => Promise<readonly ChainEvent[]>;
-  /** Returns the heights of blocks whose own events match, lowest first; at most ten. */
-  readonly searchBlocks: (query: string, signal: AbortSignal) => Promise<readonly bigint[]>;
-  /** Returns the matching transactions, lowest first; at most ten. */
-  readonly searchTxs: (query: string, signal: AbortSignal) => Promise<readonly FoundTx[]>;
-}
+export type ChainRpc = ReturnType<typeof createChainRpc>;
 
 /** Maximum response size. Block results on a busy chain take several MB. */
 const MAX_BYTES = 32 * 1024 * 1024;
 const PAGE = 'per_page=10&order_by="asc"';
 
-/** Creates the calls to an RPC server, which throw `SourceError`. */
-export function createChainRpc(url: string, read: PageReader): ChainRpc {
+/**
+ * Creates the CometBFT RPC calls needed to search for a payment. They check responses and limit their size. They throw
+ * `SourceError`.
+ */
+export function createChainRpc(url: string, read: PageReader) {
   const call = async (path: string, signal: AbortSignal): Promise<JsonField> => {
     const page = await read(urlBelow(url, path).href, signal);
     // Errors of the RPC come with HTTP 500 and a JSON body, which says more than the status.
     return resultOf(await readText(page, MAX_BYTES), page.status);
   };
   return {
-    header: async (height, signal) => {
+    header: async (height: bigint, signal: AbortSignal): Promise<BlockTimeAt> => {
       const header = (await call(`header?height=${height}`, signal)).member("header").required();
       return {
         height: header.member("height").required().asInt64(),
         timeMs: Number(header.member("time").required().asTimeNs() / NS_PER_MS),
       };
     },
-    blockEvents: async (height, signal) => {
+    /** Returns the block's own events, without those of its transactions. */
+    blockEvents: async (height: bigint, signal: AbortSignal): Promise<readonly ChainEvent[]> => {
       const result = await call(`block_results?height=${height}`, signal);
       // CometBFT 0.37 and earlier have two lists.
       return ["finalize_block_events", "begin_block_events", "end_block_events"].flatMap((name) =>
         result.member(name).elements().map(toEvent),
       );
     },
-    searchBlocks: async (query, signal) => {
+    /** Returns the heights of blocks whose own events match, lowest first; at most ten. */
+    searchBlocks: async (query: string, signal: AbortSignal): Promise<readonly bigint[]> => {
       const result = await call(`block_search?query=${quoted(query)}&${PAGE}`, signal);
       return result
         .member("blocks")
         .elements()
         .map((one) => one.member("block").member("header").member("height").required().asInt64());
     },
-    searchTxs: async (query, signal) => {
-      const result = await call(`tx_search?query=${quoted(query)}&${PAGE}`, signal);
-      return result.member("txs").elements().map(toTx);
-    },
+    /** Returns the matching transactions, lowest first; at most ten. */
+    searchTxs: async (query: string, signal: AbortSignal): Promise<readonly FoundTx[]> =>
+      (await call(`tx_search?query=${quoted(query)}&${PAGE}`, signal)).member("txs").elements().map(toTx),
   };
 }
 
@@ -76,31 +71,16 @@ function quoted(query: string): string {
 }
 
 function resultOf(text: string, status: number): JsonField {
-  const body = parsed(text, status);
+  const failure = new SourceError({ code: "http-status" }, `chain.rpc answered HTTP ${status}`);
+  if (status !== 200 && parseJson(text) === undefined) throw failure;
+  const body = responseField(text, "the response of chain.rpc is not CometBFT's");
   const error = body.member("error");
   if (isRecord(error.value)) {
     const reason = `${error.member("message").asText()} ${error.member("data").asText()}`.trim();
     throw new SourceError({ code: "http-status" }, `chain.rpc answered: ${reason.slice(0, 300)}`);
   }
-  if (status !== 200) throw new SourceError({ code: "http-status" }, `chain.rpc answered HTTP ${status}`);
+  if (status !== 200) throw failure;
   return body.member("result").required();
-}
-
-function parsed(text: string, status: number): JsonField {
-  try {
-    return new JsonField(JSON.parse(text), "", fieldError);
-  } catch {
-    throw status === 200
-      ? fieldError("", "JSON")
-      : new SourceError({ code: "http-status" }, `chain.rpc answered HTTP ${status}`);
-  }
-}
-
-function fieldError(path: string, expected: string): SourceError {
-  return new SourceError(
-    { code: "not-a-chain" },
-    `the response of chain.rpc is not CometBFT's: ${path === "" ? "it" : path} is not ${expected}`,
-  );
 }
 
 function toTx(tx: JsonField): FoundTx {

@@ -27,11 +27,8 @@ export function compensation(terms: PaymentTerms, votes: SuccessRate, blocks: Su
 
 /** Returns the performance rating, from 0 to 1. */
 function ratingOf(params: RevenueParams, votes: SuccessRate, blocks: SuccessRate): Dec18 {
-  const used = [
-    bandUsed(blocks, params.blocksAllowedToMiss, params.blocksRequired),
-    bandUsed(votes, params.votesAllowedToMiss, params.votesRequired),
-  ];
-  const [ofBlocks, ofVotes] = used;
+  const ofBlocks = bandUsed(blocks, params.blocksAllowedToMiss, params.blocksRequired);
+  const ofVotes = bandUsed(votes, params.votesAllowedToMiss, params.votesRequired);
   if (ofBlocks === undefined || ofVotes === undefined) return 0n;
   const sum = DEC18_ONE - mulDec18(ofBlocks, ofBlocks) + (DEC18_ONE - mulDec18(ofVotes, ofVotes));
   return mulDec18(DEC18_ONE / 2n, sum);

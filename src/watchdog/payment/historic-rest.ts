@@ -1,45 +1,37 @@
 import { displayUnitOf } from "../../platform/base/display-unit.ts";
 import { urlBelow } from "../../platform/http/remote.ts";
 import { responseField } from "../sources/chain-rest.ts";
-import { type RevenueParams, SourceError } from "../sources/observation.ts";
+import { onSourceError } from "../sources/observation.ts";
 import { drain, type PageReader, readText, requireOk } from "../sources/page-reader.ts";
-import { type Coin, type Payment, parseCoin } from "../sources/payment-result.ts";
+import { type Payment, parseCoin } from "../sources/payment-result.ts";
 import { toRevenueParams } from "../sources/revenue-reading.ts";
 import type { ChainTarget } from "../sources/targets.ts";
 
-/** A chain's REST API, queried at the height of a payment. */
-export interface HistoricRest {
-  /** Returns the revenue module's parameters and its amount for a full period at the end of the block. Throws `SourceError`. */
-  readonly terms: (height: bigint, signal: AbortSignal) => Promise<RevenueTerms>;
-  /** Returns the unit in which a denomination is displayed. Undefined if the chain defines none or cannot be queried. */
-  readonly displayUnit: (denom: string, signal: AbortSignal) => Promise<Payment["display"]>;
-}
-
-/** The terms on which the revenue module paid. */
-interface RevenueTerms {
-  readonly params: RevenueParams;
-  readonly base: Coin;
-}
+export type HistoricRest = ReturnType<typeof createHistoricRest>;
 
 const MAX_BYTES = 1024 * 1024;
 
-/** Creates the reads. A node can serve a past block only while it has the block's state, which it prunes after days or weeks. */
-export function createHistoricRest({ rest, module }: ChainTarget, read: PageReader): HistoricRest {
+/**
+ * Creates the requests to a chain's REST API at the height of a payment. A node can serve a past block only while it has the
+ * block's state, which it prunes after days or weeks.
+ */
+export function createHistoricRest({ rest, module }: ChainTarget, read: PageReader) {
   const get = async (path: string, signal: AbortSignal, height?: bigint): Promise<string> => {
     const headers = height === undefined ? {} : { "x-cosmos-block-height": String(height) };
     return readText(await requireOk(await read(urlBelow(rest, path).href, signal, headers)), MAX_BYTES);
   };
   return {
-    terms: async (height, signal) => {
+    /** Returns the revenue module's parameters and its amount for a full period at the end of the block. Throws `SourceError`. */
+    terms: async (height: bigint, signal: AbortSignal) => {
       const params = toRevenueParams(responseField(await get(`/${module}/revenue/params`, signal, height)));
       const info = responseField(await get(`/${module}/revenue/payment_info`, signal, height));
-      const base = info.member("base_revenue_amount").required();
-      const text = `${base.member("amount").asText()}${base.member("denom").asText()}`;
-      const coin = parseCoin(text);
-      if (coin === undefined) throw base.error(base.path, "a coin");
-      return { params, base: coin };
+      const field = info.member("base_revenue_amount").required();
+      const base = parseCoin(`${field.member("amount").asText()}${field.member("denom").asText()}`);
+      if (base === undefined) throw field.error(field.path, "a coin");
+      return { params, base };
     },
-    displayUnit: async (denom, signal) => {
+    /** Returns the unit in which a denomination is displayed. Undefined if the chain defines none or cannot be queried. */
+    displayUnit: async (denom: string, signal: AbortSignal): Promise<Payment["display"]> => {
       const path = `/cosmos/bank/v1beta1/denoms_metadata/${encodeURIComponent(denom)}`;
       const page = await read(urlBelow(rest, path).href, signal);
       if (page.status !== 200) {
@@ -51,8 +43,7 @@ export function createHistoricRest({ rest, module }: ChainTarget, read: PageRead
         return toDisplayUnit(text, denom);
       } catch (error) {
         // The unit is only how the amount is written.
-        if (error instanceof SourceError) return undefined;
-        throw error;
+        return onSourceError(() => undefined)(error);
       }
     },
   };

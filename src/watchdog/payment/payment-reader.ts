@@ -1,11 +1,11 @@
-import { decodeBech32, encodeBech32 } from "../../platform/base/bytes.ts";
 import { errorText } from "../../platform/base/errors.ts";
+import { maxInt, minInt } from "../../platform/base/integers.ts";
 import { monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
 import { successRate } from "../policy/reward-tier.ts";
-import { type RevenueView, type Seen, SourceError } from "../sources/observation.ts";
+import { onSourceError, type RevenueView, type Seen } from "../sources/observation.ts";
 import { NOT_CONFIGURED, type PageReader, type Scrape } from "../sources/page-reader.ts";
-import { type Coin, type Payment, parseCoin } from "../sources/payment-result.ts";
-import type { ChainTarget, ValidatorTarget } from "../sources/targets.ts";
+import { type Coin, type Payment, type PaymentOutcome, parseCoin } from "../sources/payment-result.ts";
+import { accountOf, type ChainTarget, type ValidatorTarget } from "../sources/targets.ts";
 import { type ChainRpc, createChainRpc } from "./chain-rpc.ts";
 import { compensation } from "./compensation.ts";
 import { type BlockPayment, findBlockPayment, findTransfer } from "./payment-events.ts";
@@ -17,6 +17,7 @@ const READS_PER_POLL = 8;
 
 /** Pauses between searches that found nothing, in chain time. They double up to one hour. */
 const WAIT_MS = { first: 60_000, most: 3_600_000 };
+const NO_WAIT = { tries: 0, untilMs: 0 };
 
 /** Creates the search for a validator's payments. Undefined without `chain.rpc`, or if it is not known who is paid. */
 export function createPaymentReader(
@@ -31,7 +32,7 @@ export function createPaymentReader(
   const rpc = createChainRpc(chain.rpc, read);
   const rest = createHistoricRest(chain, read);
   let search = { month: "", bounds: undefined as MonthStartBounds | undefined, reads: 0 };
-  let waits = { tries: 0, untilMs: 0 };
+  let waits = NO_WAIT;
   let last: Seen<Payment> = NOT_CONFIGURED;
   const spread = spreadOf(target.name);
   const searchOnce = async (input: StartedSearch, signal: AbortSignal): Promise<Payment | undefined> => {
@@ -41,8 +42,9 @@ export function createPaymentReader(
     let bounds = search.bounds ?? { before: undefined, after: head };
     for (let count = 0; count < READS_PER_POLL; count++) {
       const next = nextBlockToRead(bounds, startMs, search.reads);
-      if ("first" in next) return source.find({ ...input, first: next.first, rpc, rest }, signal);
-      bounds = withBlock(bounds, await rpc.header(next.read, signal), startMs);
+      if (typeof next !== "bigint") return source.find({ ...input, first: next, rpc, rest }, signal);
+      const block = await rpc.header(next, signal);
+      bounds = block.timeMs < startMs ? { ...bounds, before: block } : { ...bounds, after: block };
       // What was read stays when a later read fails.
       search = { month: closed.month, bounds, reads: search.reads + 1 };
     }
@@ -52,9 +54,9 @@ export function createPaymentReader(
     const { closed, head, revenue } = input;
     if (head === undefined) return last;
     if (closed === undefined || isFinal(closed.payment) || !source.pays(revenue)) {
-      waits = { tries: 0, untilMs: 0 };
+      waits = NO_WAIT;
       last = NOT_CONFIGURED;
-      return NOT_CONFIGURED;
+      return last;
     }
     if (head.timeMs < waits.untilMs) return last;
     let isUnfinished = false;
@@ -85,13 +87,12 @@ function spreadOf(name: string): number {
   return sum / 4000;
 }
 
-/** A search, with everything it needs to start. */
+/** A search for which there is a month and a block. */
 interface StartedSearch extends PaymentSearch {
   readonly head: BlockTimeAt;
   readonly closed: ClosedMonth;
 }
 
-/** Everything a search needs to find the payment. */
 interface FindInput extends StartedSearch {
   /** The first block after the month. */
   readonly first: BlockTimeAt;
@@ -99,7 +100,6 @@ interface FindInput extends StartedSearch {
   readonly rest: HistoricRest;
 }
 
-/** A source of payments. */
 interface PaymentSource {
   /** Returns false if the chain does not pay by month, or if this is not known. */
   readonly pays: (revenue: RevenueView | undefined) => boolean;
@@ -110,27 +110,17 @@ function sourceOf(
   { operatorAddress }: ValidatorTarget,
   { payment = {} }: ChainTarget,
 ): PaymentSource | undefined {
-  const { payer, recipient = accountOf(operatorAddress), full } = payment;
-  if (payer !== undefined)
-    return recipient === undefined
-      ? undefined
-      : {
-          pays: () => true,
-          find: (input, signal) => findByTx(input, { payer, recipient, full: parseCoin(full ?? "") }, signal),
-        };
-  return operatorAddress === undefined
-    ? undefined
-    : {
-        pays: (revenue) => revenue?.params.schedule === "monthly",
-        find: (input, signal) => findInBlocks(input, operatorAddress, signal),
-      };
-}
-
-/** Returns the account with the same bytes as an operator address, which the revenue module pays. */
-function accountOf(operatorAddress: string | undefined): string | undefined {
-  if (operatorAddress === undefined) return undefined;
-  const { prefix, bytes } = decodeBech32(operatorAddress);
-  return encodeBech32(prefix.replace(/valoper$/, ""), bytes);
+  const { payer, recipient = operatorAddress && accountOf(operatorAddress), full = "" } = payment;
+  if (payer !== undefined && recipient !== undefined)
+    return {
+      pays: () => true,
+      find: (input, signal) => findByTx(input, { payer, recipient, full: parseCoin(full) }, signal),
+    };
+  if (payer !== undefined || operatorAddress === undefined) return undefined;
+  return {
+    pays: (revenue) => revenue?.params.schedule === "monthly",
+    find: (input, signal) => findInBlocks(input, operatorAddress, signal),
+  };
 }
 
 /**
@@ -143,11 +133,12 @@ async function findInBlocks(input: FindInput, operator: string, signal: AbortSig
   if (own !== undefined) return toPayment(input, own, first, signal);
   const query = `revenue_distribution.validator='${operator}' AND block.height>${first.height} AND block.height<=${head.height}`;
   let note: string | undefined;
-  const heights = await rpc.searchBlocks(query, signal).catch((error: unknown) => {
-    if (!(error instanceof SourceError)) throw error;
-    note = `only the next month's first block, ${first.height}, was searched: ${errorText(error)}`;
-    return [];
-  });
+  const heights = await rpc.searchBlocks(query, signal).catch(
+    onSourceError((error) => {
+      note = `only the next month's first block, ${first.height}, was searched: ${errorText(error)}`;
+      return [];
+    }),
+  );
   for (const height of heights.slice(0, 2)) {
     const found = findBlockPayment(await rpc.blockEvents(height, signal), operator);
     if (found !== undefined) return toPayment(input, found, await rpc.header(height, signal), signal);
@@ -155,16 +146,17 @@ async function findInBlocks(input: FindInput, operator: string, signal: AbortSig
   return missing(input, note);
 }
 
-function missing({ closed, head, nowMs }: FindInput, note: string | undefined): Payment {
-  const { height, timeMs } = head;
-  return {
-    month: closed.month,
-    outcome: "missing",
-    searchedMs: nowMs,
-    height,
-    timeMs,
-    ...(note === undefined ? {} : { note }),
-  };
+/** Creates the part of a payment that every outcome has. `block` contains the payment or is the last one searched. */
+function outcomeAt<T extends PaymentOutcome>(
+  { closed: { month }, nowMs }: FindInput,
+  outcome: T,
+  { height, timeMs }: BlockTimeAt,
+) {
+  return { month, outcome, searchedMs: nowMs, height, timeMs };
+}
+
+function missing(input: FindInput, note: string | undefined): Payment {
+  return { ...outcomeAt(input, "missing", input.head), ...(note === undefined ? {} : { note }) };
 }
 
 async function toPayment(
@@ -173,22 +165,12 @@ async function toPayment(
   block: BlockTimeAt,
   signal: AbortSignal,
 ): Promise<Payment> {
-  const base = {
-    month: input.closed.month,
-    searchedMs: input.nowMs,
-    height: block.height,
-    timeMs: block.timeMs,
-  };
-  if (found.kind === "none-due") return { ...base, outcome: "none-due" };
+  const base = outcomeAt(input, found.kind, block);
+  if (found.kind === "none-due") return base;
   const display = await input.rest.displayUnit(found.amount.denom, signal);
   const paid = { ...base, amount: found.amount, ...(display === undefined ? {} : { display }) };
-  if (found.kind === "failed") return { ...paid, outcome: "failed", note: found.reason };
-  return {
-    ...paid,
-    outcome: "paid",
-    counts: found.counts,
-    ...(await expectedOf(input, found, block, signal)),
-  };
+  if (found.kind === "failed") return { ...paid, note: found.reason };
+  return { ...paid, counts: found.counts, ...(await expectedOf(input, found, block, signal)) };
 }
 
 /**
@@ -214,22 +196,19 @@ async function expectedOf(
       byChain: compensation(terms, { good: counts.votes, total: inActiveSet }, blocks),
     };
   } catch (error) {
-    if (!(error instanceof SourceError)) throw error;
-    return { note: `the programme's amount at height ${height} cannot be read: ${errorText(error)}` };
+    const reason = onSourceError(errorText)(error);
+    return { note: `the programme's amount at height ${height} cannot be read: ${reason}` };
   }
 }
 
 /** Finds the first transfer from the payer to the recipient after the end of the month. */
 async function findByTx(
   input: FindInput,
-  {
-    full,
-    ...accounts
-  }: { readonly payer: string; readonly recipient: string; readonly full: Coin | undefined },
+  accounts: { readonly payer: string; readonly recipient: string; readonly full: Coin | undefined },
   signal: AbortSignal,
 ): Promise<Payment> {
-  const { first, rpc, rest, closed, nowMs } = input;
-  const { payer, recipient } = accounts;
+  const { first, rpc, rest, closed } = input;
+  const { payer, recipient, full } = accounts;
   const query = `transfer.recipient='${recipient}' AND transfer.sender='${payer}' AND tx.height>=${first.height}`;
   for (const tx of await rpc.searchTxs(query, signal)) {
     const amount = tx.isFailed ? undefined : findTransfer(tx.events, accounts);
@@ -237,11 +216,7 @@ async function findByTx(
     const { timeMs } = await rpc.header(tx.height, signal);
     const display = await rest.displayUnit(amount.denom, signal);
     return {
-      month: closed.month,
-      outcome: "paid",
-      searchedMs: nowMs,
-      height: tx.height,
-      timeMs,
+      ...outcomeAt(input, "paid", { height: tx.height, timeMs }),
       txHash: tx.hash,
       amount,
       ...(display === undefined ? {} : { display }),
@@ -261,36 +236,31 @@ interface MonthStartBounds {
   readonly after: BlockTimeAt;
 }
 
-/** Result of {@link nextBlockToRead}: the block to read next, or the month's first block. */
-type NextBlock = { readonly read: bigint } | { readonly first: BlockTimeAt };
-
 /** Block time assumed while only one block is known, ms. */
 const ASSUMED_BLOCK_MS = 1000;
 
 /**
- * Returns the block to read next in a search for the first block since `startMs`. Interpolates between the times of the bounds,
+ * Returns the first block since `startMs` if the bounds show it, or else the height to read next. Interpolates between the times of the bounds,
  * but halves the range at every third step so that a halt costs little: a month of one-second blocks takes about ten reads.
  * `step` counts the reads.
  */
-function nextBlockToRead({ before, after }: MonthStartBounds, startMs: number, step: number): NextBlock {
+function nextBlockToRead(
+  { before, after }: MonthStartBounds,
+  startMs: number,
+  step: number,
+): bigint | BlockTimeAt {
   if (before === undefined) {
-    if (after.height <= 1n) return { first: after };
+    if (after.height <= 1n) return after;
     // Each step back is longer than the one before: the chain may be faster than assumed.
     const blocks = Math.ceil((after.timeMs - startMs) / ASSUMED_BLOCK_MS) + 10;
     const back = BigInt(blocks) * 2n ** BigInt(Math.min(step, 30));
-    return { read: after.height > back ? after.height - back : 1n };
+    return after.height > back ? after.height - back : 1n;
   }
   const range = after.height - before.height;
-  if (range <= 1n) return { first: after };
+  if (range <= 1n) return after;
   const middle = before.height + range / 2n;
-  if (step % 3 === 2 || after.timeMs <= before.timeMs) return { read: middle };
+  if (step % 3 === 2 || after.timeMs <= before.timeMs) return middle;
   const share = (startMs - before.timeMs) / (after.timeMs - before.timeMs);
   const guess = before.height + BigInt(Math.floor(share * Number(range)));
-  if (guess <= before.height) return { read: before.height + 1n };
-  return { read: guess >= after.height ? after.height - 1n : guess };
-}
-
-/** Narrows the bounds using a block that was read. */
-function withBlock(bounds: MonthStartBounds, block: BlockTimeAt, startMs: number): MonthStartBounds {
-  return block.timeMs < startMs ? { ...bounds, before: block } : { ...bounds, after: block };
+  return maxInt(before.height + 1n, minInt(guess, after.height - 1n));
 }

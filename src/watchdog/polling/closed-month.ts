@@ -18,13 +18,11 @@ export interface ClosedMonth {
   readonly payment?: Payment;
 }
 
-/** Height and time of a block. */
 export interface BlockTimeAt {
   readonly height: bigint;
   readonly timeMs: number;
 }
 
-/** Input for one payment search. */
 export interface PaymentSearch {
   /** The newest block. Undefined while it cannot be read. */
   readonly head: BlockTimeAt | undefined;
@@ -42,7 +40,6 @@ export interface PaymentSearch {
  */
 export type PaymentReader = (input: PaymentSearch, signal: AbortSignal) => Promise<Seen<Payment>>;
 
-/** Input to {@link closedMonth}, besides the state. */
 interface ClosedMonthOf {
   readonly validator: ValidatorConfig;
   readonly month: Month;

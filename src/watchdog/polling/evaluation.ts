@@ -10,7 +10,6 @@ import { type WatchdogState, withPayment } from "../state/state-store.ts";
 import { recordStart } from "../ledger/ledger-events.ts";
 import { assessObservation } from "../policy/assess.ts";
 
-/** Result of evaluating one poll of one validator. */
 export interface Evaluation {
   /** The poll. While two nodes respond at one URL, the node's page is an error; so is a module that the chain used to have. */
   readonly observation: Observation;
@@ -51,39 +50,28 @@ export function planEvaluation(
   options: EvaluationOptions,
 ): Evaluation {
   const { validator, atMs } = polled;
+  const { lateMs, peers = [] } = options;
   const history = state.pollHistories.get(validator) ?? EMPTY_HISTORY;
-  const observation = withLostModules(polled, history);
-  const { peers = [] } = options;
+  const seen = withLostModules(polled, history);
   const before = state.ledgers.get(validator) ?? EMPTY_LEDGER;
   const started = options.isFirst ? recordStart(before, atMs) : before;
-  const counting = options.isFilling
-    ? { ledger: started, steps: [], observation }
-    : countObservation(started, observation, options);
-  const { ledger } = counting;
+  const { ledger, steps, observation } = options.isFilling
+    ? { ledger: started, steps: [], observation: seen }
+    : countObservation(started, seen, options);
   const view = memoryView(validator, ledger);
   const meanMs = blockTimeMs(ledger);
   const blockTime = blockTimeOf(ledger.anchors, meanMs);
-  const assessment = assessObservation(view, counting.observation, {
-    ...options.policy,
-    blockTimeMs: meanMs,
-  });
+  const assessment = assessObservation(view, observation, { ...options.policy, blockTimeMs: meanMs });
   const payments = withPayment(state.payments, observation);
+  const facts = { observation, ledger: view, assessment, lateMs, peers, blockTime };
   const alerted = alertOnPoll(
     state.alerting,
-    {
-      observation: counting.observation,
-      ledger: view,
-      assessment,
-      lateMs: options.lateMs,
-      peers,
-      blockTime,
-      payments: payments?.get(validator),
-    },
+    { ...facts, payments: payments?.get(validator) },
     history,
     options.alerts,
   );
   return {
-    observation: counting.observation,
+    observation,
     state: {
       ...state,
       ...(payments === undefined ? {} : { payments }),
@@ -94,7 +82,7 @@ export function planEvaluation(
     assessment,
     peers,
     blockTime,
-    restarted: counting.steps.filter(({ step }) => step.restarted).map(({ node }) => node),
+    restarted: steps.filter(({ step }) => step.restarted).map(({ node }) => node),
     events: alerted.events,
   };
 }

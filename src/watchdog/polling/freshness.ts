@@ -12,14 +12,11 @@ export interface Freshness {
 const SLACK_MS = 5_000;
 
 /** Returns the longest normal time between the ends of two polls. */
-export function longestPollMs({
-  intervalMs,
-  limits,
-}: {
+export function longestPollMs(config: {
   readonly intervalMs: number;
   readonly limits: SourceLimits;
 }): number {
-  return intervalMs + 2 * limits.deadlineMs + SLACK_MS;
+  return config.intervalMs + 2 * config.limits.deadlineMs + SLACK_MS;
 }
 
 /** Returns why nothing can be said about the current state; undefined while any node can be read. */

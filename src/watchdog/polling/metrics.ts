@@ -1,125 +1,102 @@
 import { Gauge, type Registry } from "prom-client";
 import { createMetricFactory, type LastingMetrics } from "../../platform/process/lasting-metrics.ts";
-import type { AlertState } from "../alerts/alert-state.ts";
 import { DELIVERY_OUTCOMES, type DeliveryOutcome } from "../notify/delivery.ts";
-import { ASSESSMENT_GAUGES } from "./assessment-gauges.ts";
 import { TIERS, toRatio } from "../policy/reward-tier.ts";
-import type { EndpointState, NodePage, Observation, Seen, SidecarPage } from "../sources/observation.ts";
+import type { NodePage, Observation, Seen, SidecarPage } from "../sources/observation.ts";
 import { seenSources } from "./poller.ts";
 import { SOURCE_NAMES } from "../sources/targets.ts";
 import type { WatchdogStatus } from "./watchdog-status.ts";
-import { CHAIN_GAUGES, STANDING_GAUGES } from "./chain-gauges.ts";
-import { MAX_LAZY, type Series, series, type StatusGauge } from "./status-gauge.ts";
+import { CHAIN_GAUGES, chainGaugeOf, gaugesOf, series, type StatusGauge } from "./status-gauges.ts";
+
+/** For up to this many validators, statuses are formatted on request. For more, the first request would take too long. */
+export const MAX_LAZY = 50;
+
+const monthGauge = chainGaugeOf(({ current }) => current);
+const sourceGauge = gaugesOf(["validator", "node", "source"], ({ validator, sources }) =>
+  sources.map((source) => [{ validator, node: source.node ?? "", source: source.name }, source] as const),
+);
+const alertGauge = gaugesOf(
+  ["validator", "chain_id", "alert", "severity"],
+  ({ alerts, chainId: chain_id = "" }) =>
+    alerts.map(({ validator, rule: { condition, severity }, state }) => {
+      const labels = { validator, chain_id, alert: condition.name, severity };
+      return [labels, state] as const;
+    }),
+);
 
 const STATUS_GAUGES: readonly StatusGauge[] = [
-  {
-    name: "oracle_watchdog_month_blocks",
-    help: "Blocks in the current UTC month by result of their oracle call. Unknown: a node restart erased the result.",
-    labelNames: ["validator", "chain_id", "result"],
-    values: ({ validator, chainId, current: { counts } }) =>
-      chainId === undefined
-        ? []
-        : (["good", "bad", "unknown"] as const).map((result) =>
-            series(Number(counts[result]), { validator, chain_id: chainId, result }),
-          ),
-  },
-  {
-    name: "oracle_watchdog_month_success_ratio",
-    help: "Good blocks divided by good and bad blocks in the current UTC month. Absent before the first counted block.",
-    labelNames: ["validator", "chain_id"],
-    values: ({ validator, chainId, current: { rate } }) =>
-      chainId === undefined || rate === undefined
-        ? []
-        : [series(toRatio(rate), { validator, chain_id: chainId })],
-  },
-  {
-    name: "oracle_watchdog_month_tier",
-    help: "1 for the reward tier of the current UTC month, 0 for the other tiers.",
-    labelNames: ["validator", "chain_id", "tier"],
-    values: ({ validator, chainId, current }) =>
-      chainId === undefined
-        ? []
-        : TIERS.map((tier) => series(current.tier === tier ? 1 : 0, { validator, chain_id: chainId, tier })),
-  },
-  {
-    name: "oracle_watchdog_source_up",
-    help: "1 if the source's last scrape succeeded, 0 otherwise.",
-    labelNames: ["validator", "node", "source"],
-    values: ({ validator, sources }) =>
-      sources.map(({ name, node, up }) => series(up ? 1 : 0, { validator, node: node ?? "", source: name })),
-  },
-  {
-    name: "oracle_watchdog_endpoint_used",
-    help: "1 for the URL of the source that responded last, 0 for its other URLs. Only for sources with several URLs.",
-    labelNames: ["validator", "node", "source", "endpoint"],
-    values: endpointSeries(({ isUsed }) => isUsed),
-  },
-  {
-    name: "oracle_watchdog_endpoint_up",
-    help: "1 unless a request to the URL failed in the last half minute, otherwise 0. Only for sources with several URLs.",
-    labelNames: ["validator", "node", "source", "endpoint"],
-    values: endpointSeries(({ isUp }) => isUp),
-  },
-  {
-    name: "oracle_watchdog_source_last_success_timestamp_seconds",
-    help: "Time of the source's last successful scrape.",
-    labelNames: ["validator", "node", "source"],
-    values: ({ validator, sources }) =>
-      sources.flatMap(({ name, node, lastSuccessMs }) =>
-        lastSuccessMs === undefined
-          ? []
-          : [series(lastSuccessMs / 1000, { validator, node: node ?? "", source: name })],
-      ),
-  },
+  monthGauge(
+    "month_blocks",
+    "Blocks in the current UTC month by result of their oracle call. Unknown: a node restart erased the result.",
+    ({ counts }) =>
+      (["good", "bad", "unknown"] as const).map((result) => series(Number(counts[result]), { result })),
+    ["result"],
+  ),
+  monthGauge(
+    "month_success_ratio",
+    "Good blocks divided by good and bad blocks in the current UTC month. Absent before the first counted block.",
+    ({ rate }) => (rate === undefined ? [] : [series(toRatio(rate))]),
+  ),
+  monthGauge(
+    "month_tier",
+    "1 for the reward tier of the current UTC month, 0 for the other tiers.",
+    ({ tier: current }) => TIERS.map((tier) => series(tier === current ? 1 : 0, { tier })),
+    ["tier"],
+  ),
+  sourceGauge("source_up", "1 if the source's last scrape succeeded, 0 otherwise.", ({ up }) => [
+    series(up ? 1 : 0),
+  ]),
+  sourceGauge(
+    "endpoint_used",
+    "1 for the URL of the source that responded last, 0 for its other URLs. Only for sources with several URLs.",
+    ({ endpoints = [] }) => endpoints.map(({ host, isUsed }) => series(isUsed ? 1 : 0, { endpoint: host })),
+    ["endpoint"],
+  ),
+  sourceGauge(
+    "endpoint_up",
+    "1 unless a request to the URL failed in the last half minute, otherwise 0. Only for sources with several URLs.",
+    ({ endpoints = [] }) => endpoints.map(({ host, isUp }) => series(isUp ? 1 : 0, { endpoint: host })),
+    ["endpoint"],
+  ),
+  sourceGauge(
+    "source_last_success_timestamp_seconds",
+    "Time of the source's last successful scrape.",
+    ({ lastSuccessMs }) => (lastSuccessMs === undefined ? [] : [series(lastSuccessMs / 1000)]),
+  ),
   {
     name: "oracle_watchdog_priced_pairs",
     help: "Pairs with prices in the sidecar's last response.",
     labelNames: ["validator"],
     values: ({ validator, pairs }) => [series(pairs.length, { validator })],
   },
-  {
-    name: "oracle_watchdog_alert_firing",
-    help: "1 while the alert is firing, 0 otherwise.",
-    labelNames: ["validator", "chain_id", "alert", "severity"],
-    values: alertSeries("firing"),
-  },
-  {
-    name: "oracle_watchdog_alert_pending",
-    help: "1 while the alert's condition is active but the alert is not firing yet, 0 otherwise.",
-    labelNames: ["validator", "chain_id", "alert", "severity"],
-    values: alertSeries("pending"),
-  },
-  {
-    name: "oracle_watchdog_alert_since_timestamp_seconds",
-    help: "When the alert started firing or became pending. State muted: it fires but notifies nobody, because another alert is its cause, or because of a silence or maintenance. Absent while it is inactive.",
-    labelNames: ["validator", "chain_id", "alert", "severity", "state"],
-    values: ({ alerts, chainId = "" }) =>
-      alerts.flatMap(({ validator, rule: { condition, severity }, state }) =>
-        state === undefined || state.phase === "resolved"
-          ? []
-          : [
-              series(state.sinceMs / 1000, {
-                validator,
-                chain_id: chainId,
-                alert: condition.name,
-                severity,
-                state: state.phase === "firing" && state.quietReason !== undefined ? "muted" : state.phase,
-              }),
-            ],
-      ),
-  },
-  {
-    name: "oracle_watchdog_alert_acknowledged",
-    help: "1 if somebody has acknowledged the firing alert, 0 if not. Absent while it is not firing.",
-    labelNames: ["validator", "chain_id", "alert", "severity"],
-    values: firingSeries(({ acknowledged }) => (acknowledged === undefined ? 0 : 1)),
-  },
-  {
-    name: "oracle_watchdog_alert_escalation_steps",
-    help: "Escalation steps taken because nobody acknowledged the firing alert. Absent while it is not firing.",
-    labelNames: ["validator", "chain_id", "alert", "severity"],
-    values: firingSeries(({ escalation }) => escalation?.steps ?? 0),
-  },
+  alertGauge("alert_firing", "1 while the alert is firing, 0 otherwise.", (state) => [
+    series(state?.phase === "firing" ? 1 : 0),
+  ]),
+  alertGauge(
+    "alert_pending",
+    "1 while the alert's condition is active but the alert is not firing yet, 0 otherwise.",
+    (state) => [series(state?.phase === "pending" ? 1 : 0)],
+  ),
+  alertGauge(
+    "alert_since_timestamp_seconds",
+    "When the alert started firing or became pending. State muted: it fires but notifies nobody, because another alert is its cause, or because of a silence or maintenance. Absent while it is inactive.",
+    (state) => {
+      if (state === undefined || state.phase === "resolved") return [];
+      const isMuted = state.phase === "firing" && state.quietReason !== undefined;
+      return [series(state.sinceMs / 1000, { state: isMuted ? "muted" : state.phase })];
+    },
+    ["state"],
+  ),
+  alertGauge(
+    "alert_acknowledged",
+    "1 if somebody has acknowledged the firing alert, 0 if not. Absent while it is not firing.",
+    (state) => (state?.phase === "firing" ? [series(state.acknowledged === undefined ? 0 : 1)] : []),
+  ),
+  alertGauge(
+    "alert_escalation_steps",
+    "Escalation steps taken because nobody acknowledged the firing alert. Absent while it is not firing.",
+    (state) => (state?.phase === "firing" ? [series(state.escalation?.steps ?? 0)] : []),
+  ),
   {
     name: "oracle_watchdog_last_poll_timestamp_seconds",
     help: "Time of the last poll of the validator's sources. Absent before the first one.",
@@ -164,47 +141,8 @@ const STATUS_GAUGES: readonly StatusGauge[] = [
     values: ({ deadLetters }) => [...deadLetters].map(([channel, count]) => series(count, { channel })),
   },
   ...CHAIN_GAUGES,
-  ...ASSESSMENT_GAUGES,
-  ...STANDING_GAUGES,
 ];
 
-const SCRAPES = {
-  name: "oracle_watchdog_scrapes_total",
-  help: "Scrapes by source and outcome.",
-  labelNames: ["source", "outcome"],
-} as const;
-
-const SCRAPE_DURATION = {
-  name: "oracle_watchdog_scrape_duration_seconds",
-  help: "Duration of the scrapes by source.",
-  labelNames: ["source"],
-} as const;
-
-const SCRAPE_DURATION_BUCKETS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5];
-
-const SKIPPED_LINES = {
-  name: "oracle_watchdog_skipped_lines_total",
-  help: "Lines of metrics pages that could not be read, over all scrapes. No metric that the watchdog needs is among them.",
-  labelNames: ["source"],
-} as const;
-
-const NODE_RESTARTS = {
-  name: "oracle_watchdog_node_restarts_total",
-  help: "Node restarts that the watchdog detected from the nodes' counters.",
-} as const;
-
-const NOTIFICATION_ATTEMPTS = {
-  name: "oracle_watchdog_notification_attempts_total",
-  help: "Attempts to deliver notifications, by channel and outcome.",
-  labelNames: ["channel", "outcome"],
-} as const;
-
-const DEAD_MAN_PING = {
-  name: "oracle_watchdog_dead_man_ping_timestamp_seconds",
-  help: "Time of the last request that the dead-man monitor accepted. 0 before the first one.",
-} as const;
-
-/** Records the watchdog's metrics. */
 export interface WatchdogMetrics {
   readonly recordPoll: (observation: Observation, restarts: number) => void;
   readonly recordDelivery: (channel: string, outcome: DeliveryOutcome) => void;
@@ -252,15 +190,35 @@ export function createWatchdogMetrics(
       }),
     );
   const scrapes = factory.counter({
-    ...SCRAPES,
+    name: "oracle_watchdog_scrapes_total",
+    help: "Scrapes by source and outcome.",
+    labelNames: ["source", "outcome"],
     zeros: { source: SOURCE_NAMES, outcome: ["success", "failure"] },
   });
-  const duration = factory.histogram({ ...SCRAPE_DURATION, buckets: SCRAPE_DURATION_BUCKETS });
-  const skipped = factory.counter({ ...SKIPPED_LINES, zeros: { source: ["node", "sidecar-metrics"] } });
-  const restarts = factory.counter(NODE_RESTARTS);
-  const ping = factory.gauge(DEAD_MAN_PING);
+  const duration = factory.histogram({
+    name: "oracle_watchdog_scrape_duration_seconds",
+    help: "Duration of the scrapes by source.",
+    labelNames: ["source"],
+    buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5],
+  });
+  const skipped = factory.counter({
+    name: "oracle_watchdog_skipped_lines_total",
+    help: "Lines of metrics pages that could not be read, over all scrapes. No metric that the watchdog needs is among them.",
+    labelNames: ["source"],
+    zeros: { source: ["node", "sidecar-metrics"] },
+  });
+  const restarts = factory.counter({
+    name: "oracle_watchdog_node_restarts_total",
+    help: "Node restarts that the watchdog detected from the nodes' counters.",
+  });
+  const ping = factory.gauge({
+    name: "oracle_watchdog_dead_man_ping_timestamp_seconds",
+    help: "Time of the last request that the dead-man monitor accepted. 0 before the first one.",
+  });
   const attempts = factory.counter({
-    ...NOTIFICATION_ATTEMPTS,
+    name: "oracle_watchdog_notification_attempts_total",
+    help: "Attempts to deliver notifications, by channel and outcome.",
+    labelNames: ["channel", "outcome"],
     zeros: { channel: channels, outcome: DELIVERY_OUTCOMES },
   });
   return {
@@ -300,7 +258,7 @@ function skippedOf(page: Seen<NodePage | SidecarPage>): number {
   return page.state === "up" ? (page.value.skippedLines ?? 0) : 0;
 }
 
-/** The gauge lines of a validator, by gauge name. */
+/** By gauge name. */
 type GaugeLines = ReadonlyMap<string, string>;
 
 function gaugeLines(status: WatchdogStatus): GaugeLines {
@@ -315,7 +273,7 @@ function gaugeLines(status: WatchdogStatus): GaugeLines {
 }
 
 /** Formats one line of the page, as prom-client does. */
-function line(name: string, { labels, value }: Series): string {
+function line(name: string, { labels, value }: ReturnType<typeof series>): string {
   let texts = "";
   for (const [label, text] of Object.entries(labels)) texts += `${texts && ","}${label}="${escaped(text)}"`;
   return `${name}${texts && `{${texts}}`} ${numberText(value)}\n`;
@@ -332,40 +290,4 @@ function numberText(value: number): string {
   if (Number.isNaN(value)) return "Nan";
   if (Number.isFinite(value)) return `${value}`;
   return value > 0 ? "+Inf" : "-Inf";
-}
-
-function alertSeries(phase: AlertState["phase"]): StatusGauge["values"] {
-  return ({ alerts, chainId = "" }) =>
-    alerts.map(({ validator, rule, state }) =>
-      series(state?.phase === phase ? 1 : 0, {
-        validator,
-        chain_id: chainId,
-        alert: rule.condition.name,
-        severity: rule.severity,
-      }),
-    );
-}
-
-function endpointSeries(value: (endpoint: EndpointState) => boolean): StatusGauge["values"] {
-  return ({ validator, sources }) =>
-    sources.flatMap(({ name, node, endpoints = [] }) =>
-      endpoints.map((endpoint) =>
-        series(value(endpoint) ? 1 : 0, {
-          validator,
-          node: node ?? "",
-          source: name,
-          endpoint: endpoint.host,
-        }),
-      ),
-    );
-}
-
-/** Creates one series per firing alert. */
-function firingSeries(value: (state: AlertState) => number): StatusGauge["values"] {
-  return ({ alerts, chainId = "" }) =>
-    alerts.flatMap(({ validator, rule: { condition, severity }, state }) =>
-      state?.phase === "firing"
-        ? [series(value(state), { validator, chain_id: chainId, alert: condition.name, severity })]
-        : [],
-    );
 }

@@ -4,7 +4,7 @@ import type { LogFields, Logger } from "../../platform/base/logger.ts";
 import { type Month, monthOf, nextMonthMs } from "../../platform/base/month.ts";
 import type { AlertOptions } from "../alerts/plan-alerts.ts";
 import type { Ledger, LedgerOptions } from "../ledger/ledger.ts";
-import type { WatchdogMetrics } from "./metrics.ts";
+import { MAX_LAZY, type WatchdogMetrics } from "./metrics.ts";
 import { STATE_KINDS } from "../notify/channels/channel-kinds.ts";
 import type { AlertEvent } from "../alerts/alert-event.ts";
 import { costJson } from "../policy/cost-text.ts";
@@ -21,7 +21,6 @@ import { sourceKey, statusJson, toStatus, type WatchdogStatus } from "./watchdog
 import { type Evaluation, planEvaluation } from "./evaluation.ts";
 import { closedMonth, type ClosedMonth } from "./closed-month.ts";
 import { type Poller, seenSources } from "./poller.ts";
-import { MAX_LAZY } from "./status-gauge.ts";
 import type { SourceLimits } from "../sources/targets.ts";
 import type { AlertsConfig } from "../conditions/alerts-config.ts";
 import type { NotifyConfig } from "../notify/notify-config.ts";
@@ -38,31 +37,24 @@ export interface PollLoop {
   readonly isAlive: () => boolean;
   /** Explains in plain words why the validator is not being watched; undefined while it is. */
   readonly problem: () => string | undefined;
-  /** Returns the sidecars' prices at the last poll, for the chain's other validators. */
-  readonly sidecars: () => LoopSidecars;
+  /** Returns the sidecars' prices at the last poll. `chainId` is undefined before a node's first reading. */
+  readonly sidecars: () => {
+    readonly chainId: string | undefined;
+    readonly sidecars: readonly SidecarPrices[];
+  };
 }
 
-/** The sidecars of one validator, and their chain. */
-interface LoopSidecars {
-  /** Undefined before a node's first reading. */
-  readonly chainId: string | undefined;
-  readonly sidecars: readonly SidecarPrices[];
-}
-
-/** Fills gaps in one validator's ledger. */
-export interface Backfiller {
-  /**
-   * Fills parts of the gap that a poll's readings would close, and calls `save` after each part. Returns true if the readings can
-   * be counted now. False means that parts are left for the next poll, because there are many of them or because Prometheus
-   * failed. Rejects only on abort.
-   */
-  readonly fill: (
-    ledger: Ledger | undefined,
-    observation: Observation,
-    save: (ledger: Ledger) => void,
-    signal: AbortSignal,
-  ) => Promise<boolean>;
-}
+/**
+ * Fills parts of the gap that a poll's readings would close, and calls `save` after each part. Returns true if the readings can be
+ * counted now. False means that parts are left for the next poll, because there are many of them or because Prometheus failed.
+ * Rejects only on abort.
+ */
+export type Backfiller = (
+  ledger: Ledger | undefined,
+  observation: Observation,
+  save: (ledger: Ledger) => void,
+  signal: AbortSignal,
+) => Promise<boolean>;
 
 /** The part of the configuration that polls need. */
 export interface PollSettings {
@@ -110,13 +102,13 @@ export function createPollLoop(
   const lastSuccessMs = new Map<string, number>();
   // A watchdog of one validator needs no name in its log.
   const logger = name === DEFAULT_VALIDATOR ? deps.logger : deps.logger.child({ validator: name });
-  const changes = createChangeLog(logger);
+  const logChanges = createChangeLog(logger);
   const options = {
     alerts: alertOptions(config),
     policy: validator.policy,
     ...countingOptions(config, validator),
   };
-  const channels = config.notify.channels.filter(({ kind }) => !STATE_KINDS.has(kind)).map((one) => one.name);
+  const channels = eventChannels(config).map((channel) => channel.name);
   let lastEndMs = clock.monotonicMs();
   let last: Evaluation | undefined;
   let statusText: string | undefined;
@@ -140,24 +132,20 @@ export function createPollLoop(
   /** Compares the clock with what the poll showed. If the clock moves as a result, all lasting state is moved with it. */
   const compareClock = (polled: Observation): Observation => {
     const state = keeper.current();
-    const lastPollMs = lastPollOf(state);
     const { head } = polled.chain;
     const beforeMs = clock.nowMs();
     const movedMs = clock.compare({
       dates: polled.dates ?? [],
       chainMs: head.state === "up" ? head.value.blockTimeMs : undefined,
-      lastPollMs,
+      lastPollMs: lastPollOf(state),
     });
     if (movedMs !== 0) keeper.replace(shiftTimes(state, movedMs, beforeMs));
     if (last === undefined) keeper.replace(afterUnsure(keeper.current(), clock.nowMs()));
-    const { changes: count, change, ...view } = clock.view();
-    const isNew = count > changesSeen;
-    changesSeen = count;
-    return {
-      ...polled,
-      atMs: clock.nowMs(),
-      clock: { ...view, ...(isNew && change !== undefined ? { change } : {}) },
-    };
+    const { changes, change, ...view } = clock.view();
+    const isNew = changes > changesSeen;
+    changesSeen = changes;
+    const changed = isNew && change !== undefined ? { change } : {};
+    return { ...polled, atMs: clock.nowMs(), clock: { ...view, ...changed } };
   };
   const pollOnce = async (signal: AbortSignal): Promise<void> => {
     const known = onChain(keeper.current(), name, validator.target.chainId).ledgers.get(name);
@@ -177,7 +165,7 @@ export function createPollLoop(
       const state = keeper.current();
       keeper.replace({ ...state, ledgers: new Map([...state.ledgers, [name, ledger]]) });
     };
-    const isFilled = (await deps.backfill?.fill(known, observation, save, signal)) ?? true;
+    const isFilled = (await deps.backfill?.(known, observation, save, signal)) ?? true;
     // The state is read after the poll: during the poll, delivery can have removed notifications from it.
     const evaluation = planEvaluation(keeper.current(), observation, {
       ...options,
@@ -195,7 +183,7 @@ export function createPollLoop(
     metrics.showStatus(shown);
     statusText = config.validators.length > MAX_LAZY ? encodeStatus(shown) : undefined;
     deps.onPoll?.(shown);
-    changes.record(evaluation, shown);
+    logChanges(evaluation, shown);
     lastEndMs = clock.monotonicMs();
   };
   const run = async (signal: AbortSignal): Promise<void> => {
@@ -221,19 +209,18 @@ export function createPollLoop(
     if (nodeReadMs !== undefined && clock.monotonicMs() - nodeReadMs <= WORK_MS) return undefined;
     return `no node of ${name} was read in the last ${WORK_MS / 60_000} min`;
   };
-  const sidecars = (): LoopSidecars => ({
-    chainId: validator.target.chainId ?? keeper.current().ledgers.get(name)?.chainId,
-    sidecars: (last?.observation.nodes ?? []).flatMap(
-      (node) => sidecarPrices(name, node, last?.observation.atMs ?? 0) ?? [],
-    ),
-  });
   return {
     run,
-    sidecars,
     status,
     statusText: () => (statusText ??= encodeStatus(status())),
     isAlive,
     problem,
+    sidecars: () => ({
+      chainId: validator.target.chainId ?? keeper.current().ledgers.get(name)?.chainId,
+      sidecars: (last?.observation.nodes ?? []).flatMap(
+        (node) => sidecarPrices(name, node, last?.observation.atMs ?? 0) ?? [],
+      ),
+    }),
   };
 }
 
@@ -260,21 +247,17 @@ export function countingOptions(
   };
 }
 
-function alertOptions({ alerts, notify, maintenance, intervalMs }: PollSettings): AlertOptions {
-  const { channels, reminders, runbooks, links = {}, escalation } = notify;
-  const all = channels.filter(({ kind }) => !STATE_KINDS.has(kind));
+/** Returns the channels that get events, including those only for escalation. */
+function eventChannels({ notify }: PollSettings): NotifyConfig["channels"] {
+  return notify.channels.filter(({ kind }) => !STATE_KINDS.has(kind));
+}
+
+function alertOptions(config: PollSettings): AlertOptions {
+  const { alerts, maintenance, intervalMs } = config;
+  const { reminders, runbooks, links = {}, escalation } = config.notify;
   const escalated = new Set(escalation.steps.flatMap((step) => step.channels));
-  const eventChannels = all.filter((channel) => !escalated.has(channel));
-  return {
-    ...alerts,
-    channels: eventChannels,
-    escalation,
-    maintenance,
-    reminders,
-    runbooks,
-    links,
-    intervalMs,
-  };
+  const channels = eventChannels(config).filter((channel) => !escalated.has(channel));
+  return { ...alerts, channels, escalation, maintenance, reminders, runbooks, links, intervalMs };
 }
 
 /** A block from the end of a month may be committed up to this long after it. */
@@ -308,25 +291,21 @@ function requireChain(
   }
 }
 
-/** Logs what changes from one poll to the next. */
-interface ChangeLog {
-  readonly record: (evaluation: Evaluation, status: WatchdogStatus) => void;
-}
-
-/** Creates a change log. It logs every source at the first poll, and the tier once the month has enough blocks for one. */
-function createChangeLog(logger: Logger): ChangeLog {
+/**
+ * Creates a function that logs what changes from one poll to the next. It logs every source at the first poll, and the tier once
+ * the month has enough blocks for one.
+ */
+function createChangeLog(logger: Logger): (evaluation: Evaluation, status: WatchdogStatus) => void {
   const errorCodes = new Map<string, string>();
   let tier: string | undefined;
-  return {
-    record: ({ observation, restarted, events }, status) => {
-      logSources(observation, errorCodes, logger);
-      for (const node of restarted) logger.info("node restarted", { node, ...fieldsOf(status) });
-      for (const event of events) logEvent(event, logger);
-      if (isEarly(status.current) || status.current.tier === tier) return;
-      tier = status.current.tier;
-      if (tier === "full") logger.info("reward tier", fieldsOf(status));
-      else if (tier !== undefined) logger.warn("reward tier", fieldsOf(status));
-    },
+  return ({ observation, restarted, events }, status) => {
+    logSources(observation, errorCodes, logger);
+    for (const node of restarted) logger.info("node restarted", { node, ...fieldsOf(status) });
+    for (const event of events) logEvent(event, logger);
+    if (isEarly(status.current) || status.current.tier === tier) return;
+    tier = status.current.tier;
+    if (tier === "full") logger.info("reward tier", fieldsOf(status));
+    else if (tier !== undefined) logger.warn("reward tier", fieldsOf(status));
   };
 }
 

@@ -10,14 +10,11 @@ import {
   type Labels,
 } from "../sources/targets.ts";
 import {
-  type ChainObservation,
   type NodeObservation,
   type NodePage,
   type Observation,
   type PricesPage,
-  type Reached,
   type Seen,
-  type SourceEndpoints,
   type SidecarPage,
   votesSeen,
   type Witness,
@@ -35,7 +32,6 @@ import {
   type Reach,
   readerOf,
 } from "../sources/page-reader.ts";
-import type { Endpoint } from "../../platform/http/remote.ts";
 import { START_TOLERANCE_MS } from "../ledger/counter-state.ts";
 import { createFailoverReader, type FailoverReader } from "../sources/failover.ts";
 import { bestPairOf, isNodeMetric, isNodeSample, toNodeReading } from "../sources/node-reading.ts";
@@ -49,20 +45,18 @@ import {
   toSidecarReading,
 } from "../sources/sidecar-reading.ts";
 
-/** Input to a poll. */
 interface PollContext {
   /** The chain on which the nodes must be. If undefined, any single chain is accepted. */
   readonly chainId: string | undefined;
   /** How far the ledger has counted; undefined before the first reading. */
   readonly counted: CountedTo | undefined;
-  /** Returns what was counted in a past month. If absent, no search for payments is made. */
+  /** Returns what was counted in a past month. Absent if payments are not searched for. */
   readonly closed?: (month: Month) => ClosedMonth | undefined;
 }
 
 /** Reads all sources of one validator in parallel. Rejects only on abort; a failing source is an error in the observation. */
 export type Poller = (context: PollContext, signal: AbortSignal) => Promise<Observation>;
 
-/** Identifies a node. */
 export interface StoredNodeOptions {
   readonly chainId: string | undefined;
   readonly consensusAddress: string | undefined;
@@ -110,19 +104,19 @@ export function createPoller(target: ValidatorTarget, limits: SourceLimits, give
   const payment = given.paymentReaderOf?.(target, deps.read, scrape);
   return async ({ chainId, counted, closed }, signal) => {
     dates.clear();
-    const [seen, egress] = await Promise.all([
+    const [seen, reached] = await Promise.all([
       Promise.all(nodes.map((poll) => poll(chainId, signal))),
       Promise.all(target.egress.map(async (to) => [to, await reachSeen(to, parts, signal)] as const)),
     ]);
+    const egress = new Map(reached);
     // The chain is read after the nodes, so that the latest block is none that a node has not counted yet: the ledger finds
     // the first block of a month by height.
     const chainSeen = await chain(counted, signal);
-    const reached = new Map(egress);
     const paid = await payment?.(paymentSearch(chainSeen, closed, deps.clock.nowMs()), signal);
     return {
       validator: target.name,
       atMs: deps.clock.nowMs(),
-      nodes: seen.map((node) => ({ ...node, egress: reached })),
+      nodes: seen.map((node) => ({ ...node, egress })),
       chain: paid === undefined ? chainSeen : { ...chainSeen, payment: paid },
       dates: [...dates.values()],
       endpoints: endpointsOf(target, failover),
@@ -130,9 +124,8 @@ export function createPoller(target: ValidatorTarget, limits: SourceLimits, give
   };
 }
 
-/** Creates the input to the search for the payment for the month before the newest block's. */
 function paymentSearch(
-  { head, revenue }: ChainObservation,
+  { head, revenue }: Observation["chain"],
   closed: PollContext["closed"],
   nowMs: number,
 ): PaymentSearch {
@@ -147,25 +140,23 @@ function paymentSearch(
   };
 }
 
-/** Returns the endpoints of every source that has more than one. */
-function fallbacksOf({ nodes, chain }: ValidatorTarget): readonly (readonly Endpoint[])[] {
+function fallbacksOf({ nodes, chain }: ValidatorTarget) {
   return [...nodes.flatMap(({ fallbacks = [] }) => fallbacks), chain?.fallbacks ?? []];
 }
 
+/** The chain's sources in the order used by the API, and their fields in an observation. */
 const CHAIN_SOURCES = [
-  "chain-head",
-  "chain-validator",
-  "chain-prices",
-  "chain-revenue",
-  "chain-upgrade",
-  "chain-slashing",
-  "chain-peers",
+  ["chain-head", "head"],
+  ["chain-validator", "validator"],
+  ["chain-prices", "prices"],
+  ["chain-revenue", "revenue"],
+  ["chain-upgrade", "upgrade"],
+  ["chain-payment", "payment"],
+  ["chain-slashing", "slashing"],
+  ["chain-peers", "peers"],
 ] as const;
 
-function endpointsOf(
-  { nodes, chain }: ValidatorTarget,
-  failover: FailoverReader,
-): readonly SourceEndpoints[] {
+function endpointsOf({ nodes, chain }: ValidatorTarget, failover: FailoverReader) {
   const ofNodes = nodes.flatMap(({ name, node, prices, oracleMetrics, sidecarMetrics }) =>
     (
       [
@@ -178,10 +169,13 @@ function endpointsOf(
       url === undefined ? [] : [{ source, node: name, endpoints: failover.endpointsOf(url) }],
     ),
   );
-  const ofChain = chain === undefined ? [] : failover.endpointsOf(chain.rest);
-  return [...ofNodes, ...CHAIN_SOURCES.map((source) => ({ source, endpoints: ofChain }))].filter(
-    ({ endpoints }) => endpoints.length > 0,
-  );
+  const ofRest = chain === undefined ? [] : failover.endpointsOf(chain.rest);
+  // Payments are searched over RPC.
+  const ofChain = CHAIN_SOURCES.filter(([source]) => source !== "chain-payment").map(([source]) => ({
+    source,
+    endpoints: ofRest,
+  }));
+  return [...ofNodes, ...ofChain].filter(({ endpoints }) => endpoints.length > 0);
 }
 
 interface PollerParts {
@@ -189,22 +183,20 @@ interface PollerParts {
   readonly limits: SourceLimits;
   readonly deps: PollerDeps;
   readonly scrape: Scrape;
-  /** What the poll shows about the time, keyed by host. */
+  /** What the poll shows about the time, by host. */
   readonly dates: Map<string, Witness>;
 }
 
-type NodePoller = (
-  chainId: string | undefined,
-  signal: AbortSignal,
-) => Promise<Omit<NodeObservation, "egress">>;
-
-function createNodePoller(node: NodeTarget, parts: PollerParts): NodePoller {
+function createNodePoller(node: NodeTarget, parts: PollerParts) {
   const { target, deps } = parts;
   const pages =
     target.isStored && deps.stored !== undefined
       ? createStoredNodePages(node, { ...parts, stored: deps.stored })
       : createScrapedNodePages(node, parts);
-  return async (chainId, signal) => {
+  return async (
+    chainId: string | undefined,
+    signal: AbortSignal,
+  ): Promise<Omit<NodeObservation, "egress">> => {
     const [seen, grpc] = await Promise.all([
       pages(chainId, signal),
       ifConfigured(node.grpc, (to) => reachSeen(to, parts, signal)),
@@ -213,7 +205,6 @@ function createNodePoller(node: NodeTarget, parts: PollerParts): NodePoller {
   };
 }
 
-/** Reads the pages of a node and its sidecar. */
 type NodePages = (
   chainId: string | undefined,
   signal: AbortSignal,
@@ -227,19 +218,19 @@ function createScrapedNodePages(
   const page = (url: string, wanted: Pick<MetricsPageOptions, "needs" | "wants">, signal: AbortSignal) =>
     readMetricsPage({ url, maxBytes: limits.maxPageBytes, ...wanted }, deps.read, signal);
   const prices = createPricesReader(node.prices, deps.read);
-  const votes = createVoteReading(consensusAddress);
+  const votes = consensusAddress === undefined ? undefined : createVoteReading(consensusAddress);
   return async (chainId, signal) => {
     const [metrics, pricesSeen, oracleMetrics, sidecar] = await Promise.all([
       scrape("the node's metrics page", signal, async (inner) => {
         const { samples, clockMs, skippedLines } = await page(
           node.node,
-          { needs: isNodeMetric, wants: (sample) => isNodeSample(sample, consensusAddress, votes.pair()) },
+          { needs: isNodeMetric, wants: (sample) => isNodeSample(sample, consensusAddress, votes?.pair()) },
           inner,
         );
         const clockReadAtMs = deps.clock.nowMs();
-        const options = { chainId, consensusAddress, pair: votes.pair() };
+        const options = { chainId, consensusAddress, pair: votes?.pair() };
         const own = withSkipped(toNodeReading(samples, options), skippedLines);
-        const reading = votes.compare(samples, own, deps.clock.monotonicMs());
+        const reading = votes?.compare(samples, own, deps.clock.monotonicMs()) ?? own;
         // A `Date` before the start of the process is of another clock: a proxy's.
         if (clockMs !== undefined && clockMs >= (reading.processStartMs ?? 0) - START_TOLERANCE_MS)
           return { ...reading, clockMs, clockReadAtMs };
@@ -268,30 +259,18 @@ function withSkipped<T>(page: T, skippedLines: number | undefined): T {
 }
 
 /** Compares the votes of all validators as shown on one node's pages. */
-interface VoteReading {
-  /** The only pair whose votes are read: for all pairs, a large set has thousands of series. Undefined before the first page. */
-  readonly pair: () => string | undefined;
-  /** Adds the comparison to a reading. */
-  readonly compare: (samples: readonly Sample[], reading: NodePage, nowMs: number) => NodePage;
-}
-
-function createVoteReading(address: string | undefined): VoteReading {
+function createVoteReading(address: string) {
   let pair: string | undefined;
-  if (address === undefined) return { pair: () => undefined, compare: (_samples, reading) => reading };
   const track = createVoteTracker(address);
   return {
+    /** The only pair whose votes are read: for all pairs, a large set has thousands of series. Undefined before the first page. */
     pair: () => pair,
-    compare: (samples, reading, nowMs) => {
-      if (reading.votes?.byValidator.has(address) !== true) {
-        pair = bestPairOf(samples, address);
-        return reading;
-      }
-      const { shared, comparison } = track(reading.votes.byValidator, nowMs);
-      return {
-        ...reading,
-        ...(shared === undefined ? {} : { sharedVotes: shared }),
-        ...(comparison === undefined ? {} : { voteComparison: comparison }),
-      };
+    /** Adds the comparison to a reading. */
+    compare: (samples: readonly Sample[], reading: NodePage, nowMs: number): NodePage => {
+      if (reading.votes?.byValidator.has(address) === true)
+        return { ...reading, ...track(reading.votes.byValidator, nowMs) };
+      pair = bestPairOf(samples, address);
+      return reading;
     },
   };
 }
@@ -323,7 +302,6 @@ function createStoredNodePages(
   };
 }
 
-/** Undefined if no URL is configured. */
 function createPricesReader(configured: string | undefined, read: PageReader) {
   if (configured === undefined) return undefined;
   let urls = priceUrls(configured);
@@ -334,7 +312,7 @@ function createPricesReader(configured: string | undefined, read: PageReader) {
   };
 }
 
-function reachSeen(to: string, { scrape, deps }: PollerParts, signal: AbortSignal): Promise<Seen<Reached>> {
+function reachSeen(to: string, { scrape, deps }: PollerParts, signal: AbortSignal) {
   return scrape(`a connection to ${to}`, signal, (inner) => deps.reach(to, inner));
 }
 
@@ -355,42 +333,19 @@ export interface SeenSource {
 
 /** Returns the configured sources in an observation, node by node, in the order used by the API. */
 export function seenSources({ nodes, chain }: Observation): readonly SeenSource[] {
-  const ofNode = nodes.flatMap((node) =>
-    toSeen(
-      [
-        ["node", votesSeen(node)],
-        ["prices", node.prices],
-        ["oracle-metrics", node.oracleMetrics],
-        ["sidecar-metrics", node.sidecar],
-        ["grpc", node.grpc],
-      ],
-      node.name,
-    ),
-  );
+  const ofNodes = nodes.flatMap((node) => [
+    { source: "node" as const, node: node.name, seen: votesSeen(node) },
+    { source: "prices" as const, node: node.name, seen: node.prices },
+    { source: "oracle-metrics" as const, node: node.name, seen: node.oracleMetrics },
+    { source: "sidecar-metrics" as const, node: node.name, seen: node.sidecar },
+    { source: "grpc" as const, node: node.name, seen: node.grpc },
+  ]);
   const egress = [...(nodes[0]?.egress.values() ?? [])];
   // One target that cannot be reached is enough: the source shows the first one.
   const worst = egress.find(({ state }) => state === "error") ?? egress[0];
   return [
-    ...ofNode,
-    ...toSeen(worst === undefined ? [] : [["egress", worst]]),
-    ...toSeen([
-      ["chain-head", chain.head],
-      ["chain-validator", chain.validator],
-      ["chain-prices", chain.prices],
-      ["chain-revenue", chain.revenue],
-      ["chain-upgrade", chain.upgrade ?? NOT_CONFIGURED],
-      ["chain-payment", chain.payment ?? NOT_CONFIGURED],
-      ["chain-slashing", chain.slashing ?? NOT_CONFIGURED],
-      ["chain-peers", chain.peers ?? NOT_CONFIGURED],
-    ]),
-  ];
-}
-
-function toSeen(
-  sources: readonly (readonly [SourceName, Seen<unknown>])[],
-  node?: string,
-): readonly SeenSource[] {
-  return sources.flatMap(([source, seen]) =>
-    seen.state === "not-configured" ? [] : [{ source, ...(node === undefined ? {} : { node }), seen }],
-  );
+    ...ofNodes,
+    { source: "egress" as const, seen: worst ?? NOT_CONFIGURED },
+    ...CHAIN_SOURCES.map(([source, field]) => ({ source, seen: chain[field] ?? NOT_CONFIGURED })),
+  ].flatMap(({ seen, ...source }) => (seen.state === "not-configured" ? [] : [{ ...source, seen }]));
 }

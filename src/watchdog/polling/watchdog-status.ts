@@ -4,6 +4,7 @@ import { type AlertStatus, alertStatuses } from "../alerts/alert-status.ts";
 import type { AlertRule } from "../conditions/condition.ts";
 import { EMPTY_HISTORY } from "../conditions/poll-history.ts";
 import { type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
+import type { MonthRecord } from "../ledger/ledger-view.ts";
 import { EMPTY_LEDGER } from "../ledger/ledger.ts";
 import { deadLetters, pendingDeliveries } from "../alerts/outbox.ts";
 import type { Assessment, Forecast, Headroom } from "../policy/assessment.ts";
@@ -64,9 +65,6 @@ export interface MonthStatus {
   readonly hash: string | undefined;
 }
 
-/** Whether any sidecar has prices. "unknown" means that the watchdog cannot read them. */
-type PricesState = "present" | "missing" | "unknown";
-
 /** Everything that the API, the page and the metrics show about one validator. */
 export interface WatchdogStatus {
   readonly validator: string;
@@ -86,7 +84,8 @@ export interface WatchdogStatus {
   readonly assessment: Assessment | undefined;
   /** As of the last poll. Absent if the chain is not read. */
   readonly standing?: Standing;
-  readonly prices: PricesState;
+  /** Whether any sidecar has prices. "unknown" means that the watchdog cannot read them. */
+  readonly prices: "present" | "missing" | "unknown";
   /** Pairs that have a price on any node, sorted. Empty if the last attempt to scrape the prices failed. */
   readonly pairs: readonly string[];
   /** The sidecars' prices compared with the chain's and with each other, as of the last poll. Absent before the first poll. */
@@ -127,7 +126,6 @@ export interface StatusInput {
   readonly lateMs?: number;
 }
 
-/** What the last poll showed. */
 type LastPoll = Pick<Evaluation, "observation" | "assessment"> &
   Partial<Pick<Evaluation, "peers" | "blockTime">>;
 
@@ -142,16 +140,10 @@ export function toStatus(input: StatusInput): WatchdogStatus {
   const { name } = validator.target;
   const ledger = state.ledgers.get(name) ?? EMPTY_LEDGER;
   const payments = state.payments?.get(name);
+  const dead = deadLetters(alerting.outbox);
   const { months } = ledger.sources.calls.rollups;
   const month = monthOf(nowMs);
-  const toMonth = (of: Month): MonthStatus => {
-    const record = months.get(of);
-    return toMonthStatus(of, record?.counts ?? NO_BLOCKS, {
-      estimated: record?.estimated ?? NO_BLOCKS,
-      ...(record?.backfilled === undefined ? {} : { backfilled: record.backfilled }),
-      hash: record?.finalized?.hash,
-    });
-  };
+  const toMonth = (of: Month): MonthStatus => toMonthStatus(of, months.get(of));
   return {
     validator: name,
     chainId: ledger.chainId,
@@ -163,8 +155,7 @@ export function toStatus(input: StatusInput): WatchdogStatus {
     months: [...months.keys()].toSorted((a, b) => (a < b ? 1 : -1)).map(toMonth),
     assessment: last?.assessment,
     ...standingAt(last),
-    prices: last === undefined ? "unknown" : pricesState(last),
-    pairs: last === undefined ? [] : pairsOf(last),
+    ...pricesOf(last),
     ...(last === undefined ? {} : { compared: comparedOf(input, last) }),
     ...upgradeOf(input),
     ...(payments === undefined ? {} : { payments }),
@@ -173,11 +164,8 @@ export function toStatus(input: StatusInput): WatchdogStatus {
       last === undefined
         ? []
         : seenSources(last.observation).map((seen) => toSourceStatus(seen, lastSuccessMs, last.observation)),
-    pending: countByChannel(channels, (own) => pendingDeliveries(alerting.outbox, own).length),
-    deadLetters: countByChannel(
-      channels,
-      (own) => deadLetters(alerting.outbox).filter(({ channel }) => channel === own).length,
-    ),
+    pending: new Map(channels.map((own) => [own, pendingDeliveries(alerting.outbox, own).length])),
+    deadLetters: new Map(channels.map((own) => [own, dead.filter(({ channel }) => channel === own).length])),
     activeSilences: alerting.silences.filter(
       ({ startsAtMs, endsAtMs }) => startsAtMs <= nowMs && nowMs < endsAtMs,
     ).length,
@@ -228,7 +216,7 @@ export function allStatusText(all: readonly string[], config: string): string {
 }
 
 /** Empty while neither the chain nor other validators' votes are read. */
-function standingAt(last: StatusInput["last"]): Pick<WatchdogStatus, "standing"> {
+function standingAt(last: LastPoll | undefined): Pick<WatchdogStatus, "standing"> {
   if (last === undefined) return {};
   const { observation, assessment } = last;
   const { slashing } = observation.chain;
@@ -241,9 +229,13 @@ function standingAt(last: StatusInput["last"]): Pick<WatchdogStatus, "standing">
   return isRead ? { standing } : {};
 }
 
-function pairsOf({ observation }: Pick<Evaluation, "observation">): readonly string[] {
-  const pairs = observation.nodes.flatMap(({ prices }) => (prices.state === "up" ? prices.value.pairs : []));
-  return [...new Set(pairs)].toSorted();
+function pricesOf(last: LastPoll | undefined): Pick<WatchdogStatus, "prices" | "pairs"> {
+  const pages = (last?.observation.nodes ?? []).flatMap(({ prices }) =>
+    prices.state === "up" ? [prices.value] : [],
+  );
+  const pairs = [...new Set(pages.flatMap((page) => page.pairs))].toSorted();
+  if (pages.length === 0) return { prices: "unknown", pairs };
+  return { prices: pairs.length > 0 ? "present" : "missing", pairs };
 }
 
 function upgradeOf({ state, validator, last }: StatusInput): Pick<WatchdogStatus, "upgrade"> {
@@ -266,13 +258,18 @@ function comparedOf(
   );
 }
 
-function toMonthStatus(
-  month: Month,
-  counts: BlockCounts,
-  more: Pick<MonthStatus, "estimated" | "backfilled" | "hash">,
-): MonthStatus {
+function toMonthStatus(month: Month, record: Partial<MonthRecord> = {}): MonthStatus {
+  const { counts = NO_BLOCKS, estimated = NO_BLOCKS, backfilled, finalized } = record;
   const rate = successRate(counts);
-  return { month, counts, ...more, rate, tier: rate === undefined ? undefined : tierOf(rate) };
+  return {
+    month,
+    counts,
+    estimated,
+    ...(backfilled === undefined ? {} : { backfilled }),
+    rate,
+    tier: rate && tierOf(rate),
+    hash: finalized?.hash,
+  };
 }
 
 function toSourceStatus(
@@ -294,8 +291,7 @@ function toSourceStatus(
   };
 }
 
-function monthJson({ month, counts, estimated, backfilled = NO_BLOCKS, ...rest }: MonthStatus) {
-  const { rate, tier, hash } = rest;
+function monthJson({ month, counts, estimated, backfilled = NO_BLOCKS, rate, tier, hash }: MonthStatus) {
   return {
     month,
     success_rate_percent: rate === undefined ? null : formatPercent(rate),
@@ -318,19 +314,6 @@ function alertJson({ validator, rule, state }: AlertStatus): Readonly<Record<str
     reason: state?.reason ?? null,
     quiet: state?.quietReason ?? null,
   };
-}
-
-function pricesState({ observation }: Pick<Evaluation, "observation">): PricesState {
-  const pages = observation.nodes.flatMap(({ prices }) => (prices.state === "up" ? [prices.value] : []));
-  if (pages.length === 0) return "unknown";
-  return pages.some(({ pairs }) => pairs.length > 0) ? "present" : "missing";
-}
-
-function countByChannel(
-  channels: readonly string[],
-  count: (channel: string) => number,
-): ReadonlyMap<string, number> {
-  return new Map(channels.map((name) => [name, count(name)]));
 }
 
 /** Encodes an assessment as JSON. Money is in hundredths of the currency unit, blocks are numbers, and times are in seconds. */
@@ -371,26 +354,18 @@ function headroomJson(headroom: Headroom): Readonly<Record<string, unknown>> {
   };
 }
 
-function forecastJson({
-  low,
-  middle,
-  high,
-  tiers,
-  rewardCents,
-  basis,
-  regimes,
-}: Forecast): Readonly<Record<string, unknown>> {
-  const part = (name: "low" | "middle" | "high", rate: Forecast["low"]) => ({
-    success_rate_percent: formatPercent(rate),
-    tier: tiers[name],
-    reward_cents: Number(rewardCents[name]),
+function forecastJson(forecast: Forecast): Readonly<Record<string, unknown>> {
+  const part = (name: "low" | "middle" | "high") => ({
+    success_rate_percent: formatPercent(forecast[name]),
+    tier: forecast.tiers[name],
+    reward_cents: Number(forecast.rewardCents[name]),
   });
   return {
-    basis,
-    low: part("low", low),
-    middle: part("middle", middle),
-    high: part("high", high),
-    regimes: regimes.map(({ name, badShare, end, tier }) => ({
+    basis: forecast.basis,
+    low: part("low"),
+    middle: part("middle"),
+    high: part("high"),
+    regimes: forecast.regimes.map(({ name, badShare, end, tier }) => ({
       name,
       bad_share: badShare,
       success_rate_percent: formatPercent(end),

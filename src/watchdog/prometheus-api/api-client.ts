@@ -3,6 +3,7 @@ import { abortReason, withDeadline } from "../../platform/base/abort.ts";
 import { isRecord, parseJson } from "../../platform/base/json.ts";
 import type { Secret } from "../../platform/base/secret.ts";
 import type { NetworkOptions } from "../../platform/http/remote.ts";
+import { clip } from "../prometheus/line-parser.ts";
 import { SourceError } from "../sources/observation.ts";
 import { createHttpPageReader, type Page, statusError } from "../sources/page-reader.ts";
 
@@ -35,8 +36,8 @@ export interface Series {
   readonly points: readonly Point[];
 }
 
-/** One stored sample. `atMs` is the time of the scrape according to Prometheus's clock. */
 interface Point {
+  /** Time of the scrape according to Prometheus's clock. */
   readonly atMs: number;
   /** Infinities are represented as NaN too. */
   readonly value: number;
@@ -66,6 +67,7 @@ export type ReadSamples = (
  */
 export function createSampleReader(connection: PrometheusConnection): ReadSamples {
   const { deadlineMs, maxSeries, maxPoints } = connection;
+  const headers = headersOf(connection);
   const { read } = createHttpPageReader(connection.network);
   return (selector, { atMs, rangeMs, share = 1 }, signal) =>
     withDeadline("the Prometheus query", deadlineMs, signal, async (inner) => {
@@ -78,7 +80,7 @@ export function createSampleReader(connection: PrometheusConnection): ReadSample
       let failure: unknown;
       const driver = await createDriver(connection, async (url, form) => {
         try {
-          const page = await read(url, inner, headersOf(connection), form);
+          const page = await read(url, inner, headers, form);
           if (page.status !== 200) throw await toStatusError(page);
           series = await readMatrix(page.body, limits);
         } catch (error) {
@@ -138,7 +140,6 @@ function authorization(credentials: PrometheusCredentials): string {
   return `Basic ${Buffer.from(`${username}:${password.reveal()}`).toString("base64")}`;
 }
 
-/** Limits for the body of one response. */
 type ReplyLimits = Pick<PrometheusConnection, "maxResponseBytes" | "maxSeries" | "maxPoints">;
 
 /** Opening brackets before a series in `{"data":{"result":[{…}]}}`, and before a sample in its `"values":[[…]]`. */
@@ -283,7 +284,7 @@ function requireComplete(reply: unknown): void {
   if (warning !== undefined)
     throw new SourceError(
       { code: "incomplete" },
-      `Prometheus returned an incomplete result: ${clip(warning)}`,
+      `Prometheus returned an incomplete result: ${clip(warning, MAX_REASON)}`,
     );
   if (!isRecord(data) || data["resultType"] !== "matrix" || !Array.isArray(data["result"])) throw notSeries();
 }
@@ -291,12 +292,16 @@ function requireComplete(reply: unknown): void {
 /** Number of chunks read from the body of an error; each has at most 64 kB. */
 const MAX_ERROR_CHUNKS = 8;
 
+/** Maximum length of Prometheus's own message in an error. */
+const MAX_REASON = 200;
+
 /** Creates the error for a failed request, with its status and Prometheus's own message. */
 async function toStatusError(page: Page): Promise<SourceError> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of page.body) if (chunks.push(chunk) >= MAX_ERROR_CHUNKS) break;
   const body = parseJson(Buffer.concat(chunks).toString("utf8"));
-  const reason = isRecord(body) && typeof body["error"] === "string" ? `: ${clip(body["error"])}` : "";
+  const reason =
+    isRecord(body) && typeof body["error"] === "string" ? `: ${clip(body["error"], MAX_REASON)}` : "";
   return statusError("Prometheus", page, reason);
 }
 
@@ -309,8 +314,4 @@ function toError(thrown: unknown, signal: AbortSignal): Error {
     return new SourceError({ code: "refused" }, "Prometheus refused the connection");
   const reason = typeof code === "string" ? code : "no response";
   return new SourceError({ code: "unreachable" }, `Prometheus cannot be read (${reason})`);
-}
-
-function clip(text: string): string {
-  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
 }

@@ -1,25 +1,19 @@
-import { HOUR_MS } from "../../platform/base/time.ts";
+import { HOUR_MS, isoTime } from "../../platform/base/time.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import { nextMonthMs } from "../../platform/base/month.ts";
 import { backoffMs, type BackoffOptions } from "../../platform/base/waits.ts";
 import { addEvents, extendEvent } from "../ledger/ledger-events.ts";
 import { countObservation, type Ledger, type LedgerOptions } from "../ledger/ledger.ts";
-import {
-  type ChainObservation,
-  type ClockView,
-  type MonthEdge,
-  type NodeObservation,
-  type NodePage,
-  type Observation,
-  toSourceFailure,
-} from "../sources/observation.ts";
+import { type MonthEdge, type NodePage, type Observation, toSourceFailure } from "../sources/observation.ts";
+import { NO_CHAIN } from "../sources/chain-reader.ts";
+import { NOT_CONFIGURED } from "../sources/page-reader.ts";
 import { type Labels, type ValidatorTarget, nodeLabels } from "../sources/targets.ts";
 import type { StoredHistory } from "./stored-pages.ts";
 import type { StoredNodeOptions } from "../polling/poller.ts";
 import type { Backfiller } from "../polling/poll-loop.ts";
 
-export interface BackfillerDeps {
+interface BackfillerDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   /** Returns a random number in [0, 1). */
@@ -27,8 +21,7 @@ export interface BackfillerDeps {
   readonly history: StoredHistory;
 }
 
-/** The validator and limits for a backfiller. */
-export interface BackfillerOptions extends BackfillOptions {
+interface BackfillerOptions extends BackfillOptions {
   readonly target: ValidatorTarget;
   readonly counting: LedgerOptions;
 }
@@ -55,7 +48,7 @@ export function createBackfiller(options: BackfillerOptions, deps: BackfillerDep
   let failing: Failing | undefined;
   /** Gaps that start before this time are no longer filled. */
   let abandonedMs = 0;
-  const end = (): true => {
+  const end = () => {
     searchedToMs = 0;
     failing = undefined;
     return true;
@@ -77,48 +70,42 @@ export function createBackfiller(options: BackfillerOptions, deps: BackfillerDep
     } else if (attempts === 0)
       logger.warn("gap cannot be filled from Prometheus yet; counting waits", fields);
   };
-  return {
-    fill: async (ledger, observation, save, signal) => {
-      const gap = planGap(ledger, observation, options);
-      if (ledger === undefined || gap === undefined) return end();
-      let filled = ledger;
-      const startMs = clock.monotonicMs();
-      for (let pieces = 0; pieces < PIECES_PER_POLL; pieces++) {
-        const rest = { fromMs: Math.max(gap.fromMs, searchedToMs), toMs: gap.toMs };
-        if (rest.fromMs >= rest.toMs || rest.fromMs < abandonedMs) return end();
-        const nowMs = clock.monotonicMs();
-        if (nowMs - startMs > FILL_MS || nowMs < (failing?.retryMs ?? 0)) return false;
-        const piece = nextPiece(rest, lengthMs);
-        try {
-          const pages = await readPiece(options.target, ledger.chainId, (labels, of) =>
-            deps.history(labels, piece, of, signal),
-          );
-          failing = undefined;
-          const { head } = observation.chain;
-          const edge = head.state === "up" ? head.value.monthEdge : undefined;
-          const { change: _, ...clockNow } = observation.clock ?? { problem: "" };
-          const given = observation.clock && clockNow;
-          const next = fillLedger(filled, pages, {
-            ...options.counting,
-            validator: name,
-            edge,
-            clock: given,
-          });
-          if (next !== filled) save(next);
-          filled = next;
-          searchedToMs = piece.toMs;
-          logger.info("gap filled from Prometheus", {
-            validator: name,
-            ...timesOf(piece),
-            scrapes: pages.length,
-          });
-        } catch (error) {
-          if (signal.aborted) throw error;
-          fail(error, rest);
-        }
+  return async (ledger, observation, save, signal) => {
+    const gap = planGap(ledger, observation, options);
+    if (ledger === undefined || gap === undefined) return end();
+    const { head } = observation.chain;
+    const { change: _, ...clockNow } = observation.clock ?? { problem: "" };
+    const filling: FillOptions = {
+      ...options.counting,
+      validator: name,
+      edge: head.state === "up" ? head.value.monthEdge : undefined,
+      clock: observation.clock && clockNow,
+    };
+    let filled = ledger;
+    const startMs = clock.monotonicMs();
+    for (let pieces = 0; pieces < PIECES_PER_POLL; pieces++) {
+      const rest = { fromMs: Math.max(gap.fromMs, searchedToMs), toMs: gap.toMs };
+      if (rest.fromMs >= rest.toMs || rest.fromMs < abandonedMs) return end();
+      const nowMs = clock.monotonicMs();
+      if (nowMs - startMs > FILL_MS || nowMs < (failing?.retryMs ?? 0)) return false;
+      const piece = nextPiece(rest, lengthMs);
+      try {
+        const pages = await readPiece(options.target, ledger.chainId, (labels, of) =>
+          deps.history(labels, piece, of, signal),
+        );
+        failing = undefined;
+        const next = fillLedger(filled, pages, filling);
+        if (next !== filled) save(next);
+        filled = next;
+        searchedToMs = piece.toMs;
+        const fields = { validator: name, ...timesOf(piece), scrapes: pages.length };
+        logger.info("gap filled from Prometheus", fields);
+      } catch (error) {
+        if (signal.aborted) throw error;
+        fail(error, rest);
       }
-      return false;
-    },
+    }
+    return false;
   };
 }
 
@@ -135,7 +122,7 @@ async function readPiece(
 }
 
 function timesOf({ fromMs, toMs }: Gap): { readonly from: string; readonly to: string } {
-  return { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() };
+  return { from: isoTime(fromMs), to: isoTime(toMs) };
 }
 
 /** A node's page, as stored by Prometheus. */
@@ -150,17 +137,14 @@ interface FillOptions extends LedgerOptions {
   /** First block of the month in which the gap ends, if reported by the chain. */
   readonly edge?: MonthEdge | undefined;
   /** The clock at the poll that found the gap. If absent, the clock is trusted. */
-  readonly clock?: Omit<ClockView, "change"> | undefined;
+  readonly clock?: Observation["clock"] | undefined;
 }
-
-const NOT_CONFIGURED = { state: "not-configured" } as const;
 
 /**
  * Counts stored pages by the same rules as pages scraped in time. Blocks and rollups are marked as backfilled, and an event
  * records the time range that was filled. Pages that are not newer than the last reading change nothing.
  */
 export function fillLedger(ledger: Ledger, pages: readonly StoredPage[], options: FillOptions): Ledger {
-  const { validator, edge, clock, ...counting } = options;
   let filled = ledger;
   const latest = new Map<string, StoredPage>();
   const sorted = pages.toSorted((a, b) => timeOf(a) - timeOf(b));
@@ -174,11 +158,8 @@ export function fillLedger(ledger: Ledger, pages: readonly StoredPage[], options
     // The first scrapes of the nodes have their own times too.
     if (latest.size < atStart.size) continue;
     const shown = [...latest.values()].filter((one) => atMs - timeOf(one) <= RECENT_MS);
-    const observation = {
-      ...observationOf(validator, atMs, shown, edge),
-      ...(clock === undefined ? {} : { clock }),
-    };
-    filled = countObservation(filled, observation, { ...counting, isBackfill: true }).ledger;
+    const observation = observationOf(atMs, shown, options);
+    filled = countObservation(filled, observation, { ...options, isBackfill: true }).ledger;
   }
   return withEvent(filled, ledger);
 }
@@ -191,38 +172,33 @@ function timeOf({ page: { sampledAtMs = 0 } }: StoredPage): number {
 }
 
 function observationOf(
-  validator: string,
   atMs: number,
   pages: readonly StoredPage[],
-  edge: MonthEdge | undefined,
+  { validator, edge, clock }: FillOptions,
 ): Observation {
-  const nodes = pages.map(
-    ({ node, page }): NodeObservation => ({
-      name: node,
-      metrics: { state: "up", value: page, durationMs: 0 },
-      prices: NOT_CONFIGURED,
-      oracleMetrics: NOT_CONFIGURED,
-      sidecar: NOT_CONFIGURED,
-      grpc: NOT_CONFIGURED,
-      egress: new Map(),
-    }),
-  );
-  return { validator, atMs, nodes, chain: chainOf(atMs, pages, edge) };
+  const nodes: Observation["nodes"] = pages.map(({ node, page }) => ({
+    name: node,
+    metrics: { state: "up", value: page, durationMs: 0 },
+    prices: NOT_CONFIGURED,
+    oracleMetrics: NOT_CONFIGURED,
+    sidecar: NOT_CONFIGURED,
+    grpc: NOT_CONFIGURED,
+    egress: new Map(),
+  }));
+  const chain = chainOf(atMs, pages, edge);
+  return { validator, atMs, nodes, chain, ...(clock === undefined ? {} : { clock }) };
 }
 
 /** Returns the chain as the pages show it. If the month's first block is unknown, months are split by the samples' times. */
-function chainOf(atMs: number, pages: readonly StoredPage[], edge: MonthEdge | undefined): ChainObservation {
-  const first = pages.at(-1);
-  const height = first?.page.height;
-  const head =
-    edge === undefined || first === undefined || height === undefined
-      ? NOT_CONFIGURED
-      : ({
-          state: "up",
-          value: { chainId: first.page.chainId, height, blockTimeMs: atMs, monthEdge: edge },
-          durationMs: 0,
-        } as const);
-  return { head, validator: NOT_CONFIGURED, prices: NOT_CONFIGURED, revenue: NOT_CONFIGURED };
+function chainOf(
+  atMs: number,
+  pages: readonly StoredPage[],
+  edge: FillOptions["edge"],
+): Observation["chain"] {
+  const page = pages.at(-1)?.page;
+  if (edge === undefined || page?.height === undefined) return NO_CHAIN;
+  const value = { chainId: page.chainId, height: page.height, blockTimeMs: atMs, monthEdge: edge };
+  return { ...NO_CHAIN, head: { state: "up", value, durationMs: 0 } };
 }
 
 /** Adds an event for the part that was filled, or extends the event for the previous part. */
@@ -254,9 +230,6 @@ interface Gap {
   readonly toMs: number;
 }
 
-/** One query, which reads samples in (fromMs, toMs]. */
-type Piece = Gap;
-
 /**
  * Returns the gap that a poll's readings would close; undefined if they follow the previous ones soon enough, if nothing could be
  * read, or before the first reading. A gap starts where the ledger ends, so its month is never finalized, and no part is filled
@@ -285,12 +258,12 @@ export const LONGEST_PIECE_MS = HOUR_MS;
 /** Shortest part, used when longer parts are too large. */
 const SHORTEST_PIECE_MS = 60_000;
 
-/** Returns the next part of a gap, at most `lengthMs` long and within one month. */
-export function nextPiece({ fromMs, toMs }: Gap, lengthMs: number): Piece {
+/** Returns the next part of a gap, at most `lengthMs` long and within one month. One query reads its samples in (fromMs, toMs]. */
+export function nextPiece({ fromMs, toMs }: Gap, lengthMs: number): Gap {
   return { fromMs, toMs: Math.min(toMs, fromMs + lengthMs, nextMonthMs(fromMs)) };
 }
 
-/** Returns the length of the next pieces after a piece was too large; undefined if that piece already had the shortest length. */
+/** Returns the length of the next parts after one was too large; undefined if that part already had the shortest length. */
 export function shorterPieceMs(lengthMs: number): number | undefined {
   return lengthMs <= SHORTEST_PIECE_MS ? undefined : Math.max(SHORTEST_PIECE_MS, lengthMs / 4);
 }

@@ -5,7 +5,6 @@ import type { Endpoint } from "../../platform/http/remote.ts";
 import type { PrometheusConnection, PrometheusCredentials } from "./api-client.ts";
 import type { BackfillOptions } from "./backfill.ts";
 
-/** Section `prometheus`. */
 export interface PrometheusConfig {
   readonly connection: PrometheusConnection;
   /** Samples older than this are not used. */
@@ -114,9 +113,11 @@ export const backfill = z.strictObject({
     ),
 });
 
+type Section = z.output<typeof prometheus>;
+
 /** Converts the section. `network` defines how the API is reached. */
 export function toPrometheusConfig(
-  given: z.output<typeof prometheus>,
+  given: Section,
   network: Pick<PrometheusConnection, "network">,
 ): PrometheusConfig {
   const { url, tenant, deadline, stale_after: staleMs } = given;
@@ -136,24 +137,18 @@ export function toPrometheusConfig(
   };
 }
 
-function credentialsOf({
-  token,
-  username,
-  password,
-}: z.output<typeof prometheus>): PrometheusCredentials | undefined {
+function credentialsOf({ token, username, password }: Section): PrometheusCredentials | undefined {
   if (token !== undefined) return { kind: "bearer", token };
   if (username === undefined || password === undefined) return undefined;
   return { kind: "basic", username, password };
 }
 
-/** Converts the section. */
 export function toBackfill(given: z.output<typeof backfill>): BackfillOptions {
   return { afterMs: given.after, longestMs: given.longest, giveUpMs: given.give_up_after };
 }
 
 type MetricSource = (typeof METRIC_SOURCES)[number];
 
-/** Path to a key, used in errors. */
 type Path = readonly (string | number)[];
 
 interface NodeKeys {
@@ -177,17 +172,11 @@ interface PrometheusKeys {
 
 /** Refuses Prometheus keys that contradict each other or have no effect. */
 export function refusePrometheusKeys(file: PrometheusKeys, context: z.RefinementCtx): void {
-  const validators = file.validators?.map(({ source, nodes }, index) => ({
+  const all = file.validators?.map(({ source, nodes }, index) => ({
     source: source ?? file.source,
     path: source === undefined ? ["source"] : ["validators", index, "source"],
     nodes: nodes.map((node, at) => ({ node, path: ["validators", index, "nodes", at] })),
-  }));
-  const single = {
-    source: file.source,
-    path: ["source"],
-    nodes: [{ node: file.sources, path: ["sources"] }],
-  };
-  const all = validators ?? [single];
+  })) ?? [{ source: file.source, path: ["source"], nodes: [{ node: file.sources, path: ["sources"] }] }];
   const hasBackfill = file.backfill !== undefined;
   const stored = all.find(({ source }) => source === "prometheus");
   const issues = [
@@ -237,12 +226,9 @@ function nodeIssues(source: MetricSource, node: NodeKeys, hasBackfill: boolean):
     return unused;
   }
   const { node: url, oracle_metrics, sidecar_metrics } = node;
-  const scraped = Object.entries({ node: url, oracle_metrics, sidecar_metrics }).flatMap(
-    ([key, given]): Issue[] =>
-      given !== undefined && given !== null
-        ? [[[key], issueText("is not scraped with source: prometheus", "labels instead")]]
-        : [],
-  );
+  const scraped = Object.entries({ node: url, oracle_metrics, sidecar_metrics })
+    .filter(([, given]) => given !== undefined && given !== null)
+    .map(([key]): Issue => [[key], issueText("is not scraped with source: prometheus", "labels instead")]);
   if (labels !== undefined) return scraped;
   return [
     ...scraped,

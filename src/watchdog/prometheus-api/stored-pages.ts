@@ -1,15 +1,25 @@
 import { abortReason, raceAbort } from "../../platform/base/abort.ts";
 import type { Clock } from "../../platform/base/clock.ts";
+import { isoTime } from "../../platform/base/time.ts";
 import {
   CALL_METRICS,
   isNodeFamily,
   isNodeSample,
+  NODE_METRICS,
   REPORTS_METRIC,
   toNodeReading,
 } from "../sources/node-reading.ts";
-import { type NodePage, type PricesPage, SourceError } from "../sources/observation.ts";
-import { isSidecarFamily, toSidecarReading } from "../sources/sidecar-reading.ts";
-import { type Labels, type SelectorOf, selectorsOf } from "../sources/targets.ts";
+import { type NodePage, onSourceError, type PricesPage, SourceError } from "../sources/observation.ts";
+import { isSidecarFamily, SIDECAR_METRICS, toSidecarReading } from "../sources/sidecar-reading.ts";
+import {
+  type Labels,
+  nodeLabels,
+  type NodeTarget,
+  type SelectorOf,
+  selectorsOf,
+  sidecarLabels,
+  type ValidatorTarget,
+} from "../sources/targets.ts";
 import type { ReadSamples, Series } from "./api-client.ts";
 import {
   findTarget,
@@ -21,7 +31,39 @@ import {
 } from "./stored-scrapes.ts";
 import type { StoredNodeOptions, StoredPages } from "../polling/poller.ts";
 
-export interface StoredPagesDeps {
+interface FleetOptions {
+  readonly validators: readonly ValidatorTarget[];
+  readonly intervalMs: number;
+  readonly staleMs: number;
+}
+
+/** Creates the reader for all validators whose metrics come from Prometheus. */
+export function createFleet(
+  { validators, intervalMs, staleMs }: FleetOptions,
+  deps: SharedQueryDeps,
+): StoredPages {
+  const nodes = validators.filter(({ isStored }) => isStored).flatMap((one) => one.nodes);
+  const query = (metrics: readonly string[], labelsOf: (node: NodeTarget) => Labels): SharedQuery => {
+    const sets = new Map(nodes.map(labelsOf).map((set) => [JSON.stringify(set), set]));
+    const options = {
+      metrics: [...TARGET_METRICS, ...metrics],
+      sets: [...sets.values()],
+      // Two scrapes of the sidecar show which prices it updates.
+      rangeMs: 2 * staleMs,
+      // The polls of all validators begin within one interval, and each gets a result of its own interval.
+      shareMs: intervalMs / 2,
+    };
+    return createSharedQuery(options, deps);
+  };
+  return createStoredPages({
+    nodes: query(NODE_METRICS, nodeLabels),
+    sidecars: query(SIDECAR_METRICS, sidecarLabels),
+    read: deps.read,
+    staleMs,
+  });
+}
+
+interface StoredPagesDeps {
   readonly nodes: SharedQuery;
   readonly sidecars: SharedQuery;
   readonly read: ReadSamples;
@@ -29,49 +71,37 @@ export interface StoredPagesDeps {
   readonly staleMs: number;
 }
 
-/** Creates the reader. */
-export function createStoredPages({ nodes, sidecars, read, staleMs }: StoredPagesDeps): StoredPages {
-  const sidecarScrapes = async (labels: Labels, signal: AbortSignal): Promise<readonly StoredScrape[]> => {
+function createStoredPages({ nodes, sidecars, read, staleMs }: StoredPagesDeps): StoredPages {
+  const freshSidecar = async (labels: Labels, signal: AbortSignal) => {
     const selected = await sidecars(labels, signal);
     const target = findTarget(selected.series, labels, isSidecarFamily);
-    return requireFresh(target, { ...selected, labels, staleMs, what: "the sidecar" }).scrapes;
+    return requireFresh(target, { ...selected, labels, staleMs, what: "the sidecar" });
   };
   return {
     node: async (labels, options, signal) => {
       const selected = await nodes(labels, signal);
-      const target = requireFresh(findTarget(selected.series, labels, isNodeFamily), {
-        ...selected,
-        labels,
-        staleMs,
-        what: "the node",
-      });
-      const reports =
-        options.consensusAddress === undefined
-          ? undefined
-          : await readReports(target, labels, options.consensusAddress, (selector) =>
-              read(selector, { atMs: selected.atMs, rangeMs: staleMs }, signal),
-            );
-      const { latest } = target;
-      return toStoredNode(latest, [...latest.samples, ...samplesAt(reports, latest.atMs)], options);
+      const found = findTarget(selected.series, labels, isNodeFamily);
+      const target = requireFresh(found, { ...selected, labels, staleMs, what: "the node" });
+      const reports = await readReports(target, labels, options, (selector) =>
+        read(selector, { atMs: selected.atMs, rangeMs: staleMs }, signal),
+      );
+      return toStoredNode(target.latest, reports, options);
     },
-    sidecar: async (labels, signal) => {
-      const scrapes = await sidecarScrapes(labels, signal);
-      return toSidecarReading(scrapes.at(-1)?.samples ?? []);
-    },
-    prices: async (labels, signal) => toPrices(await sidecarScrapes(labels, signal)),
+    sidecar: async (labels, signal) => toSidecarReading((await freshSidecar(labels, signal)).latest.samples),
+    prices: async (labels, signal) => toPrices((await freshSidecar(labels, signal)).scrapes),
   };
 }
 
 function toStoredNode(
-  latest: StoredScrape,
-  samples: StoredScrape["samples"],
+  { atMs, samples }: StoredScrape,
+  reports: readonly StoredScrape[],
   options: StoredNodeOptions,
 ): NodePage {
-  const wanted = samples.filter((sample) => isNodeSample(sample, options.consensusAddress));
-  return { ...toNodeReading(wanted, options), sampledAtMs: latest.atMs };
+  const own = reports.find((scrape) => scrape.atMs === atMs)?.samples ?? [];
+  const wanted = [...samples, ...own].filter((sample) => isNodeSample(sample, options.consensusAddress));
+  return { ...toNodeReading(wanted, options), sampledAtMs: atMs };
 }
 
-/** Metrics that the ledger needs. */
 const LEDGER_METRICS = [...TARGET_METRICS, ...CALL_METRICS];
 
 /** Reads the pages of one node that Prometheus stored during a given time, oldest first. */
@@ -90,68 +120,48 @@ export function createStoredHistory(read: ReadSamples): StoredHistory {
     if (only === undefined) return [];
     const target = findTarget(await read(only.selector, range, signal), labels, isNodeFamily);
     if (target === undefined) return [];
-    const reports =
-      options.consensusAddress === undefined
-        ? undefined
-        : await readReports(target, labels, options.consensusAddress, (selector) =>
-            read(selector, range, signal),
-          );
+    const reports = await readReports(target, labels, options, (selector) => read(selector, range, signal));
     return target.scrapes
       .filter(({ atMs }) => atMs > fromMs && atMs <= toMs)
-      .flatMap((latest) => {
-        const samples = [...latest.samples, ...samplesAt(reports, latest.atMs)];
-        return validPage(() => toStoredNode(latest, samples, options));
+      .flatMap((scrape) => {
+        try {
+          return [toStoredNode(scrape, reports, options)];
+        } catch (error) {
+          return onSourceError(() => [])(error);
+        }
       });
   };
-}
-
-function validPage(read: () => NodePage): readonly NodePage[] {
-  try {
-    return [read()];
-  } catch (error) {
-    if (error instanceof SourceError) return [];
-    throw error;
-  }
 }
 
 /** Reads one validator's vote extensions from one node, which has a series for each validator, pair and result. */
 async function readReports(
   { labels: own }: StoredTarget,
   labels: Labels,
-  address: string,
+  { consensusAddress }: StoredNodeOptions,
   query: (selector: string) => ReturnType<ReadSamples>,
-): Promise<StoredTarget | undefined> {
+): Promise<readonly StoredScrape[]> {
+  if (consensusAddress === undefined) return [];
   const name = own.has("validator") ? "exported_validator" : "validator";
-  const [only] = selectorsOf([REPORTS_METRIC], [{ ...labels, [name]: address }]);
-  if (only === undefined) return undefined;
+  const [only] = selectorsOf([REPORTS_METRIC], [{ ...labels, [name]: consensusAddress }]);
+  if (only === undefined) return [];
   // `up` and the start of the process say which target it is; here they come from the query before.
   const known = { name: "up", labels: own, points: [] };
-  return findTarget([known, ...(await query(only.selector))], Object.fromEntries(own), isNodeFamily);
-}
-
-function samplesAt(target: StoredTarget | undefined, wantedMs: number): StoredScrape["samples"] {
-  return target?.scrapes.find(({ atMs }) => atMs === wantedMs)?.samples ?? [];
-}
-
-interface FreshTarget extends StoredTarget {
-  readonly latest: StoredScrape;
-}
-
-interface FreshnessOf extends Selected {
-  readonly labels: Labels;
-  readonly staleMs: number;
-  readonly what: string;
+  const series = [known, ...(await query(only.selector))];
+  return findTarget(series, Object.fromEntries(own), isNodeFamily)?.scrapes ?? [];
 }
 
 /** Throws if no scrape is recent enough, or if the scrape that followed it failed. */
-function requireFresh(target: StoredTarget | undefined, of: FreshnessOf): FreshTarget {
+function requireFresh(
+  target: StoredTarget | undefined,
+  of: Selected & { readonly labels: Labels; readonly staleMs: number; readonly what: string },
+): StoredTarget & { readonly latest: StoredScrape } {
   const { labels, staleMs, what, atMs, series } = of;
   const latest = target?.scrapes.at(-1);
   const failedAtMs = target === undefined ? lastFailureMs(series, labels) : target.failedAtMs;
   if (failedAtMs !== undefined && failedAtMs > (latest?.atMs ?? 0))
     throw new SourceError(
       { code: "unreachable" },
-      `Prometheus could not scrape ${what} at ${new Date(failedAtMs).toISOString()}`,
+      `Prometheus could not scrape ${what} at ${isoTime(failedAtMs)}`,
     );
   if (target === undefined || latest === undefined)
     throw new SourceError(
@@ -200,7 +210,7 @@ interface Selected {
 }
 
 /** Returns the series with these labels, which must be among the labels that the query was created for. */
-export type SharedQuery = (labels: Labels, signal: AbortSignal) => Promise<Selected>;
+type SharedQuery = (labels: Labels, signal: AbortSignal) => Promise<Selected>;
 
 interface SharedQueryOptions {
   /** Patterns for metric names. */
@@ -239,7 +249,7 @@ const MAX_SHARES = 4;
  * time. If a response is too large, its query is split in two for as long as the process runs. A single target gets no more than
  * its part of {@link MAX_SHARES}, so that a target with too many series does not hide the others.
  */
-export function createSharedQuery(options: SharedQueryOptions, deps: SharedQueryDeps): SharedQuery {
+function createSharedQuery(options: SharedQueryOptions, deps: SharedQueryDeps): SharedQuery {
   const { metrics, sets, rangeMs, shareMs } = options;
   const { read, clock, signal: end } = deps;
   const chunkOf = new Map<string, Chunk>();

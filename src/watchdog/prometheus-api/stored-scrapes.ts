@@ -61,15 +61,13 @@ export function lastFailureMs(series: readonly Series[], labels: Labels): number
  * the labels of a process start, but not those of `up`.
  */
 function targetsOf(series: readonly Series[]): readonly ReadonlyMap<string, string>[] {
-  const starts = labelSets(series, PROCESS_START);
-  const others = labelSets(series, UP).filter(
+  const labelsOf = (metric: string): readonly ReadonlyMap<string, string>[] =>
+    series.filter(({ name }) => name === metric).map(({ labels }) => labels);
+  const starts = labelsOf(PROCESS_START);
+  const others = labelsOf(UP).filter(
     (labels) => !starts.some((start) => isPart(start, labels) || isPart(labels, start)),
   );
   return [...starts, ...others];
-}
-
-function labelSets(series: readonly Series[], metric: string): readonly ReadonlyMap<string, string>[] {
-  return series.filter(({ name }) => name === metric).map(({ labels }) => labels);
 }
 
 function isPart(part: ReadonlyMap<string, string>, whole: ReadonlyMap<string, string>): boolean {
@@ -122,26 +120,21 @@ function withoutIncomplete(scrapes: readonly StoredScrape[]): readonly StoredScr
   const complete: StoredScrape[] = [];
   for (const scrape of scrapes) {
     const before = complete.at(-1);
-    if (before === undefined || !isSameProcess(before, scrape) || hasAllCalls(before, scrape))
-      complete.push(scrape);
+    if (before === undefined || !isIncomplete(scrape, before)) complete.push(scrape);
   }
   return complete;
 }
 
-/** Returns true if the scrapes are known to come from the same process. A scrape without the process start is incomplete. */
-function isSameProcess(before: StoredScrape, after: StoredScrape): boolean {
-  const [a, b] = [startOf(before), startOf(after)];
-  return a !== undefined && (b === undefined || a === b);
+function isIncomplete(scrape: StoredScrape, before: StoredScrape): boolean {
+  const [start, startBefore] = [startOf(scrape), startOf(before)];
+  if (startBefore === undefined) return false;
+  if (start === undefined) return true;
+  const calls = new Set(callsOf(scrape));
+  return start === startBefore && !callsOf(before).every((call) => calls.has(call));
 }
 
 function startOf({ samples }: StoredScrape): number | undefined {
   return samples.find(({ name }) => name === PROCESS_START)?.value;
-}
-
-function hasAllCalls(before: StoredScrape, after: StoredScrape): boolean {
-  if (startOf(after) === undefined) return false;
-  const has = new Set(callsOf(after));
-  return callsOf(before).every((status) => has.has(status));
 }
 
 function callsOf({ samples }: StoredScrape): readonly string[] {

@@ -64,33 +64,15 @@ function parseRest(rest: string): number {
 
 function parseSampleValue(text: string): number {
   if (NUMBER.test(text)) return Number(text);
-  switch (text.toLowerCase()) {
-    case "nan":
-      return Number.NaN;
-    case "inf":
-    case "+inf":
-    case "infinity":
-    case "+infinity":
-      return Number.POSITIVE_INFINITY;
-    case "-inf":
-    case "-infinity":
-      return Number.NEGATIVE_INFINITY;
-    case "":
-      throw new LineSyntaxError("the value is missing");
-    default:
-      throw new LineSyntaxError(`"${clip(text)}" is not a number`);
-  }
+  const lower = text.toLowerCase();
+  if (lower === "nan") return Number.NaN;
+  if (/^\+?inf(?:inity)?$/.test(lower)) return Number.POSITIVE_INFINITY;
+  if (/^-inf(?:inity)?$/.test(lower)) return Number.NEGATIVE_INFINITY;
+  throw new LineSyntaxError(text === "" ? "the value is missing" : `"${clip(text)}" is not a number`);
 }
 
-interface Braces {
-  /** The quoted metric name found among the labels. */
-  readonly quoted: string | undefined;
-  readonly labels: ReadonlyMap<string, string>;
-  /** Position after the closing brace. */
-  readonly end: number;
-}
-
-function parseBraces(line: string, from: number): Braces {
+/** Returns the quoted metric name found among the labels, the labels, and the position after the closing brace. */
+function parseBraces(line: string, from: number) {
   const labels = new Map<string, string>();
   let quoted: string | undefined;
   let at = skipBlanks(line, from);
@@ -152,13 +134,12 @@ function unescapeText(raw: string): string {
 
 /** Returns the end of the name that starts at `from`, or `from` if there is none. Only metric names may contain colons. */
 function nameEndOf(line: string, from: number, colons: boolean): number {
-  let at = from;
-  for (; at < line.length; at++) {
+  for (let at = from; at < line.length; at++) {
     const code = line.charCodeAt(at);
-    if (isLetter(code) || (colons && code === COLON) || (at > from && code >= 0x30 && code <= 0x39)) continue;
-    break;
+    const isDigit = code >= 0x30 && code <= 0x39;
+    if (!isLetter(code) && !(colons && code === COLON) && !(isDigit && at > from)) return at;
   }
-  return at;
+  return line.length;
 }
 
 function isLetter(code: number): boolean {
@@ -171,6 +152,7 @@ function skipBlanks(line: string, from: number): number {
   return at;
 }
 
-function clip(text: string): string {
-  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+/** Shortens a text for an error. */
+export function clip(text: string, limit = 60): string {
+  return text.length > limit ? `${text.slice(0, limit)}…` : text;
 }

@@ -14,13 +14,12 @@ export type PrometheusTextErrorFacts =
 export class PrometheusTextError extends CodedError<PrometheusTextErrorFacts> {}
 
 /** Receives the samples in page order. */
-export interface PrometheusSink {
+interface PrometheusSink {
   /** Returns true for metrics whose lines must be readable. Other unreadable lines are skipped. Default: all metrics. */
   readonly needs?: (metric: string) => boolean;
   readonly sample: (sample: Sample) => void;
 }
 
-/** Limits for one page. */
 export interface PageLimits {
   /** Maximum line length in characters; default 65,536. */
   readonly lineLength?: number;
@@ -28,29 +27,15 @@ export interface PageLimits {
   readonly lines?: number;
 }
 
-/** Parses one page from chunks of any size. Unusable after an error. */
-export interface PrometheusTextParser {
-  /** Throws {@link PrometheusTextError} at the first invalid line of a needed metric. A line is checked once it is complete. */
-  readonly push: (chunk: Uint8Array) => void;
-  /**
-   * Ends the page and returns the number of unreadable lines that were skipped. Throws {@link PrometheusTextError} if the last
-   * line has no line feed, since truncated counters would appear to have restarted.
-   */
-  readonly end: () => number;
-}
-
 /** Character that a decoder writes for bytes that are not UTF-8. */
 const REPLACEMENT = "\uFFFD";
 
 /**
- * Creates a streaming parser for the Prometheus text format, OpenMetrics, and Prometheus 3's quoted names. It throws at the first
- * invalid line of a metric that the sink needs. Unreadable lines of other metrics (e.g. native histograms) do not hide the needed
- * ones. Comments are ignored. Runs in linear time and buffers at most one line.
+ * Creates a parser for one page in the Prometheus text format, in OpenMetrics, or with Prometheus 3's quoted names. The page
+ * comes in chunks of any size. Unreadable lines of metrics that the sink does not need (e.g. native histograms) do not hide the
+ * needed ones. The parser ignores comments. It runs in linear time and buffers at most one line. After an error it is unusable.
  */
-export function createPrometheusTextParser(
-  sink: PrometheusSink,
-  limits: PageLimits = {},
-): PrometheusTextParser {
+export function createPrometheusTextParser(sink: PrometheusSink, limits: PageLimits = {}) {
   const { needs = () => true } = sink;
   const lineLimit = limits.lineLength ?? 65_536;
   const lineCountLimit = limits.lines ?? 1_000_000;
@@ -63,15 +48,18 @@ export function createPrometheusTextParser(
   let isSkipping = false;
   const parseLine = (text: string): void => {
     lineNumber += 1;
-    if (lineNumber > lineCountLimit) throw tooManyLines(lineCountLimit);
+    if (lineNumber > lineCountLimit)
+      throw new PrometheusTextError(
+        { code: "too-many-lines", limit: lineCountLimit },
+        `the page has more than ${lineCountLimit} lines`,
+      );
     const first = text.trimStart();
     if (first === "") return;
     // No sample and no comment begins with "<". A wrong URL often leads to a web page, so the error mentions this.
     if (!hasContent && first.startsWith("<")) throw htmlPage();
     hasContent = true;
     if (first.startsWith("#")) return;
-    const sample =
-      text.length > lineLimit ? lineTooLong(lineNumber, lineLimit) : readSample(text, lineNumber);
+    const sample = readSample(text, lineNumber, lineLimit);
     if (sample instanceof PrometheusTextError) {
       if (needs(metricNameOf(text))) throw sample;
       skipped += 1;
@@ -94,17 +82,31 @@ export function createPrometheusTextParser(
     }
   };
   return {
-    push: (chunk) => parseText(decoder.decode(chunk, { stream: true })),
+    /** Throws {@link PrometheusTextError} at the first invalid line of a needed metric. A line is checked once it is complete. */
+    push: (chunk: Uint8Array) => parseText(decoder.decode(chunk, { stream: true })),
+    /**
+     * Ends the page and returns the number of unreadable lines that were skipped. Throws {@link PrometheusTextError} if the last
+     * line has no line feed, since truncated counters would appear to have restarted.
+     */
     end: () => {
       parseText(decoder.decode());
       if (!hasContent && unfinished.trimStart().startsWith("<")) throw htmlPage();
-      if (unfinished !== "" || isSkipping) throw cutOff(lineNumber + (isSkipping ? 0 : 1));
-      return skipped;
+      if (unfinished === "" && !isSkipping) return skipped;
+      const line = lineNumber + (isSkipping ? 0 : 1);
+      throw new PrometheusTextError(
+        { code: "cut-off", line },
+        `the page is incomplete: it ends within line ${line}`,
+      );
     },
   };
 }
 
-function readSample(text: string, line: number): Sample | PrometheusTextError {
+function readSample(text: string, line: number, limit: number): Sample | PrometheusTextError {
+  if (text.length > limit)
+    return new PrometheusTextError(
+      { code: "line-too-long", line, limit },
+      `line ${line} is longer than ${limit} characters`,
+    );
   try {
     if (text.includes(REPLACEMENT)) throw new LineSyntaxError("invalid UTF-8");
     return parseSampleLine(text.endsWith("\r") ? text.slice(0, -1) : text);
@@ -114,27 +116,9 @@ function readSample(text: string, line: number): Sample | PrometheusTextError {
   }
 }
 
-function cutOff(line: number): PrometheusTextError {
-  return new PrometheusTextError(
-    { code: "cut-off", line },
-    `the page is incomplete: it ends within line ${line}`,
-  );
-}
-
 function htmlPage(): PrometheusTextError {
   return new PrometheusTextError(
     { code: "html" },
     "the page is HTML, not metrics; check host, port and path of the URL",
   );
-}
-
-function lineTooLong(line: number, limit: number): PrometheusTextError {
-  return new PrometheusTextError(
-    { code: "line-too-long", line, limit },
-    `line ${line} is longer than ${limit} characters`,
-  );
-}
-
-function tooManyLines(limit: number): PrometheusTextError {
-  return new PrometheusTextError({ code: "too-many-lines", limit }, `the page has more than ${limit} lines`);
 }

@@ -2,17 +2,9 @@ import { NS_PER_MS } from "../../platform/base/time.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { JsonField } from "../../platform/base/json.ts";
 import { monthOf, monthStartMs } from "../../platform/base/month.ts";
-import {
-  type ChainHead,
-  type ChainObservation,
-  type ChainPrice,
-  type MonthEdge,
-  type RevenueView,
-  type Seen,
-  SourceError,
-} from "./observation.ts";
+import { type ChainObservation, type MonthEdge, onSourceError, type Seen } from "./observation.ts";
 import { urlBelow } from "../../platform/http/remote.ts";
-import { toUpgradeView, type UpgradeView } from "./upgrade-view.ts";
+import { toUpgradeView } from "./upgrade-view.ts";
 import { createRest, MAX_BYTES, responseField, type Rest } from "./chain-rest.ts";
 import { type PageReader, NOT_CONFIGURED, readText, requireOk, type Scrape } from "./page-reader.ts";
 import { toRevenueParams, toRevenueStats } from "./revenue-reading.ts";
@@ -26,10 +18,8 @@ export interface CountedTo {
   readonly height?: bigint;
 }
 
-/** Reads the chain once. */
-export type ChainReader = (counted: CountedTo | undefined, signal: AbortSignal) => Promise<ChainObservation>;
-
 const BLOCKS = "/cosmos/base/tendermint/v1beta1/blocks";
+const PLAN = "/cosmos/upgrade/v1beta1/current_plan";
 /** Deployed chains use the first path; newer oracle modules use the second. */
 const PRICES = ["/slinky/oracle/v1/get_prices", "/connect/oracle/v2/get_prices"] as const;
 
@@ -39,62 +29,49 @@ export function createChainReader(
   read: PageReader,
   scrape: Scrape,
   clock: Clock,
-): ChainReader {
+): (counted: CountedTo | undefined, signal: AbortSignal) => Promise<ChainObservation> {
   const { chain } = target;
-  if (chain === undefined) return async () => NOTHING;
+  if (chain === undefined) return async () => NO_CHAIN;
   const rest = createRest(chain, read);
   let paths: readonly string[] = PRICES;
   const standing = createStandingReader(target, chain, { rest, scrape, clock });
-  const prices = async (signal: AbortSignal): Promise<readonly ChainPrice[]> => {
+  const prices = async (signal: AbortSignal) => {
     const query = chain.pairs.map((pair) => `currency_pair_ids=${encodeURIComponent(pair)}`).join("&");
-    const { text, path } = await rest.ofModule(paths, `?${query}`, signal);
+    const { root, path } = await rest.ofAnyModule(paths, `?${query}`, signal);
     paths = [path, ...paths.filter((other) => other !== path)];
-    return toChainPrices(responseField(text), chain.pairs);
+    return toChainPrices(root, chain.pairs);
   };
-  const head = async <B extends Header>(
-    blockAt: BlockAt<B>,
-    counted: CountedTo | undefined,
-    signal: AbortSignal,
-  ): Promise<HeadRead<B>> => {
-    const block = await blockAt(undefined, signal);
-    const edge = await findMonthEdge(block, counted, blockAt, signal);
-    const { chainId, height, timeMs } = block;
-    return {
-      block,
-      head: { chainId, height, blockTimeMs: timeMs, ...(edge === undefined ? {} : { monthEdge: edge }) },
-    };
-  };
-  const blockByRest: BlockAt<BlockJson> = async (height, signal) =>
-    toBlock(responseField(await rest.get(`${BLOCKS}/${height ?? "latest"}`, signal)));
+  const byRest: BlockAt = async (height, signal) =>
+    toBlock(await rest.get(`${BLOCKS}/${height ?? "latest"}`, signal));
   const { rpc } = chain;
   /** Reads the latest block over REST, or else its header over RPC: months depend on the chain's time. */
-  const anyHead = async (
-    counted: CountedTo | undefined,
-    signal: AbortSignal,
-  ): Promise<Seen<HeadRead<Header & Partial<BlockJson>>>> => {
-    const seen = await scrape("the latest block", signal, (inner) => head(blockByRest, counted, inner));
+  const readHead = async (counted: CountedTo | undefined, signal: AbortSignal): Promise<Seen<Head>> => {
+    const headBy = (blockAt: BlockAt): Promise<Seen<Head>> =>
+      scrape("the latest block", signal, async (inner) => {
+        const block = await blockAt(undefined, inner);
+        return { block, monthEdge: await findMonthEdge(block, counted, blockAt, inner) };
+      });
+    const seen = await headBy(byRest);
     if (seen.state === "up" || rpc === undefined) return seen;
-    const byRpc: BlockAt<Header> = async (height, inner) => {
+    const other = await headBy(async (height, inner) => {
       const url = urlBelow(rpc, `block${height === undefined ? "" : `?height=${height}`}`);
       const text = await readText(await requireOk(await read(url.href, inner)), MAX_BYTES);
       return toHeader(responseField(text).member("result").required());
-    };
-    const other = await scrape("the latest block", signal, (inner) => head(byRpc, counted, inner));
+    });
     return other.state === "up" ? other : seen;
   };
   return async (counted, signal) => {
-    const [headSeen, priceSeen, revenue, upgrade, slashing] = await Promise.all([
-      anyHead(counted, signal),
+    const [head, priceSeen, revenue, upgrade, slashing] = await Promise.all([
+      readHead(counted, signal),
       chain.pairs.length === 0 ? NOT_CONFIGURED : scrape("the chain's prices", signal, prices),
       scrape("the revenue module", signal, (inner) => readRevenue(target, chain, rest, inner)),
-      scrape("the upgrade module", signal, (inner) => readUpgrade(rest, inner)),
+      scrape("the upgrade module", signal, async (inner) => toUpgradeView(await rest.ofModule(PLAN, inner))),
       standing?.slashing(signal),
     ]);
-    const block = headSeen.state === "up" ? headSeen.value.block : undefined;
-    const withCommit = block?.signers && { ...block, signers: block.signers };
-    const { validator, peers } = (await standing?.inSet(withCommit, signal)) ?? { validator: NOT_CONFIGURED };
+    const block = head.state === "up" ? head.value.block : undefined;
+    const { validator, peers } = (await standing?.inSet(block, signal)) ?? { validator: NOT_CONFIGURED };
     return {
-      head: headSeen.state === "up" ? { ...headSeen, value: headSeen.value.head } : headSeen,
+      head: head.state === "up" ? { ...head, value: toChainHead(head.value) } : head,
       validator,
       prices: priceSeen,
       revenue,
@@ -105,7 +82,8 @@ export function createChainReader(
   };
 }
 
-const NOTHING: ChainObservation = {
+/** The observation of a chain that is not configured. */
+export const NO_CHAIN: ChainObservation = {
   head: NOT_CONFIGURED,
   validator: NOT_CONFIGURED,
   prices: NOT_CONFIGURED,
@@ -113,11 +91,15 @@ const NOTHING: ChainObservation = {
 };
 
 /** Reads a block, by default the latest one. */
-type BlockAt<B> = (height: bigint | undefined, signal: AbortSignal) => Promise<B>;
+type BlockAt = (height: bigint | undefined, signal: AbortSignal) => Promise<Block>;
 
-interface HeadRead<B> {
-  readonly block: B;
-  readonly head: ChainHead;
+interface Head {
+  readonly block: Block;
+  readonly monthEdge: MonthEdge | undefined;
+}
+
+function toChainHead({ block: { chainId, height, timeMs }, monthEdge }: Head) {
+  return { chainId, height, blockTimeMs: timeMs, ...(monthEdge === undefined ? {} : { monthEdge }) };
 }
 
 /**
@@ -125,9 +107,9 @@ interface HeadRead<B> {
  * halves the range of heights: 4 blocks for one poll, 15 for six hours.
  */
 async function findMonthEdge(
-  latest: Header,
+  latest: Block,
   counted: CountedTo | undefined,
-  blockAt: BlockAt<Header>,
+  blockAt: BlockAt,
   signal: AbortSignal,
 ): Promise<MonthEdge | undefined> {
   const month = monthOf(latest.timeMs);
@@ -148,39 +130,27 @@ async function readRevenue(
   { module }: ChainTarget,
   rest: Rest,
   signal: AbortSignal,
-): Promise<RevenueView> {
-  const { text } = await rest.ofModule([`/${module}/revenue/params`], "", signal);
-  const view = { params: toRevenueParams(responseField(text)) };
+) {
+  const view = { params: toRevenueParams(await rest.ofModule(`/${module}/revenue/params`, signal)) };
   if (operatorAddress === undefined) return view;
   const path = `/${module}/revenue/validator_stats?val_oper_address=${encodeURIComponent(operatorAddress)}`;
-  const stats = await rest.find(path, signal).catch((error: unknown) => {
-    // The chain answers 400 for a validator without a block in the period, and 500 while it has no price to pay with. The
-    // parameters are known all the same.
-    if (error instanceof SourceError && error.facts.code === "http-status") return undefined;
-    throw error;
-  });
-  return stats === undefined ? view : { ...view, stats: toRevenueStats(responseField(stats)) };
-}
-
-async function readUpgrade(rest: Rest, signal: AbortSignal): Promise<UpgradeView> {
-  const { text } = await rest.ofModule(["/cosmos/upgrade/v1beta1/current_plan"], "", signal);
-  return toUpgradeView(responseField(text));
-}
-
-interface Header {
-  readonly chainId: string;
-  readonly height: bigint;
-  readonly timeMs: number;
+  // The chain answers 400 for a validator without a block in the period, and 500 while it has no price to pay with. The
+  // parameters are known all the same.
+  const stats = await rest.find(path, signal).catch(onSourceError(() => undefined, "http-status"));
+  return stats === undefined ? view : { ...view, stats: toRevenueStats(stats) };
 }
 
 /** The parts of a block that the watchdog uses. */
-interface BlockJson extends Header {
-  /** Base64 addresses of the validators that signed the previous block. */
-  readonly signers: ReadonlySet<string>;
+interface Block {
+  readonly chainId: string;
+  readonly height: bigint;
+  readonly timeMs: number;
+  /** Base64 addresses of the validators that signed the previous block. Absent if only the header was read. */
+  readonly signers?: ReadonlySet<string>;
 }
 
 /** Reads `/cosmos/base/tendermint/v1beta1/blocks/…`. */
-function toBlock(root: JsonField): BlockJson {
+function toBlock(root: JsonField): Block {
   const signatures = root.member("block").member("last_commit").required().member("signatures").elements();
   return {
     ...toHeader(root),
@@ -192,7 +162,7 @@ function toBlock(root: JsonField): BlockJson {
   };
 }
 
-function toHeader(root: JsonField): Header {
+function toHeader(root: JsonField): Block {
   const header = root.member("block").required().member("header").required();
   return {
     chainId: requireChainId(header.member("chain_id").required().asText()),
@@ -202,7 +172,7 @@ function toHeader(root: JsonField): Header {
 }
 
 /** Parses `…/get_prices` for these pairs, in the given order. */
-function toChainPrices(root: JsonField, pairs: readonly string[]): readonly ChainPrice[] {
+function toChainPrices(root: JsonField, pairs: readonly string[]) {
   const prices = root.member("prices").required().elements();
   return prices.slice(0, pairs.length).map((entry, index) => {
     const price = entry.member("price");
@@ -218,13 +188,11 @@ function toChainPrices(root: JsonField, pairs: readonly string[]): readonly Chai
   });
 }
 
-/** Maximum number of decimals for a pair; pairs with Ethereum have 18. */
-const MAX_DECIMALS = 36n;
-
-function decimalsOf(field: JsonField): Pick<ChainPrice, "decimals"> {
+/** Pairs with Ethereum have 18 decimals. */
+function decimalsOf(field: JsonField): { readonly decimals?: number } {
   if (!field.isPresent()) return {};
   const decimals = field.asUint64();
-  if (decimals > MAX_DECIMALS) throw field.error(field.path, "at most 36");
+  if (decimals > 36n) throw field.error(field.path, "at most 36");
   return { decimals: Number(decimals) };
 }
 

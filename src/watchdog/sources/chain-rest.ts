@@ -1,7 +1,7 @@
 import { isRecord, JsonField, parseJson } from "../../platform/base/json.ts";
 import { urlBelow } from "../../platform/http/remote.ts";
 import { SourceError } from "./observation.ts";
-import { type Page, type PageReader, readText, requireOk, statusError } from "./page-reader.ts";
+import { drain, type Page, type PageReader, readText, requireOk, statusError } from "./page-reader.ts";
 import type { ChainTarget } from "./targets.ts";
 
 /** Largest response. */
@@ -9,48 +9,50 @@ export const MAX_BYTES = 8 * 1024 * 1024;
 
 /** Requests to a chain's REST server. Each of them throws {@link SourceError}. */
 export interface Rest {
-  readonly get: (path: string, signal: AbortSignal) => Promise<string>;
+  readonly get: (path: string, signal: AbortSignal) => Promise<JsonField>;
   /** Undefined if the chain lacks what the path refers to (404 or 501). */
-  readonly find: (path: string, signal: AbortSignal) => Promise<string | undefined>;
+  readonly find: (path: string, signal: AbortSignal) => Promise<JsonField | undefined>;
+  /** Throws `absent` if the chain has no such module. */
+  readonly ofModule: (path: string, signal: AbortSignal) => Promise<JsonField>;
   /** Uses the first path that the chain serves. Throws `absent` if the chain has none of the modules. */
-  readonly ofModule: (
+  readonly ofAnyModule: (
     paths: readonly string[],
     query: string,
     signal: AbortSignal,
-  ) => Promise<{ readonly text: string; readonly path: string }>;
+  ) => Promise<{ readonly root: JsonField; readonly path: string }>;
 }
 
 /** Maximum size of responses that are not results. */
 const MAX_ERROR_BYTES = 1024 * 1024;
 
-/** Creates the requests to a chain's REST server. */
 export function createRest({ rest }: ChainTarget, read: PageReader): Rest {
   const request = (path: string, signal: AbortSignal): Promise<Page> =>
     read(urlBelow(rest, path).href, signal);
-  const find = async (path: string, signal: AbortSignal): Promise<string | undefined> => {
+  const find: Rest["find"] = async (path, signal) => {
     const page = await request(path, signal);
-    if (page.status !== 404 && page.status !== 501) return readText(await requireOk(page), MAX_BYTES);
-    await readText(page, MAX_ERROR_BYTES);
+    if (page.status !== 404 && page.status !== 501)
+      return responseField(await readText(await requireOk(page), MAX_BYTES));
+    await drain(page);
     return undefined;
   };
-  const get = async (path: string, signal: AbortSignal): Promise<string> => {
-    const text = await find(path, signal);
-    if (text === undefined)
-      throw new SourceError({ code: "http-status" }, `the chain has no ${path.split("?")[0]}`);
-    return text;
+  const ofAnyModule: Rest["ofAnyModule"] = async (paths, query, signal) => {
+    for (const path of paths) {
+      const page = await request(path + query, signal);
+      const text = await readText(page, page.status === 200 ? MAX_BYTES : MAX_ERROR_BYTES);
+      if (page.status === 200) return { root: responseField(text), path };
+      if (!lacksModule(page.status, text)) throw statusError("the source", page);
+    }
+    throw new SourceError({ code: "absent" }, `the chain has no ${paths.join(" and no ")}`);
   };
   return {
     find,
-    get,
-    ofModule: async (paths, query, signal) => {
-      for (const path of paths) {
-        const page = await request(path + query, signal);
-        const text = await readText(page, page.status === 200 ? MAX_BYTES : MAX_ERROR_BYTES);
-        if (page.status === 200) return { text, path };
-        if (!lacksModule(page.status, text)) throw statusError("the source", page);
-      }
-      throw new SourceError({ code: "absent" }, `the chain has no ${paths.join(" and no ")}`);
+    get: async (path, signal) => {
+      const root = await find(path, signal);
+      if (root !== undefined) return root;
+      throw new SourceError({ code: "http-status" }, `the chain has no ${path.split("?")[0]}`);
     },
+    ofModule: async (path, signal) => (await ofAnyModule([path], "", signal)).root,
+    ofAnyModule,
   };
 }
 
@@ -68,18 +70,13 @@ export function lacksModule(status: number, text: string): boolean {
   return [400, 500].includes(status) && /unknown (?:service|query path)/.test(text);
 }
 
-/** Starts validating a response. Errors name the field. */
-export function responseField(text: string): JsonField {
-  try {
-    return new JsonField(JSON.parse(text), "", fieldError);
-  } catch {
-    throw fieldError("", "JSON");
-  }
-}
-
-function fieldError(path: string, expected: string): SourceError {
-  return new SourceError(
-    { code: "not-a-chain" },
-    `the response is not a chain's: ${path === "" ? "it" : path} is not ${expected}`,
-  );
+/** Starts validating a response. Errors begin with `problem` and name the field. Throws {@link SourceError} if it is not JSON. */
+export function responseField(text: string, problem = "the response is not a chain's"): JsonField {
+  const value = parseJson(text);
+  const root = new JsonField(value, "", (path, expected) => {
+    const what = path === "" ? "it" : path;
+    return new SourceError({ code: "not-a-chain" }, `${problem}: ${what} is not ${expected}`);
+  });
+  if (value === undefined) throw root.error("", "JSON");
+  return root;
 }

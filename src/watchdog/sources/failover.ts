@@ -2,14 +2,9 @@ import { onAbort, withDeadline } from "../../platform/base/abort.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { EndpointState } from "./observation.ts";
 import { type Endpoint, endpointNames, pathBelow, urlBelow } from "../../platform/http/remote.ts";
-import { drain, type PageReader } from "./page-reader.ts";
+import { drain, type Page, type PageReader } from "./page-reader.ts";
 
-/** A {@link PageReader} that tries the other URLs of a source if one fails. */
-export interface FailoverReader {
-  readonly read: PageReader;
-  /** Returns the states of a source's URLs, in order; empty if the source has only one. */
-  readonly endpointsOf: (url: string) => readonly EndpointState[];
-}
+export type FailoverReader = ReturnType<typeof createFailoverReader>;
 
 /** A failed URL is tried last for this long, so that polls do not keep waiting for it. */
 const FAILED_MS = 30_000;
@@ -33,12 +28,9 @@ interface Group {
  */
 export function createFailoverReader(
   groups: readonly (readonly Endpoint[])[],
-  {
-    read,
-    clock,
-    deadlineMs,
-  }: { readonly read: PageReader; readonly clock: Clock; readonly deadlineMs: number },
-): FailoverReader {
+  deps: { readonly read: PageReader; readonly clock: Clock; readonly deadlineMs: number },
+) {
+  const { read, clock, deadlineMs } = deps;
   const known = groups
     .filter((endpoints) => endpoints.length > 1)
     .map(
@@ -61,7 +53,7 @@ export function createFailoverReader(
     url: URL,
     signal: AbortSignal,
     sent: Parameters<PageReader>[2],
-  ): ReturnType<PageReader> => {
+  ): Promise<Page> => {
     const indexes = [...group.urls.keys()].toSorted(
       (a, b) => Number(isUp(group, b)) - Number(isUp(group, a)) || a - b,
     );
@@ -73,41 +65,39 @@ export function createFailoverReader(
       const end = new AbortController();
       onAbort(signal, (reason) => end.abort(reason));
       try {
-        const page = await withDeadline(`a response of ${group.names[index]}`, partMs, signal, (inner) =>
-          Promise.race([read(target.href, end.signal, sent), rejection(inner)]),
-        );
-        if (isLast || !UNAVAILABLE.has(page.status)) {
-          if (UNAVAILABLE.has(page.status)) group.failedMs.set(index, clock.monotonicMs());
-          else group.failedMs.delete(index);
+        const what = `a response of ${group.names[index]}`;
+        const page = await withDeadline(what, partMs, signal, () => read(target.href, end.signal, sent));
+        const isAvailable = !UNAVAILABLE.has(page.status);
+        if (isAvailable) group.failedMs.delete(index);
+        else group.failedMs.set(index, clock.monotonicMs());
+        if (isAvailable || isLast) {
           group.used = index;
           return page;
         }
         await drain(page);
       } catch (error) {
         end.abort(error);
-        if (signal.aborted || isLast) {
-          if (!signal.aborted) group.failedMs.set(index, clock.monotonicMs());
-          throw error;
-        }
+        if (signal.aborted) throw error;
+        group.failedMs.set(index, clock.monotonicMs());
+        if (isLast) throw error;
       }
-      group.failedMs.set(index, clock.monotonicMs());
     }
     throw new Error("a source has no URL");
   };
+  const readAny: PageReader = (url, signal, sent) => {
+    if (known.length === 0) return read(url, signal, sent);
+    const parsed = new URL(url);
+    const group = groupOf(parsed);
+    return group === undefined ? read(url, signal, sent) : readGroup(group, parsed, signal, sent);
+  };
   return {
-    read: (url, signal, sent) => {
-      if (known.length === 0) return read(url, signal, sent);
-      const parsed = new URL(url);
-      const group = groupOf(parsed);
-      return group === undefined ? read(url, signal, sent) : readGroup(group, parsed, signal, sent);
-    },
-    endpointsOf: (url) => {
+    read: readAny,
+    /** Returns the states of a source's URLs, in order; empty if the source has only one. */
+    endpointsOf: (url: string): readonly EndpointState[] => {
       const group = known.length === 0 ? undefined : groupOf(new URL(url));
-      return (group?.names ?? []).map((host, index) => ({
-        host,
-        isUsed: group?.used === index,
-        isUp: group === undefined || isUp(group, index),
-      }));
+      if (group === undefined) return [];
+      const { names, used } = group;
+      return names.map((host, index) => ({ host, isUsed: used === index, isUp: isUp(group, index) }));
     },
   };
 }
@@ -117,10 +107,4 @@ function urlOf({ urls: [first, ...others] }: Group, index: number, requested: UR
   const url = others[index - 1];
   if (first === undefined || url === undefined) return requested;
   return urlBelow(url.href, pathBelow(first, requested) ?? "");
-}
-
-function rejection(signal: AbortSignal): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    onAbort(signal, reject);
-  });
 }

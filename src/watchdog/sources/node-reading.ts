@@ -14,7 +14,8 @@ const RESPONSES = "app_oracle_responses";
 const PROCESS_START = "process_start_time_seconds";
 const ABCI_REQUESTS = "app_abci_requests";
 const LATENCY = "app_oracle_response_latency";
-const REPORTS = "app_report_status_per_validator";
+/** The metric for all validators' vote extensions, with a `validator` label. */
+export const REPORTS_METRIC = "app_report_status_per_validator";
 /** The prefix is `cometbft`, formerly `tendermint`, or the [instrumentation] namespace set in config.toml. */
 const HEIGHT = /^\w+_consensus_(?:latest_block_height|height)$/;
 const SYNCING = /^\w+_(?:block_?sync|consensus_(?:fast|block))_?syncing$/;
@@ -45,9 +46,6 @@ export const NODE_METRICS: readonly string[] = [
   "\\w+_(?:block_?sync_?syncing|p2p_peers)",
 ];
 
-/** The metric for all validators' vote extensions, with a `validator` label. */
-export const REPORTS_METRIC = REPORTS;
-
 /** Returns true if a metric appears only on node pages. */
 export function isNodeFamily(name: string): boolean {
   return NODE_FAMILY.test(name) || HEIGHT.test(name);
@@ -55,8 +53,7 @@ export function isNodeFamily(name: string): boolean {
 
 const WANTED = [HEIGHT, SYNCING, PEERS, POWER, LAST_SIGNED, MISSED, BUILD_INFO] as const;
 
-/** Identifies the page's node. */
-export interface NodeReadingOptions {
+interface NodeReadingOptions {
   /** Selects the chain if the page contains several. */
   readonly chainId?: string | undefined;
   /** The validator whose vote extensions are read. The page has lines for every validator and pair. */
@@ -67,27 +64,30 @@ export interface NodeReadingOptions {
 
 /** Returns true for a metric that {@link toNodeReading} reads. */
 export function isNodeMetric(name: string): boolean {
-  if (!name.startsWith("app_"))
-    return name === PROCESS_START || name === GO_INFO || WANTED.some((pattern) => pattern.test(name));
-  return (
-    name === RESPONSES ||
-    name === ABCI_REQUESTS ||
-    name === REPORTS ||
-    name.startsWith(`${LATENCY}_`) ||
-    BUILD_INFO.test(name)
-  );
+  if (name.startsWith("app_")) return isVoteMetric(name) || BUILD_INFO.test(name);
+  return name === PROCESS_START || name === GO_INFO || WANTED.some((pattern) => pattern.test(name));
 }
+
+/** At least one of these metrics exists once the node has voted, whatever the result. */
+function isVoteMetric(name: string): boolean {
+  return VOTE_METRICS.includes(name) || name.startsWith(`${LATENCY}_`);
+}
+
+const VOTE_METRICS: readonly string[] = [RESPONSES, ABCI_REQUESTS, REPORTS_METRIC];
 
 /** Returns true if {@link toNodeReading} needs a sample. `pair` is the pair for which all validators' votes are read. */
 export function isNodeSample({ name, labels }: Sample, consensusAddress?: string, pair?: string): boolean {
-  if (name === REPORTS) {
+  if (name === REPORTS_METRIC) {
     if (consensusAddress === undefined) return false;
     return (
       labels.get("validator") === consensusAddress || (pair !== undefined && labels.get("ticker") === pair)
     );
   }
-  if (name === ABCI_REQUESTS) return labels.get("abci_method") === "extend_vote";
-  return isNodeMetric(name);
+  return name === ABCI_REQUESTS ? isVoteCall({ name, labels }) : isNodeMetric(name);
+}
+
+function isVoteCall({ name, labels }: Pick<Sample, "name" | "labels">): boolean {
+  return name === ABCI_REQUESTS && labels.get("abci_method") === "extend_vote";
 }
 
 /**
@@ -102,19 +102,19 @@ export function toNodeReading(samples: readonly Sample[], options: NodeReadingOp
   // A local chain's node signs for several validators.
   const ofValidator = (pattern: RegExp): Sample | undefined => {
     const all = own.filter(({ name }) => pattern.test(name));
-    const address = all.length > 1 ? hexOf(options.consensusAddress) : undefined;
-    return address === undefined
-      ? all[0]
-      : all.find(({ labels }) => labels.get("validator_address") === address);
+    const { consensusAddress } = options;
+    if (all.length <= 1 || consensusAddress === undefined) return all[0];
+    const address = upperHex(decodeBech32(consensusAddress).bytes);
+    return all.find(({ labels }) => labels.get("validator_address") === address);
   };
   const start = own.find(({ name }) => name === PROCESS_START);
-  const extendVotes = countBy(
-    own.filter(({ name, labels }) => name === ABCI_REQUESTS && labels.get("abci_method") === "extend_vote"),
-    "status",
-  );
+  const extendVotes = countBy(own.filter(isVoteCall), "status");
   const votingPower = countOf(ofValidator(POWER));
-  const isSyncing = isTrue(first(SYNCING));
-  const isUnseen = (votingPower ?? 0n) > 0n && isSyncing !== true && !own.some(isOracleSample);
+  const syncing = first(SYNCING);
+  const isSyncing = syncing && syncing.value !== 0;
+  const peers = first(PEERS);
+  const isUnseen =
+    (votingPower ?? 0n) > 0n && isSyncing !== true && !own.some(({ name }) => isVoteMetric(name));
   return withoutUndefined({
     chainId: chain,
     votesUnseen: isUnseen ? VOTES_UNSEEN : undefined,
@@ -124,7 +124,7 @@ export function toNodeReading(samples: readonly Sample[], options: NodeReadingOp
     processStartMs: start && startTimeMs(start),
     version: versionOf(own),
     isSyncing,
-    peers: numberOf(first(PEERS)),
+    peers: peers && Number(requireEvents(peers)),
     votingPower,
     lastSignedHeight: countOf(ofValidator(LAST_SIGNED)),
     missedBlocks: countOf(ofValidator(MISSED)),
@@ -135,17 +135,7 @@ export function toNodeReading(samples: readonly Sample[], options: NodeReadingOp
   });
 }
 
-/** At least one of these series exists once the node has voted, whatever the result. */
-function isOracleSample({ name }: Sample): boolean {
-  return name === RESPONSES || name === ABCI_REQUESTS || name === REPORTS || name.startsWith(`${LATENCY}_`);
-}
-
 const VOTES_UNSEEN = `the page has no ${RESPONSES} and no other metric of the oracle, so it does not show whether the node votes; check [oracle] enabled and metrics_enabled in the node's app.toml, and that no collector drops or renames the app_ metrics`;
-
-/** Formats a consensus address as in CometBFT's metrics. */
-function hexOf(address: string | undefined): string | undefined {
-  return address === undefined ? undefined : upperHex(decodeBech32(address).bytes);
-}
 
 /** Maximum length of a program's version. Longer texts are not considered versions. */
 export const MAX_VERSION = 60;
@@ -201,7 +191,7 @@ function countReports(
 ): ReadonlyMap<string, VoteReports> {
   const counts = new Map<string, Record<string, bigint>>();
   for (const sample of own) {
-    if (sample.name !== REPORTS || !isWanted(sample)) continue;
+    if (sample.name !== REPORTS_METRIC || !isWanted(sample)) continue;
     const key = sample.labels.get(label) ?? "";
     const known = counts.get(key) ?? {};
     known[sample.labels.get("status") ?? ""] = requireEvents(sample);
@@ -250,15 +240,7 @@ function sumOf(samples: readonly Sample[], status: string): bigint {
 }
 
 function countOf(sample: Sample | undefined): bigint | undefined {
-  return sample && requireCount(sample, "a count");
-}
-
-function numberOf(sample: Sample | undefined): number | undefined {
-  return sample && Number(requireEvents(sample));
-}
-
-function isTrue(sample: Sample | undefined): boolean | undefined {
-  return sample && sample.value !== 0;
+  return sample && requireEvents(sample);
 }
 
 /** Removes fields without a value, which were not seen. */

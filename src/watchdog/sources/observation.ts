@@ -1,5 +1,6 @@
 import { DeadlineError } from "../../platform/base/abort.ts";
 import { CodedError, errorText } from "../../platform/base/errors.ts";
+import type { Month } from "../../platform/base/month.ts";
 import { PrometheusTextError } from "../prometheus/text-parser.ts";
 import type { Payment } from "./payment-result.ts";
 import type { UpgradeView } from "./upgrade-view.ts";
@@ -70,7 +71,7 @@ export interface EndpointState {
 }
 
 /** The URLs, after a poll, of a source that has more than one. */
-export interface SourceEndpoints {
+interface SourceEndpoints {
   readonly source: SourceName;
   /** Name of the node. Absent for chain sources. */
   readonly node?: string;
@@ -79,7 +80,6 @@ export interface SourceEndpoints {
 
 /** One poll of a validator's node and its sidecar. */
 export interface NodeObservation {
-  /** The node's name in the configuration, which is unique within its validator. */
   readonly name: string;
   readonly metrics: Seen<NodePage>;
   readonly prices: Seen<PricesPage>;
@@ -118,7 +118,6 @@ export interface NodePage {
   readonly clockMs?: number;
   /** The watchdog's clock when the page with `clockMs` arrived. Other sources in the poll may take longer. */
   readonly clockReadAtMs?: number;
-  /** True while the node is catching up with the chain. */
   readonly isSyncing?: boolean;
   readonly peers?: number;
   /** Voting power of the validator for which this node signs; absent if it signs for none. */
@@ -131,18 +130,14 @@ export interface NodePage {
   readonly oracleLatency?: Histogram;
   /** Counts of the watched validator's vote extensions included in blocks, by consensus address. */
   readonly reports?: ReadonlyMap<string, VoteReports>;
-  /** Every validator's count of votes with a price for one pair. Present only on a scraped page. */
-  readonly votes?: VotesOfPair;
+  /**
+   * Every validator's counts, by consensus address, for the pair for which the watched one had the most prices. Present only on a
+   * scraped page. `pair` is as the node prints it: "btc/usd".
+   */
+  readonly votes?: { readonly pair: string; readonly byValidator: ReadonlyMap<string, VoteReports> };
   /** The validator's votes compared with all other validators' votes. */
   readonly sharedVotes?: SharedMisses;
   readonly voteComparison?: PeerComparison;
-}
-
-/** The pair for which the validator had the most prices, and all validators' counts for it, by consensus address. */
-interface VotesOfPair {
-  /** The pair as the node prints it: "btc/usd". */
-  readonly pair: string;
-  readonly byValidator: ReadonlyMap<string, VoteReports>;
 }
 
 /** One validator's vote extensions since the reporting node was started. */
@@ -176,7 +171,6 @@ export interface PricesPage {
   readonly tickedAtMs: number | undefined;
   /** The sidecar's version; empty if it reports none. */
   readonly version: string;
-  /** URL that responded. */
   readonly url: string;
 }
 
@@ -217,22 +211,19 @@ export interface ProviderPage {
   readonly lastUpdateMs?: number;
 }
 
-/** One poll of the chain, read over REST (the head also over RPC). Each part can fail independently. */
+/** One poll of the chain, read over REST (the head also over RPC). Each part can fail independently. An absent part is not configured. */
 export interface ChainObservation {
   readonly head: Seen<ChainHead>;
   readonly validator: Seen<ValidatorView>;
   readonly prices: Seen<readonly ChainPrice[]>;
   readonly revenue: Seen<RevenueView>;
-  /** The planned upgrade. Absent if not configured. */
   readonly upgrade?: Seen<UpgradeView>;
-  /** Result of searching for last month's payment. Absent or "not-configured" if there is nothing to search for now. */
+  /** Result of searching for last month's payment. Absent or "not-configured" too if there is nothing to search for now. */
   readonly payment?: Seen<Payment>;
-  /** Absent: not configured. */
   readonly slashing?: Seen<SlashingReading>;
   readonly peers?: Seen<PeersView>;
 }
 
-/** The latest block. */
 export interface ChainHead {
   readonly chainId: string;
   readonly height: bigint;
@@ -243,9 +234,7 @@ export interface ChainHead {
 
 /** A month that starts between two polls. */
 export interface MonthEdge {
-  /** The month that starts, e.g. "2026-12". */
-  readonly month: string;
-  /** Height of that month's first block. */
+  readonly month: Month;
   readonly firstHeight: bigint;
 }
 
@@ -261,7 +250,6 @@ export interface ValidatorView {
   readonly commits?: SharedMisses;
 }
 
-/** A price stored by the chain. */
 export interface ChainPrice {
   readonly pair: string;
   /** The block that set the price; 0 if the pair has never had a price. */
@@ -316,9 +304,7 @@ export type SourceFailureCode =
   | "not-prices"
   /** the response is not from a chain's REST server */
   | "not-a-chain"
-  /** the chain has no such module */
   | "absent"
-  /** the response is not from the Prometheus API */
   | "not-prometheus"
   /** Prometheus could not read all of its data */
   | "incomplete"
@@ -332,15 +318,11 @@ export type SourceFailureCode =
   | "bad-value"
   /** two nodes respond at one URL */
   | "two-nodes"
-  /** the page has no oracle metrics */
   | "no-oracle-metrics"
-  /** the page has no block height */
   | "no-height";
 
-/** A failed scrape. */
 interface SourceFailure {
   readonly code: SourceFailureCode;
-  /** Message for people. */
   readonly text: string;
 }
 
@@ -363,6 +345,20 @@ export function nodeSeen(node: NodeObservation): Seen<NodePage> {
 
 /** Thrown while reading a source; {@link toSourceFailure} converts it to a {@link SourceFailure}. */
 export class SourceError extends CodedError<{ readonly code: SourceFailureCode }> {}
+
+/**
+ * Creates a rejection handler that returns `replace`'s result for a {@link SourceError} (if `code` is given, only for that code).
+ * It throws any other error.
+ */
+export function onSourceError<T>(
+  replace: (error: SourceError) => T,
+  code?: SourceFailureCode,
+): (error: unknown) => T {
+  return (error) => {
+    if (!(error instanceof SourceError) || (code ?? error.facts.code) !== error.facts.code) throw error;
+    return replace(error);
+  };
+}
 
 /** Converts any error thrown by a scrape. */
 export function toSourceFailure(error: unknown): SourceFailure {

@@ -5,7 +5,7 @@ import { request } from "undici";
 import { errorText } from "../../platform/base/errors.ts";
 import { abortReason, onAbort, withDeadline } from "../../platform/base/abort.ts";
 import type { Clock } from "../../platform/base/clock.ts";
-import type { Sample } from "../prometheus/line-parser.ts";
+import { clip, type Sample } from "../prometheus/line-parser.ts";
 import { createPrometheusTextParser } from "../prometheus/text-parser.ts";
 import {
   createRemoteConnections,
@@ -200,16 +200,6 @@ export async function drain(page: Page): Promise<void> {
   await forEachChunk(page, 1024 * 1024, () => {});
 }
 
-/** The requested samples from one page. */
-interface MetricsPage {
-  readonly samples: readonly Sample[];
-  /** Number of unreadable lines that belong to other metrics. Absent if there are none. */
-  readonly skippedLines?: number;
-  /** The server's clock according to its `Date` header. */
-  readonly clockMs?: number;
-}
-
-/** The location of a page, and which of its samples are wanted. */
 export interface MetricsPageOptions {
   readonly url: string;
   readonly maxBytes: number;
@@ -220,14 +210,14 @@ export interface MetricsPageOptions {
 }
 
 /**
- * Reads the wanted samples from a metrics page. Throws `PrometheusTextError` and `SourceError`, including for a series that
- * appears twice, since its values would be added up.
+ * Reads the wanted samples from a metrics page, and counts its unreadable lines, which belong to metrics that are not needed.
+ * Throws `PrometheusTextError` and `SourceError`, including for a series that appears twice, since its values would be added up.
  */
 export async function readMetricsPage(
   { url, maxBytes, needs, wants = () => true }: MetricsPageOptions,
   read: PageReader,
   signal: AbortSignal,
-): Promise<MetricsPage> {
+): Promise<Pick<Page, "clockMs"> & { readonly samples: readonly Sample[]; readonly skippedLines?: number }> {
   const page = await requireOk(await read(url, signal));
   const samples = new Map<string, Sample>();
   // A node's page can have 5 MB, and the watchdog needs a few lines of it. The parser gets each chunk as it arrives, and
@@ -238,7 +228,10 @@ export async function readMetricsPage(
       if (!wants(sample)) return;
       const series = seriesOf(sample);
       if (samples.has(series))
-        throw new SourceError({ code: "not-metrics" }, `the page has the duplicate series ${clip(series)}`);
+        throw new SourceError(
+          { code: "not-metrics" },
+          `the page has the duplicate series ${clip(series, 120)}`,
+        );
       samples.set(series, ownSample(sample));
     },
   });
@@ -273,21 +266,16 @@ function seriesOf({ name, labels }: Sample): string {
   return pairs.length === 0 ? name : `${name}{${pairs.toSorted().join(",")}}`;
 }
 
-function clip(text: string): string {
-  return text.length > 120 ? `${text.slice(0, 120)}…` : text;
-}
-
 /** Result for a source that is not configured. */
 export const NOT_CONFIGURED: { readonly state: "not-configured" } = { state: "not-configured" };
 
-/** Reads one source. A failure is returned as a value; only an abort rejects. */
+/** Reads one source within a deadline. A failure is returned as a value; only an abort rejects. */
 export type Scrape = <T>(
   what: string,
   signal: AbortSignal,
   read: (signal: AbortSignal) => Promise<T>,
 ) => Promise<Seen<T>>;
 
-/** Creates a {@link Scrape} that applies a deadline to each call. */
 export function createScrape(deadlineMs: number, clock: Clock): Scrape {
   return async (what, signal, read) => {
     const startMs = clock.monotonicMs();
@@ -319,16 +307,10 @@ export const reachTcp: Reach = (target, signal) =>
     const host = target.slice(0, colon).replaceAll(/^\[|\]$/g, "");
     const socket = connect({ host, port: Number(target.slice(colon + 1)) });
     const unwatch = onAbort(signal, (reason) => socket.destroy(reason));
-    const end = (): void => {
-      unwatch();
-      socket.destroy();
-    };
+    socket.once("close", unwatch);
     socket.once("connect", () => {
-      end();
+      socket.destroy();
       resolve({ target });
     });
-    socket.once("error", (error) => {
-      end();
-      reject(error);
-    });
+    socket.once("error", reject);
   });

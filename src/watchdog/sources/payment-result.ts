@@ -32,11 +32,9 @@ type PaymentOutcome = "paid" | "failed" | "none-due" | "missing";
 export interface Payment {
   readonly month: Month;
   readonly outcome: PaymentOutcome;
-  /** Time of the search. */
   readonly searchedMs: number;
   /** Block of the payment or, if it is missing, the last block searched. */
   readonly height: bigint;
-  /** Time of that block. */
   readonly timeMs: number;
   /** Transaction hash in upper-case hex. Absent if the payment is in the block's own events. */
   readonly txHash?: string;

@@ -1,3 +1,4 @@
+import { ascending } from "../../platform/base/order.ts";
 import type { PeerComparison, Share } from "./standing-views.ts";
 
 /** Compares a share exactly with the other validators' shares. Undefined if there are no others. */
@@ -9,18 +10,11 @@ export function comparePeers(
   const median = medianOf(sorted);
   if (median === undefined) return undefined;
   const better = sorted.filter((other) => compareShares(other, own) > 0).length;
-  return {
-    own,
-    rank: better + 1,
-    compared: others.length + 1,
-    notBetter: others.length - better,
-    median,
-  };
+  return { own, rank: better + 1, compared: others.length + 1, notBetter: others.length - better, median };
 }
 
 function compareShares(a: Share, b: Share): number {
-  const difference = a.good * b.total - b.good * a.total;
-  return difference > 0n ? 1 : difference < 0n ? -1 : 0;
+  return ascending(a.good * b.total, b.good * a.total);
 }
 
 /** Returns the middle value, or the mean of the two middle values. */

@@ -1,8 +1,9 @@
 import type { Clock } from "../../platform/base/clock.ts";
+import { minInt } from "../../platform/base/integers.ts";
 import type { JsonField } from "../../platform/base/json.ts";
 import { HOUR_MS, MINUTE_MS } from "../../platform/base/time.ts";
-import { type Rest, responseField } from "./chain-rest.ts";
-import { SourceError } from "./observation.ts";
+import type { Rest } from "./chain-rest.ts";
+import { onSourceError, SourceError } from "./observation.ts";
 import { comparePeers } from "./peer-comparison.ts";
 import { asCount, SLASHING, toSigningInfo, toSlashingParams } from "./slashing-wire.ts";
 import type { Measure, PeerComparison, PeersView, Share } from "./standing-views.ts";
@@ -15,19 +16,17 @@ const RETRY_MS = MINUTE_MS;
 /** Maximum age up to which the last reading is shown while no new one succeeds. */
 const MAX_AGE_MS = HOUR_MS;
 
-/** Compares the validator with others in the set by a new reading, or returns the last one. Throws {@link SourceError}. */
-export type PeersReader = (set: ReadonlySet<string>, signal: AbortSignal) => Promise<PeersView>;
-
 /**
  * Creates a reader for all validators in the set: signing infos, page by page, and the revenue module's statistics. It reads them
- * every ten minutes. A failed reading is repeated after one minute; in the meantime, the last one is returned for up to an hour.
+ * every ten minutes. After a failure, it reads them again one minute later. Between readings, it returns the last view for up to
+ * an hour, and then throws {@link SourceError}.
  */
 export function createPeersReader(
   target: ValidatorTarget & { readonly consensusAddress: string },
   { module }: ChainTarget,
   rest: Rest,
   clock: Clock,
-): PeersReader {
+): (set: ReadonlySet<string>, signal: AbortSignal) => Promise<PeersView> {
   let last: { readonly view: PeersView; readonly atMs: number } | undefined;
   let failure: { readonly error: unknown; readonly atMs: number } | undefined;
   const readAll = async (set: ReadonlySet<string>, signal: AbortSignal): Promise<PeersView> => {
@@ -43,8 +42,7 @@ export function createPeersReader(
   };
   return async (set, signal) => {
     const nowMs = clock.monotonicMs();
-    const isCurrent = last !== undefined && nowMs - last.atMs < EVERY_MS;
-    if (isCurrent && last !== undefined) return last.view;
+    if (last !== undefined && nowMs - last.atMs < EVERY_MS) return last.view;
     const isWaiting = failure !== undefined && nowMs - failure.atMs < RETRY_MS;
     if (!isWaiting)
       try {
@@ -63,13 +61,8 @@ export function createPeersReader(
 type Compared = PeerComparison | string;
 
 /** Undefined if the chain has no such module. */
-async function findModule(path: string, rest: Rest, signal: AbortSignal): Promise<string | undefined> {
-  try {
-    return (await rest.ofModule([path], "", signal)).text;
-  } catch (error) {
-    if (error instanceof SourceError && error.facts.code === "absent") return undefined;
-    throw error;
-  }
+function findModule(path: string, rest: Rest, signal: AbortSignal): Promise<JsonField | undefined> {
+  return rest.ofModule(path, signal).catch(onSourceError(() => undefined, "absent"));
 }
 
 /** Signing infos per page, and the maximum number of pages. The module retains the infos of validators that have left the set. */
@@ -83,13 +76,13 @@ async function compareSigning(
   rest: Rest,
   signal: AbortSignal,
 ): Promise<readonly Compared[]> {
-  const text = await findModule(`${SLASHING}/params`, rest, signal);
-  if (text === undefined) return [];
-  const params = toSlashingParams(responseField(text));
+  const root = await findModule(`${SLASHING}/params`, rest, signal);
+  if (root === undefined) return [];
+  const { windowBlocks } = toSlashingParams(root);
   const shares = new Map<string, Share>();
   for (const field of await readSigningInfos(rest, signal)) {
     const { indexOffset, missedBlocks } = toSigningInfo(field);
-    const total = indexOffset < params.windowBlocks ? indexOffset : params.windowBlocks;
+    const total = minInt(indexOffset, windowBlocks);
     const good = missedBlocks < total ? total - missedBlocks : 0n;
     const of = field.member("address").asText();
     if (total > 0n && set.has(of)) shares.set(of, { good, total });
@@ -102,7 +95,7 @@ async function readSigningInfos(rest: Rest, signal: AbortSignal): Promise<readon
   let key = "";
   for (let page = 0; page < MAX_PAGES; page++) {
     const query = `pagination.limit=${PAGE}${key === "" ? "" : `&pagination.key=${encodeURIComponent(key)}`}`;
-    const root = responseField(await rest.get(`${SLASHING}/signing_infos?${query}`, signal));
+    const root = await rest.get(`${SLASHING}/signing_infos?${query}`, signal);
     infos.push(...root.member("info").elements());
     key = root.member("pagination").orEmpty().member("next_key").asText();
     if (key === "") return infos;
@@ -117,17 +110,14 @@ async function comparePay(
   rest: Rest,
   signal: AbortSignal,
 ): Promise<readonly Compared[]> {
-  const text = await findModule(`/${module}/revenue/validators_stats`, rest, signal).catch(
-    (error: unknown) => {
-      // The chain answers 500 while it has no price to pay with.
-      if (error instanceof SourceError && error.facts.code === "http-status") return "";
-      throw error;
-    },
+  // The chain answers 500 while it has no price to pay with.
+  const root = await findModule(`/${module}/revenue/validators_stats`, rest, signal).catch(
+    onSourceError(() => "no statistics" as const, "http-status"),
   );
-  if (text === undefined) return [];
-  if (text === "") return ["the revenue module currently has no statistics"];
+  if (root === undefined) return [];
+  if (root === "no statistics") return ["the revenue module currently has no statistics"];
   if (operator === undefined) return ["the configuration has no operator_address"];
-  const all = responseField(text).member("stats").elements().map(toPayShares);
+  const all = root.member("stats").elements().map(toPayShares);
   const of = (measure: "blocks" | "votes"): Compared =>
     comparisonOf(
       measure,
@@ -138,15 +128,8 @@ async function comparePay(
   return [of("blocks"), of("votes")];
 }
 
-interface PayShares {
-  readonly operator: string;
-  readonly total: bigint;
-  readonly blocks: Share;
-  readonly votes: Share;
-}
-
 /** Reads an entry from `/neutron/revenue/validators_stats`. The chain spells "commited" with one t. */
-function toPayShares(stats: JsonField): PayShares {
+function toPayShares(stats: JsonField) {
   const info = stats.member("validator_info").required();
   const total = asCount(info.member("in_active_valset_for_blocks_in_period"));
   const share = (name: string): Share => {

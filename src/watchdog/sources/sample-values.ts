@@ -19,19 +19,22 @@ export const CHAIN_ID = /^[\x21-\x7e]{1,50}$/;
 /** Returns a chain id received from another host. Throws {@link SourceError} if the text is not a chain id. */
 export function requireChainId(text: string): string {
   if (CHAIN_ID.test(text)) return text;
-  const [start, rest] = [
-    JSON.stringify(text.slice(0, 20)),
-    text.length > 20 ? ` and ${text.length - 20} more` : "",
-  ];
+  const start = JSON.stringify(text.slice(0, 20));
+  const rest = text.length > 20 ? ` and ${text.length - 20} more` : "";
   throw new SourceError(
     { code: "bad-value" },
     `the chain id is ${start}${rest}, which is not 1 to 50 visible ASCII characters`,
   );
 }
 
-/** Returns the count of some events. */
+/** Returns a count of events. Throws {@link SourceError}. */
 export function requireEvents(sample: Sample): bigint {
   return requireCount(sample, "a count");
+}
+
+/** Adds up counts of events. Throws {@link SourceError}. */
+export function sumEvents(samples: readonly Sample[]): bigint {
+  return samples.reduce((sum, sample) => sum + requireEvents(sample), 0n);
 }
 
 /** End of the year 9999, since later times have no four-digit year in ISO 8601. */
@@ -76,7 +79,7 @@ export function histogramOf(samples: readonly Sample[], family: string): Histogr
     if (Number.isFinite(bound)) buckets.set(bound, (buckets.get(bound) ?? 0n) + requireEvents(sample));
   }
   return {
-    count: counts.reduce((sum, sample) => sum + requireEvents(sample), 0n),
+    count: sumEvents(counts),
     sum: of("_sum").reduce((sum, { value }) => sum + (Number.isFinite(value) ? value : 0), 0),
     buckets,
   };

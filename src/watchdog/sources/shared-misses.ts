@@ -1,6 +1,6 @@
-import type { VoteReports } from "./observation.ts";
+import type { NodePage, VoteReports } from "./observation.ts";
 import { comparePeers } from "./peer-comparison.ts";
-import type { PeerComparison, SharedMisses } from "./standing-views.ts";
+import type { SharedMisses } from "./standing-views.ts";
 
 /** A validator in the set. */
 export interface Member {
@@ -12,9 +12,9 @@ export interface Member {
 /** Number of commits to compare, taken from the last polls. */
 const COMMITS = 10;
 
-/** A commit, and the validators in the set that did not sign it. */
 interface Commit {
   readonly height: bigint;
+  /** Addresses of the validators in the set that did not sign it. */
   readonly missing: ReadonlySet<string>;
 }
 
@@ -59,15 +59,8 @@ const MAX_VOTES_MS = 300_000;
 /** Minimum time between two stored readings, so that at most seven are stored. */
 const STEP_MS = 5000;
 
-/** A validator's votes compared with those of the others, according to one node's counters. */
-export interface VoteComparison {
-  readonly shared?: SharedMisses;
-  /** Comparison since the node was started. */
-  readonly comparison?: PeerComparison;
-}
-
-/** Vote counts by validator, for prices of one pair. */
-export type VotesByValidator = ReadonlyMap<string, VoteReports>;
+type VotesByValidator = NonNullable<NodePage["votes"]>["byValidator"];
+type VoteComparison = Pick<NodePage, "sharedVotes" | "voteComparison">;
 
 /**
  * Creates a function that takes each reading of all validators' vote counters, and compares the votes of `own` over the last half
@@ -107,7 +100,7 @@ function compareVotes(own: string, before: VotesByValidator, now: VotesByValidat
     others.map(({ share }) => share),
   );
   return {
-    shared: {
+    sharedVotes: {
       seen: self.seen,
       missed: self.missed,
       others: others.length,
@@ -115,6 +108,6 @@ function compareVotes(own: string, before: VotesByValidator, now: VotesByValidat
     },
     ...(compared === undefined
       ? {}
-      : { comparison: { measure: "votes", since: "start of the node", ...compared } }),
+      : { voteComparison: { measure: "votes", since: "start of the node", ...compared } }),
   };
 }

@@ -11,7 +11,7 @@ import {
   SourceError,
 } from "./observation.ts";
 import { drain, type PageReader, readText, requireOk } from "./page-reader.ts";
-import { countBy, histogramOf, requireCount, requireEvents, requireTimeMs } from "./sample-values.ts";
+import { countBy, histogramOf, requireEvents, requireTimeMs, sumEvents } from "./sample-values.ts";
 
 /** The specification uses the prefix `connect_`, while deployed sidecars use `side_car_`. */
 const SIDECAR = /^(?:connect|side_car)_(.*)$/;
@@ -59,7 +59,7 @@ function isWanted(name: string): boolean {
 
 /** Returns true for a metric that {@link toOracleReading} recognises. */
 export function isOracleMetric(name: string): boolean {
-  return SIDECAR.test(name) || name.startsWith("app_");
+  return isSidecarFamily(name) || name.startsWith("app_");
 }
 
 /**
@@ -67,8 +67,7 @@ export function isOracleMetric(name: string): boolean {
  * move the sidecar's metrics to that port. Throws {@link SourceError} for any other page.
  */
 export function toOracleReading(samples: readonly Sample[]): OraclePage {
-  // Metric names decide the kind of the page, not the port: operators change ports.
-  if (samples.some(({ name }) => SIDECAR.test(name))) return { kind: "sidecar" };
+  if (samples.some(({ name }) => isSidecarFamily(name))) return { kind: "sidecar" };
   if (samples.some(({ name }) => name.startsWith("app_"))) return { kind: "oracle" };
   throw new SourceError({ code: "not-metrics" }, "the page has neither sidecar nor oracle metrics");
 }
@@ -77,8 +76,7 @@ export function toOracleReading(samples: readonly Sample[]): OraclePage {
 export function toSidecarReading(samples: readonly Sample[]): SidecarPage {
   const own = samples.flatMap((sample) => {
     const name = SIDECAR.exec(sample.name)?.[1];
-    if (name === undefined) return [];
-    return [{ ...sample, name }];
+    return name === undefined ? [] : [{ ...sample, name }];
   });
   if (own.length === 0)
     throw new SourceError({ code: "not-metrics" }, "the page has no metrics of a price sidecar");
@@ -89,20 +87,15 @@ export function toSidecarReading(samples: readonly Sample[]): SidecarPage {
   return {
     ...(start === undefined ? {} : { processStartMs: requireTimeMs(start) }),
     ...(version === undefined ? {} : { version }),
-    systemUpdates: family("health_check_system_updates_total").reduce(
-      (sum, one) => sum + requireEvents(one),
-      0n,
-    ),
+    systemUpdates: sumEvents(family("health_check_system_updates_total")),
     tickerUpdates: byPair(countBy(family("health_check_ticker_updates_total"), "id")),
     marketProviders: byPair(
-      new Map(
-        family("health_check_market_providers").map((sample) => [
-          sample.labels.get("id") ?? "",
-          Number(requireCount(sample, "a count")),
-        ]),
-      ),
+      family("health_check_market_providers").map((sample) => [
+        sample.labels.get("id") ?? "",
+        Number(requireEvents(sample)),
+      ]),
     ),
-    decimals: decimalsOf(family("aggregated_price")),
+    decimals: byPair(family("aggregated_price").flatMap(decimalsOf)),
     providers: providersOf(wanted),
   };
 }
@@ -110,24 +103,17 @@ export function toSidecarReading(samples: readonly Sample[]): SidecarPage {
 /** Maximum number of decimals for a market (`x/marketmap`, ticker). */
 const MAX_DECIMALS = 36;
 
-/** Reads the `decimals` label of the prices. A series with a value outside 0 to 36 is omitted: the label is only informative. */
-function decimalsOf(samples: readonly Sample[]): ReadonlyMap<string, number> {
-  return byPair(
-    new Map(
-      samples.flatMap(({ labels }) => {
-        const text = labels.get("decimals") ?? "";
-        const decimals = Number(text);
-        return /^\d{1,2}$/.test(text) && decimals <= MAX_DECIMALS
-          ? [[labels.get("id") ?? "", decimals] as const]
-          : [];
-      }),
-    ),
-  );
+/** Reads the `decimals` label of a price. A value outside 0 to 36 is omitted: the label is only informative. */
+function decimalsOf({ labels }: Sample): readonly (readonly [ticker: string, decimals: number])[] {
+  const text = labels.get("decimals") ?? "";
+  const decimals = Number(text);
+  if (!/^\d{1,2}$/.test(text) || decimals > MAX_DECIMALS) return [];
+  return [[labels.get("id") ?? "", decimals]];
 }
 
 /** Tickers are in lower case on the page, but pairs are in upper case elsewhere. */
-function byPair<T>(counts: ReadonlyMap<string, T>): ReadonlyMap<string, T> {
-  return new Map([...counts].map(([ticker, count]) => [ticker.toUpperCase(), count]));
+function byPair<T>(values: Iterable<readonly [ticker: string, value: T]>): ReadonlyMap<string, T> {
+  return new Map([...values].map(([ticker, value]) => [ticker.toUpperCase(), value]));
 }
 
 function providersOf(samples: readonly Sample[]): ReadonlyMap<string, ProviderPage> {
@@ -151,7 +137,7 @@ function providerOf(samples: readonly Sample[]): ProviderPage {
   const updates = family("provider_last_updated_id").map(requireTimeMs);
   return {
     type: type === "api" || type === "websockets" ? type : undefined,
-    responses: responses.reduce((sum, sample) => sum + requireEvents(sample), 0n),
+    responses: sumEvents(responses),
     failures: countBy(
       responses.filter(({ labels }) => labels.get("status") !== "success"),
       "code",
@@ -172,11 +158,11 @@ const MAX_BYTES = 4 * 1024 * 1024;
  * it ends with "/prices", next to it.
  */
 export function priceUrls(configured: string): readonly string[] {
-  const url = new URL(configured);
+  const { href, pathname } = new URL(configured);
   const base = new URL(configured);
-  base.pathname = base.pathname.replace(PRICE_PATH, "");
+  base.pathname = pathname.replace(PRICE_PATH, "");
   const known = KNOWN_PATHS.map((path) => urlBelow(base.href, path).href);
-  return url.pathname === "/" ? known : [url.href, ...known.filter((candidate) => candidate !== url.href)];
+  return pathname === "/" ? known : [...new Set([href, ...known])];
 }
 
 /**
@@ -205,29 +191,25 @@ export async function readPrices(
 
 /** Parses a response body. A pair has a price if its value is a positive integer as text. Throws {@link SourceError}. */
 export function parsePrices(text: string, url: string): PricesPage {
-  const root = new JsonField(parseBody(text), "", fieldError);
+  const root = new JsonField(parseBody(text), "", (path, expected) =>
+    notPrices(`${path} is not ${expected}`),
+  );
   const prices = root.member("prices").required();
   if (!isRecord(prices.value)) throw prices.error(prices.path, "an object");
   const tickedAtMs = Number(root.member("timestamp").required().asTimeNs() / NS_PER_MS);
   const { value: version } = root.member("version");
-  const priced = pricesOf(prices.value);
+  const priced = Object.entries(prices.value).flatMap(([pair, price]) =>
+    typeof price === "string" && /^0*[1-9]\d{0,77}$/.test(price) ? [[pair, BigInt(price)] as const] : [],
+  );
   return {
-    pairs: [...priced.keys()].toSorted(),
-    prices: priced,
+    pairs: priced.map(([pair]) => pair).toSorted(),
+    prices: new Map(priced),
     // Before its first update a sidecar reports Go's zero time, which lies in the year 1.
     tickedAtMs: tickedAtMs <= 0 ? undefined : tickedAtMs,
     // The version is only informative, so a version of another type is not a reason to reject the prices.
     version: typeof version === "string" ? version : "",
     url,
   };
-}
-
-function pricesOf(values: Readonly<Record<string, unknown>>): ReadonlyMap<string, bigint> {
-  return new Map(
-    Object.entries(values).flatMap(([pair, price]) =>
-      typeof price === "string" && /^0*[1-9]\d{0,77}$/.test(price) ? [[pair, BigInt(price)] as const] : [],
-    ),
-  );
 }
 
 function parseBody(text: string): unknown {
@@ -239,10 +221,6 @@ function parseBody(text: string): unknown {
     throw notPrices(reason);
   }
   throw notPrices("it is not a JSON object");
-}
-
-function fieldError(path: string, expected: string): SourceError {
-  return notPrices(`${path} is not ${expected}`);
 }
 
 function notPrices(reason: string): SourceError {

@@ -3,46 +3,37 @@ import { decodeBech32, encodeBech32, fromBase64, sha256 } from "../../platform/b
 import type { Clock } from "../../platform/base/clock.ts";
 import { DEC18_ONE, type Dec18, formatDec18 } from "../../platform/base/decimal.ts";
 import type { JsonField } from "../../platform/base/json.ts";
+import { ascending } from "../../platform/base/order.ts";
 import { MINUTE_MS } from "../../platform/base/time.ts";
-import { type Rest, responseField } from "./chain-rest.ts";
-import { SourceError } from "./observation.ts";
+import type { Rest } from "./chain-rest.ts";
+import { onSourceError, SourceError } from "./observation.ts";
 import { asFraction, SLASHING, toSigningInfo, toSlashingParams } from "./slashing-wire.ts";
-import type {
-  MissGrowth,
-  SigningInfo,
-  SlashingParams,
-  SlashingReading,
-  UnjailTerms,
-} from "./standing-views.ts";
-import type { ChainTarget, ValidatorTarget } from "./targets.ts";
+import type { MissGrowth, SigningInfo, SlashingReading, UnjailTerms } from "./standing-views.ts";
+import { accountOf, type ChainTarget, type ValidatorTarget } from "./targets.ts";
 
 const STAKING = "/cosmos/staking/v1beta1";
 
 /** Maximum age of the parameters used, which only governance can change. */
 const PARAMS_MS = 10 * MINUTE_MS;
 
-/** Reads the slashing module once. Throws {@link SourceError}. */
-export type SlashingReader = (signal: AbortSignal) => Promise<SlashingReading>;
-
 /**
- * Creates a reader for the slashing module: the parameters every ten minutes, the validator's signing info and jail state at each
- * call. If the chain has no such module, this is remembered for as long as the parameters would be.
+ * Creates a reader for the slashing module. It reads the parameters every ten minutes, and the validator's signing info and jail
+ * state at each call. If the chain has no such module, it remembers this for ten minutes too. It throws {@link SourceError}.
  */
 export function createSlashingReader(
   { consensusAddress, operatorAddress }: ValidatorTarget & { readonly consensusAddress: string },
   { module }: ChainTarget,
   rest: Rest,
   clock: Clock,
-): SlashingReader {
-  let known: { readonly params: SlashingParams | SourceError; readonly atMs: number } | undefined;
+): (signal: AbortSignal) => Promise<SlashingReading> {
+  let known: { readonly params: SlashingReading["params"] | SourceError; readonly atMs: number } | undefined;
   const growth = createGrowthTracker();
-  const paramsNow = async (signal: AbortSignal): Promise<SlashingParams> => {
+  const paramsNow = async (signal: AbortSignal) => {
     const nowMs = clock.monotonicMs();
-    if (known === undefined || nowMs - known.atMs >= PARAMS_MS)
-      known = {
-        params: await rest.ofModule([`${SLASHING}/params`], "", signal).then(toParams, absence),
-        atMs: nowMs,
-      };
+    if (known === undefined || nowMs - known.atMs >= PARAMS_MS) {
+      const read = rest.ofModule(`${SLASHING}/params`, signal).then(toSlashingParams);
+      known = { params: await read.catch(onSourceError((error) => error, "absent")), atMs: nowMs };
+    }
     if (known.params instanceof SourceError) throw known.params;
     return known.params;
   };
@@ -68,21 +59,10 @@ export function createSlashingReader(
   };
 }
 
-function toParams({ text }: { readonly text: string }): SlashingParams {
-  return toSlashingParams(responseField(text));
-}
-
-function absence(error: unknown): SourceError {
-  if (error instanceof SourceError && error.facts.code === "absent") return error;
-  throw error;
-}
-
 /** Undefined if the address was never in the set. */
 async function readInfo(address: string, rest: Rest, signal: AbortSignal): Promise<SigningInfo | undefined> {
-  const text = await rest.find(`${SLASHING}/signing_infos/${encodeURIComponent(address)}`, signal);
-  if (text === undefined) return undefined;
-  const field = responseField(text).member("val_signing_info").required();
-  return toSigningInfo(field, address);
+  const root = await rest.find(`${SLASHING}/signing_infos/${encodeURIComponent(address)}`, signal);
+  return root && toSigningInfo(root.member("val_signing_info").required(), address);
 }
 
 /** What the staking module reports about an operator's validator. */
@@ -94,9 +74,9 @@ interface Staked {
 
 /** Undefined if the staking module does not know the operator. */
 async function readStaked(operator: string, rest: Rest, signal: AbortSignal): Promise<Staked | undefined> {
-  const text = await rest.find(`${STAKING}/validators/${encodeURIComponent(operator)}`, signal);
-  if (text === undefined) return undefined;
-  const validator = responseField(text).member("validator").required();
+  const root = await rest.find(`${STAKING}/validators/${encodeURIComponent(operator)}`, signal);
+  if (root === undefined) return undefined;
+  const validator = root.member("validator").required();
   const isJailed = validator.member("jailed").asBoolean();
   const parsed = consensusPubkey.safeParse(validator.member("consensus_pubkey").value);
   return parsed.success ? { isJailed, consensusKey: fromBase64(parsed.data.key) } : { isJailed };
@@ -120,27 +100,16 @@ async function readTerms(
   rest: Rest,
   signal: AbortSignal,
 ): Promise<UnjailTerms> {
-  const gasPrice = await readGasPrice(rest, signal).catch((error: unknown) => {
-    // A command without a price is better than none, and than no reading of the jail.
-    if (error instanceof SourceError) return undefined;
-    throw error;
-  });
+  // A command without a price is better than none, and than no reading of the jail.
+  const gasPrice = await rest
+    .find("/feemarket/v1/gas_prices", signal)
+    .then((root) => root && toGasPrice(root))
+    .catch(onSourceError(() => undefined));
   return {
     program: `${module}d`,
     ...(operator === undefined ? {} : { from: accountOf(operator) }),
     ...(gasPrice === undefined ? {} : { gasPrice }),
   };
-}
-
-async function readGasPrice(rest: Rest, signal: AbortSignal): Promise<string | undefined> {
-  const text = await rest.find("/feemarket/v1/gas_prices", signal);
-  return text === undefined ? undefined : toGasPrice(responseField(text));
-}
-
-/** Returns an operator's account, which has the same bytes and the prefix without "valoper". */
-function accountOf(operator: string): string {
-  const { prefix, bytes } = decodeBech32(operator);
-  return encodeBech32(prefix.replace(/valoper$/, ""), bytes);
 }
 
 /** Margin added to the fee market's price, which may rise before the transaction is included in a block. */
@@ -185,24 +154,18 @@ export function createGrowthTracker(): (info: SigningInfo, nowMs: number) => Mis
     });
     const last = samples.at(-1);
     if (last !== undefined && (index < last.index || start !== last.start)) samples = [];
+    const isFull = (first: Sample): boolean => index - first.index >= MIN_BLOCKS;
     const growths = SPANS_MS.flatMap((spanMs) => {
       const first = samples.find(({ atMs }) => nowMs - atMs <= spanMs);
-      if (first === undefined || index - first.index < MIN_BLOCKS) return [];
-      return [since(first)];
+      return first !== undefined && isFull(first) ? [since(first)] : [];
     });
-    const newest = samples.findLast((first) => index - first.index >= MIN_BLOCKS);
-    const isDue = samples.length === 0 || nowMs - (samples.at(-1)?.atMs ?? 0) >= STEP_MS;
-    if (isDue)
+    const newest = samples.findLast(isFull);
+    if (nowMs - (samples.at(-1)?.atMs ?? -Infinity) >= STEP_MS)
       samples = [
         ...samples.filter(({ atMs }) => nowMs - atMs <= Math.max(...SPANS_MS)),
         { atMs: nowMs, index, missed, start },
       ];
-    const [quickest] = growths.toSorted(quickestFirst);
+    const [quickest] = growths.toSorted((a, b) => ascending(b.missed * a.blocks, a.missed * b.blocks));
     return quickest && { ...quickest, isOver: newest !== undefined && since(newest).missed <= 0n };
   };
-}
-
-function quickestFirst(a: MissGrowth, b: MissGrowth): number {
-  const difference = b.missed * a.blocks - a.missed * b.blocks;
-  return difference > 0n ? 1 : difference < 0n ? -1 : 0;
 }

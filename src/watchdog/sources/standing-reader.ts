@@ -1,13 +1,13 @@
 import { decodeBech32, toBase64 } from "../../platform/base/bytes.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { JsonField } from "../../platform/base/json.ts";
-import { type Rest, responseField } from "./chain-rest.ts";
+import type { Rest } from "./chain-rest.ts";
 import type { Seen, ValidatorView } from "./observation.ts";
 import type { Scrape } from "./page-reader.ts";
 import { createPeersReader } from "./peers-reader.ts";
 import { createCommitTracker, type Member } from "./shared-misses.ts";
 import { createSlashingReader } from "./slashing-reader.ts";
-import type { PeersView, SlashingReading } from "./standing-views.ts";
+import type { PeersView } from "./standing-views.ts";
 import type { ChainTarget, ValidatorTarget } from "./targets.ts";
 
 const VALIDATORS = "/cosmos/base/tendermint/v1beta1/validatorsets";
@@ -18,35 +18,19 @@ const MAX_PAGES = 10;
 /** The part of the latest block that shows who signed it. */
 interface SignedBlock {
   readonly height: bigint;
-  /** Base64 addresses of the validators that signed the previous block. */
-  readonly signers: ReadonlySet<string>;
+  /** Base64 addresses of the validators that signed the previous block. Absent if unknown. */
+  readonly signers?: ReadonlySet<string>;
 }
 
-/** Reads the validator's standing: its signing window, its place in the set, and the other validators in the set. */
-export interface StandingReader {
-  readonly slashing: (signal: AbortSignal) => Promise<Seen<SlashingReading>>;
-  /**
-   * `block` is the latest block; undefined if it cannot be read. The other validators are those in the set of the previous call,
-   * so that no poll waits for both reads; the first call does not read them.
-   */
-  readonly inSet: (
-    block: SignedBlock | undefined,
-    signal: AbortSignal,
-  ) => Promise<{ readonly validator: Seen<ValidatorView>; readonly peers?: Seen<PeersView> }>;
-}
-
-interface StandingDeps {
-  readonly rest: Rest;
-  readonly scrape: Scrape;
-  readonly clock: Clock;
-}
-
-/** Creates a validator's reader. Undefined if the validator has no consensus address. */
+/**
+ * Creates a reader of a validator's standing: its signing window, its place in the set, and the other validators in the set.
+ * Undefined if the validator has no consensus address.
+ */
 export function createStandingReader(
   target: ValidatorTarget,
   chain: ChainTarget,
-  { rest, scrape, clock }: StandingDeps,
-): StandingReader | undefined {
+  { rest, scrape, clock }: { readonly rest: Rest; readonly scrape: Scrape; readonly clock: Clock },
+) {
   const { consensusAddress } = target;
   if (consensusAddress === undefined) return undefined;
   const own = { ...target, consensusAddress };
@@ -60,8 +44,15 @@ export function createStandingReader(
     return viewOf(members, block);
   };
   return {
-    slashing: (signal) => scrape("the slashing module", signal, slashing),
-    inSet: async (block, signal) => {
+    slashing: (signal: AbortSignal) => scrape("the slashing module", signal, slashing),
+    /**
+     * `block` is the latest block; undefined if it cannot be read. The other validators are those in the set of the previous
+     * call, so that no poll waits for both reads. The first call does not read them.
+     */
+    inSet: async (
+      block: SignedBlock | undefined,
+      signal: AbortSignal,
+    ): Promise<{ readonly validator: Seen<ValidatorView>; readonly peers?: Seen<PeersView> }> => {
       const known = set;
       const [validator, others] = await Promise.all([
         scrape("the validator set", signal, (inner) => readSet(block, inner)),
@@ -77,28 +68,20 @@ function createSetView(
   address: string,
 ): (members: readonly Member[], block: SignedBlock | undefined) => ValidatorView {
   const track = createCommitTracker(address);
+  /** Base64 addresses, as in commits, by bech32 address. */
   let keys: ReadonlyMap<string, string> = new Map();
   return (members, block) => {
     const own = members.find((one) => one.address === address);
-    if (own === undefined) return { size: members.length, isInSet: false, votingPower: 0n };
-    const view = { size: members.length, isInSet: true, votingPower: own.votingPower };
-    if (block === undefined) return view;
+    const view = { size: members.length, isInSet: own !== undefined, votingPower: own?.votingPower ?? 0n };
+    if (own === undefined || block?.signers === undefined) return view;
+    const { height, signers } = block;
     // Decoding a set of addresses takes longer than the rest of a poll, and the set hardly changes.
-    keys = new Map(members.map((one) => [one.address, keys.get(one.address) ?? signerOf(one.address)]));
-    const missing = new Set(
-      members.flatMap((one) => (block.signers.has(keys.get(one.address) ?? "") ? [] : [one.address])),
+    keys = new Map(
+      members.map((one) => [one.address, keys.get(one.address) ?? toBase64(decodeBech32(one.address).bytes)]),
     );
-    return {
-      ...view,
-      signedLatest: !missing.has(address),
-      commits: track({ height: block.height, missing }, members),
-    };
+    const missing = new Set([...keys].flatMap(([member, signer]) => (signers.has(signer) ? [] : [member])));
+    return { ...view, signedLatest: !missing.has(address), commits: track({ height, missing }, members) };
   };
-}
-
-/** Returns the address as it appears in commits. */
-function signerOf(address: string): string {
-  return toBase64(decodeBech32(address).bytes);
 }
 
 /** Reads the latest set page by page, with all pages at one height. */
@@ -107,8 +90,8 @@ async function readMembers(rest: Rest, signal: AbortSignal): Promise<readonly Me
   let set = "latest";
   for (let page = 0; page < MAX_PAGES; page++) {
     const query = `pagination.limit=${PAGE}${page === 0 ? "" : `&pagination.offset=${page * PAGE}`}`;
-    const root = responseField(await rest.get(`${VALIDATORS}/${set}?${query}`, signal));
-    const found = toMembers(root);
+    const root = await rest.get(`${VALIDATORS}/${set}?${query}`, signal);
+    const found = root.member("validators").required().elements().map(toMember);
     members.push(...found);
     const total = root.member("pagination").orEmpty().member("total").asInt64();
     if (BigInt(members.length) >= total) return members;
@@ -120,16 +103,10 @@ async function readMembers(rest: Rest, signal: AbortSignal): Promise<readonly Me
   return members;
 }
 
-function toMembers(root: JsonField): readonly Member[] {
-  return root
-    .member("validators")
-    .required()
-    .elements()
-    .map((validator) => {
-      const address = validator.member("address").required();
-      if (!BECH32.test(address.asText())) throw address.error(address.path, "a bech32 address");
-      return { address: address.asText(), votingPower: validator.member("voting_power").asInt64() };
-    });
+function toMember(validator: JsonField): Member {
+  const address = validator.member("address").required();
+  if (!BECH32.test(address.asText())) throw address.error(address.path, "a bech32 address");
+  return { address: address.asText(), votingPower: validator.member("voting_power").asInt64() };
 }
 
 const BECH32 = /^[a-z0-9]{1,60}1[a-z0-9]{6,90}$/;

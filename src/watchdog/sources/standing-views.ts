@@ -1,8 +1,6 @@
 import type { Dec18 } from "../../platform/base/decimal.ts";
 
-/** Parameters of the slashing module. */
 export interface SlashingParams {
-  /** Length of the signing window, in blocks. */
   readonly windowBlocks: bigint;
   /** Minimum share of the window's blocks that a validator must sign. */
   readonly minSigned: Dec18;
@@ -16,7 +14,6 @@ export interface SigningInfo {
   readonly startHeight: bigint;
   /** Number of blocks since the window began. */
   readonly indexOffset: bigint;
-  /** Number of missed blocks in the last window. */
   readonly missedBlocks: bigint;
   /** End of the last jail; 0 if never jailed for downtime or a double sign. */
   readonly jailedUntilMs: number;
@@ -72,10 +69,9 @@ export interface SharedMisses {
   readonly power?: { readonly others: bigint; readonly missing: bigint };
 }
 
-/** Measures by which validators are compared. */
+/** "signing": the signing window. "blocks", "votes": what the chain pays by, or the node's vote counters. */
 export const MEASURES = ["signing", "blocks", "votes"] as const;
 
-/** One of {@link MEASURES}. "signing": signing window; "blocks", "votes": what the chain pays by, or the node's vote counters. */
 export type Measure = (typeof MEASURES)[number];
 
 /** A validator compared with the others in its set. */
@@ -90,7 +86,7 @@ export interface PeerComparison {
   readonly compared: number;
   /** Number of other validators that are not better. */
   readonly notBetter: number;
-  /** Median of the other validators' shares. */
+  /** Of the other validators' shares. */
   readonly median: Share;
 }
 

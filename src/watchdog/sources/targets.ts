@@ -1,3 +1,4 @@
+import { decodeBech32, encodeBech32 } from "../../platform/base/bytes.ts";
 import type { Endpoint } from "../../platform/http/remote.ts";
 
 /** A validator that the watchdog follows. */
@@ -20,6 +21,12 @@ export interface ValidatorTarget {
   readonly isStored?: true;
   /** Endpoints with headers, and chain endpoints with a path or query: all may contain keys. Absent if there are none. */
   readonly endpoints?: readonly Endpoint[];
+}
+
+/** Returns an operator's account, which has the same bytes and the prefix without "valoper". */
+export function accountOf(operatorAddress: string): string {
+  const { prefix, bytes } = decodeBech32(operatorAddress);
+  return encodeBech32(prefix.replace(/valoper$/, ""), bytes);
 }
 
 /** One of a validator's nodes and its sidecar. A source without a URL is not configured. */
@@ -57,7 +64,6 @@ export interface ChainTarget {
   readonly pairs: readonly string[];
 }
 
-/** Defines who pays and who is paid. */
 interface PaymentTarget {
   /** Account that pays by transaction. If absent, the revenue module pays through the blocks' own events. */
   readonly payer?: string;
@@ -92,7 +98,6 @@ export const SOURCE_NAMES = [
   "chain-peers",
 ] as const;
 
-/** One of {@link SOURCE_NAMES}. */
 export type SourceName = (typeof SOURCE_NAMES)[number];
 
 /** Labels that a series must have, e.g. `{instance: "10.0.0.1:26660"}`. */
@@ -101,25 +106,29 @@ export type Labels = Readonly<Record<string, string>>;
 /** Maximum number of label sets in one query. Prometheus compiles them into one pattern per label. */
 const MAX_SETS = 100;
 
+/** A PromQL selector, and the label sets for which it was created. */
+export interface SelectorOf {
+  readonly selector: string;
+  readonly sets: readonly Labels[];
+}
+
 /**
  * Returns as few selectors as possible for series of these metrics with any of these label sets: one per 100 sets with the same
  * label names. If there are several labels, a selector may also match other combinations of their values.
  */
 export function selectorsOf(metrics: readonly string[], sets: readonly Labels[]): readonly SelectorOf[] {
   const byNames = new Map<string, Labels[]>();
+  const selectors: SelectorOf[] = [];
   for (const set of sets) {
     const names = Object.keys(set).toSorted().join(",");
     byNames.set(names, [...(byNames.get(names) ?? []), set]);
   }
-  return [...byNames.values()].flatMap((group) =>
-    chunksOf(group, MAX_SETS).map((chunk) => ({ selector: selectorOf(metrics, chunk), sets: chunk })),
-  );
-}
-
-/** A selector, and the label sets for which it was created. */
-export interface SelectorOf {
-  readonly selector: string;
-  readonly sets: readonly Labels[];
+  for (const group of byNames.values())
+    for (let at = 0; at < group.length; at += MAX_SETS) {
+      const chunk = group.slice(at, at + MAX_SETS);
+      selectors.push({ selector: selectorOf(metrics, chunk), sets: chunk });
+    }
+  return selectors;
 }
 
 /** Returns true if a series has all of these labels. */
@@ -129,15 +138,14 @@ export function hasLabels(series: ReadonlyMap<string, string>, labels: Labels): 
 
 function selectorOf(metrics: readonly string[], sets: readonly Labels[]): string {
   const names = Object.keys(sets[0] ?? {}).toSorted();
-  const matchers = names.map((name) => matcher(name, distinct(sets.map((set) => set[name] ?? ""))));
+  const matchers = names.map((name) => {
+    const values = [...new Set(sets.map((set) => set[name] ?? ""))].toSorted();
+    const [only] = values;
+    if (only !== undefined && values.length === 1) return `${name}=${quoted(only)}`;
+    return `${name}=~${quoted(values.map(escapePattern).join("|"))}`;
+  });
   // Metrics are patterns of our own.
   return `{__name__=~${quoted(metrics.join("|"))},${matchers.join(",")}}`;
-}
-
-function matcher(name: string, values: readonly string[]): string {
-  const [only] = values;
-  if (only !== undefined && values.length === 1) return `${name}=${quoted(only)}`;
-  return `${name}=~${quoted(values.map(escapePattern).join("|"))}`;
 }
 
 /** Quotes a text for PromQL, which parses strings as Go does. JSON's escapes are a subset of Go's. */
@@ -149,24 +157,12 @@ function escapePattern(text: string): string {
   return text.replaceAll(/[\\.+*?()|[\]{}^$]/g, "\\$&");
 }
 
-function distinct(values: readonly string[]): readonly string[] {
-  return [...new Set(values)].toSorted();
-}
-
-function chunksOf<T>(items: readonly T[], size: number): readonly (readonly T[])[] {
-  return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
-    items.slice(index * size, (index + 1) * size),
-  );
-}
-
 type LabelsOf = Pick<NodeTarget, "labels" | "sidecarLabels">;
 
-/** Returns the labels on a node's series. */
 export function nodeLabels({ labels }: LabelsOf): Labels {
   return labels ?? {};
 }
 
-/** Returns the labels on the series of a node's sidecar. */
 export function sidecarLabels({ labels, sidecarLabels: own }: LabelsOf): Labels {
   return own ?? labels ?? {};
 }

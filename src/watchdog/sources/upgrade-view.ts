@@ -10,15 +10,10 @@ export interface UpgradePlan {
   readonly info: string;
 }
 
-/** The response of the upgrade module. */
 export interface UpgradeView {
   /** Undefined if no upgrade is planned. */
   readonly plan: UpgradePlan | undefined;
 }
-
-const MAX_NAME = 100;
-
-const MAX_INFO = 300;
 
 /** Reads `/cosmos/upgrade/v1beta1/current_plan`. Throws the field's error if a member is invalid in a plan. */
 export function toUpgradeView(root: JsonField): UpgradeView {
@@ -28,9 +23,9 @@ export function toUpgradeView(root: JsonField): UpgradeView {
   if (height.asInt64() <= 0n) throw height.error(height.path, "a height");
   return {
     plan: {
-      name: clipped(plan.member("name").asText(), MAX_NAME) || "without a name",
+      name: clipped(plan.member("name").asText(), 100) || "without a name",
       height: height.asInt64(),
-      info: clipped(plan.member("info").asText(), MAX_INFO),
+      info: clipped(plan.member("info").asText(), 300),
     },
   };
 }

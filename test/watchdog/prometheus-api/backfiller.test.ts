@@ -71,7 +71,7 @@ class Scene {
       this.ledger = ledger;
       this.saves += 1;
     };
-    return this.backfiller.fill(this.ledger, pollAt(START_MS + hours * HOUR), save, this.signal.signal);
+    return this.backfiller(this.ledger, pollAt(START_MS + hours * HOUR), save, this.signal.signal);
   }
 }
 

@@ -2,8 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { createStoredSamples, type StoredSamples } from "../../support/watchdog/stored-samples.ts";
 import type { ReadSamples } from "../../../src/watchdog/prometheus-api/api-client.ts";
-import { createFleet } from "../../../src/watchdog/prometheus-api/fleet.ts";
-import { createStoredHistory } from "../../../src/watchdog/prometheus-api/stored-pages.ts";
+import { createFleet, createStoredHistory } from "../../../src/watchdog/prometheus-api/stored-pages.ts";
 import { SourceError } from "../../../src/watchdog/sources/observation.ts";
 
 const NODE = { job: "node", validator: "alpha" };

@@ -59,13 +59,13 @@ describe("createVoteTracker", () => {
     const track = createVoteTracker("own");
     expect(track(page({ own: votes(100, 0), a: votes(100, 50), b: votes(90, 0) }), 0)).toEqual({});
     track(page({ own: votes(110, 5), a: votes(110, 50), b: votes(90, 0) }), 10_000);
-    const { shared, comparison } = track(
+    const { sharedVotes, voteComparison } = track(
       page({ own: votes(140, 35), a: votes(140, 85), b: votes(90, 0) }),
       40_000,
     );
     // b is not in the set any more: its counts stand still. The reading of 10,000 is the oldest one of the window.
-    expect(shared).toEqual({ seen: 30, missed: 30, others: 1, missing: 1 });
-    expect(comparison).toMatchObject({
+    expect(sharedVotes).toEqual({ seen: 30, missed: 30, others: 1, missing: 1 });
+    expect(voteComparison).toMatchObject({
       measure: "votes",
       own: { good: 105n, total: 140n },
       rank: 1,
@@ -76,14 +76,14 @@ describe("createVoteTracker", () => {
   it("says that the validator is alone", () => {
     const track = createVoteTracker("own");
     track(page({ own: votes(10, 0), a: votes(10, 0), b: votes(10, 0) }), 0);
-    const { shared } = track(page({ own: votes(20, 10), a: votes(20, 4), b: votes(20, 0) }), 10_000);
-    expect(shared).toEqual({ seen: 10, missed: 10, others: 2, missing: 0 });
+    const { sharedVotes } = track(page({ own: votes(20, 10), a: votes(20, 4), b: votes(20, 0) }), 10_000);
+    expect(sharedVotes).toEqual({ seen: 10, missed: 10, others: 2, missing: 0 });
   });
 
   it("compares the last two polls when they are further apart, but not after a long gap", () => {
     const track = createVoteTracker("own");
     track(page({ own: votes(10, 0), a: votes(10, 0) }), 0);
-    expect(track(page({ own: votes(20, 10), a: votes(20, 10) }), 60_000).shared).toMatchObject({ seen: 10 });
+    expect(track(page({ own: votes(20, 10), a: votes(20, 10) }), 60_000).sharedVotes).toMatchObject({ seen: 10 });
     expect(track(page({ own: votes(30, 10), a: votes(30, 10) }), 400_000)).toEqual({});
   });
 
@@ -91,7 +91,7 @@ describe("createVoteTracker", () => {
     const track = createVoteTracker("own");
     track(page({ own: votes(100, 0), a: votes(100, 0) }), 0);
     expect(track(page({ own: votes(3, 0), a: votes(3, 0) }), 10_000)).toEqual({});
-    expect(track(page({ own: votes(13, 0), a: votes(13, 0) }), 20_000).shared).toMatchObject({ seen: 10 });
+    expect(track(page({ own: votes(13, 0), a: votes(13, 0) }), 20_000).sharedVotes).toMatchObject({ seen: 10 });
     expect(track(page({ a: votes(20, 0) }), 25_000)).toEqual({});
   });
 });
