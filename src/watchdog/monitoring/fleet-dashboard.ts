@@ -5,7 +5,9 @@ import {
   allowanceLeft,
   ANNOTATIONS,
   belowFullPay,
+  metric,
   PLACE,
+  seriesBy,
   TIER_COLORS,
   TO_PAID,
   VALIDATOR,
@@ -26,13 +28,13 @@ import {
 const VALIDATORS: PanelSpec = table(
   "Validators",
   [
-    `sort(min by (chain_id, validator) (oracle_watchdog_month_success_ratio{${PLACE}}))`,
-    `max by (chain_id, validator, tier) (oracle_watchdog_month_tier{${PLACE}}) == 1`,
+    `sort(min by (chain_id, validator) (${metric("month_success_ratio")}))`,
+    `max by (chain_id, validator, tier) (${metric("month_tier")}) == 1`,
     allowanceLeft("full"),
-    `min by (chain_id, validator) (oracle_watchdog_forecast_success_ratio{${PLACE},estimate="middle"})`,
-    `max by (chain_id, validator) (oracle_watchdog_burn_rate{${PLACE},window="1h",boundary="full"})`,
-    `sum by (chain_id, validator) (max by (chain_id, validator, alert) (oracle_watchdog_alert_firing{${PLACE}}))`,
-    `sum by (chain_id, validator) (max by (chain_id, validator, alert) (oracle_watchdog_alert_pending{${PLACE}}))`,
+    `min by (chain_id, validator) (${metric("forecast_success_ratio", 'estimate="middle"')})`,
+    `max by (chain_id, validator) (${metric("burn_rate", 'window="1h",boundary="full"')})`,
+    `sum by (chain_id, validator) (max by (chain_id, validator, alert) (${metric("alert_firing")}))`,
+    `sum by (chain_id, validator) (max by (chain_id, validator, alert) (${metric("alert_pending")}))`,
   ],
   {
     description: "Each validator's month, lowest rate first. The name links to the validator's dashboard.",
@@ -80,11 +82,11 @@ export const FLEET: DashboardSpec = {
           "Not acknowledged",
           [
             query(
-              `sum(1 - max by (chain_id, validator, alert) (oracle_watchdog_alert_acknowledged{${PLACE},severity="critical"})) or ${NONE}`,
+              `sum(1 - max by (chain_id, validator, alert) (${metric("alert_acknowledged", 'severity="critical"')})) or ${NONE}`,
               "critical alerts",
             ),
             query(
-              `count(max by (chain_id, validator, alert) (oracle_watchdog_alert_escalation_steps{${PLACE}}) > 0) or ${NONE}`,
+              `count(max by (chain_id, validator, alert) (${metric("alert_escalation_steps")}) > 0) or ${NONE}`,
               "escalated",
             ),
           ],
@@ -166,12 +168,10 @@ export const FLEET: DashboardSpec = {
         ),
         graph(
           "Node restarts",
-          [
-            query(
-              `sum by (instance) (increase(oracle_watchdog_node_restarts_total{${PROCESSES}}[1h]))`,
-              "{{instance}}",
-            ),
-          ],
+          seriesBy(
+            "instance",
+            `sum by (instance) (increase(oracle_watchdog_node_restarts_total{${PROCESSES}}[1h]))`,
+          ),
           {
             description:
               "Node restarts in the last hour that the watchdogs detected from the nodes' counters.",
