@@ -5,6 +5,7 @@ import { heading, list, paragraph, right, sparks, table } from "../../platform/r
 import type { Report, ReportBlock, ReportOutcome } from "../../platform/report/document.ts";
 import { sparkline } from "../../platform/report/sparkline.ts";
 import { type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
+import { CURVES } from "../policy/assessment.ts";
 import { formatPercent } from "../policy/reward-tier.ts";
 import { costOf } from "../policy/cost.ts";
 import { costText } from "../policy/cost-text.ts";
@@ -232,8 +233,7 @@ function summaryTable(months: readonly MonthFacts[]): readonly ReportBlock[] {
         validator,
         formatRate(rate),
         tier ?? "–",
-        payCents === undefined ? "–" : formatCents(payCents.linear, currency),
-        payCents === undefined ? "–" : formatCents(payCents["revenue-quadratic"], currency),
+        ...CURVES.map((curve) => (payCents === undefined ? "–" : formatCents(payCents[curve], currency))),
         formatCount(counts.good),
         formatCount(counts.bad),
         formatCount(counts.unknown),
@@ -284,8 +284,7 @@ function summaryCsv(months: readonly MonthFacts[]): Report["csv"] {
       month,
       rate === undefined ? "" : formatPercent(rate),
       tier ?? "",
-      payCents === undefined ? "" : String(payCents.linear),
-      payCents === undefined ? "" : String(payCents["revenue-quadratic"]),
+      ...CURVES.map((curve) => String(payCents?.[curve] ?? "")),
       String(record.counts.good),
       String(record.counts.bad),
       String(record.counts.unknown),

@@ -7,6 +7,7 @@ import { addCounts, type BlockCounts, NO_BLOCKS, partOfCounts, sumCounts } from 
 import type { LedgerEvent, LedgerView, MonthRecord, Rollup, Tally } from "../ledger/ledger-view.ts";
 import { assess } from "../policy/assess.ts";
 import type { NodeObservation, Observation } from "../sources/observation.ts";
+import type { DataRange } from "./report-data.ts";
 import type { ValidatorData } from "./validator-data.ts";
 
 /** Results at a time in the past, by condition name. */
@@ -15,12 +16,6 @@ export interface PastResults {
   readonly results: ReadonlyMap<string, ConditionResult>;
   /** The month's misses up to that time. */
   readonly misses: bigint;
-}
-
-/** A time range, in ms. */
-export interface PastRange {
-  readonly fromMs: number;
-  readonly toMs: number;
 }
 
 /** Time between two results during an hour in which a result changes. */
@@ -39,7 +34,7 @@ const NOT_READ = {
  */
 export function evaluateCounts(
   data: ValidatorData,
-  { fromMs, toMs }: PastRange,
+  { fromMs, toMs }: DataRange,
   rules: readonly AlertRule[],
 ): readonly PastResults[] {
   const hours = data.ledger.hours(fromMs - THREE_DAYS_MS, toMs);

@@ -28,7 +28,7 @@ import { costJson } from "../policy/cost-text.ts";
 import { chainFacts, encodeChainFacts } from "./chain-facts.ts";
 import { standingJson, standingSchema } from "../policy/standing-json.ts";
 import { CURRENCY, CURVES, type Policy, SPECIFIED_POLICY } from "../policy/assessment.ts";
-import type { AlertEpisode, ValidatorData } from "./validator-data.ts";
+import { alertEpisode, pendingAlert, type ValidatorData } from "./validator-data.ts";
 
 /** A watchdog whose data reports read. */
 export interface OracleReportSource {
@@ -157,9 +157,7 @@ export function parseValidatorData(value: unknown): ValidatorData {
     ledger,
     policy,
     assessment: assess({ ledger, nowMs, policy, blockTimeMs: blockTimeMs ?? undefined }),
-    alerts: alerts.map(
-      (alert): AlertEpisode => ({ ...alert, resolvedAtMs: alert.resolvedAtMs ?? undefined }),
-    ),
+    alerts,
     ...(pending === undefined ? {} : { pending }),
     ...(chain === undefined ? {} : { chain }),
     ...(standing === undefined ? {} : { standing }),
@@ -294,21 +292,6 @@ const event = z
     node: z.string().exactOptional(),
   })
   .transform(({ from: fromMs, to: toMs, ...rest }): LedgerEvent => ({ ...rest, fromMs, toMs }));
-const alert = z.object({
-  alert: z.string(),
-  title: z.string(),
-  severity: z.string(),
-  sinceMs: z.number(),
-  firedAtMs: z.number(),
-  resolvedAtMs: z.number().nullable(),
-  reason: z.string(),
-  // An older watchdog does not say it.
-  reasonNow: z.string().exactOptional(),
-  quietWhenFired: z.string().exactOptional(),
-  quietNow: z.string().exactOptional(),
-  acknowledged: z.object({ text: z.string(), atMs: z.number() }).exactOptional(),
-  inhibits: z.array(z.string()),
-});
 const bySource = <T extends z.ZodType>(item: T) =>
   z.object({ calls: z.array(item), votes: z.array(item), revenue: z.array(item) });
 const wireData = z.object({
@@ -324,10 +307,8 @@ const wireData = z.object({
   // An older watchdog has none.
   misses: z.array(missRange).default([]),
   events: z.array(event),
-  alerts: z.array(alert),
-  pending: z
-    .array(alert.pick({ alert: true, title: true, severity: true, sinceMs: true, reason: true }))
-    .exactOptional(),
+  alerts: z.array(alertEpisode),
+  pending: z.array(pendingAlert).exactOptional(),
   chain: chainFacts.exactOptional(),
   standing: standingSchema.exactOptional(),
 });

@@ -5,11 +5,11 @@ import { monthStartMs } from "../../platform/base/month.ts";
 import { heading, list, paragraph, right, table } from "../../platform/report/blocks.ts";
 import type { Report, ReportBlock, ReportOutcome } from "../../platform/report/document.ts";
 import { formatCents, formatCount, formatMinute, formatTime } from "../../platform/base/text.ts";
-import { isoTime } from "../../platform/base/time.ts";
+import { isoTimeOrNull } from "../../platform/base/time.ts";
 import { type Assessment, BURN_WINDOWS, type Forecast, isEarly } from "../policy/assessment.ts";
 import { ENOUGH_BLOCKS } from "../policy/reward-tier.ts";
-import { countsJson, formatRate, percent, policyJson } from "./month-json.ts";
-import { HEADROOM_COLUMNS, headroomText } from "./handover.ts";
+import { boundsJson, countsJson, formatRate, percent, policyJson } from "./month-json.ts";
+import { HEADROOM_COLUMNS, headroomCells } from "./handover.ts";
 import { alertCost, type CostedIncident, incidentJson, incidentsOf, withCosts } from "../alerts/incidents.ts";
 import { costOf, monthCost } from "../policy/cost.ts";
 import { costJson, costText } from "../policy/cost-text.ts";
@@ -43,7 +43,7 @@ export function statusReport(now: OracleNow): Report {
     assessment.rewardCents === undefined
       ? "–"
       : formatCents(assessment.rewardCents, assessment.policy.currency),
-    ...(assessment.headroom.length === 0 ? ["–", "–"] : assessment.headroom.map(headroomText)),
+    ...headroomCells(assessment),
   ]);
   return {
     title: `Oracle status, ${now.validators[0]?.assessment.month ?? "no month"}`,
@@ -60,7 +60,7 @@ export function statusReport(now: OracleNow): Report {
     ],
     data: {
       report: "status",
-      polled_at: now.polledAtMs === undefined ? null : isoTime(now.polledAtMs),
+      polled_at: isoTimeOrNull(now.polledAtMs),
       store_error: now.storeProblem ?? null,
       validators: now.validators.map(({ ledger, assessment, chain, standing }) => ({
         validator: ledger.validator,
@@ -138,10 +138,7 @@ export function assessmentJson(assessment: Assessment): JsonObject {
   return {
     month: assessment.month,
     success_rate_percent: percent(assessment.rate),
-    success_rate_bounds_percent:
-      assessment.bounds === undefined
-        ? null
-        : [percent(assessment.bounds.low), percent(assessment.bounds.high)],
+    success_rate_bounds_percent: boundsJson(assessment.bounds),
     tier: assessment.tier ?? null,
     pay_cents: assessment.rewardCents === undefined ? null : String(assessment.rewardCents),
     blocks: countsJson(assessment.counts),
