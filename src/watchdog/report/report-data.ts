@@ -22,7 +22,14 @@ import {
 } from "../ledger/ledger-view.ts";
 import { type MissRange, missesWithin } from "../ledger/miss-ranges.ts";
 import { assess } from "../policy/assess.ts";
-import { alertCost, incidentJson, incidentsOf, withCosts, shiftDataFromMs } from "../alerts/incidents.ts";
+import {
+  alertCost,
+  type CostedIncident,
+  incidentJson,
+  incidentsOf,
+  shiftDataFromMs,
+  withCosts,
+} from "../alerts/incidents.ts";
 import { monthCost } from "../policy/cost.ts";
 import { costJson } from "../policy/cost-text.ts";
 import { chainFacts, encodeChainFacts } from "./chain-facts.ts";
@@ -58,18 +65,22 @@ export function createReportRoutes(source: OracleReportSource): readonly ApiRout
 /** Encodes the incidents in a validator's month, and what each firing alert has cost so far. */
 function incidentsJson(data: ValidatorData, nowMs: number): JsonObject {
   const { ledger, assessment, alerts } = data;
-  const fromMs = monthStartMs(assessment.month);
   const firing = alerts.filter(({ resolvedAtMs }) => resolvedAtMs === undefined);
   return {
     validator: ledger.validator,
     month: assessment.month,
     cost: costJson(monthCost(assessment)),
-    incidents: withCosts(data, incidentsOf(data, fromMs, nowMs + 1)).map(incidentJson),
+    incidents: monthIncidents(data, nowMs).map(incidentJson),
     alerts: firing.flatMap((alert) => {
       const cost = alertCost(data, assessment, alert, nowMs);
       return cost === undefined ? [] : [{ alert: alert.alert, cost: costJson(cost) }];
     }),
   };
+}
+
+/** Returns the incidents in the month of the assessment, which is made at `nowMs`. */
+export function monthIncidents(data: ValidatorData, nowMs: number): readonly CostedIncident[] {
+  return withCosts(data, incidentsOf(data, monthStartMs(data.assessment.month), nowMs + 1));
 }
 
 function reply({ query }: RouteRequest, source: OracleReportSource): HttpReply {
@@ -369,6 +380,7 @@ function toView(wire: z.output<typeof wireData>): LedgerView {
   };
 }
 
-function within(rollups: readonly Rollup[], fromMs: number, toMs: number): readonly Rollup[] {
+/** Returns the rollups that start in a range. */
+export function within(rollups: readonly Rollup[], fromMs: number, toMs: number): readonly Rollup[] {
   return rollups.filter(({ startMs }) => startMs >= fromMs && startMs < toMs);
 }

@@ -1,7 +1,6 @@
 import { mutedBy } from "../alerts/under-causes.ts";
 import { type ActiveAlert, activeAlertJson, alertBlocks } from "./active-alerts.ts";
 import type { JsonObject } from "../../platform/base/json.ts";
-import { monthStartMs } from "../../platform/base/month.ts";
 import { heading, list, paragraph, right, table } from "../../platform/report/blocks.ts";
 import type { Report, ReportBlock, ReportOutcome } from "../../platform/report/document.ts";
 import { formatCents, formatCount, formatMinute, formatTime } from "../../platform/base/text.ts";
@@ -10,12 +9,13 @@ import { type Assessment, BURN_WINDOWS, type Forecast, isEarly } from "../policy
 import { ENOUGH_BLOCKS } from "../policy/reward-tier.ts";
 import { boundsJson, countsJson, formatRate, percent, policyJson } from "./month-json.ts";
 import { HEADROOM_COLUMNS, headroomCells } from "./handover.ts";
-import { alertCost, type CostedIncident, incidentJson, incidentsOf, withCosts } from "../alerts/incidents.ts";
+import { alertCost, type CostedIncident, incidentJson } from "../alerts/incidents.ts";
 import { costOf, monthCost } from "../policy/cost.ts";
 import { costJson, costText } from "../policy/cost-text.ts";
 import { incidentBlocks } from "./incident-blocks.ts";
 import { chainBlocks, chainFactsJson } from "./chain-facts.ts";
 import { standingJson } from "../policy/standing-json.ts";
+import { monthIncidents } from "./report-data.ts";
 import { standingBlocks } from "./standing-blocks.ts";
 import type { ValidatorData } from "./validator-data.ts";
 
@@ -191,7 +191,7 @@ export function whyReport(now: OracleNow): Report {
   const roots = rootsOf(now.alerts);
   const explained = new Set(roots.flatMap(({ caused }) => caused));
   const pending = now.alerts.filter((alert) => alert.state === "pending" && !explained.has(alert));
-  const months = now.validators.map((data) => monthMisses(data, now.nowMs));
+  const months = now.validators.map((data) => ({ data, incidents: monthIncidents(data, now.nowMs) }));
   return {
     title: "Why",
     outcome: statusOutcome(now),
@@ -285,11 +285,6 @@ function pendingText({ validator, title, sinceMs, reason, quiet }: ActiveAlert):
 interface MonthMisses {
   readonly data: ValidatorData;
   readonly incidents: readonly CostedIncident[];
-}
-
-function monthMisses(data: ValidatorData, nowMs: number): MonthMisses {
-  const fromMs = monthStartMs(data.assessment.month);
-  return { data, incidents: withCosts(data, incidentsOf(data, fromMs, nowMs + 1)) };
 }
 
 /** Lists the misses and the incidents of each validator's month. */
