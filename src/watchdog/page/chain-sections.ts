@@ -93,13 +93,14 @@ function upgradeSection(upgrade: UpgradeCountdown, nowMs: number): Html {
   }</p>`;
 }
 
-const TONES: Readonly<Record<PaymentState, Tone>> = {
-  equal: "good",
-  differs: "warn",
-  "not-compared": "unknown",
-  failed: "bad",
-  "none-due": "unknown",
-  missing: "warn",
+/** Tone and display name of each state. */
+const STATES: Readonly<Record<PaymentState, readonly [Tone, string]>> = {
+  equal: ["good", "as expected"],
+  differs: ["warn", "differs"],
+  "not-compared": ["unknown", "not compared"],
+  failed: ["bad", "failed"],
+  "none-due": ["unknown", "none due"],
+  missing: ["warn", "missing"],
 };
 
 /** Number of payments shown on the page. */
@@ -111,23 +112,12 @@ function paymentSection(payments: readonly Payment[]): Html | undefined {
   const items = payments
     .slice(-SHOWN)
     .toReversed()
-    .map((payment) => {
-      const state = paymentState(payment);
-      return html`<li>${badge(TONES[state], STATE_NAMES[state])} ${paymentText(payment)}</li>
-`;
-    });
+    .map(
+      (payment) => html`<li>${badge(...STATES[paymentState(payment)])} ${paymentText(payment)}</li>
+`,
+    );
   return html`<h2>Payments</h2><ul>${items}</ul>`;
 }
-
-/** Display names of the states. */
-const STATE_NAMES: Readonly<Record<PaymentState, string>> = {
-  equal: "as expected",
-  differs: "differs",
-  "not-compared": "not compared",
-  failed: "failed",
-  "none-due": "none due",
-  missing: "missing",
-};
 
 /** Shows the signing window, jail, and how the validator compares with others in its set. Empty if the chain is not read. */
 export function standingSection({ standing, polledAtMs }: WatchdogStatus): Html {

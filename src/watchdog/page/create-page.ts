@@ -1,4 +1,3 @@
-import type { Clock } from "../../platform/base/clock.ts";
 import { unreachable } from "../../platform/base/errors.ts";
 import { counted } from "../../platform/base/text.ts";
 import type { ApiRoute } from "../../platform/http/route-about.ts";
@@ -9,7 +8,6 @@ import { overviewRoute, type PartRow, partsPages } from "../../platform/web/over
 import type { PageContent, PageSection } from "../../platform/web/page-shell.ts";
 import { badge, reloadNotice, statusBanner } from "../../platform/web/parts.ts";
 import type { ReloadStatus } from "../../platform/process/reloadable.ts";
-import type { Escalation } from "../alerts/notifications.ts";
 import type { AlertState } from "../alerts/alert-state.ts";
 import { alertCost } from "../alerts/incidents.ts";
 import { incidentSourceOf } from "../alerts/miss-causes.ts";
@@ -18,7 +16,13 @@ import type { AlertingState } from "../alerts/plan-alerts.ts";
 import type { LedgerView } from "../ledger/ledger-view.ts";
 import type { WatchdogStatus } from "../polling/watchdog-status.ts";
 import type { MaintenanceWindow } from "../alerts/maintenance.ts";
-import { alertLines, notificationSection, silenceSection, sourceSection } from "./sections.ts";
+import {
+  type AlertContext,
+  alertLines,
+  notificationSection,
+  silenceSection,
+  sourceSection,
+} from "./sections.ts";
 import {
   fleetPayStatus,
   fleetTable,
@@ -29,7 +33,7 @@ import {
 } from "./fleet.ts";
 import { chainSections, standingSection } from "./chain-sections.ts";
 import { STATE_KEY } from "./month-plots.ts";
-import { createPlots, type ValidatorPlots } from "./validator-plots.ts";
+import { createPlots, type PlotsDeps, type ValidatorPlots } from "./validator-plots.ts";
 import { causesOf, payStatusOf } from "./pay-status.ts";
 import { type Freshness, longestPollMs } from "../polling/freshness.ts";
 import { headroomSection, monthSection, payDetails, payFacts } from "./pay-section.ts";
@@ -38,15 +42,10 @@ import type { NotifyConfig } from "../notify/notify-config.ts";
 import type { ChannelState } from "../notify/notifier.ts";
 import { deadLetters, type LostDelivery } from "../alerts/outbox.ts";
 
-export interface PageDeps {
-  readonly clock: Clock;
+export interface PageDeps extends PlotsDeps {
   /** Of the program. */
   readonly version: string;
   readonly statuses: () => readonly WatchdogStatus[];
-  /** Returns the counts in memory; undefined before the first reading. */
-  readonly ledger: (validator: string) => LedgerView | undefined;
-  /** Returns the same counts, plus older ones. May throw, e.g. if the disk fails. */
-  readonly storedLedger: (validator: string) => LedgerView | undefined;
   readonly alerting: () => Pick<AlertingState, "silences" | "history" | "outbox">;
   readonly channels: () => readonly ChannelState[];
   /** Undefined if the configuration cannot be reloaded. */
@@ -101,7 +100,10 @@ export function createWatchdogPage(config: PageSettings, deps: PageDeps): readon
 }
 
 /** The content of the watchdog's pages. */
-export interface WatchdogPageInput extends Freshness, Pick<AlertingState, "silences" | "history"> {
+export interface WatchdogPageInput
+  extends Freshness,
+    Pick<AlertingState, "silences" | "history">,
+    Pick<AlertContext, "runbooks" | "escalation"> {
   /** The status of each validator; at least one. */
   readonly statuses: readonly WatchdogStatus[];
   /** Returns a validator's counts; undefined before its first reading. */
@@ -111,22 +113,16 @@ export interface WatchdogPageInput extends Freshness, Pick<AlertingState, "silen
   readonly channels: readonly ChannelState[];
   /** Notifications that were never delivered, oldest first. */
   readonly lost: readonly LostDelivery[];
-  /** URL of the runbook folder, with a trailing slash. If empty, the watchdog's own runbooks are used. */
-  readonly runbooks: string;
-  /** If absent, nothing is escalated. */
-  readonly escalation?: Escalation;
   /** Undefined if the configuration cannot be reloaded. */
   readonly reloads?: ReloadStatus | undefined;
 }
-
-type Sections = (entry: ValidatorEntry, input: WatchdogPageInput) => readonly PageSection[];
 
 /** One validator's pages, under the validator's own path. */
 const VALIDATOR_PAGES: readonly {
   readonly path: string;
   readonly name: string;
   readonly about: string;
-  readonly sections: Sections;
+  readonly sections: (entry: ValidatorEntry, input: WatchdogPageInput) => readonly PageSection[];
 }[] = [
   {
     path: "",
@@ -161,6 +157,9 @@ const VALIDATOR_PAGES: readonly {
   },
 ];
 
+/** A page in the navigation, unless it has no name. */
+type NavPage = Pick<LivePage, "path" | "name">;
+
 /**
  * Creates the watchdog's pages. With one validator, the first page shows that validator. With several, it is a table of all of
  * them, and each has a page at `/validators/NAME`. All numbers on a page come from the poll whose time the header shows. Text
@@ -168,7 +167,7 @@ const VALIDATOR_PAGES: readonly {
  */
 export function watchdogPages(
   read: () => WatchdogPageInput,
-  others: readonly Pick<LivePage, "path" | "name">[] = [],
+  others: readonly NavPage[] = [],
 ): readonly LivePage[] {
   const one = (page: (typeof VALIDATOR_PAGES)[number], name: string | undefined): PageContent => {
     const input = read();
@@ -190,7 +189,7 @@ export function watchdogPages(
     const [only, another] = input.statuses;
     return another === undefined
       ? one(VALIDATOR_PAGES[0] ?? unreachable("a validator has a first page"), only?.validator)
-      : fleetPage(input, others);
+      : { ...fleetPage(input), nav: navOf(input, undefined, others) };
   };
   return [
     {
@@ -230,7 +229,7 @@ function countedTitle({ statuses }: WatchdogPageInput): string {
 function navOf(
   { statuses }: WatchdogPageInput,
   shown: string | undefined,
-  others: readonly Pick<LivePage, "path" | "name">[],
+  others: readonly NavPage[],
 ): NonNullable<PageContent["nav"]> {
   const isOnly = statuses.length === 1;
   const path = shown === undefined ? undefined : validatorPath(shown);
@@ -258,10 +257,7 @@ function noSuchValidator(name: string, nowMs: number): PageContent {
   };
 }
 
-function fleetPage(
-  input: WatchdogPageInput,
-  others: readonly Pick<LivePage, "path" | "name">[],
-): PageContent {
+function fleetPage(input: WatchdogPageInput): PageContent {
   const all = entriesOf(input);
   const { tone, headline } = fleetPayStatus(all);
   return {
@@ -269,9 +265,8 @@ function fleetPage(
     // What was polled longest ago decides how old the page is.
     asOfMs: Math.min(...input.statuses.map(timeOf)),
     json: "/api/status",
-    nav: navOf(input, undefined, others),
     sections: [
-      { id: "verdict", label: "Status", content: statusBanner(tone, headline, notices(input, undefined)) },
+      { id: "verdict", label: "Status", content: statusBanner(tone, headline, notices(input)) },
       { id: "fleet", label: "All validators", content: fleetTable(all, input.ledgerOf, input.nowMs) },
     ],
   };
@@ -285,7 +280,7 @@ function oneScreen({ status, pay }: ValidatorEntry, input: WatchdogPageInput): r
     {
       id: "verdict",
       label: "Status",
-      content: statusBanner(pay.tone, pay.headline, notices(input, status)),
+      content: statusBanner(pay.tone, pay.headline, notices(input, [status])),
     },
     { id: "facts", label: "Values", content: payFacts(status, pay, timeOf(status)) },
     {
@@ -319,10 +314,7 @@ function monthPage({ status }: ValidatorEntry, input: WatchdogPageInput): readon
   ];
 }
 
-function notificationPage(
-  input: WatchdogPageInput,
-  others: readonly Pick<LivePage, "path" | "name">[],
-): PageContent {
+function notificationPage(input: WatchdogPageInput, others: readonly NavPage[]): PageContent {
   const { statuses, nowMs, silences, maintenance, channels, lost } = input;
   const [only, another] = statuses;
   const names = statuses.map(({ validator }) => validator);
@@ -346,15 +338,14 @@ function notificationPage(
   };
 }
 
-/** What a reader must know besides the pay: one line each, with a link to its page. If `status` is given, only for it. */
-function notices(input: WatchdogPageInput, status: WatchdogStatus | undefined): Html {
-  const { channels, lost, silences, reloads, nowMs, statuses } = input;
+/** What a reader must know besides the pay of `shown`: one line each, with a link to its page. */
+function notices(input: WatchdogPageInput, shown = input.statuses): Html {
+  const { channels, lost, silences, reloads, nowMs } = input;
   const silent = silences.filter(
     ({ startsAtMs, endsAtMs }) => startsAtMs <= nowMs && nowMs < endsAtMs,
   ).length;
-  const of = status === undefined ? statuses : [status];
-  const storeProblem = of.find((one) => one.storeProblem !== undefined)?.storeProblem;
-  const clockProblem = of.find((one) => one.clockProblem !== undefined)?.clockProblem;
+  const storeProblem = shown.find((one) => one.storeProblem !== undefined)?.storeProblem;
+  const clockProblem = shown.find((one) => one.clockProblem !== undefined)?.clockProblem;
   const lines = [
     channels.length === 0 &&
       html`${badge("bad", "nobody is notified")} <a href="/notifications">No channel is configured</a>: alerts appear only on this page and in the log.`,
@@ -372,7 +363,7 @@ function notices(input: WatchdogPageInput, status: WatchdogStatus | undefined): 
 function alertContext(
   status: WatchdogStatus,
   { runbooks, escalation, ledgerOf, history }: WatchdogPageInput,
-): Parameters<typeof alertLines>[1] {
+): AlertContext {
   const { assessment, validator } = status;
   const ledger = ledgerOf(validator);
   const nowMs = timeOf(status);

@@ -140,7 +140,7 @@ export function notificationSection(
 }
 
 /** Input to {@link alertLines}, besides the alerts. */
-interface AlertContext {
+export interface AlertContext {
   readonly nowMs: number;
   /** True once the first poll is complete. */
   readonly isPolled: boolean;

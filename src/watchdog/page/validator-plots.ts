@@ -1,4 +1,5 @@
 import type { Clock } from "../../platform/base/clock.ts";
+import { stringifyJson } from "../../platform/base/json.ts";
 import { monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
 import type { Html } from "../../platform/web/html.ts";
 import type { AlertingState } from "../alerts/plan-alerts.ts";
@@ -66,16 +67,17 @@ export function createPlots({
     const { validator } = status;
     const { history } = alerting();
     const range = pastRange(status, nowMs);
-    const key = `${leastKey(status)} ${pastKey(memory, history, range)}`;
+    const key = pastKey(status, memory, history, range);
     const found = known.get(validator);
     if (found?.key === key) return found.part;
+    const partOf = (view: LedgerView): MonthPart => monthPart(status, view, { ...range, nowMs }, history);
     try {
-      const part = monthPart(status, storedLedger(validator) ?? memory, { ...range, nowMs }, history);
+      const part = partOf(storedLedger(validator) ?? memory);
       known.set(validator, { key, part });
       return part;
     } catch {
       // The page matters most when something fails, such as the disk with the state. What is in memory is enough for it.
-      return monthPart(status, memory, { ...range, nowMs }, history);
+      return partOf(memory);
     }
   };
   return (status) => {
@@ -154,19 +156,20 @@ function leastOf(status: WatchdogStatus): LeastRates {
   return policyOf(status.assessment).least;
 }
 
-function leastKey(status: WatchdogStatus): string {
-  const { full, none } = leastOf(status);
-  return `${full} ${none}`;
-}
-
 /** Returns a key for the input from which past days are rendered. */
-function pastKey(ledger: LedgerView, history: PlotsInput["history"], { fromMs, toMs }: HourRange): string {
-  const days = ledger
-    .days(fromMs, toMs)
-    .map(({ startMs, counts: { good, bad, unknown } }) => `${startMs} ${good} ${bad} ${unknown}`);
-  const alerts = history.filter(
-    ({ validator, sinceMs, resolvedAtMs }) =>
-      validator === ledger.validator && sinceMs < toMs && (resolvedAtMs ?? toMs) > fromMs,
-  );
-  return `${fromMs} ${toMs} ${days.join()} ${alerts.map(({ alert, resolvedAtMs }) => `${alert} ${resolvedAtMs}`).join()}`;
+function pastKey(
+  status: WatchdogStatus,
+  ledger: LedgerView,
+  history: PlotsInput["history"],
+  range: HourRange,
+): string {
+  const { fromMs, toMs } = range;
+  const days = ledger.days(fromMs, toMs).map(({ startMs, counts }) => ({ startMs, counts }));
+  const alerts = history
+    .filter(
+      ({ validator, sinceMs, resolvedAtMs }) =>
+        validator === ledger.validator && sinceMs < toMs && (resolvedAtMs ?? toMs) > fromMs,
+    )
+    .map(({ alert, resolvedAtMs }) => ({ alert, resolvedAtMs }));
+  return stringifyJson({ least: leastOf(status), range, days, alerts });
 }
