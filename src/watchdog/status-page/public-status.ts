@@ -2,8 +2,8 @@ import type { JsonObject } from "../../platform/base/json.ts";
 import { formatCents } from "../../platform/base/text.ts";
 import { MINUTE_MS, isoTime, isoTimeOrNull } from "../../platform/base/time.ts";
 import type { LedgerView } from "../ledger/ledger-view.ts";
-import type { Assessment } from "../policy/assessment.ts";
-import { formatPercent, SPECIFIED_LEAST, type SuccessRate } from "../policy/reward-tier.ts";
+import { type Assessment, policyOf } from "../policy/assessment.ts";
+import { formatPercent, type SuccessRate } from "../policy/reward-tier.ts";
 import { withCosts } from "../alerts/incidents.ts";
 import { costText } from "../policy/cost-text.ts";
 import { type Present, PUBLIC_STATES } from "./present-state.ts";
@@ -65,7 +65,7 @@ export interface PublicInput {
 /** Reduces everything known about a validator to what the page shows. */
 export function publicValidator(input: PublicInput): PublicValidator {
   const { shown, hasAmounts, ledger, history, present, assessment, seenAtMs, nowMs } = input;
-  const least = assessment?.policy.least ?? SPECIFIED_LEAST;
+  const { least } = policyOf(assessment);
   const components = shown.components.map((name): PublicComponent => {
     const source = COMPONENT_SOURCES[name];
     const fromMs = ledger && countedFromMs(ledger, source);
@@ -158,17 +158,13 @@ export function publicJson(status: PublicStatus): JsonObject {
         cause,
         ...(cost === undefined ? {} : { cost }),
       })),
-      ...(one.pay === undefined
-        ? {}
-        : {
-            pay: {
-              month: one.pay.month,
-              so_far: one.pay.soFar,
-              of: one.pay.of,
-            },
-          }),
+      ...(one.pay === undefined ? {} : { pay: payJson(one.pay) }),
     })),
   };
+}
+
+function payJson({ month, soFar, of }: NonNullable<PublicValidator["pay"]>): JsonObject {
+  return { month, so_far: soFar, of };
 }
 
 function componentJson({ name, days, uptime }: PublicComponent): JsonObject {
