@@ -1,5 +1,5 @@
 import { DAY_MS } from "../../platform/base/time.ts";
-import { addCounts, type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
+import { type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
 import type { LedgerSource, LedgerView, Rollup } from "../ledger/ledger-view.ts";
 import { isAtLeast, type LeastRates, successRate, type SuccessRate } from "../policy/reward-tier.ts";
 
@@ -81,13 +81,9 @@ export function stateOf(rate: SuccessRate, least: LeastRates): "good" | "weak" |
 /** Counts estimated results as unknown blocks. */
 function knownCounts(day: Rollup | undefined): BlockCounts {
   if (day === undefined) return NO_BLOCKS;
-  const { counts, estimated } = day;
-  const moved = estimated.good + estimated.bad;
-  return {
-    good: counts.good - estimated.good,
-    bad: counts.bad - estimated.bad,
-    unknown: counts.unknown + moved,
-  };
+  const { good, bad } = day.estimated;
+  const { counts } = day;
+  return { good: counts.good - good, bad: counts.bad - bad, unknown: counts.unknown + good + bad };
 }
 
 /** Returns the fraction of a day, up to now, that is before counting began or after the last reading. */
@@ -108,14 +104,11 @@ export interface Uptime {
 
 /** Sums the days. */
 export function uptimeOf(days: readonly PublicDay[]): Uptime {
-  const sum = days.reduce(
-    (total, { rate }) =>
-      rate === undefined
-        ? total
-        : addCounts(total, { good: rate.good, bad: rate.total - rate.good, unknown: 0n }),
-    NO_BLOCKS,
-  );
-  return { rate: successRate(sum), knownDays: days.filter(({ state }) => state !== "unknown").length };
+  const rates = days.flatMap(({ rate }) => rate ?? []);
+  const good = rates.reduce((sum, rate) => sum + rate.good, 0n);
+  const total = rates.reduce((sum, rate) => sum + rate.total, 0n);
+  const knownDays = days.filter(({ state }) => state !== "unknown").length;
+  return { rate: total === 0n ? undefined : { good, total }, knownDays };
 }
 
 /** Returns the start of the day (UTC). */
