@@ -18,7 +18,6 @@ function stateAs(as: string, name: string): string {
   return `label_replace(max by (chain_id, validator, state) (${metric(name)}) == 1, "${as}", "$1", "state", "(.+)")`;
 }
 
-/** One row per validator, or a sentence if there are none. */
 const VALIDATORS: PanelSpec = table(
   "Validators",
   [
@@ -208,7 +207,6 @@ const PLANS_ROW: RowSpec = {
   ],
 };
 
-/** Shows the validator as seen on the chain. */
 export const VALIDATOR_ON_CHAIN: DashboardSpec = {
   uid: DASHBOARDS.validator,
   pages: ["watchdog"],

@@ -24,7 +24,6 @@ import {
   table,
 } from "../../platform/monitoring/dashboards/panel-spec.ts";
 
-/** Each validator's month, starting with the lowest rate. */
 const VALIDATORS: PanelSpec = table(
   "Validators",
   [
@@ -58,7 +57,6 @@ const VALIDATORS: PanelSpec = table(
 /** PromQL: zero if a watchdog is being scraped. */
 const NONE = `0 * count(oracle_watchdog_state_stored{${PROCESSES}})`;
 
-/** Oracle fleet. */
 export const FLEET: DashboardSpec = {
   uid: DASHBOARDS.fleet,
   pages: ["watchdog"],

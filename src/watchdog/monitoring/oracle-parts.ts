@@ -49,7 +49,6 @@ export function variablesOf(source: string): readonly VariableSpec[] {
   ];
 }
 
-/** The tiers and their colours. */
 export const TIER_STATES: readonly StateSpec[] = [
   [1, "none", "red"],
   [2, "proportional", "yellow"],
@@ -74,7 +73,6 @@ export function belowFullPay(place: string): string {
   return `sum(max by (chain_id, validator) (oracle_watchdog_month_tier{${place},tier=~"proportional|none"}))`;
 }
 
-/** Variables for the watchdog's dashboards. */
 export const VARIABLES = variablesOf("oracle_watchdog_alert_firing");
 
 /** The same variables for a dashboard that shows only one validator at a time. */

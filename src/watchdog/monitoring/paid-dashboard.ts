@@ -52,7 +52,6 @@ const SOURCE_STATES: readonly StateSpec[] = [
   [7, "readable", "green"],
 ];
 
-/** Panels that sum up the month's result. */
 const MONTH_RESULT: readonly PanelSpec[] = [
   stat("Tier so far", seriesBy("validator", oneOf("month_tier", "tier", TIER_STATES)), {
     description:
@@ -137,7 +136,6 @@ const MONTH_RESULT: readonly PanelSpec[] = [
   ALERTS_TABLE,
 ];
 
-/** "Oracle: am I paid?" */
 export const PAID: DashboardSpec = {
   uid: DASHBOARDS.paid,
   pages: ["watchdog"],

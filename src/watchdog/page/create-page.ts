@@ -52,7 +52,6 @@ export interface PageDeps extends PlotsDeps {
   readonly reloadStatus?: () => ReloadStatus | undefined;
 }
 
-/** The part of the configuration that the pages need. */
 export interface PageSettings {
   /** Time from the end of one poll to the start of the next. */
   readonly intervalMs: number;
@@ -99,7 +98,6 @@ export function createWatchdogPage(config: PageSettings, deps: PageDeps): readon
   return [...livePageRoutes({ frame, pages: [...pages, ...others] }, clock), overviewRoute(parts)];
 }
 
-/** The content of the watchdog's pages. */
 export interface WatchdogPageInput
   extends Freshness,
     Pick<AlertingState, "silences" | "history">,
@@ -374,7 +372,6 @@ function alertContext(
   return { nowMs, runbooks, escalation, costOf, isPolled: status.polledAtMs !== undefined };
 }
 
-/** Creates one row per validator for the overviews. */
 function validatorParts(input: WatchdogPageInput): readonly PartRow[] {
   return entriesOf(input).map(({ status, pay }) => ({
     name: `validator ${status.validator}`,

@@ -11,7 +11,6 @@ import { barPath, drawBars, type HourState, NO_PATHS, stateOf } from "./month-pl
 const SLOT_MS = 15 * MINUTE_MS;
 const SLOTS = DAY_MS / SLOT_MS;
 
-/** The last 24 hours. */
 export interface LastDay {
   /** Start of the first quarter-hour. */
   readonly fromMs: number;

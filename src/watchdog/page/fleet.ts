@@ -10,7 +10,6 @@ import type { WatchdogStatus } from "../polling/watchdog-status.ts";
 import { BARS, type HourState, stateOf } from "./month-plots.ts";
 import { BOUNDARY_STATES, causesOf, paidInFull, PAY_STATES, type PayStatus } from "./pay-status.ts";
 
-/** A validator and its pay status. */
 export interface ValidatorEntry {
   readonly status: WatchdogStatus;
   readonly pay: PayStatus;
@@ -29,12 +28,10 @@ export function fleetPayStatus(all: readonly ValidatorEntry[]): PayStatus {
   };
 }
 
-/** Returns the path of a validator's page. */
 export function validatorPath(name: string): string {
   return `/validators/${encodeURIComponent(name)}`;
 }
 
-/** Formats the month's success rate. */
 export function rateText({ current: { rate } }: WatchdogStatus): string {
   return rate === undefined ? "–" : `${formatPercent(rate)} %`;
 }

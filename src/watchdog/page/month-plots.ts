@@ -21,7 +21,6 @@ import { TIER_NAMES } from "./pay-status.ts";
  */
 export type HourState = "good" | "weak" | "bad" | "unknown" | "estimated" | "none";
 
-/** One day in a strip. */
 export interface StripDay {
   readonly startMs: number;
   readonly counts: BlockCounts;
@@ -104,7 +103,6 @@ const DRAWN = ["good", "weak", "bad", "unknown", "estimated"] as const satisfies
 /** The bars of each state as one SVG path. */
 export type BarPaths = Readonly<Record<Drawn, string>>;
 
-/** Bars of no state. */
 export const NO_PATHS: BarPaths = { good: "", weak: "", bad: "", unknown: "", estimated: "" };
 
 /** Returns the path of one bar. `full` is the height of the tallest state. */
@@ -236,7 +234,6 @@ function badEstimates(rollups: readonly Rollup[]): bigint {
   return rollups.reduce((sum, { estimated }) => sum + estimated.bad, 0n);
 }
 
-/** Explains that blocks before the first reading are counted by day but not by hour. */
 function placelessText(blocks: bigint): string {
   return blocks > 0n
     ? ` The hour of ${counted(Number(blocks), "bad block")} before the first reading is not known.`

@@ -165,7 +165,6 @@ function tierTone(tier: Tier): Tone | undefined {
   return tier === "full" ? undefined : TIER_TONES[tier];
 }
 
-/** Shows all details about the month's pay. */
 export function payDetails(status: WatchdogStatus): Html {
   const { current, assessment } = status;
   const { counts, estimated } = current;

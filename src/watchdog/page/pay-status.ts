@@ -19,7 +19,6 @@ export const TIER_NAMES: Readonly<Record<Tier, string>> = {
   none: "no pay",
 };
 
-/** One of {@link PAY_STATES}. */
 type PayState = (typeof PAY_STATES)[number];
 
 /** One sentence about how a validator is paid, without times. */

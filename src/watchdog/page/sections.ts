@@ -139,7 +139,6 @@ export function notificationSection(
   return html`<h2>Notifications</h2>${line}${channels.length > 0 && states}${lost.length > 0 && letters}`;
 }
 
-/** Input to {@link alertLines}, besides the alerts. */
 export interface AlertContext {
   readonly nowMs: number;
   /** True once the first poll is complete. */

@@ -33,7 +33,6 @@ export interface PlotsDeps {
   readonly alerting: () => Pick<AlertingState, "history">;
 }
 
-/** The plots for a validator's month. */
 export interface ValidatorPlots {
   readonly lastDay: Html;
   /** The month hour by hour, up to now. */

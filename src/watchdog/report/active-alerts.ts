@@ -46,7 +46,6 @@ export function alertBlocks(alerts: readonly ActiveAlert[]): readonly ReportBloc
   ];
 }
 
-/** Encodes an alert in a report. */
 export function activeAlertJson({ alert, sinceMs, ...rest }: ActiveAlert): JsonObject {
   return { name: alert, since: isoTime(sinceMs), ...rest };
 }

@@ -10,7 +10,6 @@ import { evaluateCounts, evaluateEvent, type PastResults } from "./past-results.
 import type { DataRange } from "./report-data.ts";
 import type { ValidatorData } from "./validator-data.ts";
 
-/** An alert that the rules would have raised. */
 interface BacktestAlert extends Omit<PastAlert, "resolvedAtMs" | "quietReason" | "acknowledged"> {
   /** Undefined if the alert was still firing at the end of the month. */
   readonly resolvedAtMs: number | undefined;
@@ -200,7 +199,6 @@ export function backtestReport(
   };
 }
 
-/** Explains how exact the times are, and why. */
 const PRECISION =
   "The store keeps minutes for 12 hours and only hourly sums after that, so the poll at which a rate crossed its threshold is not known: rate and pay alerts are accurate to an hour, and shorter ones can be missing. Halts and gaps are stored with their times and are exact to the poll; with several nodes, a gap is the time in which none was read.";
 

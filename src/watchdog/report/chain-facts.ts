@@ -144,7 +144,6 @@ export function chainBlocks(validators: readonly ChainOf[], nowMs: number): read
   return list(validators.flatMap(({ ledger, chain }) => chainItems(ledger.validator, chain, nowMs)));
 }
 
-/** A validator with its facts. */
 interface ChainOf {
   readonly ledger: { readonly validator: string };
   readonly chain?: ChainFacts;

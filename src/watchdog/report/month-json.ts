@@ -50,7 +50,6 @@ export function monthJson(facts: MonthFacts): JsonObject {
   };
 }
 
-/** Encodes a policy. */
 export function policyJson(policy: Policy): JsonObject {
   return {
     curve: policy.curve,
@@ -81,7 +80,6 @@ export function percent(rate: SuccessRate | undefined): string | null {
   return rate === undefined ? null : formatPercent(rate);
 }
 
-/** Encodes the lower and the upper bound of a rate. */
 export function boundsJson(bounds: Assessment["bounds"]): JsonObject[string] {
   return bounds === undefined ? null : [formatPercent(bounds.low), formatPercent(bounds.high)];
 }
@@ -91,7 +89,6 @@ export function formatRate(rate: SuccessRate | undefined): string {
   return rate === undefined ? "–" : `${formatPercent(rate)} %`;
 }
 
-/** Counts for JSON. */
 export function countsJson({ good, bad, unknown }: BlockCounts) {
   return { good: String(good), bad: String(bad), unknown: String(unknown) };
 }

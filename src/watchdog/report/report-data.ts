@@ -37,7 +37,6 @@ import { standingJson, standingSchema } from "../policy/standing-json.ts";
 import { CURRENCY, CURVES, type Policy, SPECIFIED_POLICY } from "../policy/assessment.ts";
 import { alertEpisode, pendingAlert, type ValidatorData } from "./validator-data.ts";
 
-/** A watchdog whose data reports read. */
 export interface OracleReportSource {
   /** Returns the end of the last poll; undefined before the first one. */
   readonly polledAtMs: () => number | undefined;

@@ -184,7 +184,6 @@ export function createPublisher(
   };
 }
 
-/** Kinds of schedules. */
 type ScheduleKind = "daily" | "monthly";
 
 /** A report that is due, and the name for its files. */
@@ -225,7 +224,6 @@ const stored = z.record(z.string(), z.number());
 /** Maximum number of entries; the oldest are dropped. */
 const MAX_ENTRIES = 1000;
 
-/** Name of the file in the report folder. */
 const FILE = "delivered.json";
 
 /**

@@ -8,7 +8,6 @@ import { joinedView, type LedgerView } from "../ledger/ledger-view.ts";
 import { type LedgerFile, openLedgerFile, STATE_FILE } from "../state/sqlite-state.ts";
 import type { WatchdogStatus } from "../polling/watchdog-status.ts";
 
-/** The data that reports request from a watchdog. */
 interface ReportedWatchdog {
   /** One per validator. */
   readonly statuses: () => readonly WatchdogStatus[];
@@ -18,7 +17,6 @@ interface ReportedWatchdog {
   readonly alertHistory: () => readonly PastAlert[];
 }
 
-/** A watchdog as seen by reports. */
 export interface WatchdogReports extends OracleReportSource {
   /** Returns a validator's counts; undefined before its first reading. */
   readonly ledger: (validator: string) => LedgerView | undefined;

@@ -6,7 +6,6 @@ import { REPORT_FORMATS, type ReportFormat } from "../../platform/report/documen
 import { REPORT_KINDS } from "../notify/channels/channel-kinds.ts";
 import type { NotifyConfig } from "../notify/notify-config.ts";
 
-/** Defines when reports are created and where they are sent. */
 export interface ReportsConfig {
   /** Cron expression in UTC; undefined if never. */
   readonly dailyAt: string | undefined;
@@ -28,7 +27,6 @@ const schedule = (initial: string) =>
     .nullable()
     .default(initial);
 
-/** Schema of the `reports` section. */
 export const reportsSchema = z
   .strictObject({
     daily_at: schedule("0 7 * * *").describe(

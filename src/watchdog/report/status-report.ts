@@ -19,7 +19,6 @@ import { monthIncidents } from "./report-data.ts";
 import { standingBlocks } from "./standing-blocks.ts";
 import type { ValidatorData } from "./validator-data.ts";
 
-/** The current state of a watchdog. */
 export interface OracleNow {
   /** Undefined before the first poll. */
   readonly polledAtMs: number | undefined;
@@ -281,13 +280,11 @@ function pendingText({ validator, title, sinceMs, reason, quiet }: ActiveAlert):
   return `${validator}: ${title} is ${isHeld ? quiet : `pending (since ${formatMinute(sinceMs)} UTC)`}: ${reason}.`;
 }
 
-/** The misses of one validator's month. */
 interface MonthMisses {
   readonly data: ValidatorData;
   readonly incidents: readonly CostedIncident[];
 }
 
-/** Lists the misses and the incidents of each validator's month. */
 function missBlocks(months: readonly MonthMisses[]): readonly ReportBlock[] {
   return months.flatMap(({ data: { ledger, assessment }, incidents }) => {
     const { bad } = assessment.counts;

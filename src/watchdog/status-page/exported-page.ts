@@ -8,7 +8,6 @@ import type { ShownValidator, StatusPageConfig } from "./status-page-config.ts";
 import type { ExplainingAlert, IncidentSource } from "../alerts/miss-causes.ts";
 import { type Assessment, type Policy, policyOf } from "../policy/assessment.ts";
 
-/** The part of a validator's data that the page shows. */
 interface ExportedValidator extends IncidentSource {
   readonly policy: Policy;
   /** The current month. */
@@ -32,7 +31,6 @@ const STALE_MS = 2 * MINUTE_MS;
 /** An exported file is expected to be replaced regularly, and is considered old if this has not happened for this long. */
 const FILE_STALE_MS = 15 * MINUTE_MS;
 
-/** Creates the content of the page from a watchdog's data. */
 export function exportedStatus(config: StatusPageConfig, state: ExportedState): PublicStatus {
   const data = new Map(state.validators.map((one) => [one.ledger.validator, one]));
   return {

@@ -12,7 +12,6 @@ export const SHOWN_DAYS = 90;
  */
 export const DAY_STATES = ["good", "weak", "bad", "unknown"] as const;
 
-/** One of {@link DAY_STATES}. */
 export type DayState = (typeof DAY_STATES)[number];
 
 /** One day (UTC) of one component. */
@@ -33,7 +32,6 @@ export interface SeenTimes {
   readonly untilMs: number | undefined;
 }
 
-/** Returns the first day shown on the page. */
 export function firstDayMs(nowMs: number): number {
   return startOfDay(nowMs) - (SHOWN_DAYS - 1) * DAY_MS;
 }
@@ -72,7 +70,6 @@ function publicDay(
   return { dayMs, state: unknownShare > 0.5 ? "unknown" : stateOf(rate, least), rate, unknownShare };
 }
 
-/** Returns the state that corresponds to a rate. */
 export function stateOf(rate: SuccessRate, least: LeastRates): "good" | "weak" | "bad" {
   if (isAtLeast(rate, least.full)) return "good";
   return isAtLeast(rate, least.none) ? "weak" : "bad";
@@ -94,7 +91,6 @@ function unseenShare(dayMs: number, { fromMs, untilMs }: SeenTimes, nowMs: numbe
   return 1 - Math.max(0, seenMs) / (endMs - dayMs);
 }
 
-/** Success over the days shown on the page. */
 export interface Uptime {
   /** Success rate of all blocks with known results; undefined if there are none. */
   readonly rate: SuccessRate | undefined;
@@ -102,7 +98,6 @@ export interface Uptime {
   readonly knownDays: number;
 }
 
-/** Sums the days. */
 export function uptimeOf(days: readonly PublicDay[]): Uptime {
   const rates = days.flatMap(({ rate }) => rate ?? []);
   const good = rates.reduce((sum, rate) => sum + rate.good, 0n);

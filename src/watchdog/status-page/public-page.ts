@@ -66,7 +66,6 @@ const NAMES: Readonly<Record<PublicComponent["name"], string>> = {
   votes: "Oracle votes in blocks",
 };
 
-/** Options for displaying a page. */
 export interface PublicPageOptions {
   /** Seconds after which browsers reload the page. If undefined, as in a file, they never do. */
   readonly reloadSeconds: number | undefined;

@@ -19,7 +19,6 @@ export interface PublicComponent {
   readonly uptime: Uptime;
 }
 
-/** An incident, described in words for the public. */
 export interface PublicIncident {
   readonly fromMs: number;
   /** Undefined while the incident is ongoing. */
@@ -29,7 +28,6 @@ export interface PublicIncident {
   readonly cost?: string;
 }
 
-/** Everything that the page shows about one validator. */
 export interface PublicValidator {
   readonly title: string;
   readonly chainId: string | undefined;
@@ -49,7 +47,6 @@ const MAX_INCIDENTS = 20;
 /** An incident is ongoing if the validator is in an outage and the last bad block of the incident is no older than this. */
 const ONGOING_MS = 10 * MINUTE_MS;
 
-/** Input to {@link publicValidator}. */
 export interface PublicInput {
   readonly shown: ShownValidator;
   readonly hasAmounts: boolean;
@@ -122,7 +119,6 @@ function publicIncidents({
   return [...listed, ...begun].toReversed().slice(0, MAX_INCIDENTS);
 }
 
-/** The content of the page at a given time. */
 export interface PublicStatus {
   readonly title: string;
   /** Time of the data, i.e. of the oldest of all validators' last polls. Undefined before the first poll. */

@@ -13,12 +13,10 @@ export const COMPONENT_SOURCES = { prices: "calls", votes: "votes" } as const sa
   Record<string, LedgerSource>
 >;
 
-/** One of {@link COMPONENT_SOURCES}. */
 export type ComponentName = keyof typeof COMPONENT_SOURCES;
 
 const COMPONENT_NAMES = ["prices", "votes"] as const satisfies readonly ComponentName[];
 
-/** A validator on the status page. */
 export interface ShownValidator {
   /** The validator's name in the configuration. */
   readonly name: string;
@@ -28,7 +26,6 @@ export interface ShownValidator {
   readonly components: readonly ComponentName[];
 }
 
-/** Configuration of the public status page. */
 export interface StatusPageConfig {
   readonly listen: ListenAddress;
   /** Host names that clients may use besides the loopback names. If absent: none on a loopback address, otherwise any name. */
@@ -112,7 +109,6 @@ export function refuseStatusPage(file: FileWithPage, context: z.RefinementCtx): 
   }
 }
 
-/** A validator, and whether its votes are counted. */
 interface PageValidator {
   readonly name: string;
   readonly hasVotes: boolean;

@@ -30,7 +30,6 @@ export interface StatusPageDeps {
   readonly intervalMs: number;
 }
 
-/** The public status page. */
 export interface StatusPage {
   /** Updates the page with a validator's state after its poll. */
   readonly update: (status: WatchdogStatus) => void;
@@ -43,7 +42,6 @@ const RELOAD_MS = MINUTE_MS;
 /** Maximum time for which caches may store the page. */
 const MAX_CACHED_MS = MINUTE_MS;
 
-/** What the last poll of a validator has shown. */
 interface Entry {
   readonly status: WatchdogStatus;
   readonly past: PublicHistory;
