@@ -39,6 +39,7 @@ import {
   sharedText,
 } from "../policy/standing-texts.ts";
 import type { SharedMisses } from "../sources/standing-views.ts";
+import { numbers } from "./sections.ts";
 
 /** Other facts about the chain: planned upgrade, payments, and compared prices. Text from other hosts is escaped. */
 export function chainSections({ upgrade, payments = [], compared }: WatchdogStatus, nowMs: number): Html {
@@ -60,18 +61,10 @@ function priceSection({ comparisons, notCompared }: ComparedPrices): Html | unde
     ...(nodes.size > 1 ? [{ name: "node", cell: ({ node }: Row) => node }] : []),
     { name: "pair", cell: ({ pair }) => pair },
     { name: "compared with", cell: (row) => referenceText(row) },
-    { name: "own price", isNumber: true, cell: (row) => valueText(row, "own") },
-    { name: "other price", isNumber: true, cell: (row) => valueText(row, "other") },
-    {
-      name: "apart",
-      isNumber: true,
-      cell: (row) => ("reason" in row ? `not known: ${row.reason}` : formatBps(deviationBps(row))),
-    },
-    {
-      name: "age of the other",
-      isNumber: true,
-      cell: (row) => ("reason" in row ? "–" : formatDuration(row.ageMs)),
-    },
+    numbers("own price", (row) => valueText(row, "own")),
+    numbers("other price", (row) => valueText(row, "other")),
+    numbers("apart", (row) => ("reason" in row ? `not known: ${row.reason}` : formatBps(deviationBps(row)))),
+    numbers("age of the other", (row) => ("reason" in row ? "–" : formatDuration(row.ageMs))),
   ];
   return html`<h2>Prices compared</h2>${dataTable({ caption: counted(rows.length, "comparison"), columns, rows })}`;
 }
@@ -206,15 +199,13 @@ function sharedFact(kind: "commits" | "votes", name: string, shared: SharedMisse
 function peersTable({ comparisons, notes }: PeersStanding, nowMs: number): Html {
   const columns: readonly Column<DatedComparison>[] = [
     { name: "by", cell: ({ measure, since }) => html`${MEASURE_TITLES[measure]}<small>${since}</small>` },
-    { name: "own", isNumber: true, cell: ({ own }) => `${formatPercent(own)} %` },
-    { name: "median of the others", isNumber: true, cell: ({ median }) => `${formatPercent(median)} %` },
-    { name: "rank", isNumber: true, cell: ({ rank, compared }) => `${rank} of ${compared}` },
-    { name: "others no better", isNumber: true, cell: (one) => `${percentile(one)} %` },
-    {
-      name: "read",
-      isNumber: true,
-      cell: ({ atMs }) => (nowMs - atMs < 1000 ? "this poll" : `${formatDuration(nowMs - atMs)} before`),
-    },
+    numbers("own", ({ own }) => `${formatPercent(own)} %`),
+    numbers("median of the others", ({ median }) => `${formatPercent(median)} %`),
+    numbers("rank", ({ rank, compared }) => `${rank} of ${compared}`),
+    numbers("others no better", (one) => `${percentile(one)} %`),
+    numbers("read", ({ atMs }) =>
+      nowMs - atMs < 1000 ? "this poll" : `${formatDuration(nowMs - atMs)} before`,
+    ),
   ];
   const missing = notes.length > 0 && html`<p>Cannot see more: ${notes.join("; ")}.</p>`;
   if (comparisons.length === 0) return html`<p>Cannot see.</p>${missing}`;

@@ -9,6 +9,7 @@ import { formatPercent } from "../policy/reward-tier.ts";
 import type { WatchdogStatus } from "../polling/watchdog-status.ts";
 import { BARS, type HourState, stateOf } from "./month-plots.ts";
 import { BOUNDARY_STATES, causesOf, paidInFull, PAY_STATES, type PayStatus } from "./pay-status.ts";
+import { numbers } from "./sections.ts";
 
 export interface ValidatorEntry {
   readonly status: WatchdogStatus;
@@ -52,8 +53,8 @@ export function fleetTable(
     ...(chains.size > 1
       ? [{ name: "chain", cell: ({ status: { chainId } }: ValidatorEntry) => chainId ?? "not known yet" }]
       : []),
-    { name: "rate", isNumber: true, cell: ({ status }) => rateText(status) },
-    { name: "left to full pay", isNumber: true, cell: ({ status }) => outageCell(status, "full") },
+    numbers("rate", ({ status }) => rateText(status)),
+    numbers("left to full pay", ({ status }) => outageCell(status, "full")),
     {
       name: "left to any pay",
       isNumber: true,
@@ -69,7 +70,7 @@ export function fleetTable(
         return forecast === undefined ? "–" : `${formatPercent(forecast.middle)} %`;
       },
     },
-    { name: "alerts", isNumber: true, cell: ({ status: { alerts } }) => causesOf(alerts).length },
+    numbers("alerts", ({ status: { alerts } }) => causesOf(alerts).length),
     {
       name: "last 24 hours",
       isMinor: true,

@@ -29,6 +29,7 @@ import {
 import { ENOUGH_BLOCKS, formatPercent, type Tier } from "../policy/reward-tier.ts";
 import type { MonthStatus, WatchdogStatus } from "../polling/watchdog-status.ts";
 import { BOUNDARY_STATES, type PayStatus, tierNow, TIER_NAMES } from "./pay-status.ts";
+import { numbers } from "./sections.ts";
 
 /** Shows the four values that matter: rate, allowance, pay, and what may cost pay next. `nowMs` is the time of the status. */
 export function payFacts(status: WatchdogStatus, pay: Pick<PayStatus, "kind">, nowMs: number): Html {
@@ -232,18 +233,12 @@ export function headroomSection({ assessment }: WatchdogStatus): Html {
       cell: ({ boundary }) => `${NAMES[boundary]} (${percentOf(policy.least[boundary])})`,
     },
     { name: "state", cell: ({ state }) => badge(STATE_TONES[state], BOUNDARY_STATES[state]) },
-    { name: "blocks left", isNumber: true, cell: ({ misses }) => missesText(misses) },
-    {
-      name: "total outage left",
-      isNumber: true,
-      cell: ({ outageMs }) => (outageMs === undefined ? "–" : formatDuration(outageMs)),
-    },
-    { name: "rest of the month needs", isNumber: true, cell: ({ requiredRate }) => neededText(requiredRate) },
-    {
-      name: "allowance used, × its pace: 1 h / 6 h / 3 d",
-      isNumber: true,
-      cell: ({ burnRates }) => BURN_WINDOWS.map((window) => burnRates[window]?.toFixed(1) ?? "–").join(" / "),
-    },
+    numbers("blocks left", ({ misses }) => missesText(misses)),
+    numbers("total outage left", ({ outageMs }) => (outageMs === undefined ? "–" : formatDuration(outageMs))),
+    numbers("rest of the month needs", ({ requiredRate }) => neededText(requiredRate)),
+    numbers("allowance used, × its pace: 1 h / 6 h / 3 d", ({ burnRates }) =>
+      BURN_WINDOWS.map((window) => burnRates[window]?.toFixed(1) ?? "–").join(" / "),
+    ),
   ];
   const rest =
     remainingBlocks === undefined ? "" : `, ${grouped(remainingBlocks)} blocks until the end of the month`;
@@ -256,8 +251,8 @@ function regimeTable(assessment: Assessment): Html | undefined {
   if (forecast === undefined) return undefined;
   const columns: readonly Column<Regime>[] = [
     { name: "if the rest is like", cell: ({ name }) => REGIME_NAMES[name] },
-    { name: "missed then", isNumber: true, cell: ({ badShare }) => `${(100 * badShare).toFixed(4)} %` },
-    { name: "month ends at", isNumber: true, cell: ({ end }) => `${formatPercent(end)} %` },
+    numbers("missed then", ({ badShare }) => `${(100 * badShare).toFixed(4)} %`),
+    numbers("month ends at", ({ end }) => `${formatPercent(end)} %`),
     { name: "pays", cell: ({ tier }) => TIER_NAMES[tier] },
   ];
   return dataTable({
@@ -284,18 +279,14 @@ function neededText(rate: number): string {
 export function monthSection(months: readonly MonthStatus[]): Html {
   const columns: readonly Column<MonthStatus>[] = [
     { name: "month (UTC)", cell: ({ month }) => month },
-    {
-      name: "rate",
-      isNumber: true,
-      cell: ({ rate }) => (rate === undefined ? "–" : `${formatPercent(rate)} %`),
-    },
+    numbers("rate", ({ rate }) => (rate === undefined ? "–" : `${formatPercent(rate)} %`)),
     {
       name: "pays",
       cell: ({ tier }) => (tier === undefined ? "–" : badge(TIER_TONES[tier], TIER_NAMES[tier])),
     },
-    { name: "good", isNumber: true, cell: ({ counts }) => grouped(counts.good) },
-    { name: "bad", isNumber: true, cell: ({ counts }) => grouped(counts.bad) },
-    { name: "unknown", isNumber: true, cell: ({ counts }) => grouped(counts.unknown) },
+    numbers("good", ({ counts }) => grouped(counts.good)),
+    numbers("bad", ({ counts }) => grouped(counts.bad)),
+    numbers("unknown", ({ counts }) => grouped(counts.unknown)),
     {
       name: "closed",
       cell: ({ hash }) =>
