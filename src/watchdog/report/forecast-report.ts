@@ -38,10 +38,7 @@ export function forecastReport(validators: readonly ValidatorData[]): Report {
         ...assessmentJson(assessment),
       })),
     },
-    csv: {
-      columns: ["validator", "now", "low", "expected", "high", "tier", "pay"],
-      rows,
-    },
+    csv: { columns: ["validator", "now", "low", "expected", "high", "tier", "pay"], rows },
   };
 }
 
@@ -127,12 +124,10 @@ export interface Scenario {
 /** `what-if`: what an outage or a sidecar restart would cost this month if it happened now. */
 export function whatIfReport(validators: readonly ValidatorData[], scenario: Scenario): Report {
   const results = validators.map((data) => {
+    const { ledger, policy, assessment } = data;
     const misses = scenario.misses(data);
-    return {
-      validator: data.ledger.validator,
-      currency: data.policy.currency,
-      result: misses === undefined ? undefined : whatIf(data.assessment, misses),
-    };
+    const result = misses === undefined ? undefined : whatIf(assessment, misses);
+    return { validator: ledger.validator, currency: policy.currency, result };
   });
   return {
     title: `What if: ${scenario.name}, now`,

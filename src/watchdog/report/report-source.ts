@@ -17,12 +17,6 @@ interface ReportedWatchdog {
   readonly alertHistory: () => readonly PastAlert[];
 }
 
-export interface WatchdogReports extends OracleReportSource {
-  /** Returns a validator's counts; undefined before its first reading. */
-  readonly ledger: (validator: string) => LedgerView | undefined;
-  readonly close: () => void;
-}
-
 /**
  * Creates the source for a running watchdog. Recent counts come from memory. With `stateDir`, older counts are read from the
  * state file, which contains all hours of the last 400 days.
@@ -32,7 +26,7 @@ export function createWatchdogReports(
   stateDir: string | undefined,
   nowMs: () => number,
   open: (folder: string) => LedgerFile = openLedgerFile,
-): WatchdogReports {
+) {
   let file: LedgerFile | undefined;
   const close = (): void => {
     const last = file;
@@ -53,6 +47,7 @@ export function createWatchdogReports(
       return absent;
     }
   };
+  /** Returns a validator's counts; undefined before its first reading. */
   const viewOf = (validator: string): LedgerView | undefined => {
     const memory = watchdog().ledger(validator);
     if (memory === undefined) return undefined;
@@ -104,7 +99,8 @@ export function createWatchdogReports(
     const oldest = Math.min(...times);
     return Number.isFinite(oldest) ? oldest : undefined;
   };
-  return { nowMs, polledAtMs, storeProblem, validators, ledger: viewOf, close };
+  const source: OracleReportSource = { nowMs, polledAtMs, storeProblem, validators };
+  return { ...source, ledger: viewOf, close };
 }
 
 const INHIBITS = new Map(CONDITIONS.map(({ name, inhibits }) => [name, inhibits]));

@@ -35,15 +35,11 @@ const STALE_MS = 120_000;
 
 /** `status`: rate, tier, headroom and firing alerts, in a few lines. */
 export function statusReport(now: OracleNow): Report {
-  const rows = now.validators.map(({ ledger, assessment }) => [
-    ledger.validator,
-    formatRate(assessment.rate),
-    assessment.tier ?? "–",
-    assessment.rewardCents === undefined
-      ? "–"
-      : formatCents(assessment.rewardCents, assessment.policy.currency),
-    ...headroomCells(assessment),
-  ]);
+  const rows = now.validators.map(({ ledger, assessment }) => {
+    const { rate, tier, rewardCents, policy } = assessment;
+    const pay = rewardCents === undefined ? "–" : formatCents(rewardCents, policy.currency);
+    return [ledger.validator, formatRate(rate), tier ?? "–", pay, ...headroomCells(assessment)];
+  });
   return {
     title: `Oracle status, ${now.validators[0]?.assessment.month ?? "no month"}`,
     outcome: statusOutcome(now),
@@ -84,7 +80,7 @@ export function statusReport(now: OracleNow): Report {
   };
 }
 
-function missedText({ ledger, assessment }: Pick<ValidatorData, "ledger" | "assessment">): string {
+function missedText({ ledger, assessment }: ValidatorData): string {
   return `${ledger.validator}: ${formatRate(assessment.rate)}, missed ${costText(monthCost(assessment))}.`;
 }
 
@@ -93,17 +89,14 @@ function statusOutcome(now: OracleNow): ReportOutcome {
   const { polledAtMs, nowMs, storeProblem, validators, alerts } = now;
   if (storeProblem !== undefined || alerts.some(({ state }) => state === "firing")) return "problem";
   const isStale = polledAtMs === undefined || nowMs - polledAtMs > STALE_MS;
-  return isStale ? "unseen" : monthOutcomeOf(validators, "fine");
+  return isStale ? "unseen" : monthOutcomeOf(validators);
 }
 
-/** Returns the outcome of the open month: a problem if any validator is not paid in full, otherwise `otherwise`. */
-export function monthOutcomeOf(
-  validators: readonly ValidatorData[],
-  otherwise: ReportOutcome = "fine",
-): ReportOutcome {
+/** Returns the outcome of the open month, which is a problem if any validator is not paid in full. */
+export function monthOutcomeOf(validators: readonly ValidatorData[]): ReportOutcome {
   const rates = validators.filter(({ assessment }) => assessment.rate !== undefined);
   if (rates.length === 0) return "unseen";
-  return rates.some(({ assessment }) => assessment.tier !== "full") ? "problem" : otherwise;
+  return rates.some(({ assessment }) => assessment.tier !== "full") ? "problem" : "fine";
 }
 
 function pollText({ polledAtMs, nowMs }: OracleNow): string {
@@ -133,13 +126,13 @@ export function earlyBlocks(validators: readonly ValidatorData[]): readonly Repo
 
 /** Encodes an assessment. Amounts and counts are decimal strings. */
 export function assessmentJson(assessment: Assessment): JsonObject {
-  const { headroom, forecast, rotation, remainingBlocks, blockTimeMs } = assessment;
+  const { headroom, forecast, rotation, rewardCents, remainingBlocks, blockTimeMs } = assessment;
   return {
     month: assessment.month,
     success_rate_percent: percent(assessment.rate),
     success_rate_bounds_percent: boundsJson(assessment.bounds),
     tier: assessment.tier ?? null,
-    pay_cents: assessment.rewardCents === undefined ? null : String(assessment.rewardCents),
+    pay_cents: rewardCents === undefined ? null : String(rewardCents),
     blocks: countsJson(assessment.counts),
     cost: costJson(monthCost(assessment)),
     policy: policyJson(assessment.policy),
@@ -190,6 +183,7 @@ export function whyReport(now: OracleNow): Report {
   const roots = rootsOf(now.alerts);
   const explained = new Set(roots.flatMap(({ caused }) => caused));
   const pending = now.alerts.filter((alert) => alert.state === "pending" && !explained.has(alert));
+  const columns = ["alert", "validator", "severity", "state", "reason"] as const;
   const months = now.validators.map((data) => ({ data, incidents: monthIncidents(data, now.nowMs) }));
   return {
     title: "Why",
@@ -213,16 +207,7 @@ export function whyReport(now: OracleNow): Report {
         incidents: incidents.map(incidentJson),
       })),
     },
-    csv: {
-      columns: ["alert", "validator", "severity", "state", "reason"],
-      rows: now.alerts.map(({ alert, validator, severity, state, reason }) => [
-        alert,
-        validator,
-        severity,
-        state,
-        reason,
-      ]),
-    },
+    csv: { columns, rows: now.alerts.map((alert) => columns.map((column) => alert[column])) },
   };
 }
 
@@ -286,12 +271,12 @@ interface MonthMisses {
 }
 
 function missBlocks(months: readonly MonthMisses[]): readonly ReportBlock[] {
-  return months.flatMap(({ data: { ledger, assessment }, incidents }) => {
-    const { bad } = assessment.counts;
-    const known = incidents.reduce((sum, one) => sum + one.bad, 0n);
+  return months.flatMap(({ data, incidents }) => {
+    const { assessment } = data;
+    const known = incidents.reduce((sum, { bad }) => sum + bad, 0n);
     return [
-      ...list([missedText({ ledger, assessment })]),
-      ...incidentBlocks(incidents, (blocks) => costOf(assessment, blocks), bad - known),
+      ...list([missedText(data)]),
+      ...incidentBlocks(incidents, (blocks) => costOf(assessment, blocks), assessment.counts.bad - known),
     ];
   });
 }
