@@ -140,18 +140,14 @@ const VALIDATOR_PAGES: readonly {
     name: "Chain",
     about: "signing, jail, upgrade, payments, prices compared",
     sections: ({ status }) => [
-      {
-        id: "chain",
-        label: "Chain",
-        content: html`${standingSection(status)}${chainSections(status, timeOf(status))}`,
-      },
+      section("chain", "Chain", html`${standingSection(status)}${chainSections(status, timeOf(status))}`),
     ],
   },
   {
     path: "/sources",
     name: "Sources",
     about: "each source with its state",
-    sections: ({ status }) => [{ id: "sources", label: "Sources", content: sourceSection(status) }],
+    sections: ({ status }) => [section("sources", "Sources", sourceSection(status))],
   },
 ];
 
@@ -208,6 +204,10 @@ export function watchdogPages(
   ];
 }
 
+function section(id: string, label: string, content: Html): PageSection {
+  return { id, label, content };
+}
+
 /** Returns the time to which a status refers. */
 function timeOf({ polledAtMs, startedAtMs }: WatchdogStatus): number {
   return polledAtMs ?? startedAtMs;
@@ -251,7 +251,7 @@ function noSuchValidator(name: string, nowMs: number): PageContent {
     title: `${headline} – oracle watchdog`,
     status: 404,
     asOfMs: nowMs,
-    sections: [{ id: "verdict", label: "Status", content: statusBanner("unknown", headline, more) }],
+    sections: [section("verdict", "Status", statusBanner("unknown", headline, more))],
   };
 }
 
@@ -264,8 +264,8 @@ function fleetPage(input: WatchdogPageInput): PageContent {
     asOfMs: Math.min(...input.statuses.map(timeOf)),
     json: "/api/status",
     sections: [
-      { id: "verdict", label: "Status", content: statusBanner(tone, headline, notices(input)) },
-      { id: "fleet", label: "All validators", content: fleetTable(all, input.ledgerOf, input.nowMs) },
+      section("verdict", "Status", statusBanner(tone, headline, notices(input))),
+      section("fleet", "All validators", fleetTable(all, input.ledgerOf, input.nowMs)),
     ],
   };
 }
@@ -275,40 +275,36 @@ function oneScreen({ status, pay }: ValidatorEntry, input: WatchdogPageInput): r
   const plots = input.plotsOf(status);
   const { current } = status;
   return [
-    {
-      id: "verdict",
-      label: "Status",
-      content: statusBanner(pay.tone, pay.headline, notices(input, [status])),
-    },
-    { id: "facts", label: "Values", content: payFacts(status, pay, timeOf(status)) },
-    {
-      id: "now",
-      label: "Alerts and month",
-      content: html`<div class="columns"><div><h2>Alerts</h2>${alertLines(status.alerts, alertContext(status, input))}${
+    section("verdict", "Status", statusBanner(pay.tone, pay.headline, notices(input, [status]))),
+    section("facts", "Values", payFacts(status, pay, timeOf(status))),
+    section(
+      "now",
+      "Alerts and month",
+      html`<div class="columns"><div><h2>Alerts</h2>${alertLines(status.alerts, alertContext(status, input))}${
         plots !== undefined && html`<h2>Last 24 hours</h2>${plots.lastDay}`
       }</div><div><h2>${current.month}</h2>${
         plots === undefined ? html`<p>No block is counted yet.</p>` : html`${plots.month}${STATE_KEY}`
       }</div></div>`,
-    },
+    ),
   ];
 }
 
 function monthPage({ status }: ValidatorEntry, input: WatchdogPageInput): readonly PageSection[] {
   const plots = input.plotsOf(status);
   return [
-    { id: "pay", label: "Pay", content: html`<h2>Pay of ${status.current.month}</h2>${payDetails(status)}` },
-    { id: "headroom", label: "Allowance", content: headroomSection(status) },
+    section("pay", "Pay", html`<h2>Pay of ${status.current.month}</h2>${payDetails(status)}`),
+    section("headroom", "Allowance", headroomSection(status)),
     ...(plots === undefined
       ? []
       : [
-          {
-            id: "month",
-            label: "Month",
-            content: html`<h2>Day by day</h2><div class="plots">${plots.month}${plots.forecast}</div>${STATE_KEY}`,
-          },
-          { id: "incidents", label: "Incidents", content: html`<h2>Incidents</h2>${plots.incidents}` },
+          section(
+            "month",
+            "Month",
+            html`<h2>Day by day</h2><div class="plots">${plots.month}${plots.forecast}</div>${STATE_KEY}`,
+          ),
+          section("incidents", "Incidents", html`<h2>Incidents</h2>${plots.incidents}`),
         ]),
-    { id: "months", label: "Months", content: monthSection(status.months) },
+    section("months", "Months", monthSection(status.months)),
   ];
 }
 
@@ -322,16 +318,12 @@ function notificationPage(input: WatchdogPageInput, others: readonly NavPage[]):
     json: "/api/alerts",
     nav: navOf(input, another === undefined ? only?.validator : undefined, others),
     sections: [
-      {
-        id: "notifications",
-        label: "Notifications",
-        content: html`${notificationSection(channels, lost, only?.pending ?? new Map())}`,
-      },
-      {
-        id: "silences",
-        label: "Silences and maintenance",
-        content: silenceSection(silences, maintenance, names, nowMs),
-      },
+      section(
+        "notifications",
+        "Notifications",
+        html`${notificationSection(channels, lost, only?.pending ?? new Map())}`,
+      ),
+      section("silences", "Silences and maintenance", silenceSection(silences, maintenance, names, nowMs)),
     ],
   };
 }

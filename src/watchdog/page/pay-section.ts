@@ -36,9 +36,10 @@ export function payFacts(status: WatchdogStatus, pay: Pick<PayStatus, "kind">, n
   return factGrid([rateFact(status), allowanceFact(status), payFact(status), riskFact(status, pay, nowMs)]);
 }
 
-function rateFact({ current, assessment }: WatchdogStatus): Fact {
+function rateFact(status: WatchdogStatus): Fact {
+  const { current } = status;
   const { counts, rate } = current;
-  const tier = tierNow({ current, assessment });
+  const tier = tierNow(status);
   const unknown = counts.unknown > 0n ? `, ${grouped(counts.unknown)} unknown` : "";
   const blocks = `${grouped(counts.bad)} bad of ${grouped(counts.good + counts.bad)} blocks${unknown}`;
   const name = `Success rate of ${current.month}`;

@@ -136,11 +136,8 @@ export function causesOf(alerts: readonly AlertStatus[]): readonly AlertStatus[]
 }
 
 /** Returns the tier under the policy in force or, before the first poll, under the specification. */
-export function tierNow({
-  assessment,
-  current,
-}: Pick<WatchdogStatus, "assessment" | "current">): Tier | undefined {
-  return (assessment ?? current).tier;
+export function tierNow(status: WatchdogStatus): Tier | undefined {
+  return (status.assessment ?? status.current).tier;
 }
 
 function boundaryState(

@@ -132,14 +132,8 @@ function sourceRate({ ledger }: ValidatorData, month: Month, source: LedgerSourc
 }
 
 /** Describes what would have changed a month's tier, in one sentence each. */
-export function tierChanges({
-  rate,
-  tier,
-  bounds,
-  incidents,
-  policy,
-  record,
-}: MonthFacts): readonly string[] {
+export function tierChanges(facts: MonthFacts): readonly string[] {
+  const { rate, tier, bounds, incidents, policy, record } = facts;
   if (rate === undefined || tier === undefined) return [];
   const bad = rate.total - rate.good;
   // Each boundary lies between the tier at its own place in the list and the next worse one.

@@ -88,14 +88,9 @@ function payOf({ month, policy }: Assessment, cents: bigint): NonNullable<Public
   return { month, soFar: formatCents(cents, currency), of: formatCents(fullRewardCents, currency) };
 }
 
-function publicIncidents({
-  history,
-  present: { state, outage },
-  ledger,
-  assessment,
-  hasAmounts,
-  nowMs,
-}: PublicInput): readonly PublicIncident[] {
+function publicIncidents(input: PublicInput): readonly PublicIncident[] {
+  const { history, present, ledger, assessment, hasAmounts, nowMs } = input;
+  const { state, outage } = present;
   const costs =
     !hasAmounts || ledger === undefined || assessment === undefined
       ? []
