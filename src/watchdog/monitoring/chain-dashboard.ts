@@ -10,7 +10,6 @@ import { DASHBOARDS } from "../../platform/monitoring/alerts/links.ts";
 import { ALERTS_TABLE, ANNOTATIONS, metric, steps, TO_PAID, VARIABLES } from "./oracle-parts.ts";
 
 const NO_SECTION = "The watchdog reads no chain (section chain), or the chain has no such module";
-const NO_UPGRADE = "No upgrade is planned";
 const BY = "by (chain_id, validator)";
 
 /** Renames the label `state` of a metric to `as`, so that one table can show two states. */
@@ -179,7 +178,7 @@ const PLANS_ROW: RowSpec = {
         description:
           "Time until the planned upgrade's height, by which every node needs the new version: expected, and with blocks as fast or as slow as in the most extreme hours of the last day.",
         unit: "days",
-        emptyText: NO_UPGRADE,
+        emptyText: "No upgrade is planned",
       },
     ),
     table(

@@ -131,15 +131,18 @@ function jailNotice(jail: Jail, nowMs: number): Html | undefined {
 function windowFacts({ jail, window, windowNote, commits, votes }: Standing): Html {
   // A jailed validator has no window until it is released.
   if (jail.state === "jailed" || jail.state === "tombstoned") return factGrid([jailFact(jail)]);
-  if (window === undefined)
-    return factGrid([
-      jailFact(jail),
-      { name: "Signing window", value: "cannot see", detail: windowNote, tone: "unknown" },
-      ...sharedFacts(commits, votes),
-    ]);
-  const { signed, missed, allowed, windowBlocks, counted: blocks } = window;
+  const unseen: Fact = { name: "Signing window", value: "cannot see", detail: windowNote, tone: "unknown" };
   return factGrid([
     jailFact(jail),
+    ...(window === undefined ? [unseen] : missFacts(window)),
+    sharedFact("commits", "Commits", commits),
+    sharedFact("votes", "Oracle votes", votes),
+  ]);
+}
+
+function missFacts(window: WindowStanding): readonly Fact[] {
+  const { signed, missed, allowed, left, windowBlocks, counted: blocks } = window;
+  return [
     {
       name: "Signed blocks of the window",
       value: signed === undefined ? "not known yet" : `${formatPercent(signed)} %`,
@@ -147,22 +150,17 @@ function windowFacts({ jail, window, windowNote, commits, votes }: Standing): Ht
     },
     {
       name: "Misses left until jail",
-      value: grouped(window.left),
+      value: grouped(left),
       detail: `${grouped(missed)} of ${grouped(allowed)} allowed misses used`,
       tone: missed * 10n >= allowed * 9n ? "bad" : missed * 2n >= allowed ? "warn" : undefined,
     },
-    {
-      name: "Jail if every block is missed",
-      value: allMissedText(window),
-      detail: mostText(window),
-    },
+    { name: "Jail if every block is missed", value: allMissedText(window), detail: mostText(window) },
     {
       name: "Jail at the present rate",
       value: presentText(window),
       tone: window.atPresentRate.kind === "jail" ? "warn" : undefined,
     },
-    ...sharedFacts(commits, votes),
-  ]);
+  ];
 }
 
 const JAIL_TONES = { active: undefined, jailed: "bad", tombstoned: "bad", unknown: "unknown" } as const;
@@ -176,10 +174,6 @@ function jailFact({ state }: Jail): Fact {
 function mostText({ ifAllMissed: range }: WindowStanding): string | undefined {
   if (range === undefined || range.least === range.most) return undefined;
   return `${grouped(range.most)} blocks at most`;
-}
-
-function sharedFacts(commits: SharedMisses | undefined, votes: SharedMisses | undefined): readonly Fact[] {
-  return [sharedFact("commits", "Commits", commits), sharedFact("votes", "Oracle votes", votes)];
 }
 
 function sharedFact(kind: "commits" | "votes", name: string, shared: SharedMisses | undefined): Fact {

@@ -311,6 +311,7 @@ function monthPage({ status }: ValidatorEntry, input: WatchdogPageInput): readon
 function notificationPage(input: WatchdogPageInput, others: readonly NavPage[]): PageContent {
   const { statuses, nowMs, silences, maintenance, channels, lost } = input;
   const [only, another] = statuses;
+  const pending = only?.pending ?? new Map<string, number>();
   const names = statuses.map(({ validator }) => validator);
   return {
     title: `${countedTitle(input)}Notifications – oracle watchdog`,
@@ -318,11 +319,7 @@ function notificationPage(input: WatchdogPageInput, others: readonly NavPage[]):
     json: "/api/alerts",
     nav: navOf(input, another === undefined ? only?.validator : undefined, others),
     sections: [
-      section(
-        "notifications",
-        "Notifications",
-        html`${notificationSection(channels, lost, only?.pending ?? new Map())}`,
-      ),
+      section("notifications", "Notifications", notificationSection(channels, lost, pending)),
       section("silences", "Silences and maintenance", silenceSection(silences, maintenance, names, nowMs)),
     ],
   };

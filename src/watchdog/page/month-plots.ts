@@ -175,16 +175,13 @@ ${drawBars(parts.map(({ paths }) => paths))}${parts.map(({ labels }) => labels)}
 /** Explains the bars. Shown below the plots that contain them. */
 export const STATE_KEY = html`<p class="muted key-line"><span class="entry"><span class="key k-good"></span>short: good</span> <span class="entry"><span class="key k-weak"></span>middle: below full pay</span> <span class="entry"><span class="key k-bad"></span>tall: below any pay</span> <span class="entry"><span class="key k-none"></span>outline: unknown or estimated</span></p>`;
 
-function dayOf(startMs: number): number {
-  return new Date(startMs).getUTCDate();
-}
-
 const WEEKDAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
 
 function rowLabels({ startMs, counts }: StripDay, y: number): Html {
   const total = counts.good + counts.bad;
   const rate = total === 0n ? "–" : `${percent(counts.good, total)} %`;
-  const day = `${WEEKDAYS[new Date(startMs).getUTCDay()] ?? ""} ${dayOf(startMs)}`;
+  const date = new Date(startMs);
+  const day = `${WEEKDAYS[date.getUTCDay()] ?? ""} ${date.getUTCDate()}`;
   return html`<text x="2" y="${y}">${day}</text><text x="${WIDTH - 2}" y="${y}" text-anchor="end">${rate}</text>`;
 }
 
@@ -205,7 +202,10 @@ const MAX_INCIDENTS = 40;
 
 /** Lists the month's incidents, newest first. `placeless`: bad blocks before the first reading, counted by day, not by hour. */
 export function incidentTable(incidents: readonly CostedIncident[], placeless: bigint): Html {
-  const text = placelessText(placeless);
+  const text =
+    placeless > 0n
+      ? ` The hour of ${counted(Number(placeless), "bad block")} before the first reading is not known.`
+      : "";
   if (incidents.length === 0) return html`<p>No incident: no block in a known hour was missed.${text}</p>`;
   const newest = incidents
     .toReversed()
@@ -233,12 +233,6 @@ export function placelessBlocks(ledger: LedgerView, { fromMs, toMs }: HourRange)
 
 function badEstimates(rollups: readonly Rollup[]): bigint {
   return rollups.reduce((sum, { estimated }) => sum + estimated.bad, 0n);
-}
-
-function placelessText(blocks: bigint): string {
-  return blocks > 0n
-    ? ` The hour of ${counted(Number(blocks), "bad block")} before the first reading is not known.`
-    : "";
 }
 
 /** A point on the month's rate curve: a time, and the rate of all blocks in the month up to that time. */

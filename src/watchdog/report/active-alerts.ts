@@ -66,13 +66,11 @@ const wireAlert = z.object({
   inhibits: z.array(z.string()),
 });
 
-const wireAlerts = z.object({ alerts: z.array(wireAlert) });
-
 /** Decodes the pending and firing alerts in the body of `GET /api/alerts`, firing ones first. Throws a `ZodError`. */
 export function parseActiveAlerts(body: unknown): readonly ActiveAlert[] {
-  return wireAlerts
-    .parse(body)
-    .alerts.flatMap(({ name, state, since, reason, ...rest }): readonly ActiveAlert[] => {
+  const { alerts } = z.object({ alerts: z.array(wireAlert) }).parse(body);
+  return alerts
+    .flatMap(({ name, state, since, reason, ...rest }): readonly ActiveAlert[] => {
       if (state !== "pending" && state !== "firing") return [];
       return [{ ...rest, alert: name, state, sinceMs: Date.parse(since ?? ""), reason: reason ?? "" }];
     })

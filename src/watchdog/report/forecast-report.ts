@@ -63,7 +63,7 @@ function detailBlocks({ ledger, assessment }: ValidatorData): readonly ReportBlo
     headroomText(one),
     one.lostInMs === undefined ? "–" : formatRoundedDuration(one.lostInMs),
     one.state === "open" ? `${(100 * one.requiredRate).toFixed(4)} %` : "–",
-    ...BURN_WINDOWS.map((window) => burnText(one.burnRates[window])),
+    ...BURN_WINDOWS.map((window) => one.burnRates[window]?.toFixed(2) ?? "–"),
   ]);
   return [
     ...heading(ledger.validator),
@@ -94,10 +94,6 @@ function regimeTable({ regimes }: Forecast): readonly ReportBlock[] {
       tier,
     ]),
   );
-}
-
-function burnText(rate: number | undefined): string {
-  return rate === undefined ? "–" : rate.toFixed(2);
 }
 
 function rotationText({ state, inARow, inWindow, months }: Assessment["rotation"]): string {

@@ -130,17 +130,14 @@ export function encodeValidatorData(data: ValidatorData, range: DataRange, nowMs
     Math.min(beginMs, nowMs - beforeMs),
     Math.max(range.toMs, nowMs + 1),
   ];
-  const days = (source: LedgerSource) => ledger.days(...since(ASSESSED.days), source).map(encodeRollup);
   return {
     validator: ledger.validator,
     chain_id: ledger.chainId ?? null,
     now: nowMs,
     block_time_ms: assessment.blockTimeMs ?? null,
     policy: encodePolicy(policy),
-    months: Object.fromEntries(
-      LEDGER_SOURCES.map((source) => [source, ledger.months(source).map(encodeMonth)]),
-    ),
-    days: Object.fromEntries(LEDGER_SOURCES.map((source) => [source, days(source)])),
+    months: ofSources((source) => ledger.months(source).map(encodeMonth)),
+    days: ofSources((source) => ledger.days(...since(ASSESSED.days), source).map(encodeRollup)),
     hours: ledger.hours(...since(ASSESSED.hours)).map(encodeRollup),
     minutes: ledger.minutes(...since(ASSESSED.minutes)).map(encodeRollup),
     misses: ledger.misses(beginMs, range.toMs).map(encodeMisses),
@@ -156,6 +153,10 @@ export function encodeValidatorData(data: ValidatorData, range: DataRange, nowMs
     ...(chain === undefined ? {} : { chain: encodeChainFacts(chain) }),
     ...(standing === undefined ? {} : { standing: standingJson(standing) }),
   };
+}
+
+function ofSources(encode: (source: LedgerSource) => JsonObject[string]): JsonObject {
+  return Object.fromEntries(LEDGER_SOURCES.map((source) => [source, encode(source)]));
 }
 
 /** Decodes {@link encodeValidatorData}. Throws a `ZodError` for anything else. */
@@ -280,16 +281,11 @@ const policy = z
     currency: z.string().regex(CURRENCY).exactOptional(),
   })
   .transform(
-    ({
-      least_signed: leastSigned,
-      full_reward_cents: fullRewardCents,
-      quiet_ms: quietMs,
-      ...rest
-    }): Policy => ({
+    ({ least_signed, full_reward_cents, quiet_ms, ...rest }): Policy => ({
       ...rest,
-      quietMs,
-      leastSigned,
-      fullRewardCents,
+      quietMs: quiet_ms,
+      leastSigned: least_signed,
+      fullRewardCents: full_reward_cents,
     }),
   );
 const event = z

@@ -1,7 +1,9 @@
 import { z } from "zod";
 import type { LedgerView } from "../ledger/ledger-view.ts";
 import type { Assessment, Policy } from "../policy/assessment.ts";
-import type { ChainFacts } from "./chain-facts.ts";
+import type { ComparedPrices } from "../policy/price-comparison.ts";
+import type { UpgradeCountdown } from "../policy/upgrade-countdown.ts";
+import type { Payment } from "../sources/payment-result.ts";
 import type { Standing } from "../policy/standing.ts";
 
 /** JSON of an {@link AlertEpisode}. An alert that is firing has the end null. */
@@ -44,6 +46,15 @@ export const pendingAlert = alertEpisode.pick({
 /** One occurrence of a validator's alert, from the first active evaluation to its end. */
 export interface AlertEpisode extends Readonly<Omit<z.output<typeof alertEpisode>, "inhibits">> {
   readonly inhibits: readonly string[];
+}
+
+/** Other facts about the chain as of the last poll: the planned upgrade, and its prices compared with those of the sidecars. */
+export interface ChainFacts {
+  /** The planned upgrade. Absent if none is known. */
+  readonly upgrade?: UpgradeCountdown;
+  readonly compared: ComparedPrices;
+  /** Payments for closed months, oldest first. Absent if no search for payments was made. */
+  readonly payments?: readonly Payment[];
 }
 
 /** Input to reports on one validator. */

@@ -66,13 +66,11 @@ const NAMES: Readonly<Record<PublicComponent["name"], string>> = {
   votes: "Oracle votes in blocks",
 };
 
-export interface PublicPageOptions {
-  /** Seconds after which browsers reload the page. If undefined, as in a file, they never do. */
-  readonly reloadSeconds: number | undefined;
-}
-
-/** Renders the page as a complete document. */
-export function publicPage(status: PublicStatus, { reloadSeconds }: PublicPageOptions): string {
+/** Renders the page as a complete document. Browsers reload it after `reloadSeconds`; if undefined, as in a file, never. */
+export function publicPage(
+  status: PublicStatus,
+  { reloadSeconds }: { readonly reloadSeconds: number | undefined },
+): string {
   const { title, asOfMs, staleMs, validators } = status;
   const worst = gravest(status);
   const state = worst?.present.state ?? "unknown";
