@@ -6,7 +6,6 @@ import {
   ANNOTATIONS,
   belowFullPay,
   metric,
-  PLACE,
   seriesBy,
   TIER_COLORS,
   TO_PAID,
@@ -70,7 +69,7 @@ export const FLEET: DashboardSpec = {
     {
       title: "Is anybody losing pay?",
       panels: [
-        stat("Below full pay so far", [query(belowFullPay(PLACE), "validators")], {
+        stat("Below full pay so far", [query(belowFullPay(), "validators")], {
           description: "Validators whose month would not be paid in full if it ended now.",
           unit: "none",
           colors: BAD_ABOVE_ZERO,

@@ -69,7 +69,7 @@ export function allowanceLeft(boundary: string, place = PLACE): string {
 export const ALLOWANCE_COLORS = steps("red", { yellow: 0.1, green: 0.5 });
 
 /** PromQL: number of validators that would not be paid in full if the month ended now. */
-export function belowFullPay(place: string): string {
+export function belowFullPay(place = PLACE): string {
   return `sum(max by (chain_id, validator) (oracle_watchdog_month_tier{${place},tier=~"proportional|none"}))`;
 }
 

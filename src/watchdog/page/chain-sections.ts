@@ -1,14 +1,6 @@
 import { counted, formatDuration } from "../../platform/base/text.ts";
 import { html, type Html } from "../../platform/web/html.ts";
-import {
-  badge,
-  type Column,
-  dataTable,
-  type Tone,
-  type Fact,
-  factGrid,
-  grouped,
-} from "../../platform/web/parts.ts";
+import { badge, type Column, dataTable, type Fact, factGrid, grouped } from "../../platform/web/parts.ts";
 import { type PaymentState, paymentState, paymentText } from "../policy/payment-texts.ts";
 import type { WatchdogStatus } from "../polling/watchdog-status.ts";
 import {
@@ -22,14 +14,7 @@ import {
 import type { Payment } from "../sources/payment-result.ts";
 import { countdownText, type UpgradeCountdown } from "../policy/upgrade-countdown.ts";
 import { formatPercent } from "../policy/reward-tier.ts";
-import {
-  type DatedComparison,
-  type Jail,
-  NO_SLASHING,
-  type PeersStanding,
-  type Standing,
-  type WindowStanding,
-} from "../policy/standing.ts";
+import { type DatedComparison, NO_SLASHING, type Standing, type WindowStanding } from "../policy/standing.ts";
 import {
   allMissedText,
   MEASURE_TITLES,
@@ -38,8 +23,6 @@ import {
   releaseText,
   sharedText,
 } from "../policy/standing-texts.ts";
-import type { SharedMisses } from "../sources/standing-views.ts";
-import { numbers } from "./sections.ts";
 
 /** Other facts about the chain: planned upgrade, payments, and compared prices. Text from other hosts is escaped. */
 export function chainSections({ upgrade, payments = [], compared }: WatchdogStatus, nowMs: number): Html {
@@ -61,10 +44,18 @@ function priceSection({ comparisons, notCompared }: ComparedPrices): Html | unde
     ...(nodes.size > 1 ? [{ name: "node", cell: ({ node }: Row) => node }] : []),
     { name: "pair", cell: ({ pair }) => pair },
     { name: "compared with", cell: (row) => referenceText(row) },
-    numbers("own price", (row) => valueText(row, "own")),
-    numbers("other price", (row) => valueText(row, "other")),
-    numbers("apart", (row) => ("reason" in row ? `not known: ${row.reason}` : formatBps(deviationBps(row)))),
-    numbers("age of the other", (row) => ("reason" in row ? "–" : formatDuration(row.ageMs))),
+    { name: "own price", isNumber: true, cell: (row) => valueText(row, "own") },
+    { name: "other price", isNumber: true, cell: (row) => valueText(row, "other") },
+    {
+      name: "apart",
+      isNumber: true,
+      cell: (row) => ("reason" in row ? `not known: ${row.reason}` : formatBps(deviationBps(row))),
+    },
+    {
+      name: "age of the other",
+      isNumber: true,
+      cell: (row) => ("reason" in row ? "–" : formatDuration(row.ageMs)),
+    },
   ];
   return html`<h2>Prices compared</h2>${dataTable({ caption: counted(rows.length, "comparison"), columns, rows })}`;
 }
@@ -87,7 +78,7 @@ function upgradeSection(upgrade: UpgradeCountdown, nowMs: number): Html {
 }
 
 /** Tone and display name of each state. */
-const STATES: Readonly<Record<PaymentState, readonly [Tone, string]>> = {
+const STATES: Readonly<Record<PaymentState, Parameters<typeof badge>>> = {
   equal: ["good", "as expected"],
   differs: ["warn", "differs"],
   "not-compared": ["unknown", "not compared"],
@@ -120,7 +111,7 @@ export function standingSection({ standing, polledAtMs }: WatchdogStatus): Html 
 <h2>Compared with the other validators</h2>${peersTable(standing.peers, polledAtMs)}`;
 }
 
-function jailNotice(jail: Jail, nowMs: number): Html | undefined {
+function jailNotice(jail: Standing["jail"], nowMs: number): Html | undefined {
   if (jail.state !== "jailed") return undefined;
   const { command, ...times } = jail;
   return html`<p>Jailed: once node and signer work again, ${releaseText(times, nowMs)}${
@@ -165,7 +156,7 @@ function missFacts(window: WindowStanding): readonly Fact[] {
 
 const JAIL_TONES = { active: undefined, jailed: "bad", tombstoned: "bad", unknown: "unknown" } as const;
 
-function jailFact({ state }: Jail): Fact {
+function jailFact({ state }: Standing["jail"]): Fact {
   const value = state === "active" ? "not jailed" : state === "unknown" ? "cannot see" : state;
   return { name: "Jail", value, tone: JAIL_TONES[state] };
 }
@@ -176,7 +167,7 @@ function mostText({ ifAllMissed: range }: WindowStanding): string | undefined {
   return `${grouped(range.most)} blocks at most`;
 }
 
-function sharedFact(kind: "commits" | "votes", name: string, shared: SharedMisses | undefined): Fact {
+function sharedFact(kind: "commits" | "votes", name: string, shared: Standing["commits"]): Fact {
   if (shared === undefined) return { name, value: "cannot see", tone: "unknown" };
   const { seen, missed, missing, others } = shared;
   return {
@@ -190,16 +181,18 @@ function sharedFact(kind: "commits" | "votes", name: string, shared: SharedMisse
   };
 }
 
-function peersTable({ comparisons, notes }: PeersStanding, nowMs: number): Html {
+function peersTable({ comparisons, notes }: Standing["peers"], nowMs: number): Html {
   const columns: readonly Column<DatedComparison>[] = [
     { name: "by", cell: ({ measure, since }) => html`${MEASURE_TITLES[measure]}<small>${since}</small>` },
-    numbers("own", ({ own }) => `${formatPercent(own)} %`),
-    numbers("median of the others", ({ median }) => `${formatPercent(median)} %`),
-    numbers("rank", ({ rank, compared }) => `${rank} of ${compared}`),
-    numbers("others no better", (one) => `${percentile(one)} %`),
-    numbers("read", ({ atMs }) =>
-      nowMs - atMs < 1000 ? "this poll" : `${formatDuration(nowMs - atMs)} before`,
-    ),
+    { name: "own", isNumber: true, cell: ({ own }) => `${formatPercent(own)} %` },
+    { name: "median of the others", isNumber: true, cell: ({ median }) => `${formatPercent(median)} %` },
+    { name: "rank", isNumber: true, cell: ({ rank, compared }) => `${rank} of ${compared}` },
+    { name: "others no better", isNumber: true, cell: (one) => `${percentile(one)} %` },
+    {
+      name: "read",
+      isNumber: true,
+      cell: ({ atMs }) => (nowMs - atMs < 1000 ? "this poll" : `${formatDuration(nowMs - atMs)} before`),
+    },
   ];
   const missing = notes.length > 0 && html`<p>Cannot see more: ${notes.join("; ")}.</p>`;
   if (comparisons.length === 0) return html`<p>Cannot see.</p>${missing}`;

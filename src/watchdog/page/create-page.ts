@@ -8,12 +8,9 @@ import { overviewRoute, type PartRow, partsPages } from "../../platform/web/over
 import type { PageContent, PageSection } from "../../platform/web/page-shell.ts";
 import { badge, reloadNotice, statusBanner } from "../../platform/web/parts.ts";
 import type { ReloadStatus } from "../../platform/process/reloadable.ts";
-import type { AlertState } from "../alerts/alert-state.ts";
 import { alertCost } from "../alerts/incidents.ts";
 import { incidentSourceOf } from "../alerts/miss-causes.ts";
-import type { Cost } from "../policy/cost-text.ts";
 import type { AlertingState } from "../alerts/plan-alerts.ts";
-import type { LedgerView } from "../ledger/ledger-view.ts";
 import type { WatchdogStatus } from "../polling/watchdog-status.ts";
 import type { MaintenanceWindow } from "../alerts/maintenance.ts";
 import {
@@ -23,14 +20,7 @@ import {
   silenceSection,
   sourceSection,
 } from "./sections.ts";
-import {
-  fleetPayStatus,
-  fleetTable,
-  lastDayTrend,
-  rateText,
-  type ValidatorEntry,
-  validatorPath,
-} from "./fleet.ts";
+import { fleetPayStatus, fleetTable, type ValidatorEntry, validatorParts, validatorPath } from "./fleet.ts";
 import { chainSections, standingSection } from "./chain-sections.ts";
 import { STATE_KEY } from "./month-plots.ts";
 import { createPlots, type PlotsDeps, type ValidatorPlots } from "./validator-plots.ts";
@@ -81,7 +71,10 @@ export function createWatchdogPage(config: PageSettings, deps: PageDeps): readon
     pollMs: longestPollMs(config),
     reloads: reloadStatus?.(),
   });
-  const parts = (): readonly PartRow[] => validatorParts(read());
+  const parts = (): readonly PartRow[] => {
+    const input = read();
+    return validatorParts(entriesOf(input), input.ledgerOf, input.nowMs);
+  };
   const frame = {
     heading: "Oracle watchdog",
     version,
@@ -105,7 +98,7 @@ export interface WatchdogPageInput
   /** The status of each validator; at least one. */
   readonly statuses: readonly WatchdogStatus[];
   /** Returns a validator's counts; undefined before its first reading. */
-  readonly ledgerOf: (validator: string) => LedgerView | undefined;
+  readonly ledgerOf: PlotsDeps["ledger"];
   readonly plotsOf: (status: WatchdogStatus) => ValidatorPlots | undefined;
   readonly maintenance: readonly MaintenanceWindow[];
   readonly channels: readonly ChannelState[];
@@ -354,21 +347,9 @@ function alertContext(
   const { assessment, validator } = status;
   const ledger = ledgerOf(validator);
   const nowMs = timeOf(status);
-  const costOf = (alert: AlertState): Cost | undefined => {
+  const costOf: AlertContext["costOf"] = (alert) => {
     if (assessment === undefined || ledger === undefined) return undefined;
     return alertCost(incidentSourceOf(status, ledger, history), assessment, alert, nowMs);
   };
   return { nowMs, runbooks, escalation, costOf, isPolled: status.polledAtMs !== undefined };
-}
-
-function validatorParts(input: WatchdogPageInput): readonly PartRow[] {
-  return entriesOf(input).map(({ status, pay }) => ({
-    name: `validator ${status.validator}`,
-    tone: pay.tone,
-    verdict: pay.short,
-    number: rateText(status),
-    asOfMs: status.polledAtMs,
-    href: validatorPath(status.validator),
-    trend: lastDayTrend(status, input.ledgerOf(status.validator), input.nowMs),
-  }));
 }

@@ -1,6 +1,7 @@
 import { HOUR_MS } from "../../platform/base/time.ts";
 import { counted, formatDuration } from "../../platform/base/text.ts";
 import { html, type Html } from "../../platform/web/html.ts";
+import type { PartRow } from "../../platform/web/overview.ts";
 import { badge, type Column, dataTable, grouped } from "../../platform/web/parts.ts";
 import { sparkline, type Trend } from "../../platform/web/plots.ts";
 import type { LedgerView } from "../ledger/ledger-view.ts";
@@ -9,7 +10,6 @@ import { formatPercent } from "../policy/reward-tier.ts";
 import type { WatchdogStatus } from "../polling/watchdog-status.ts";
 import { BARS, type HourState, stateOf } from "./month-plots.ts";
 import { BOUNDARY_STATES, causesOf, paidInFull, PAY_STATES, type PayStatus } from "./pay-status.ts";
-import { numbers } from "./sections.ts";
 
 export interface ValidatorEntry {
   readonly status: WatchdogStatus;
@@ -33,8 +33,25 @@ export function validatorPath(name: string): string {
   return `/validators/${encodeURIComponent(name)}`;
 }
 
-export function rateText({ current: { rate } }: WatchdogStatus): string {
+function rateText({ current: { rate } }: WatchdogStatus): string {
   return rate === undefined ? "–" : `${formatPercent(rate)} %`;
+}
+
+/** Creates one row per validator for the overviews. */
+export function validatorParts(
+  all: readonly ValidatorEntry[],
+  ledgerOf: (validator: string) => LedgerView | undefined,
+  nowMs: number,
+): readonly PartRow[] {
+  return all.map(({ status, pay }) => ({
+    name: `validator ${status.validator}`,
+    tone: pay.tone,
+    verdict: pay.short,
+    number: rateText(status),
+    asOfMs: status.polledAtMs,
+    href: validatorPath(status.validator),
+    trend: lastDayTrend(status, ledgerOf(status.validator), nowMs),
+  }));
 }
 
 /** Lists all validators in one table, most serious first. */
@@ -53,8 +70,8 @@ export function fleetTable(
     ...(chains.size > 1
       ? [{ name: "chain", cell: ({ status: { chainId } }: ValidatorEntry) => chainId ?? "not known yet" }]
       : []),
-    numbers("rate", ({ status }) => rateText(status)),
-    numbers("left to full pay", ({ status }) => outageCell(status, "full")),
+    { name: "rate", isNumber: true, cell: ({ status }) => rateText(status) },
+    { name: "left to full pay", isNumber: true, cell: ({ status }) => outageCell(status, "full") },
     {
       name: "left to any pay",
       isNumber: true,
@@ -70,7 +87,7 @@ export function fleetTable(
         return forecast === undefined ? "–" : `${formatPercent(forecast.middle)} %`;
       },
     },
-    numbers("alerts", ({ status: { alerts } }) => causesOf(alerts).length),
+    { name: "alerts", isNumber: true, cell: ({ status: { alerts } }) => causesOf(alerts).length },
     {
       name: "last 24 hours",
       isMinor: true,
@@ -105,7 +122,7 @@ function outageCell({ assessment }: WatchdogStatus, boundary: Headroom["boundary
 const TREND_HOURS = 24;
 
 /** Shows a validator's last 24 hours with one bar per hour. */
-export function lastDayTrend(
+function lastDayTrend(
   status: WatchdogStatus,
   ledger: LedgerView | undefined,
   nowMs: number,

@@ -14,7 +14,6 @@ import { SCATTERED } from "../alerts/miss-causes.ts";
 import { shareText } from "../policy/cost-text.ts";
 import { formatPercent, isAtLeast, type LeastRates, successRate, toRatio } from "../policy/reward-tier.ts";
 import { TIER_NAMES } from "./pay-status.ts";
-import { numbers } from "./sections.ts";
 
 /**
  * State of an hour. "good", "weak" and "bad": at or above the full-reward boundary, between the boundaries, and below both.
@@ -214,10 +213,10 @@ export function incidentTable(incidents: readonly CostedIncident[], placeless: b
   const older = incidents.length - rows.length;
   const columns: readonly Column<CostedIncident>[] = [
     { name: "from", cell: ({ fromMs }) => timeText(fromMs) },
-    numbers("length", ({ fromMs, toMs }) => formatRoundedDuration(toMs - fromMs)),
+    { name: "length", isNumber: true, cell: ({ fromMs, toMs }) => formatRoundedDuration(toMs - fromMs) },
     { name: "what", cell: ({ cause }) => cause },
-    numbers("missed", ({ bad }) => grouped(bad)),
-    numbers("of the allowance", ({ cost }) => shareText(cost)),
+    { name: "missed", isNumber: true, cell: ({ bad }) => grouped(bad) },
+    { name: "of the allowance", isNumber: true, cell: ({ cost }) => shareText(cost) },
     { name: "ended by", cell: ({ cause, end }) => (cause === SCATTERED ? "–" : (end ?? "goes on")) },
   ];
   return html`${dataTable({ caption: "Incidents of this month, newest first", columns, rows })}${

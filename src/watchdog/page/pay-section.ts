@@ -4,20 +4,11 @@ import { monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
 import { formatCents, formatDuration } from "../../platform/base/text.ts";
 import { DAY_MS } from "../../platform/base/time.ts";
 import { type Html, html } from "../../platform/web/html.ts";
-import {
-  badge,
-  type Column,
-  dataTable,
-  type Fact,
-  factGrid,
-  grouped,
-  type Tone,
-} from "../../platform/web/parts.ts";
+import { badge, type Column, dataTable, type Fact, factGrid, grouped } from "../../platform/web/parts.ts";
 import { gaugeBar } from "../../platform/web/plots.ts";
 import {
   type Assessment,
   BURN_WINDOWS,
-  type BoundaryState,
   type Headroom,
   foundedForecast,
   isEarly,
@@ -29,7 +20,6 @@ import {
 import { ENOUGH_BLOCKS, formatPercent, type Tier } from "../policy/reward-tier.ts";
 import type { MonthStatus, WatchdogStatus } from "../polling/watchdog-status.ts";
 import { BOUNDARY_STATES, type PayStatus, tierNow, TIER_NAMES } from "./pay-status.ts";
-import { numbers } from "./sections.ts";
 
 /** Shows the four values that matter: rate, allowance, pay, and what may cost pay next. `nowMs` is the time of the status. */
 export function payFacts(status: WatchdogStatus, pay: Pick<PayStatus, "kind">, nowMs: number): Html {
@@ -163,7 +153,7 @@ function lossOf(
 const TIER_TONES = { full: "good", proportional: "warn", none: "bad" } as const;
 
 /** Values are never shown in green, since they come from the last poll even if the watchdog can no longer see anything. */
-function tierTone(tier: Tier): Tone | undefined {
+function tierTone(tier: Tier): Fact["tone"] {
   return tier === "full" ? undefined : TIER_TONES[tier];
 }
 
@@ -234,12 +224,18 @@ export function headroomSection({ assessment }: WatchdogStatus): Html {
       cell: ({ boundary }) => `${NAMES[boundary]} (${percentOf(policy.least[boundary])})`,
     },
     { name: "state", cell: ({ state }) => badge(STATE_TONES[state], BOUNDARY_STATES[state]) },
-    numbers("blocks left", ({ misses }) => missesText(misses)),
-    numbers("total outage left", ({ outageMs }) => (outageMs === undefined ? "–" : formatDuration(outageMs))),
-    numbers("rest of the month needs", ({ requiredRate }) => neededText(requiredRate)),
-    numbers("allowance used, × its pace: 1 h / 6 h / 3 d", ({ burnRates }) =>
-      BURN_WINDOWS.map((window) => burnRates[window]?.toFixed(1) ?? "–").join(" / "),
-    ),
+    { name: "blocks left", isNumber: true, cell: ({ misses }) => missesText(misses) },
+    {
+      name: "total outage left",
+      isNumber: true,
+      cell: ({ outageMs }) => (outageMs === undefined ? "–" : formatDuration(outageMs)),
+    },
+    { name: "rest of the month needs", isNumber: true, cell: ({ requiredRate }) => neededText(requiredRate) },
+    {
+      name: "allowance used, × its pace: 1 h / 6 h / 3 d",
+      isNumber: true,
+      cell: ({ burnRates }) => BURN_WINDOWS.map((window) => burnRates[window]?.toFixed(1) ?? "–").join(" / "),
+    },
   ];
   const rest =
     remainingBlocks === undefined ? "" : `, ${grouped(remainingBlocks)} blocks until the end of the month`;
@@ -252,8 +248,8 @@ function regimeTable(assessment: Assessment): Html | undefined {
   if (forecast === undefined) return undefined;
   const columns: readonly Column<Regime>[] = [
     { name: "if the rest is like", cell: ({ name }) => REGIME_NAMES[name] },
-    numbers("missed then", ({ badShare }) => `${(100 * badShare).toFixed(4)} %`),
-    numbers("month ends at", ({ end }) => `${formatPercent(end)} %`),
+    { name: "missed then", isNumber: true, cell: ({ badShare }) => `${(100 * badShare).toFixed(4)} %` },
+    { name: "month ends at", isNumber: true, cell: ({ end }) => `${formatPercent(end)} %` },
     { name: "pays", cell: ({ tier }) => TIER_NAMES[tier] },
   ];
   return dataTable({
@@ -265,7 +261,7 @@ function regimeTable(assessment: Assessment): Html | undefined {
 }
 
 const NAMES: Readonly<Record<Headroom["boundary"], string>> = { full: "full pay", none: "any pay" };
-const STATE_TONES: Readonly<Record<BoundaryState, Tone>> = { open: "good", clinched: "good", lost: "bad" };
+const STATE_TONES = { open: "good", clinched: "good", lost: "bad" } as const;
 
 function missesText(misses: bigint): string {
   return misses < 0n ? `${grouped(-misses)} too many` : grouped(misses);
@@ -280,14 +276,18 @@ function neededText(rate: number): string {
 export function monthSection(months: readonly MonthStatus[]): Html {
   const columns: readonly Column<MonthStatus>[] = [
     { name: "month (UTC)", cell: ({ month }) => month },
-    numbers("rate", ({ rate }) => (rate === undefined ? "–" : `${formatPercent(rate)} %`)),
+    {
+      name: "rate",
+      isNumber: true,
+      cell: ({ rate }) => (rate === undefined ? "–" : `${formatPercent(rate)} %`),
+    },
     {
       name: "pays",
       cell: ({ tier }) => (tier === undefined ? "–" : badge(TIER_TONES[tier], TIER_NAMES[tier])),
     },
-    numbers("good", ({ counts }) => grouped(counts.good)),
-    numbers("bad", ({ counts }) => grouped(counts.bad)),
-    numbers("unknown", ({ counts }) => grouped(counts.unknown)),
+    { name: "good", isNumber: true, cell: ({ counts }) => grouped(counts.good) },
+    { name: "bad", isNumber: true, cell: ({ counts }) => grouped(counts.bad) },
+    { name: "unknown", isNumber: true, cell: ({ counts }) => grouped(counts.unknown) },
     {
       name: "closed",
       cell: ({ hash }) =>

@@ -17,25 +17,23 @@ import type { Silence } from "../alerts/silence.ts";
 import type { LostDelivery } from "../alerts/outbox.ts";
 import type { ChannelState } from "../notify/notifier.ts";
 
-/** Returns a column of numbers. */
-export function numbers<Row>(name: string, cell: Column<Row>["cell"]): Column<Row> {
-  return { name, isNumber: true, cell };
-}
-
 /** Lists the sources read by the last poll. Ages are as of that poll. */
 export function sourceSection({ sources, pairs, prices, polledAtMs, chainId }: WatchdogStatus): Html {
   if (polledAtMs === undefined) return html`<h2>Sources</h2><p>The first poll has not ended yet.</p>`;
   const columns: readonly Column<SourceStatus>[] = [
     { name: "source", cell: ({ name, node }) => (node === undefined ? name : `${node}: ${name}`) },
     { name: "state", cell: (source) => html`${sourceBadge(source)}${endpointText(source)}` },
-    numbers("last success", ({ lastSuccessMs }) =>
-      lastSuccessMs === undefined
-        ? "never"
-        : lastSuccessMs === polledAtMs
-          ? "this poll"
-          : `${formatDuration(polledAtMs - lastSuccessMs)} before`,
-    ),
-    numbers("duration", ({ durationMs }) => `${Math.round(durationMs)} ms`),
+    {
+      name: "last success",
+      isNumber: true,
+      cell: ({ lastSuccessMs }) =>
+        lastSuccessMs === undefined
+          ? "never"
+          : lastSuccessMs === polledAtMs
+            ? "this poll"
+            : `${formatDuration(polledAtMs - lastSuccessMs)} before`,
+    },
+    { name: "duration", isNumber: true, cell: ({ durationMs }) => `${Math.round(durationMs)} ms` },
     { name: "error", cell: ({ error }) => (error === "" ? "none" : error) },
   ];
   const absent = sources.flatMap(({ name, isAbsent }) => (isAbsent ? [ABSENT_NAMES[name] ?? name] : []));
@@ -134,7 +132,7 @@ export function notificationSection(
         name: "last accepted, since the start",
         cell: ({ acceptedAtMs }) => (acceptedAtMs === undefined ? "nothing yet" : timeText(acceptedAtMs)),
       },
-      numbers("pending", ({ name }: ChannelState) => pending.get(name) ?? 0),
+      { name: "pending", isNumber: true, cell: ({ name }) => pending.get(name) ?? 0 },
     ],
     rows: channels,
   });

@@ -22,17 +22,11 @@ import {
 } from "../ledger/ledger-view.ts";
 import { type MissRange, missesWithin } from "../ledger/miss-ranges.ts";
 import { assess } from "../policy/assess.ts";
-import {
-  alertCost,
-  type CostedIncident,
-  incidentJson,
-  incidentsOf,
-  shiftDataFromMs,
-  withCosts,
-} from "../alerts/incidents.ts";
+import { alertCost, incidentJson, shiftDataFromMs } from "../alerts/incidents.ts";
 import { monthCost } from "../policy/cost.ts";
 import { costJson } from "../policy/cost-text.ts";
 import { chainFacts, encodeChainFacts } from "./chain-facts.ts";
+import { monthIncidents } from "./incident-blocks.ts";
 import { standingJson, standingSchema } from "../policy/standing-json.ts";
 import { CURRENCY, CURVES, type Policy, SPECIFIED_POLICY } from "../policy/assessment.ts";
 import { alertEpisode, pendingAlert, type ValidatorData } from "./validator-data.ts";
@@ -75,11 +69,6 @@ function incidentsJson(data: ValidatorData, nowMs: number): JsonObject {
       return cost === undefined ? [] : [{ alert: alert.alert, cost: costJson(cost) }];
     }),
   };
-}
-
-/** Returns the incidents in the month of the assessment, which is made at `nowMs`. */
-export function monthIncidents(data: ValidatorData, nowMs: number): readonly CostedIncident[] {
-  return withCosts(data, incidentsOf(data, monthStartMs(data.assessment.month), nowMs + 1));
 }
 
 function reply({ query }: RouteRequest, source: OracleReportSource): HttpReply {

@@ -12,10 +12,9 @@ import { HEADROOM_COLUMNS, headroomCells } from "./handover.ts";
 import { alertCost, type CostedIncident, incidentJson } from "../alerts/incidents.ts";
 import { costOf, monthCost } from "../policy/cost.ts";
 import { costJson, costText } from "../policy/cost-text.ts";
-import { incidentBlocks } from "./incident-blocks.ts";
+import { incidentBlocks, monthIncidents } from "./incident-blocks.ts";
 import { chainBlocks, chainFactsJson } from "./chain-facts.ts";
 import { standingJson } from "../policy/standing-json.ts";
-import { monthIncidents } from "./report-data.ts";
 import { standingBlocks } from "./standing-blocks.ts";
 import type { ValidatorData } from "./validator-data.ts";
 
