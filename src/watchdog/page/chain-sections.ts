@@ -14,7 +14,7 @@ import {
 import type { Payment } from "../sources/payment-result.ts";
 import { countdownText, type UpgradeCountdown } from "../policy/upgrade-countdown.ts";
 import { formatPercent } from "../policy/reward-tier.ts";
-import { type DatedComparison, NO_SLASHING, type Standing, type WindowStanding } from "../policy/standing.ts";
+import { type DatedComparison, NO_SLASHING, type PeersStanding, type Standing } from "../policy/standing.ts";
 import {
   allMissedText,
   MEASURE_TITLES,
@@ -131,7 +131,7 @@ function windowFacts({ jail, window, windowNote, commits, votes }: Standing): Ht
   ]);
 }
 
-function missFacts(window: WindowStanding): readonly Fact[] {
+function missFacts(window: NonNullable<Standing["window"]>): readonly Fact[] {
   const { signed, missed, allowed, left, windowBlocks, counted: blocks } = window;
   return [
     {
@@ -162,7 +162,7 @@ function jailFact({ state }: Standing["jail"]): Fact {
 }
 
 /** Upper bound: the chain does not tell which blocks were missed, and misses in the same places do not count again. */
-function mostText({ ifAllMissed: range }: WindowStanding): string | undefined {
+function mostText({ ifAllMissed: range }: NonNullable<Standing["window"]>): string | undefined {
   if (range === undefined || range.least === range.most) return undefined;
   return `${grouped(range.most)} blocks at most`;
 }
@@ -181,7 +181,7 @@ function sharedFact(kind: "commits" | "votes", name: string, shared: Standing["c
   };
 }
 
-function peersTable({ comparisons, notes }: Standing["peers"], nowMs: number): Html {
+function peersTable({ comparisons, notes }: PeersStanding, nowMs: number): Html {
   const columns: readonly Column<DatedComparison>[] = [
     { name: "by", cell: ({ measure, since }) => html`${MEASURE_TITLES[measure]}<small>${since}</small>` },
     { name: "own", isNumber: true, cell: ({ own }) => `${formatPercent(own)} %` },
