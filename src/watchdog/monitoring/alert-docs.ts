@@ -1,7 +1,6 @@
 import { durationText } from "../../platform/config/setting-texts.ts";
 import type { Condition, Threshold } from "../conditions/condition.ts";
 
-/** Formats the table of alerts as Markdown. */
 export function alertTable(conditions: readonly Condition[]): string {
   const monthAlerts = conditions.map(({ name }) => name).filter((name) => /-reward-(?!lost)/.test(name));
   const rows = conditions.map(({ name, severity, when, for: lasting, thresholds, inhibits }) =>

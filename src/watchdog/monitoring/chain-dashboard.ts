@@ -7,29 +7,27 @@ import {
   table,
 } from "../../platform/monitoring/dashboards/panel-spec.ts";
 import { DASHBOARDS } from "../../platform/monitoring/alerts/links.ts";
-import { ALERTS_TABLE, ANNOTATIONS, PLACE, TO_PAID, VARIABLES } from "./oracle-parts.ts";
+import { ALERTS_TABLE, ANNOTATIONS, metric, steps, TO_PAID, VARIABLES } from "./oracle-parts.ts";
 
 const NO_SECTION = "The watchdog reads no chain (section chain), or the chain has no such module";
-const NO_UPGRADE = "No upgrade is planned";
 const BY = "by (chain_id, validator)";
 
 /** Renames the label `state` of a metric to `as`, so that one table can show two states. */
-function stateAs(as: string, metric: string): string {
-  return `label_replace(max by (chain_id, validator, state) (${metric}{${PLACE}}) == 1, "${as}", "$1", "state", "(.+)")`;
+function stateAs(as: string, name: string): string {
+  return `label_replace(max by (chain_id, validator, state) (${metric(name)}) == 1, "${as}", "$1", "state", "(.+)")`;
 }
 
-/** One row per validator, or a sentence if there are none. */
 const VALIDATORS: PanelSpec = table(
   "Validators",
   [
-    `max by (chain_id, validator, jail) (${stateAs("jail", "oracle_watchdog_jail_state")})`,
-    `min ${BY} (oracle_watchdog_signed_ratio{${PLACE}})`,
-    `min ${BY} (oracle_watchdog_jail_seconds{${PLACE},basis="all_missed"})`,
-    `max ${BY} (oracle_watchdog_jailed_until_timestamp_seconds{${PLACE}} - time())`,
-    `max ${BY} (oracle_watchdog_price_deviation_ratio{${PLACE}})`,
-    `min ${BY} (oracle_watchdog_upgrade_remaining_blocks{${PLACE}})`,
-    `max by (chain_id, validator, payment) (${stateAs("payment", "oracle_watchdog_payment_state")})`,
-    `max ${BY} (oracle_watchdog_upgrade_height{${PLACE}})`,
+    `max by (chain_id, validator, jail) (${stateAs("jail", "jail_state")})`,
+    `min ${BY} (${metric("signed_ratio")})`,
+    `min ${BY} (${metric("jail_seconds", 'basis="all_missed"')})`,
+    `max ${BY} (${metric("jailed_until_timestamp_seconds")} - time())`,
+    `max ${BY} (${metric("price_deviation_ratio")})`,
+    `min ${BY} (${metric("upgrade_remaining_blocks")})`,
+    `max by (chain_id, validator, payment) (${stateAs("payment", "payment_state")})`,
+    `max ${BY} (${metric("upgrade_height")})`,
   ],
   {
     description:
@@ -49,11 +47,7 @@ const VALIDATORS: PanelSpec = table(
         label: "Value #C",
         title: "Jail if all is missed",
         unit: "s",
-        steps: [
-          ["red", undefined],
-          ["yellow", 3600],
-          ["green", 2 * 3600],
-        ],
+        steps: steps("red", { yellow: 3600, green: 2 * 3600 }),
       },
       { label: "Value #D", title: "Release", unit: "s" },
       { label: "Value #E", title: "Price deviation", unit: "percentunit", decimals: 2 },
@@ -75,9 +69,9 @@ const SIGNING_ROW: RowSpec = {
     graph(
       "Signing window",
       [
-        query(`oracle_watchdog_slashing_missed_blocks{${PLACE}}`, "missed {{validator}} {{instance}}"),
-        query(`oracle_watchdog_slashing_misses_left{${PLACE}}`, "left until jail {{validator}} {{instance}}"),
-        query(`max(oracle_watchdog_slashing_window_blocks{${PLACE}})`, "boundary window"),
+        query(metric("slashing_missed_blocks"), "missed {{validator}} {{instance}}"),
+        query(metric("slashing_misses_left"), "left until jail {{validator}} {{instance}}"),
+        query(`max(${metric("slashing_window_blocks")})`, "boundary window"),
       ],
       {
         description: "Missed blocks in the window, and how many more it allows.",
@@ -86,15 +80,11 @@ const SIGNING_ROW: RowSpec = {
         limits: /^boundary/,
       },
     ),
-    graph(
-      "Time to jail",
-      [query(`oracle_watchdog_jail_seconds{${PLACE}}`, "{{basis}} {{validator}} {{instance}}")],
-      {
-        description: "If every block is missed from now on, and at the current rate of misses. Blank: never.",
-        unit: "s",
-        emptyText: NO_SECTION,
-      },
-    ),
+    graph("Time to jail", [query(metric("jail_seconds"), "{{basis}} {{validator}} {{instance}}")], {
+      description: "If every block is missed from now on, and at the current rate of misses. Blank: never.",
+      unit: "s",
+      emptyText: NO_SECTION,
+    }),
   ],
 };
 
@@ -104,12 +94,12 @@ const OTHERS_ROW: RowSpec = {
     table(
       "Comparison with the others",
       [
-        `max by (chain_id, validator, measure) (oracle_watchdog_rank{${PLACE}})`,
-        `max by (chain_id, validator, measure) (oracle_watchdog_compared_validators{${PLACE}})`,
-        `min by (chain_id, validator, measure) (oracle_watchdog_percentile_ratio{${PLACE}})`,
-        `min by (chain_id, validator, measure) (oracle_watchdog_own_ratio{${PLACE}})`,
-        `max by (chain_id, validator, measure) (oracle_watchdog_others_median_ratio{${PLACE}})`,
-        `max by (chain_id, validator, measure) (oracle_watchdog_comparison_timestamp_seconds{${PLACE}}) * 1000`,
+        `max by (chain_id, validator, measure) (${metric("rank")})`,
+        `max by (chain_id, validator, measure) (${metric("compared_validators")})`,
+        `min by (chain_id, validator, measure) (${metric("percentile_ratio")})`,
+        `min by (chain_id, validator, measure) (${metric("own_ratio")})`,
+        `max by (chain_id, validator, measure) (${metric("others_median_ratio")})`,
+        `max by (chain_id, validator, measure) (${metric("comparison_timestamp_seconds")}) * 1000`,
       ],
       {
         description:
@@ -133,8 +123,8 @@ const OTHERS_ROW: RowSpec = {
     graph(
       "Others that also miss",
       [
-        query(`oracle_watchdog_others_missing{${PLACE}}`, "{{kind}} {{validator}} {{instance}}"),
-        query(`max by (kind) (oracle_watchdog_others{${PLACE}})`, "boundary of {{kind}}"),
+        query(metric("others_missing"), "{{kind}} {{validator}} {{instance}}"),
+        query(`max by (kind) (${metric("others")})`, "boundary of {{kind}}"),
       ],
       {
         description:
@@ -146,7 +136,7 @@ const OTHERS_ROW: RowSpec = {
     ),
     graph(
       "Power that also misses commits",
-      [query(`oracle_watchdog_others_missing_power_ratio{${PLACE}}`, "{{validator}} {{instance}}")],
+      [query(metric("others_missing_power_ratio"), "{{validator}} {{instance}}")],
       {
         description: "Share of the other validators' voting power. Above a third, the chain halts.",
         unit: "percentunit",
@@ -164,7 +154,7 @@ const PLANS_ROW: RowSpec = {
       "Price deviations",
       [
         query(
-          `max by (validator, node, pair, reference) (oracle_watchdog_price_deviation_ratio{${PLACE}})`,
+          `max by (validator, node, pair, reference) (${metric("price_deviation_ratio")})`,
           "{{pair}} from {{reference}} {{validator}} {{node}}",
         ),
       ],
@@ -180,7 +170,7 @@ const PLANS_ROW: RowSpec = {
       "Time until the upgrade",
       [
         query(
-          `(max by (chain_id, upgrade, estimate) (oracle_watchdog_upgrade_expected_timestamp_seconds{${PLACE}}) - time()) / 86400`,
+          `(max by (chain_id, upgrade, estimate) (${metric("upgrade_expected_timestamp_seconds")}) - time()) / 86400`,
           "{{estimate}} {{upgrade}}",
         ),
       ],
@@ -188,15 +178,15 @@ const PLANS_ROW: RowSpec = {
         description:
           "Time until the planned upgrade's height, by which every node needs the new version: expected, and with blocks as fast or as slow as in the most extreme hours of the last day.",
         unit: "days",
-        emptyText: NO_UPGRADE,
+        emptyText: "No upgrade is planned",
       },
     ),
     table(
       "Last month's payment",
       [
-        `max by (chain_id, validator, denom) (oracle_watchdog_payment_amount{${PLACE},amount="paid"}) / 1e6`,
-        `max by (chain_id, validator, denom) (oracle_watchdog_payment_amount{${PLACE},amount="expected"}) / 1e6`,
-        `max by (chain_id, validator) (oracle_watchdog_payment_timestamp_seconds{${PLACE}}) * 1000`,
+        `max by (chain_id, validator, denom) (${metric("payment_amount", 'amount="paid"')}) / 1e6`,
+        `max by (chain_id, validator, denom) (${metric("payment_amount", 'amount="expected"')}) / 1e6`,
+        `max ${BY} (${metric("payment_timestamp_seconds")}) * 1000`,
       ],
       {
         description:
@@ -216,7 +206,6 @@ const PLANS_ROW: RowSpec = {
   ],
 };
 
-/** Shows the validator as seen on the chain. */
 export const VALIDATOR_ON_CHAIN: DashboardSpec = {
   uid: DASHBOARDS.validator,
   pages: ["watchdog"],

@@ -5,7 +5,8 @@ import {
   allowanceLeft,
   ANNOTATIONS,
   belowFullPay,
-  PLACE,
+  metric,
+  seriesBy,
   TIER_COLORS,
   TO_PAID,
   VALIDATOR,
@@ -22,17 +23,16 @@ import {
   table,
 } from "../../platform/monitoring/dashboards/panel-spec.ts";
 
-/** Each validator's month, starting with the lowest rate. */
 const VALIDATORS: PanelSpec = table(
   "Validators",
   [
-    `sort(min by (chain_id, validator) (oracle_watchdog_month_success_ratio{${PLACE}}))`,
-    `max by (chain_id, validator, tier) (oracle_watchdog_month_tier{${PLACE}}) == 1`,
+    `sort(min by (chain_id, validator) (${metric("month_success_ratio")}))`,
+    `max by (chain_id, validator, tier) (${metric("month_tier")}) == 1`,
     allowanceLeft("full"),
-    `min by (chain_id, validator) (oracle_watchdog_forecast_success_ratio{${PLACE},estimate="middle"})`,
-    `max by (chain_id, validator) (oracle_watchdog_burn_rate{${PLACE},window="1h",boundary="full"})`,
-    `sum by (chain_id, validator) (max by (chain_id, validator, alert) (oracle_watchdog_alert_firing{${PLACE}}))`,
-    `sum by (chain_id, validator) (max by (chain_id, validator, alert) (oracle_watchdog_alert_pending{${PLACE}}))`,
+    `min by (chain_id, validator) (${metric("forecast_success_ratio", 'estimate="middle"')})`,
+    `max by (chain_id, validator) (${metric("burn_rate", 'window="1h",boundary="full"')})`,
+    `sum by (chain_id, validator) (max by (chain_id, validator, alert) (${metric("alert_firing")}))`,
+    `sum by (chain_id, validator) (max by (chain_id, validator, alert) (${metric("alert_pending")}))`,
   ],
   {
     description: "Each validator's month, lowest rate first. The name links to the validator's dashboard.",
@@ -56,7 +56,6 @@ const VALIDATORS: PanelSpec = table(
 /** PromQL: zero if a watchdog is being scraped. */
 const NONE = `0 * count(oracle_watchdog_state_stored{${PROCESSES}})`;
 
-/** Oracle fleet. */
 export const FLEET: DashboardSpec = {
   uid: DASHBOARDS.fleet,
   pages: ["watchdog"],
@@ -70,7 +69,7 @@ export const FLEET: DashboardSpec = {
     {
       title: "Is anybody losing pay?",
       panels: [
-        stat("Below full pay so far", [query(belowFullPay(PLACE), "validators")], {
+        stat("Below full pay so far", [query(belowFullPay(), "validators")], {
           description: "Validators whose month would not be paid in full if it ended now.",
           unit: "none",
           colors: BAD_ABOVE_ZERO,
@@ -80,11 +79,11 @@ export const FLEET: DashboardSpec = {
           "Not acknowledged",
           [
             query(
-              `sum(1 - max by (chain_id, validator, alert) (oracle_watchdog_alert_acknowledged{${PLACE},severity="critical"})) or ${NONE}`,
+              `sum(1 - max by (chain_id, validator, alert) (${metric("alert_acknowledged", 'severity="critical"')})) or ${NONE}`,
               "critical alerts",
             ),
             query(
-              `count(max by (chain_id, validator, alert) (oracle_watchdog_alert_escalation_steps{${PLACE}}) > 0) or ${NONE}`,
+              `count(max by (chain_id, validator, alert) (${metric("alert_escalation_steps")}) > 0) or ${NONE}`,
               "escalated",
             ),
           ],
@@ -166,12 +165,10 @@ export const FLEET: DashboardSpec = {
         ),
         graph(
           "Node restarts",
-          [
-            query(
-              `sum by (instance) (increase(oracle_watchdog_node_restarts_total{${PROCESSES}}[1h]))`,
-              "{{instance}}",
-            ),
-          ],
+          seriesBy(
+            "instance",
+            `sum by (instance) (increase(oracle_watchdog_node_restarts_total{${PROCESSES}}[1h]))`,
+          ),
           {
             description:
               "Node restarts in the last hour that the watchdogs detected from the nodes' counters.",

@@ -5,6 +5,8 @@ import {
   type PanelSpec,
   PROCESSES,
   processVariables,
+  query,
+  type QuerySpec,
   restartsOf,
   SEVERITY_COLORS,
   SINCE_WIDTH,
@@ -17,7 +19,36 @@ import {
 export const PLACE = `${PROCESSES},chain_id=~"$chain",validator=~"$validator"`;
 /** The same matchers for metrics without a chain label. */
 export const VALIDATOR = `${PROCESSES},validator=~"$validator"`;
-/** The tiers and their colours. */
+
+/** PromQL: a metric of the watchdog for the selected validators. `more` contains further matchers. */
+export function metric(name: string, more = ""): string {
+  return `oracle_watchdog_${name}{${PLACE}${more === "" ? "" : `,${more}`}}`;
+}
+
+/** Returns a panel's only query, which has one series per value of a label. */
+export function seriesBy(label: string, expr: string): readonly QuerySpec[] {
+  return [query(expr, `{{${label}}}`)];
+}
+
+/** Returns the colours of numbers: `lowest`, and each colour in `from` above its value. */
+export function steps(lowest: string, from: Readonly<Record<string, number>>): ColorSteps {
+  return [[lowest, undefined], ...Object.entries(from)];
+}
+
+/** Returns a dashboard's variables. `source` is a metric that every process has. */
+export function variablesOf(source: string): readonly VariableSpec[] {
+  return [
+    ...processVariables(source),
+    { name: "chain", label: "Chain", metric: `${source}{${PROCESSES}}`, from: "chain_id" },
+    {
+      name: "validator",
+      label: "Validator",
+      metric: `${source}{${PROCESSES},chain_id=~"$chain"}`,
+      from: "validator",
+    },
+  ];
+}
+
 export const TIER_STATES: readonly StateSpec[] = [
   [1, "none", "red"],
   [2, "proportional", "yellow"],
@@ -35,33 +66,14 @@ export function allowanceLeft(boundary: string, place = PLACE): string {
 }
 
 /** Colours for {@link allowanceLeft}. In a 30-day month, a tenth lasts for a day and a half of even losses. */
-export const ALLOWANCE_COLORS: ColorSteps = [
-  ["red", undefined],
-  ["yellow", 0.1],
-  ["green", 0.5],
-];
+export const ALLOWANCE_COLORS = steps("red", { yellow: 0.1, green: 0.5 });
 
 /** PromQL: number of validators that would not be paid in full if the month ended now. */
-export function belowFullPay(place: string): string {
+export function belowFullPay(place = PLACE): string {
   return `sum(max by (chain_id, validator) (oracle_watchdog_month_tier{${place},tier=~"proportional|none"}))`;
 }
 
-/** Variables for the watchdog's dashboards. */
-export const VARIABLES: readonly VariableSpec[] = [
-  ...processVariables("oracle_watchdog_alert_firing"),
-  {
-    name: "chain",
-    label: "Chain",
-    metric: `oracle_watchdog_alert_firing{${PROCESSES}}`,
-    from: "chain_id",
-  },
-  {
-    name: "validator",
-    label: "Validator",
-    metric: `oracle_watchdog_alert_firing{${PROCESSES},chain_id=~"$chain"}`,
-    from: "validator",
-  },
-];
+export const VARIABLES = variablesOf("oracle_watchdog_alert_firing");
 
 /** The same variables for a dashboard that shows only one validator at a time. */
 export const ONE_VALIDATOR: readonly VariableSpec[] = VARIABLES.map((one) =>
@@ -74,14 +86,14 @@ export const TO_PAID = { dashboard: DASHBOARDS.paid, variable: "validator" } as 
 /** Annotations for the watchdog's dashboards. The watchdog itself derives node restarts from the nodes' counters. */
 export const ANNOTATIONS = {
   restarts: restartsOf(PROCESSES),
-  alerts: `max by (alert, validator) (oracle_watchdog_alert_firing{${PLACE}}) > 0`,
+  alerts: `max by (alert, validator) (${metric("alert_firing")}) > 0`,
 };
 
 /** Lists firing alerts, causes first, then the alerts that they mute, then pending alerts. */
 export const ALERTS_TABLE: PanelSpec = alertList(
   ["firing", "muted", "pending"],
   (state, severity) =>
-    `max by (state, severity, alert, validator, chain_id) (oracle_watchdog_alert_since_timestamp_seconds{${PLACE},state="${state}",severity="${severity}"})`,
+    `max by (state, severity, alert, validator, chain_id) (${metric("alert_since_timestamp_seconds", `state="${state}",severity="${severity}"`)})`,
   {
     description:
       "Firing alerts first, causes before consequences; then alerts that notify nobody (muted, silenced or in maintenance), then pending ones. The name links to the runbook.",

@@ -4,8 +4,11 @@ import {
   ALLOWANCE_COLORS,
   allowanceLeft,
   ANNOTATIONS,
+  metric,
   ONE_VALIDATOR,
+  seriesBy,
   PLACE,
+  steps,
   TIER_STATES,
   VALIDATOR,
 } from "./oracle-parts.ts";
@@ -33,8 +36,8 @@ const ROTATION_STATES: readonly StateSpec[] = [
 ];
 
 /** PromQL: number of the state that a validator is in. */
-function oneOf(metric: string, label: string, states: readonly StateSpec[]): string {
-  return stateCode({ metric: `oracle_watchdog_${metric}`, selector: PLACE, by: "validator", states, label });
+function oneOf(name: string, label: string, states: readonly StateSpec[], by = "validator"): string {
+  return stateCode({ metric: `oracle_watchdog_${name}`, selector: PLACE, by, states, label });
 }
 
 /** States of the rows in one timeline: sources use their own numbers, and so do the URLs of sources that have several. */
@@ -49,26 +52,21 @@ const SOURCE_STATES: readonly StateSpec[] = [
   [7, "readable", "green"],
 ];
 
-/** Panels that sum up the month's result. */
 const MONTH_RESULT: readonly PanelSpec[] = [
-  stat("Tier so far", [query(oneOf("month_tier", "tier", TIER_STATES), "{{validator}}")], {
+  stat("Tier so far", seriesBy("validator", oneOf("month_tier", "tier", TIER_STATES)), {
     description:
       "Reward tier if the month ended now. Full pay left shows whether full pay is still possible.",
     unit: "none",
     states: TIER_STATES,
     width: 3,
   }),
-  stat(
-    "Rate",
-    [query(`min by (validator) (oracle_watchdog_month_success_ratio{${PLACE}})`, "{{validator}}")],
-    {
-      description: "This month's good blocks divided by the sum of its good and bad blocks.",
-      unit: "percentunit",
-      decimals: 4,
-      width: 3,
-    },
-  ),
-  stat("Full pay left", [query(allowanceLeft("full"), "{{validator}}")], {
+  stat("Rate", seriesBy("validator", `min by (validator) (${metric("month_success_ratio")})`), {
+    description: "This month's good blocks divided by the sum of its good and bad blocks.",
+    unit: "percentunit",
+    decimals: 4,
+    width: 3,
+  }),
+  stat("Full pay left", seriesBy("validator", allowanceLeft("full")), {
     description:
       "Remaining share of the misses that full pay allows in the month. Below 0, the month is no longer paid in full. The Headroom graph shows it as time.",
     unit: "percentunit",
@@ -76,7 +74,7 @@ const MONTH_RESULT: readonly PanelSpec[] = [
     colors: ALLOWANCE_COLORS,
     width: 3,
   }),
-  stat("Any pay left", [query(allowanceLeft("none"), "{{validator}}")], {
+  stat("Any pay left", seriesBy("validator", allowanceLeft("none")), {
     description: "The same for any pay. Below 0, the month pays nothing.",
     unit: "percentunit",
     decimals: 0,
@@ -85,12 +83,7 @@ const MONTH_RESULT: readonly PanelSpec[] = [
   }),
   stat(
     "Forecast",
-    [
-      query(
-        `min by (validator) (oracle_watchdog_forecast_success_ratio{${PLACE},estimate="middle"})`,
-        "{{validator}}",
-      ),
-    ],
+    seriesBy("validator", `min by (validator) (${metric("forecast_success_ratio", 'estimate="middle"')})`),
     {
       description: "Expected rate at the end of the month.",
       unit: "percentunit",
@@ -100,12 +93,7 @@ const MONTH_RESULT: readonly PanelSpec[] = [
   ),
   stat(
     "Likely pay",
-    [
-      query(
-        `min by (currency) (oracle_watchdog_forecast_reward{${PLACE},estimate="middle"})`,
-        "reward {{currency}}",
-      ),
-    ],
+    [query(`min by (currency) (${metric("forecast_reward", 'estimate="middle"')})`, "reward {{currency}}")],
     {
       description: "Expected reward for the month, in the configured currency.",
       unit: "none",
@@ -116,51 +104,38 @@ const MONTH_RESULT: readonly PanelSpec[] = [
   ),
   stat(
     "Burn, 1 h",
-    [
-      query(
-        `max by (boundary) (oracle_watchdog_burn_rate{${PLACE},window="1h"} unless on (instance, chain_id, validator) (oracle_watchdog_alert_firing{${PLACE},alert="cannot-see-votes"} == 1))`,
-        "{{boundary}}",
-      ),
-    ],
+    seriesBy(
+      "boundary",
+      `max by (boundary) (${metric("burn_rate", 'window="1h"')} unless on (instance, chain_id, validator) (${metric("alert_firing", 'alert="cannot-see-votes"')} == 1))`,
+    ),
     {
       description:
         "Above 1, the last hour lost more than the boundary allows. A rate of 14.4 uses 2 % of a month's allowance in an hour. Not shown while the watchdog cannot see the votes.",
       unit: "none",
       emptyText: "not seen",
       decimals: 1,
-      colors: [
-        ["green", undefined],
-        ["yellow", 1],
-        ["red", 14.4],
-      ],
+      colors: steps("green", { yellow: 1, red: 14.4 }),
       width: 3,
     },
   ),
   stat(
     "Node seen",
-    [
-      query(
-        `time() - max by (validator) (oracle_watchdog_source_last_success_timestamp_seconds{${VALIDATOR},source="node"})`,
-        "{{validator}}",
-      ),
-    ],
+    seriesBy(
+      "validator",
+      `time() - max by (validator) (oracle_watchdog_source_last_success_timestamp_seconds{${VALIDATOR},source="node"})`,
+    ),
     {
       description:
         "Time since the watchdog last read the node's metrics. Blocks since then are not included in the other figures.",
       unit: "s",
       decimals: 0,
-      colors: [
-        ["green", undefined],
-        ["yellow", 60],
-        ["red", 120],
-      ],
+      colors: steps("green", { yellow: 60, red: 120 }),
       width: 3,
     },
   ),
   ALERTS_TABLE,
 ];
 
-/** "Oracle: am I paid?" */
 export const PAID: DashboardSpec = {
   uid: DASHBOARDS.paid,
   pages: ["watchdog"],
@@ -194,17 +169,13 @@ export const PAID: DashboardSpec = {
             states: SOURCE_STATES,
           },
         ),
-        graph(
-          "Burn rate",
-          [query(`oracle_watchdog_burn_rate{${PLACE}}`, "{{boundary}}, {{window}} {{instance}}")],
-          {
-            description:
-              "Share of bad blocks in each window, divided by the share that the boundary allows. Above 1, the month gets worse.",
-            unit: "none",
-            last: "6h",
-          },
-        ),
-        graph("Pairs with prices", [query(`oracle_watchdog_priced_pairs{${VALIDATOR}}`, "{{instance}}")], {
+        graph("Burn rate", [query(metric("burn_rate"), "{{boundary}}, {{window}} {{instance}}")], {
+          description:
+            "Share of bad blocks in each window, divided by the share that the boundary allows. Above 1, the month gets worse.",
+          unit: "none",
+          last: "6h",
+        }),
+        graph("Pairs with prices", seriesBy("instance", `oracle_watchdog_priced_pairs{${VALIDATOR}}`), {
           description: "Pairs in the sidecar's last response. Zero: the chain counts every vote as missed.",
           unit: "none",
           last: "6h",
@@ -212,9 +183,9 @@ export const PAID: DashboardSpec = {
         graph(
           "Blocks",
           [
-            query(`oracle_watchdog_month_blocks{${PLACE}}`, "{{result}} {{instance}}"),
-            query(`oracle_watchdog_month_remaining_blocks{${PLACE}}`, "remaining {{instance}}"),
-            query(`oracle_watchdog_headroom_blocks{${PLACE}}`, "may be bad: {{boundary}} {{instance}}"),
+            query(metric("month_blocks"), "{{result}} {{instance}}"),
+            query(metric("month_remaining_blocks"), "remaining {{instance}}"),
+            query(metric("headroom_blocks"), "may be bad: {{boundary}} {{instance}}"),
           ],
           {
             description:
@@ -232,9 +203,9 @@ export const PAID: DashboardSpec = {
         graph(
           "Success rate",
           [
-            query(`oracle_watchdog_month_success_ratio{${PLACE}}`, "{{instance}}"),
-            query(`oracle_watchdog_month_success_ratio_bound{${PLACE}}`, "{{bound}} {{instance}}"),
-            query(`max by (boundary) (oracle_watchdog_boundary_ratio{${PLACE}})`, "boundary {{boundary}}"),
+            query(metric("month_success_ratio"), "{{instance}}"),
+            query(metric("month_success_ratio_bound"), "{{bound}} {{instance}}"),
+            query(`max by (boundary) (${metric("boundary_ratio")})`, "boundary {{boundary}}"),
           ],
           {
             description:
@@ -248,13 +219,10 @@ export const PAID: DashboardSpec = {
         graph(
           "Forecast of the month's end",
           [
-            query(`oracle_watchdog_forecast_success_ratio{${PLACE}}`, "{{estimate}} {{instance}}"),
-            query(`oracle_watchdog_regime_success_ratio{${PLACE}}`, "as {{regime}} {{instance}}"),
-            query(
-              `oracle_watchdog_required_success_ratio{${PLACE}}`,
-              "needed from now on: {{boundary}} {{instance}}",
-            ),
-            query(`max by (boundary) (oracle_watchdog_boundary_ratio{${PLACE}})`, "boundary {{boundary}}"),
+            query(metric("forecast_success_ratio"), "{{estimate}} {{instance}}"),
+            query(metric("regime_success_ratio"), "as {{regime}} {{instance}}"),
+            query(metric("required_success_ratio"), "needed from now on: {{boundary}} {{instance}}"),
+            query(`max by (boundary) (${metric("boundary_ratio")})`, "boundary {{boundary}}"),
           ],
           {
             description:
@@ -268,11 +236,8 @@ export const PAID: DashboardSpec = {
         graph(
           "Headroom",
           [
-            query(`oracle_watchdog_headroom_seconds{${PLACE}}`, "{{boundary}} {{instance}}"),
-            query(
-              `oracle_watchdog_boundary_loss_seconds{${PLACE}}`,
-              "{{boundary}}, at the present loss {{instance}}",
-            ),
+            query(metric("headroom_seconds"), "{{boundary}} {{instance}}"),
+            query(metric("boundary_loss_seconds"), "{{boundary}}, at the present loss {{instance}}"),
           ],
           {
             description: "Time left until each boundary: in a total outage, and at the current loss rate.",
@@ -282,9 +247,9 @@ export const PAID: DashboardSpec = {
         graph(
           "Pay",
           [
-            query(`oracle_watchdog_month_reward{${PLACE}}`, "now, {{currency}} {{instance}}"),
-            query(`oracle_watchdog_forecast_reward{${PLACE}}`, "{{estimate}}, {{currency}} {{instance}}"),
-            query(`max(oracle_watchdog_full_reward{${PLACE}})`, "boundary full"),
+            query(metric("month_reward"), "now, {{currency}} {{instance}}"),
+            query(metric("forecast_reward"), "{{estimate}}, {{currency}} {{instance}}"),
+            query(`max(${metric("full_reward")})`, "boundary full"),
           ],
           {
             description: "Reward at the current rate, and its forecast, in the configured currency.",
@@ -294,24 +259,14 @@ export const PAID: DashboardSpec = {
         ),
         timeline(
           "Boundaries",
-          [
-            query(
-              stateCode({
-                metric: "oracle_watchdog_boundary_state",
-                selector: PLACE,
-                by: "boundary",
-                states: BOUNDARY_STATES,
-              }),
-              "{{boundary}}",
-            ),
-          ],
+          seriesBy("boundary", oneOf("boundary_state", "state", BOUNDARY_STATES, "boundary")),
           {
             description:
               "Open: the month can still end on either side. Clinched: it stays above. Lost: it ends below.",
             states: BOUNDARY_STATES,
           },
         ),
-        timeline("Rotation", [query(oneOf("rotation_state", "state", ROTATION_STATES), "{{validator}}")], {
+        timeline("Rotation", seriesBy("validator", oneOf("rotation_state", "state", ROTATION_STATES)), {
           description:
             "None: no risk. Next: this month would meet a rule. Due: a rule is met, and the validator may be rotated out.",
           states: ROTATION_STATES,

@@ -6,9 +6,8 @@ import {
   type PanelsByAlert,
 } from "../../platform/monitoring/alerts/links.ts";
 import type { Times } from "../../platform/monitoring/alerts/times.ts";
-import { alertName } from "../conditions/condition.ts";
+import { alertName, type Condition } from "../conditions/condition.ts";
 import { CONDITIONS } from "../conditions/conditions.ts";
-import type { Condition } from "../conditions/condition.ts";
 import { GRACE_MS } from "../conditions/consequences.ts";
 import { durationText } from "../../platform/config/setting-texts.ts";
 import {

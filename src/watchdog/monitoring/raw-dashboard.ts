@@ -2,18 +2,31 @@ import { DASHBOARDS } from "../../platform/monitoring/alerts/links.ts";
 import {
   type DashboardSpec,
   graph,
+  type PanelSpec,
   PROCESSES,
-  processVariables,
   query,
   restartsOf,
   ruleAlerts,
   stat,
 } from "../../platform/monitoring/dashboards/panel-spec.ts";
+import { PLACE, seriesBy, steps, variablesOf } from "./oracle-parts.ts";
 
-const PLACE = `${PROCESSES},chain_id=~"$chain",validator=~"$validator"`;
 const RECORDED = 'chain_id=~"$chain",validator=~"$validator"';
 const BOUNDARY = [query("vector(0.98)", "boundary full"), query("vector(0.95)", "boundary none")];
 const SIDECAR = (name: string): string => `{__name__=~"(side_car|connect)_${name}",validator=~"$validator"}`;
+
+/** Shows how many calls may still fail. `part` is a part of the pay. */
+function callsLeft(part: "full" | "any", description: string): PanelSpec {
+  const boundary = part === "full" ? "full" : "none";
+  return stat(
+    `Calls that may fail: ${part} pay`,
+    seriesBy(
+      "validator",
+      `min by (validator) (validator:oracle_month:misses_left{${RECORDED},boundary="${boundary}"})`,
+    ),
+    { description, unit: "short", width: 6, colors: steps("red", { green: 1 }) },
+  );
+}
 
 /** "Oracle: am I paid?" without the watchdog. */
 export const PAID_RAW: DashboardSpec = {
@@ -23,16 +36,7 @@ export const PAID_RAW: DashboardSpec = {
   title: "Oracle: am I paid? (without the watchdog)",
   description:
     "The same question, answered from node and sidecar metrics alone. It needs the recording rules in oracle-raw.rules.yaml, and knows neither unknown blocks nor the chain's policy.",
-  variables: [
-    ...processVariables("app_oracle_responses"),
-    { name: "chain", label: "Chain", metric: `app_oracle_responses{${PROCESSES}}`, from: "chain_id" },
-    {
-      name: "validator",
-      label: "Validator",
-      metric: `app_oracle_responses{${PROCESSES},chain_id=~"$chain"}`,
-      from: "validator",
-    },
-  ],
+  variables: variablesOf("app_oracle_responses"),
   range: "month",
   restarts: restartsOf(PROCESSES),
   alerts: 'ALERTS{component="oracle-raw",alertstate="firing",validator=~"$validator"}',
@@ -42,74 +46,27 @@ export const PAID_RAW: DashboardSpec = {
       panels: [
         stat(
           "Rate of the month",
-          [query(`min by (validator) (validator:oracle_month:success_ratio{${RECORDED}})`, "{{validator}}")],
+          seriesBy("validator", `min by (validator) (validator:oracle_month:success_ratio{${RECORDED}})`),
           {
             description:
               "This month's successful calls, divided by all calls. At least 98 % is paid in full; below 95 %, nothing is paid.",
             unit: "percentunit",
             width: 6,
             decimals: 4,
-            colors: [
-              ["red", undefined],
-              ["yellow", 0.95],
-              ["green", 0.98],
-            ],
+            colors: steps("red", { yellow: 0.95, green: 0.98 }),
           },
         ),
-        stat(
-          "Calls that may fail: full pay",
-          [
-            query(
-              `min by (validator) (validator:oracle_month:misses_left{${RECORDED},boundary="full"})`,
-              "{{validator}}",
-            ),
-          ],
-          {
-            description: "How many more calls may fail before the month is no longer paid in full.",
-            unit: "short",
-            width: 6,
-            colors: [
-              ["red", undefined],
-              ["green", 1],
-            ],
-          },
-        ),
-        stat(
-          "Calls that may fail: any pay",
-          [
-            query(
-              `min by (validator) (validator:oracle_month:misses_left{${RECORDED},boundary="none"})`,
-              "{{validator}}",
-            ),
-          ],
-          {
-            description: "How many more calls may fail before the month pays nothing.",
-            unit: "short",
-            width: 6,
-            colors: [
-              ["red", undefined],
-              ["green", 1],
-            ],
-          },
-        ),
+        callsLeft("full", "How many more calls may fail before the month is no longer paid in full."),
+        callsLeft("any", "How many more calls may fail before the month pays nothing."),
         stat(
           "Bad calls, 5 minutes",
-          [
-            query(
-              `max by (validator) (validator:oracle_bad_calls:ratio_rate5m{${RECORDED}})`,
-              "{{validator}}",
-            ),
-          ],
+          seriesBy("validator", `max by (validator) (validator:oracle_bad_calls:ratio_rate5m{${RECORDED}})`),
           {
             description: "Share of failed calls in the last 5 minutes.",
             unit: "percentunit",
             width: 6,
             decimals: 1,
-            colors: [
-              ["green", undefined],
-              ["yellow", 0.02],
-              ["red", 0.05],
-            ],
+            colors: steps("green", { yellow: 0.02, red: 0.05 }),
           },
         ),
         ruleAlerts('component="oracle-raw",validator=~"$validator"', [
@@ -141,40 +98,33 @@ export const PAID_RAW: DashboardSpec = {
         ),
         graph(
           "Vote extensions",
-          [
-            query(
-              `sum by (status) (rate(app_abci_requests{${PLACE},abci_method="extend_vote"}[$__rate_interval]))`,
-              "{{status}}",
-            ),
-          ],
+          seriesBy(
+            "status",
+            `sum by (status) (rate(app_abci_requests{${PLACE},abci_method="extend_vote"}[$__rate_interval]))`,
+          ),
           { description: "Results of extend_vote by class. They show why a vote was lost.", unit: "ops" },
         ),
         graph(
           "Oracle call latency",
-          [
-            query(
-              `histogram_quantile(0.9, sum by (instance, le) (rate(app_oracle_response_latency_bucket{${PLACE}}[$__rate_interval]))) / 1000 >= 0`,
-              "{{instance}}",
-            ),
-          ],
+          seriesBy(
+            "instance",
+            `histogram_quantile(0.9, sum by (instance, le) (rate(app_oracle_response_latency_bucket{${PLACE}}[$__rate_interval]))) / 1000 >= 0`,
+          ),
           {
             description:
               "90 % of calls are faster than this. The histogram ends at 512 ms, and neutrond ends a call after 1 s.",
             unit: "s",
           },
         ),
-        graph("Sidecar price loop", [query(`validator:sidecar_ticks:rate1m{${RECORDED}}`, "{{validator}}")], {
+        graph("Sidecar price loop", seriesBy("validator", `validator:sidecar_ticks:rate1m{${RECORDED}}`), {
           description:
             "Iterations per second, four when healthy. Zero: the loop has hung. Absent: the sidecar is down.",
           unit: "ops",
         }),
         graph(
           "Pairs with prices",
-          [query(`validator:sidecar_priced_pairs:count{${RECORDED}}`, "{{validator}}")],
-          {
-            description: "Pairs whose price was updated in the last minute.",
-            unit: "none",
-          },
+          seriesBy("validator", `validator:sidecar_priced_pairs:count{${RECORDED}}`),
+          { description: "Pairs whose price was updated in the last minute.", unit: "none" },
         ),
       ].map((panel) => ({ ...panel, last: "6h" as const })),
     },
@@ -202,12 +152,10 @@ export const PAID_RAW: DashboardSpec = {
         ),
         graph(
           "WebSocket messages",
-          [
-            query(
-              `sum by (provider) (rate({__name__=~"(side_car|connect)_web_socket_connection_status",validator=~"$validator",status="read_success"}[$__rate_interval]))`,
-              "{{provider}}",
-            ),
-          ],
+          seriesBy(
+            "provider",
+            `sum by (provider) (rate({__name__=~"(side_car|connect)_web_socket_connection_status",validator=~"$validator",status="read_success"}[$__rate_interval]))`,
+          ),
           {
             description: "Messages per second by provider. Individual interruptions are normal.",
             unit: "ops",
@@ -216,7 +164,7 @@ export const PAID_RAW: DashboardSpec = {
         ),
         graph(
           "Providers per market",
-          [query(`min by (id) (${SIDECAR("health_check_market_providers")})`, "{{id}}")],
+          seriesBy("id", `min by (id) (${SIDECAR("health_check_market_providers")})`),
           {
             description: "Usable providers for each market at the last iteration. Most markets need three.",
             unit: "none",
@@ -224,16 +172,11 @@ export const PAID_RAW: DashboardSpec = {
         ),
         graph(
           "Blocks per minute",
-          [
-            query(
-              `60 * deriv(cometbft_consensus_latest_block_height{${PLACE}}[$__rate_interval])`,
-              "{{instance}}",
-            ),
-          ],
-          {
-            description: "New blocks on each node. Zero: the node or the chain has halted.",
-            unit: "none",
-          },
+          seriesBy(
+            "instance",
+            `60 * deriv(cometbft_consensus_latest_block_height{${PLACE}}[$__rate_interval])`,
+          ),
+          { description: "New blocks on each node. Zero: the node or the chain has halted.", unit: "none" },
         ),
         graph(
           "Blocks since the last signature",

@@ -1,14 +1,6 @@
 import { counted, formatDuration } from "../../platform/base/text.ts";
 import { html, type Html } from "../../platform/web/html.ts";
-import {
-  badge,
-  type Column,
-  dataTable,
-  type Tone,
-  type Fact,
-  factGrid,
-  grouped,
-} from "../../platform/web/parts.ts";
+import { badge, type Column, dataTable, type Fact, factGrid, grouped } from "../../platform/web/parts.ts";
 import { type PaymentState, paymentState, paymentText } from "../policy/payment-texts.ts";
 import type { WatchdogStatus } from "../polling/watchdog-status.ts";
 import {
@@ -22,14 +14,7 @@ import {
 import type { Payment } from "../sources/payment-result.ts";
 import { countdownText, type UpgradeCountdown } from "../policy/upgrade-countdown.ts";
 import { formatPercent } from "../policy/reward-tier.ts";
-import {
-  type DatedComparison,
-  type Jail,
-  NO_SLASHING,
-  type PeersStanding,
-  type Standing,
-  type WindowStanding,
-} from "../policy/standing.ts";
+import { type DatedComparison, NO_SLASHING, type PeersStanding, type Standing } from "../policy/standing.ts";
 import {
   allMissedText,
   MEASURE_TITLES,
@@ -38,7 +23,6 @@ import {
   releaseText,
   sharedText,
 } from "../policy/standing-texts.ts";
-import type { SharedMisses } from "../sources/standing-views.ts";
 
 /** Other facts about the chain: planned upgrade, payments, and compared prices. Text from other hosts is escaped. */
 export function chainSections({ upgrade, payments = [], compared }: WatchdogStatus, nowMs: number): Html {
@@ -93,13 +77,14 @@ function upgradeSection(upgrade: UpgradeCountdown, nowMs: number): Html {
   }</p>`;
 }
 
-const TONES: Readonly<Record<PaymentState, Tone>> = {
-  equal: "good",
-  differs: "warn",
-  "not-compared": "unknown",
-  failed: "bad",
-  "none-due": "unknown",
-  missing: "warn",
+/** Tone and display name of each state. */
+const STATES: Readonly<Record<PaymentState, Parameters<typeof badge>>> = {
+  equal: ["good", "as expected"],
+  differs: ["warn", "differs"],
+  "not-compared": ["unknown", "not compared"],
+  failed: ["bad", "failed"],
+  "none-due": ["unknown", "none due"],
+  missing: ["warn", "missing"],
 };
 
 /** Number of payments shown on the page. */
@@ -111,23 +96,12 @@ function paymentSection(payments: readonly Payment[]): Html | undefined {
   const items = payments
     .slice(-SHOWN)
     .toReversed()
-    .map((payment) => {
-      const state = paymentState(payment);
-      return html`<li>${badge(TONES[state], STATE_NAMES[state])} ${paymentText(payment)}</li>
-`;
-    });
+    .map(
+      (payment) => html`<li>${badge(...STATES[paymentState(payment)])} ${paymentText(payment)}</li>
+`,
+    );
   return html`<h2>Payments</h2><ul>${items}</ul>`;
 }
-
-/** Display names of the states. */
-const STATE_NAMES: Readonly<Record<PaymentState, string>> = {
-  equal: "as expected",
-  differs: "differs",
-  "not-compared": "not compared",
-  failed: "failed",
-  "none-due": "none due",
-  missing: "missing",
-};
 
 /** Shows the signing window, jail, and how the validator compares with others in its set. Empty if the chain is not read. */
 export function standingSection({ standing, polledAtMs }: WatchdogStatus): Html {
@@ -137,7 +111,7 @@ export function standingSection({ standing, polledAtMs }: WatchdogStatus): Html 
 <h2>Compared with the other validators</h2>${peersTable(standing.peers, polledAtMs)}`;
 }
 
-function jailNotice(jail: Jail, nowMs: number): Html | undefined {
+function jailNotice(jail: Standing["jail"], nowMs: number): Html | undefined {
   if (jail.state !== "jailed") return undefined;
   const { command, ...times } = jail;
   return html`<p>Jailed: once node and signer work again, ${releaseText(times, nowMs)}${
@@ -148,15 +122,18 @@ function jailNotice(jail: Jail, nowMs: number): Html | undefined {
 function windowFacts({ jail, window, windowNote, commits, votes }: Standing): Html {
   // A jailed validator has no window until it is released.
   if (jail.state === "jailed" || jail.state === "tombstoned") return factGrid([jailFact(jail)]);
-  if (window === undefined)
-    return factGrid([
-      jailFact(jail),
-      { name: "Signing window", value: "cannot see", detail: windowNote, tone: "unknown" },
-      ...sharedFacts(commits, votes),
-    ]);
-  const { signed, missed, allowed, windowBlocks, counted: blocks } = window;
+  const unseen: Fact = { name: "Signing window", value: "cannot see", detail: windowNote, tone: "unknown" };
   return factGrid([
     jailFact(jail),
+    ...(window === undefined ? [unseen] : missFacts(window)),
+    sharedFact("commits", "Commits", commits),
+    sharedFact("votes", "Oracle votes", votes),
+  ]);
+}
+
+function missFacts(window: NonNullable<Standing["window"]>): readonly Fact[] {
+  const { signed, missed, allowed, left, windowBlocks, counted: blocks } = window;
+  return [
     {
       name: "Signed blocks of the window",
       value: signed === undefined ? "not known yet" : `${formatPercent(signed)} %`,
@@ -164,42 +141,33 @@ function windowFacts({ jail, window, windowNote, commits, votes }: Standing): Ht
     },
     {
       name: "Misses left until jail",
-      value: grouped(window.left),
+      value: grouped(left),
       detail: `${grouped(missed)} of ${grouped(allowed)} allowed misses used`,
       tone: missed * 10n >= allowed * 9n ? "bad" : missed * 2n >= allowed ? "warn" : undefined,
     },
-    {
-      name: "Jail if every block is missed",
-      value: allMissedText(window),
-      detail: mostText(window),
-    },
+    { name: "Jail if every block is missed", value: allMissedText(window), detail: mostText(window) },
     {
       name: "Jail at the present rate",
       value: presentText(window),
       tone: window.atPresentRate.kind === "jail" ? "warn" : undefined,
     },
-    ...sharedFacts(commits, votes),
-  ]);
+  ];
 }
 
 const JAIL_TONES = { active: undefined, jailed: "bad", tombstoned: "bad", unknown: "unknown" } as const;
 
-function jailFact({ state }: Jail): Fact {
+function jailFact({ state }: Standing["jail"]): Fact {
   const value = state === "active" ? "not jailed" : state === "unknown" ? "cannot see" : state;
   return { name: "Jail", value, tone: JAIL_TONES[state] };
 }
 
 /** Upper bound: the chain does not tell which blocks were missed, and misses in the same places do not count again. */
-function mostText({ ifAllMissed: range }: WindowStanding): string | undefined {
+function mostText({ ifAllMissed: range }: NonNullable<Standing["window"]>): string | undefined {
   if (range === undefined || range.least === range.most) return undefined;
   return `${grouped(range.most)} blocks at most`;
 }
 
-function sharedFacts(commits: SharedMisses | undefined, votes: SharedMisses | undefined): readonly Fact[] {
-  return [sharedFact("commits", "Commits", commits), sharedFact("votes", "Oracle votes", votes)];
-}
-
-function sharedFact(kind: "commits" | "votes", name: string, shared: SharedMisses | undefined): Fact {
+function sharedFact(kind: "commits" | "votes", name: string, shared: Standing["commits"]): Fact {
   if (shared === undefined) return { name, value: "cannot see", tone: "unknown" };
   const { seen, missed, missing, others } = shared;
   return {

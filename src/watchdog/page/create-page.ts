@@ -1,4 +1,3 @@
-import type { Clock } from "../../platform/base/clock.ts";
 import { unreachable } from "../../platform/base/errors.ts";
 import { counted } from "../../platform/base/text.ts";
 import type { ApiRoute } from "../../platform/http/route-about.ts";
@@ -9,27 +8,22 @@ import { overviewRoute, type PartRow, partsPages } from "../../platform/web/over
 import type { PageContent, PageSection } from "../../platform/web/page-shell.ts";
 import { badge, reloadNotice, statusBanner } from "../../platform/web/parts.ts";
 import type { ReloadStatus } from "../../platform/process/reloadable.ts";
-import type { Escalation } from "../alerts/notifications.ts";
-import type { AlertState } from "../alerts/alert-state.ts";
 import { alertCost } from "../alerts/incidents.ts";
 import { incidentSourceOf } from "../alerts/miss-causes.ts";
-import type { Cost } from "../policy/cost-text.ts";
 import type { AlertingState } from "../alerts/plan-alerts.ts";
-import type { LedgerView } from "../ledger/ledger-view.ts";
 import type { WatchdogStatus } from "../polling/watchdog-status.ts";
 import type { MaintenanceWindow } from "../alerts/maintenance.ts";
-import { alertLines, notificationSection, silenceSection, sourceSection } from "./sections.ts";
 import {
-  fleetPayStatus,
-  fleetTable,
-  lastDayTrend,
-  rateText,
-  type ValidatorEntry,
-  validatorPath,
-} from "./fleet.ts";
+  type AlertContext,
+  alertLines,
+  notificationSection,
+  silenceSection,
+  sourceSection,
+} from "./sections.ts";
+import { fleetPayStatus, fleetTable, type ValidatorEntry, validatorParts, validatorPath } from "./fleet.ts";
 import { chainSections, standingSection } from "./chain-sections.ts";
 import { STATE_KEY } from "./month-plots.ts";
-import { createPlots, type ValidatorPlots } from "./validator-plots.ts";
+import { createPlots, type PlotsDeps, type ValidatorPlots } from "./validator-plots.ts";
 import { causesOf, payStatusOf } from "./pay-status.ts";
 import { type Freshness, longestPollMs } from "../polling/freshness.ts";
 import { headroomSection, monthSection, payDetails, payFacts } from "./pay-section.ts";
@@ -38,22 +32,16 @@ import type { NotifyConfig } from "../notify/notify-config.ts";
 import type { ChannelState } from "../notify/notifier.ts";
 import { deadLetters, type LostDelivery } from "../alerts/outbox.ts";
 
-export interface PageDeps {
-  readonly clock: Clock;
+export interface PageDeps extends PlotsDeps {
   /** Of the program. */
   readonly version: string;
   readonly statuses: () => readonly WatchdogStatus[];
-  /** Returns the counts in memory; undefined before the first reading. */
-  readonly ledger: (validator: string) => LedgerView | undefined;
-  /** Returns the same counts, plus older ones. May throw, e.g. if the disk fails. */
-  readonly storedLedger: (validator: string) => LedgerView | undefined;
   readonly alerting: () => Pick<AlertingState, "silences" | "history" | "outbox">;
   readonly channels: () => readonly ChannelState[];
   /** Undefined if the configuration cannot be reloaded. */
   readonly reloadStatus?: () => ReloadStatus | undefined;
 }
 
-/** The part of the configuration that the pages need. */
 export interface PageSettings {
   /** Time from the end of one poll to the start of the next. */
   readonly intervalMs: number;
@@ -83,7 +71,10 @@ export function createWatchdogPage(config: PageSettings, deps: PageDeps): readon
     pollMs: longestPollMs(config),
     reloads: reloadStatus?.(),
   });
-  const parts = (): readonly PartRow[] => validatorParts(read());
+  const parts = (): readonly PartRow[] => {
+    const input = read();
+    return validatorParts(entriesOf(input), input.ledgerOf, input.nowMs);
+  };
   const frame = {
     heading: "Oracle watchdog",
     version,
@@ -100,33 +91,29 @@ export function createWatchdogPage(config: PageSettings, deps: PageDeps): readon
   return [...livePageRoutes({ frame, pages: [...pages, ...others] }, clock), overviewRoute(parts)];
 }
 
-/** The content of the watchdog's pages. */
-export interface WatchdogPageInput extends Freshness, Pick<AlertingState, "silences" | "history"> {
+export interface WatchdogPageInput
+  extends Freshness,
+    Pick<AlertingState, "silences" | "history">,
+    Pick<AlertContext, "runbooks" | "escalation"> {
   /** The status of each validator; at least one. */
   readonly statuses: readonly WatchdogStatus[];
   /** Returns a validator's counts; undefined before its first reading. */
-  readonly ledgerOf: (validator: string) => LedgerView | undefined;
+  readonly ledgerOf: PlotsDeps["ledger"];
   readonly plotsOf: (status: WatchdogStatus) => ValidatorPlots | undefined;
   readonly maintenance: readonly MaintenanceWindow[];
   readonly channels: readonly ChannelState[];
   /** Notifications that were never delivered, oldest first. */
   readonly lost: readonly LostDelivery[];
-  /** URL of the runbook folder, with a trailing slash. If empty, the watchdog's own runbooks are used. */
-  readonly runbooks: string;
-  /** If absent, nothing is escalated. */
-  readonly escalation?: Escalation;
   /** Undefined if the configuration cannot be reloaded. */
   readonly reloads?: ReloadStatus | undefined;
 }
-
-type Sections = (entry: ValidatorEntry, input: WatchdogPageInput) => readonly PageSection[];
 
 /** One validator's pages, under the validator's own path. */
 const VALIDATOR_PAGES: readonly {
   readonly path: string;
   readonly name: string;
   readonly about: string;
-  readonly sections: Sections;
+  readonly sections: (entry: ValidatorEntry, input: WatchdogPageInput) => readonly PageSection[];
 }[] = [
   {
     path: "",
@@ -146,20 +133,19 @@ const VALIDATOR_PAGES: readonly {
     name: "Chain",
     about: "signing, jail, upgrade, payments, prices compared",
     sections: ({ status }) => [
-      {
-        id: "chain",
-        label: "Chain",
-        content: html`${standingSection(status)}${chainSections(status, timeOf(status))}`,
-      },
+      section("chain", "Chain", html`${standingSection(status)}${chainSections(status, timeOf(status))}`),
     ],
   },
   {
     path: "/sources",
     name: "Sources",
     about: "each source with its state",
-    sections: ({ status }) => [{ id: "sources", label: "Sources", content: sourceSection(status) }],
+    sections: ({ status }) => [section("sources", "Sources", sourceSection(status))],
   },
 ];
+
+/** A page in the navigation, unless it has no name. */
+type NavPage = Pick<LivePage, "path" | "name">;
 
 /**
  * Creates the watchdog's pages. With one validator, the first page shows that validator. With several, it is a table of all of
@@ -168,7 +154,7 @@ const VALIDATOR_PAGES: readonly {
  */
 export function watchdogPages(
   read: () => WatchdogPageInput,
-  others: readonly Pick<LivePage, "path" | "name">[] = [],
+  others: readonly NavPage[] = [],
 ): readonly LivePage[] {
   const one = (page: (typeof VALIDATOR_PAGES)[number], name: string | undefined): PageContent => {
     const input = read();
@@ -190,7 +176,7 @@ export function watchdogPages(
     const [only, another] = input.statuses;
     return another === undefined
       ? one(VALIDATOR_PAGES[0] ?? unreachable("a validator has a first page"), only?.validator)
-      : fleetPage(input, others);
+      : { ...fleetPage(input), nav: navOf(input, undefined, others) };
   };
   return [
     {
@@ -209,6 +195,10 @@ export function watchdogPages(
       content: () => notificationPage(read(), others),
     },
   ];
+}
+
+function section(id: string, label: string, content: Html): PageSection {
+  return { id, label, content };
 }
 
 /** Returns the time to which a status refers. */
@@ -230,7 +220,7 @@ function countedTitle({ statuses }: WatchdogPageInput): string {
 function navOf(
   { statuses }: WatchdogPageInput,
   shown: string | undefined,
-  others: readonly Pick<LivePage, "path" | "name">[],
+  others: readonly NavPage[],
 ): NonNullable<PageContent["nav"]> {
   const isOnly = statuses.length === 1;
   const path = shown === undefined ? undefined : validatorPath(shown);
@@ -254,14 +244,11 @@ function noSuchValidator(name: string, nowMs: number): PageContent {
     title: `${headline} – oracle watchdog`,
     status: 404,
     asOfMs: nowMs,
-    sections: [{ id: "verdict", label: "Status", content: statusBanner("unknown", headline, more) }],
+    sections: [section("verdict", "Status", statusBanner("unknown", headline, more))],
   };
 }
 
-function fleetPage(
-  input: WatchdogPageInput,
-  others: readonly Pick<LivePage, "path" | "name">[],
-): PageContent {
+function fleetPage(input: WatchdogPageInput): PageContent {
   const all = entriesOf(input);
   const { tone, headline } = fleetPayStatus(all);
   return {
@@ -269,10 +256,9 @@ function fleetPage(
     // What was polled longest ago decides how old the page is.
     asOfMs: Math.min(...input.statuses.map(timeOf)),
     json: "/api/status",
-    nav: navOf(input, undefined, others),
     sections: [
-      { id: "verdict", label: "Status", content: statusBanner(tone, headline, notices(input, undefined)) },
-      { id: "fleet", label: "All validators", content: fleetTable(all, input.ledgerOf, input.nowMs) },
+      section("verdict", "Status", statusBanner(tone, headline, notices(input))),
+      section("fleet", "All validators", fleetTable(all, input.ledgerOf, input.nowMs)),
     ],
   };
 }
@@ -282,49 +268,43 @@ function oneScreen({ status, pay }: ValidatorEntry, input: WatchdogPageInput): r
   const plots = input.plotsOf(status);
   const { current } = status;
   return [
-    {
-      id: "verdict",
-      label: "Status",
-      content: statusBanner(pay.tone, pay.headline, notices(input, status)),
-    },
-    { id: "facts", label: "Values", content: payFacts(status, pay, timeOf(status)) },
-    {
-      id: "now",
-      label: "Alerts and month",
-      content: html`<div class="columns"><div><h2>Alerts</h2>${alertLines(status.alerts, alertContext(status, input))}${
+    section("verdict", "Status", statusBanner(pay.tone, pay.headline, notices(input, [status]))),
+    section("facts", "Values", payFacts(status, pay, timeOf(status))),
+    section(
+      "now",
+      "Alerts and month",
+      html`<div class="columns"><div><h2>Alerts</h2>${alertLines(status.alerts, alertContext(status, input))}${
         plots !== undefined && html`<h2>Last 24 hours</h2>${plots.lastDay}`
       }</div><div><h2>${current.month}</h2>${
         plots === undefined ? html`<p>No block is counted yet.</p>` : html`${plots.month}${STATE_KEY}`
       }</div></div>`,
-    },
+    ),
   ];
 }
 
 function monthPage({ status }: ValidatorEntry, input: WatchdogPageInput): readonly PageSection[] {
   const plots = input.plotsOf(status);
   return [
-    { id: "pay", label: "Pay", content: html`<h2>Pay of ${status.current.month}</h2>${payDetails(status)}` },
-    { id: "headroom", label: "Allowance", content: headroomSection(status) },
+    section("pay", "Pay", html`<h2>Pay of ${status.current.month}</h2>${payDetails(status)}`),
+    section("headroom", "Allowance", headroomSection(status)),
     ...(plots === undefined
       ? []
       : [
-          {
-            id: "month",
-            label: "Month",
-            content: html`<h2>Day by day</h2><div class="plots">${plots.month}${plots.forecast}</div>${STATE_KEY}`,
-          },
-          { id: "incidents", label: "Incidents", content: html`<h2>Incidents</h2>${plots.incidents}` },
+          section(
+            "month",
+            "Month",
+            html`<h2>Day by day</h2><div class="plots">${plots.month}${plots.forecast}</div>${STATE_KEY}`,
+          ),
+          section("incidents", "Incidents", html`<h2>Incidents</h2>${plots.incidents}`),
         ]),
-    { id: "months", label: "Months", content: monthSection(status.months) },
+    section("months", "Months", monthSection(status.months)),
   ];
 }
 
-function notificationPage(
-  input: WatchdogPageInput,
-  others: readonly Pick<LivePage, "path" | "name">[],
-): PageContent {
+function notificationPage(input: WatchdogPageInput, others: readonly NavPage[]): PageContent {
   const { statuses, nowMs, silences, maintenance, channels, lost } = input;
   const [only, another] = statuses;
+  const pending = only?.pending ?? new Map<string, number>();
   const names = statuses.map(({ validator }) => validator);
   return {
     title: `${countedTitle(input)}Notifications – oracle watchdog`,
@@ -332,29 +312,20 @@ function notificationPage(
     json: "/api/alerts",
     nav: navOf(input, another === undefined ? only?.validator : undefined, others),
     sections: [
-      {
-        id: "notifications",
-        label: "Notifications",
-        content: html`${notificationSection(channels, lost, only?.pending ?? new Map())}`,
-      },
-      {
-        id: "silences",
-        label: "Silences and maintenance",
-        content: silenceSection(silences, maintenance, names, nowMs),
-      },
+      section("notifications", "Notifications", notificationSection(channels, lost, pending)),
+      section("silences", "Silences and maintenance", silenceSection(silences, maintenance, names, nowMs)),
     ],
   };
 }
 
-/** What a reader must know besides the pay: one line each, with a link to its page. If `status` is given, only for it. */
-function notices(input: WatchdogPageInput, status: WatchdogStatus | undefined): Html {
-  const { channels, lost, silences, reloads, nowMs, statuses } = input;
+/** What a reader must know besides the pay of `shown`: one line each, with a link to its page. */
+function notices(input: WatchdogPageInput, shown = input.statuses): Html {
+  const { channels, lost, silences, reloads, nowMs } = input;
   const silent = silences.filter(
     ({ startsAtMs, endsAtMs }) => startsAtMs <= nowMs && nowMs < endsAtMs,
   ).length;
-  const of = status === undefined ? statuses : [status];
-  const storeProblem = of.find((one) => one.storeProblem !== undefined)?.storeProblem;
-  const clockProblem = of.find((one) => one.clockProblem !== undefined)?.clockProblem;
+  const storeProblem = shown.find((one) => one.storeProblem !== undefined)?.storeProblem;
+  const clockProblem = shown.find((one) => one.clockProblem !== undefined)?.clockProblem;
   const lines = [
     channels.length === 0 &&
       html`${badge("bad", "nobody is notified")} <a href="/notifications">No channel is configured</a>: alerts appear only on this page and in the log.`,
@@ -372,26 +343,13 @@ function notices(input: WatchdogPageInput, status: WatchdogStatus | undefined): 
 function alertContext(
   status: WatchdogStatus,
   { runbooks, escalation, ledgerOf, history }: WatchdogPageInput,
-): Parameters<typeof alertLines>[1] {
+): AlertContext {
   const { assessment, validator } = status;
   const ledger = ledgerOf(validator);
   const nowMs = timeOf(status);
-  const costOf = (alert: AlertState): Cost | undefined => {
+  const costOf: AlertContext["costOf"] = (alert) => {
     if (assessment === undefined || ledger === undefined) return undefined;
     return alertCost(incidentSourceOf(status, ledger, history), assessment, alert, nowMs);
   };
   return { nowMs, runbooks, escalation, costOf, isPolled: status.polledAtMs !== undefined };
-}
-
-/** Creates one row per validator for the overviews. */
-function validatorParts(input: WatchdogPageInput): readonly PartRow[] {
-  return entriesOf(input).map(({ status, pay }) => ({
-    name: `validator ${status.validator}`,
-    tone: pay.tone,
-    verdict: pay.short,
-    number: rateText(status),
-    asOfMs: status.polledAtMs,
-    href: validatorPath(status.validator),
-    trend: lastDayTrend(status, input.ledgerOf(status.validator), input.nowMs),
-  }));
 }

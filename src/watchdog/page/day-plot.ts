@@ -6,12 +6,11 @@ import { short, unknownArea } from "../../platform/web/plots.ts";
 import { addCounts, type BlockCounts, NO_BLOCKS, sumCounts } from "../ledger/block-counts.ts";
 import type { LedgerView, Rollup } from "../ledger/ledger-view.ts";
 import type { LeastRates } from "../policy/reward-tier.ts";
-import { type HourState, stateOf } from "./month-plots.ts";
+import { barPath, drawBars, type HourState, NO_PATHS, stateOf } from "./month-plots.ts";
 
 const SLOT_MS = 15 * MINUTE_MS;
 const SLOTS = DAY_MS / SLOT_MS;
 
-/** The last 24 hours. */
 export interface LastDay {
   /** Start of the first quarter-hour. */
   readonly fromMs: number;
@@ -68,32 +67,19 @@ const STEP = WIDTH / SLOTS;
 const TOP = 6;
 const BASE = 62;
 const HEIGHT = BASE + 18;
-const BAR = short(STEP * 0.8);
-const STATES = ["good", "weak", "bad", "unknown", "estimated"] as const;
-/** Bar heights by state. States differ in shape, not just in colour. */
-const BARS: Readonly<Record<(typeof STATES)[number], { readonly height: string; readonly style: string }>> = {
-  good: { height: short((BASE - TOP) * 0.4), style: "b-good" },
-  weak: { height: short((BASE - TOP) * 0.7), style: "b-weak" },
-  bad: { height: short(BASE - TOP), style: "b-bad" },
-  unknown: { height: short(BASE - TOP), style: "b-hollow" },
-  estimated: { height: short((BASE - TOP) * 0.4), style: "b-hollow" },
-};
 
 /** Draws the last 24 hours with one bar per quarter-hour. */
 export function dayPlot({ fromMs, slots, counts }: LastDay): Html {
   const first = slots.findIndex((state) => state !== "none");
   const before = first === -1 ? SLOTS : first;
   const summary = daySummary(slots, counts);
-  const paths = { good: "", weak: "", bad: "", unknown: "", estimated: "" };
+  const paths = { ...NO_PATHS };
   for (const [index, state] of slots.entries())
     if (state !== "none")
-      paths[state] += `M${short(index * STEP)} ${BASE}v-${BARS[state].height}h${BAR}v${BARS[state].height}z`;
-  const bars = STATES.map((state) =>
-    paths[state] === "" ? "" : html`<path class="${BARS[state].style}" d="${paths[state]}"/>`,
-  );
+      paths[state] += barPath(state, { x: index * STEP, base: BASE, width: STEP * 0.8, full: BASE - TOP });
   return html`<figure><figcaption>By quarter of an hour (UTC): ${summary}</figcaption>
 <svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="Last 24 hours, by quarter of an hour: ${summary}">
-${unknownArea(before * STEP, { top: TOP, base: BASE }, "not counted yet")}${bars}<path class="l-axis" d="M0 ${BASE}h${WIDTH}"/>
+${unknownArea(before * STEP, { top: TOP, base: BASE }, "not counted yet")}${drawBars([paths])}<path class="l-axis" d="M0 ${BASE}h${WIDTH}"/>
 ${hourLabels(fromMs)}
 </svg></figure>`;
 }

@@ -1,16 +1,16 @@
 import { HOUR_MS } from "../../platform/base/time.ts";
 import { counted, formatDuration } from "../../platform/base/text.ts";
 import { html, type Html } from "../../platform/web/html.ts";
+import type { PartRow } from "../../platform/web/overview.ts";
 import { badge, type Column, dataTable, grouped } from "../../platform/web/parts.ts";
-import { sparkline, type Trend, type TrendBar } from "../../platform/web/plots.ts";
+import { sparkline, type Trend } from "../../platform/web/plots.ts";
 import type { LedgerView } from "../ledger/ledger-view.ts";
-import { foundedForecast, type Headroom, SPECIFIED_POLICY } from "../policy/assessment.ts";
+import { foundedForecast, type Headroom, policyOf } from "../policy/assessment.ts";
 import { formatPercent } from "../policy/reward-tier.ts";
 import type { WatchdogStatus } from "../polling/watchdog-status.ts";
-import { type HourState, stateOf } from "./month-plots.ts";
-import { BOUNDARY_STATES, causesOf, PAY_STATES, type PayStatus } from "./pay-status.ts";
+import { BARS, type HourState, stateOf } from "./month-plots.ts";
+import { BOUNDARY_STATES, causesOf, paidInFull, PAY_STATES, type PayStatus } from "./pay-status.ts";
 
-/** A validator and its pay status. */
 export interface ValidatorEntry {
   readonly status: WatchdogStatus;
   readonly pay: PayStatus;
@@ -20,12 +20,7 @@ export interface ValidatorEntry {
 export function fleetPayStatus(all: readonly ValidatorEntry[]): PayStatus {
   const [worst] = all.toSorted((a, b) => rankOf(a) - rankOf(b));
   if (worst === undefined || worst.pay.kind === "paid")
-    return {
-      kind: "paid",
-      tone: "good",
-      short: "paid in full",
-      headline: `All ${all.length} validators are paid in full`,
-    };
+    return paidInFull(`All ${all.length} validators are paid in full`);
   const same = all.filter(({ pay: { short } }) => short === worst.pay.short);
   const paid = all.filter(({ pay: { kind } }) => kind === "paid").length;
   return {
@@ -34,14 +29,29 @@ export function fleetPayStatus(all: readonly ValidatorEntry[]): PayStatus {
   };
 }
 
-/** Returns the path of a validator's page. */
 export function validatorPath(name: string): string {
   return `/validators/${encodeURIComponent(name)}`;
 }
 
-/** Formats the month's success rate. */
-export function rateText({ current: { rate } }: WatchdogStatus): string {
+function rateText({ current: { rate } }: WatchdogStatus): string {
   return rate === undefined ? "–" : `${formatPercent(rate)} %`;
+}
+
+/** Creates one row per validator for the overviews. */
+export function validatorParts(
+  all: readonly ValidatorEntry[],
+  ledgerOf: (validator: string) => LedgerView | undefined,
+  nowMs: number,
+): readonly PartRow[] {
+  return all.map(({ status, pay }) => ({
+    name: `validator ${status.validator}`,
+    tone: pay.tone,
+    verdict: pay.short,
+    number: rateText(status),
+    asOfMs: status.polledAtMs,
+    href: validatorPath(status.validator),
+    trend: lastDayTrend(status, ledgerOf(status.validator), nowMs),
+  }));
 }
 
 /** Lists all validators in one table, most serious first. */
@@ -110,23 +120,15 @@ function outageCell({ assessment }: WatchdogStatus, boundary: Headroom["boundary
 }
 
 const TREND_HOURS = 24;
-const TREND_BARS: Readonly<Record<HourState, TrendBar>> = {
-  good: ["good", 0.4],
-  weak: ["weak", 0.7],
-  bad: ["bad", 1],
-  unknown: ["unknown", 1],
-  estimated: ["unknown", 0.4],
-  none: null,
-};
 
 /** Shows a validator's last 24 hours with one bar per hour. */
-export function lastDayTrend(
+function lastDayTrend(
   status: WatchdogStatus,
   ledger: LedgerView | undefined,
   nowMs: number,
 ): Trend | undefined {
   if (ledger === undefined) return undefined;
-  const { least } = status.assessment?.policy ?? SPECIFIED_POLICY;
+  const { least } = policyOf(status.assessment);
   const toMs = Math.floor(nowMs / HOUR_MS + 1) * HOUR_MS;
   const fromMs = toMs - TREND_HOURS * HOUR_MS;
   const hours = new Map(ledger.hours(fromMs, toMs).map((hour) => [hour.startMs, hour]));
@@ -136,6 +138,6 @@ export function lastDayTrend(
   const count = (state: HourState): number => states.filter((one) => one === state).length;
   return {
     text: `${counted(count("bad"), "hour")} below any pay, ${count("weak")} below full pay`,
-    bars: states.map((state) => TREND_BARS[state]),
+    bars: states.map((state) => (state === "none" ? null : BARS[state])),
   };
 }

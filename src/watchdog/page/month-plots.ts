@@ -4,7 +4,7 @@ import { counted, formatRoundedDuration } from "../../platform/base/text.ts";
 import { html, type Html } from "../../platform/web/html.ts";
 import { timeText } from "../../platform/web/page-shell.ts";
 import { type Column, dataTable, grouped } from "../../platform/web/parts.ts";
-import { short } from "../../platform/web/plots.ts";
+import { short, type TrendBar } from "../../platform/web/plots.ts";
 import { addCounts, type BlockCounts, NO_BLOCKS, sumCounts } from "../ledger/block-counts.ts";
 import type { LedgerView, Rollup } from "../ledger/ledger-view.ts";
 import { SPANS } from "../ledger/rollups.ts";
@@ -21,7 +21,6 @@ import { TIER_NAMES } from "./pay-status.ts";
  */
 export type HourState = "good" | "weak" | "bad" | "unknown" | "estimated" | "none";
 
-/** One day in a strip. */
 export interface StripDay {
   readonly startMs: number;
   readonly counts: BlockCounts;
@@ -88,26 +87,49 @@ function rowHeight(days: number): number {
   return days > 24 ? 11 : days > 10 ? 13 : 22;
 }
 
-/** Bar heights by state, in tenths of a row. States differ in shape, not just in colour. */
-const BARS: Readonly<
-  Record<Exclude<HourState, "none">, { readonly height: number; readonly style: string }>
-> = {
-  good: { height: 4, style: "b-good" },
-  weak: { height: 7, style: "b-weak" },
-  bad: { height: 10, style: "b-bad" },
-  unknown: { height: 10, style: "b-hollow" },
-  estimated: { height: 4, style: "b-hollow" },
-};
+/** Style and height (0 to 1) of a bar by state. States differ in shape, not just in colour. */
+export const BARS = {
+  good: ["good", 0.4],
+  weak: ["weak", 0.7],
+  bad: ["bad", 1],
+  unknown: ["unknown", 1],
+  estimated: ["unknown", 0.4],
+} as const satisfies Readonly<Record<Exclude<HourState, "none">, TrendBar>>;
 
-const DRAWN = ["good", "weak", "bad", "unknown", "estimated"] as const;
+type Drawn = keyof typeof BARS;
 
-type Drawn = (typeof DRAWN)[number];
+const DRAWN = ["good", "weak", "bad", "unknown", "estimated"] as const satisfies readonly Drawn[];
+
+/** The bars of each state as one SVG path. */
+export type BarPaths = Readonly<Record<Drawn, string>>;
+
+export const NO_PATHS: BarPaths = { good: "", weak: "", bad: "", unknown: "", estimated: "" };
+
+/** Returns the path of one bar. `full` is the height of the tallest state. */
+export function barPath(
+  state: Drawn,
+  { x, base, width, full }: Readonly<Record<"x" | "base" | "width" | "full", number>>,
+): string {
+  const height = short(BARS[state][1] * full);
+  return `M${short(x)} ${base}v-${height}h${short(width)}v${height}z`;
+}
+
+/** Draws the bars of consecutive parts, state by state. */
+export function drawBars(parts: readonly BarPaths[]): readonly Html[] {
+  return DRAWN.map((state) => {
+    const path = parts.map((paths) => paths[state]).join("");
+    const [style] = BARS[state];
+    return path === ""
+      ? html``
+      : html`<path class="b-${style === "unknown" ? "hollow" : style}" d="${path}"/>`;
+  });
+}
 
 /** Days of a month as they are drawn, and their totals. */
 export interface StripPart {
   readonly days: number;
   readonly counts: BlockCounts;
-  readonly paths: Readonly<Record<Drawn, Html>>;
+  readonly paths: BarPaths;
   /** Hours by state. */
   readonly hours: Readonly<Record<Drawn, number>>;
   readonly labels: Html;
@@ -120,14 +142,12 @@ export function stripPart(
 ): StripPart {
   const row = rowHeight(shown);
   const bottomOf = (startMs: number): number => TOP_LABELS + ((startMs - firstMs) / SPANS.day + 1) * row - 1;
-  const paths = { good: "", weak: "", bad: "", unknown: "", estimated: "" };
+  const paths = { ...NO_PATHS };
   const hours = { good: 0, weak: 0, bad: 0, unknown: 0, estimated: 0 };
   for (const { startMs, hours: states, state } of days) {
     const base = bottomOf(startMs);
     const draw = (of: HourState, x: number, width: number): void => {
-      if (of === "none") return;
-      const height = short((BARS[of].height / 10) * (row - 3));
-      paths[of] += `M${short(x)} ${base}v-${height}h${short(width)}v${height}z`;
+      if (of !== "none") paths[of] += barPath(of, { x, base, width, full: row - 3 });
     };
     if (states.length === 0) draw(state, LEFT, 24 * CELL - 2);
     for (const [at, hour] of states.entries()) {
@@ -135,20 +155,8 @@ export function stripPart(
       if (hour !== "none") hours[hour] += 1;
     }
   }
-  const counts = sumCounts(days);
-  return {
-    days: days.length,
-    counts,
-    paths: {
-      good: html`${paths.good}`,
-      weak: html`${paths.weak}`,
-      bad: html`${paths.bad}`,
-      unknown: html`${paths.unknown}`,
-      estimated: html`${paths.estimated}`,
-    },
-    hours,
-    labels: html`${days.map((day) => rowLabels(day, bottomOf(day.startMs) - 1))}`,
-  };
+  const labels = html`${days.map((day) => rowLabels(day, bottomOf(day.startMs) - 1))}`;
+  return { days: days.length, counts: sumCounts(days), paths, hours, labels };
 }
 
 /** Draws a month from consecutive parts, with one row per day up to now and one bar per hour. */
@@ -156,30 +164,23 @@ export function monthStrip(parts: readonly StripPart[], month: Month): Html {
   const days = parts.reduce((sum, part) => sum + part.days, 0);
   const height = TOP_LABELS + days * rowHeight(days) + 2;
   const summary = stripSummary(parts);
-  const bars = DRAWN.map((state) => {
-    const paths = parts.map((part) => part.paths[state]).filter(({ text }) => text !== "");
-    return paths.length === 0 ? "" : html`<path class="${BARS[state].style}" d="${paths}"/>`;
-  });
   return html`<figure><figcaption>Hour by hour (UTC): ${summary}</figcaption>
 <svg viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="${month}, hour by hour: ${summary}">
 ${[0, 6, 12, 18].map((hour) => html`<text x="${short(LEFT + hour * CELL)}" y="11">${String(hour).padStart(2, "0")}:00</text>`)}
-${bars}${parts.map(({ labels }) => labels)}
+${drawBars(parts.map(({ paths }) => paths))}${parts.map(({ labels }) => labels)}
 </svg></figure>`;
 }
 
 /** Explains the bars. Shown below the plots that contain them. */
 export const STATE_KEY = html`<p class="muted key-line"><span class="entry"><span class="key k-good"></span>short: good</span> <span class="entry"><span class="key k-weak"></span>middle: below full pay</span> <span class="entry"><span class="key k-bad"></span>tall: below any pay</span> <span class="entry"><span class="key k-none"></span>outline: unknown or estimated</span></p>`;
 
-function dayOf(startMs: number): number {
-  return new Date(startMs).getUTCDate();
-}
-
 const WEEKDAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
 
 function rowLabels({ startMs, counts }: StripDay, y: number): Html {
   const total = counts.good + counts.bad;
   const rate = total === 0n ? "–" : `${percent(counts.good, total)} %`;
-  const day = `${WEEKDAYS[new Date(startMs).getUTCDay()] ?? ""} ${dayOf(startMs)}`;
+  const date = new Date(startMs);
+  const day = `${WEEKDAYS[date.getUTCDay()] ?? ""} ${date.getUTCDate()}`;
   return html`<text x="2" y="${y}">${day}</text><text x="${WIDTH - 2}" y="${y}" text-anchor="end">${rate}</text>`;
 }
 
@@ -200,7 +201,10 @@ const MAX_INCIDENTS = 40;
 
 /** Lists the month's incidents, newest first. `placeless`: bad blocks before the first reading, counted by day, not by hour. */
 export function incidentTable(incidents: readonly CostedIncident[], placeless: bigint): Html {
-  const text = placelessText(placeless);
+  const text =
+    placeless > 0n
+      ? ` The hour of ${counted(Number(placeless), "bad block")} before the first reading is not known.`
+      : "";
   if (incidents.length === 0) return html`<p>No incident: no block in a known hour was missed.${text}</p>`;
   const newest = incidents
     .toReversed()
@@ -228,13 +232,6 @@ export function placelessBlocks(ledger: LedgerView, { fromMs, toMs }: HourRange)
 
 function badEstimates(rollups: readonly Rollup[]): bigint {
   return rollups.reduce((sum, { estimated }) => sum + estimated.bad, 0n);
-}
-
-/** Explains that blocks before the first reading are counted by day but not by hour. */
-function placelessText(blocks: bigint): string {
-  return blocks > 0n
-    ? ` The hour of ${counted(Number(blocks), "bad block")} before the first reading is not known.`
-    : "";
 }
 
 /** A point on the month's rate curve: a time, and the rate of all blocks in the month up to that time. */

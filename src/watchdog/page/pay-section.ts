@@ -4,27 +4,18 @@ import { monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
 import { formatCents, formatDuration } from "../../platform/base/text.ts";
 import { DAY_MS } from "../../platform/base/time.ts";
 import { type Html, html } from "../../platform/web/html.ts";
-import {
-  badge,
-  type Column,
-  dataTable,
-  type Fact,
-  factGrid,
-  grouped,
-  type Tone,
-} from "../../platform/web/parts.ts";
+import { badge, type Column, dataTable, type Fact, factGrid, grouped } from "../../platform/web/parts.ts";
 import { gaugeBar } from "../../platform/web/plots.ts";
 import {
   type Assessment,
   BURN_WINDOWS,
-  type BoundaryState,
   type Headroom,
   foundedForecast,
   isEarly,
   type Policy,
+  policyOf,
   type Regime,
   REGIME_NAMES,
-  SPECIFIED_POLICY,
 } from "../policy/assessment.ts";
 import { ENOUGH_BLOCKS, formatPercent, type Tier } from "../policy/reward-tier.ts";
 import type { MonthStatus, WatchdogStatus } from "../polling/watchdog-status.ts";
@@ -35,22 +26,18 @@ export function payFacts(status: WatchdogStatus, pay: Pick<PayStatus, "kind">, n
   return factGrid([rateFact(status), allowanceFact(status), payFact(status), riskFact(status, pay, nowMs)]);
 }
 
-function rateFact({ current, assessment }: WatchdogStatus): Fact {
+function rateFact(status: WatchdogStatus): Fact {
+  const { current } = status;
   const { counts, rate } = current;
-  const tier = tierNow({ current, assessment });
-  const blocks = `${grouped(counts.bad)} bad of ${grouped(counts.good + counts.bad)} blocks${
-    counts.unknown > 0n ? `, ${grouped(counts.unknown)} unknown` : ""
-  }`;
+  const tier = tierNow(status);
+  const unknown = counts.unknown > 0n ? `, ${grouped(counts.unknown)} unknown` : "";
+  const blocks = `${grouped(counts.bad)} bad of ${grouped(counts.good + counts.bad)} blocks${unknown}`;
   const name = `Success rate of ${current.month}`;
   if (rate === undefined || tier === undefined)
     return { name, value: "not known yet", detail: "no block is counted", tone: "unknown" };
-  const means = isEarly(current) ? "too early to say" : TIER_NAMES[tier];
-  return {
-    name,
-    value: `${formatPercent(rate)} %`,
-    detail: `${means}; ${blocks}`,
-    tone: isEarly(current) ? "unknown" : tierTone(tier),
-  };
+  const value = `${formatPercent(rate)} %`;
+  if (isEarly(current)) return { name, value, detail: `too early to say; ${blocks}`, tone: "unknown" };
+  return { name, value, detail: `${TIER_NAMES[tier]}; ${blocks}`, tone: tierTone(tier) };
 }
 
 /** Shows how many more blocks may be bad before the next part of the pay is lost. */
@@ -58,27 +45,23 @@ function allowanceFact({ assessment }: WatchdogStatus): Fact {
   const name = "Allowance left";
   const all = assessment?.headroom ?? [];
   const next = all.find(({ state }) => state === "open");
-  if (assessment === undefined || all.length === 0)
-    return {
-      name,
-      value: "not known yet",
-      detail: "it needs a counted block and the block time",
-      tone: "unknown",
-    };
+  if (assessment === undefined || all.length === 0) {
+    const detail = "it needs a counted block and the block time";
+    return { name, value: "not known yet", detail, tone: "unknown" };
+  }
   if (next === undefined)
     return all.some(({ state }) => state === "clinched")
       ? { name, value: "no longer needed", detail: "the pay of this month is safe" }
       : { name, value: "none", detail: "all pay of this month is lost", tone: "bad" };
   const share = Number(next.misses) / Math.max(1, Number(next.misses + assessment.counts.bad));
-  const tone = share < 0.1 ? "bad" : share < 0.5 ? "warn" : undefined;
+  const style = share < 0.1 ? "bad" : share < 0.5 ? "weak" : "good";
   const value = `${(100 * share).toFixed(1)} %`;
   const outage = next.outageMs === undefined ? "" : ` or ${formatDuration(next.outageMs)} of outage`;
-  const style = tone === "bad" ? "bad" : tone === "warn" ? "weak" : "good";
   return {
     name,
     value: html`${value}${gaugeBar(share, `${value} of the allowance left`, style)}`,
     detail: `${grouped(next.misses)} more bad blocks${outage} until ${next.boundary === "full" ? "full" : "all"} pay is lost`,
-    tone,
+    tone: ({ bad: "bad", weak: "warn", good: undefined } as const)[style],
   };
 }
 
@@ -89,13 +72,10 @@ function payFact({ assessment }: WatchdogStatus): Fact {
   const { policy, rewardCents } = assessment;
   const full = money(policy.fullRewardCents, policy);
   const now = rewardCents === undefined ? "not known yet" : money(rewardCents, policy);
-  if (forecast === undefined)
-    return {
-      name,
-      value: "too early to say",
-      detail: html`${now} of ${full} if it ended now`,
-      tone: "unknown",
-    };
+  if (forecast === undefined) {
+    const detail = html`${now} of ${full} if it ended now`;
+    return { name, value: "too early to say", detail, tone: "unknown" };
+  }
   const { low, middle, high } = forecast.rewardCents;
   return {
     name,
@@ -133,42 +113,29 @@ function risksOf({ assessment, standing, upgrade, current }: WatchdogStatus, now
   const { headroom = [], rotation } = assessment ?? {};
   const { presentMs, atPresentRate } = standing?.window ?? {};
   const monthEndMs = nextMonthMs(monthStartMs(current.month)) - nowMs;
-  return [
-    ...(standing?.jail.state === "jailed"
-      ? [{ what: "jailed", inMs: 0, detail: "see Chain for its release" }]
-      : []),
-    ...headroom.flatMap((one): readonly Risk[] => {
-      const [inMs, detail] = lossOf(one, assessment?.policy ?? SPECIFIED_POLICY) ?? [];
-      if (inMs === undefined || detail === undefined || inMs > monthEndMs) return [];
-      return [
-        { what: `${one.boundary === "full" ? "full" : "all"} pay lost`, inMs: Math.max(1, inMs), detail },
-      ];
-    }),
-    ...(presentMs !== undefined && atPresentRate?.kind === "jail"
-      ? [{ what: "jail", inMs: Math.max(1, presentMs), detail: "at the present rate of missed blocks" }]
-      : []),
-    ...(upgrade?.atMs === undefined
-      ? []
-      : [
-          {
-            what: "upgrade",
-            inMs: Math.max(1, upgrade.atMs.middle - nowMs),
-            detail: `${upgrade.plan.name} at height ${grouped(upgrade.plan.height)}`,
-          },
-        ]),
-    ...(rotation === undefined || rotation.state === "none"
-      ? []
-      : [
-          {
-            what: "rotation",
-            inMs: rotation.state === "due" ? 0 : Math.max(1, monthEndMs),
-            detail:
-              rotation.state === "due"
-                ? "months without pay: the validator may be rotated out"
-                : "if this month too has no pay",
-          },
-        ]),
-  ];
+  const risks: Risk[] = [];
+  const add = (what: string, inMs: number, detail: string): void => {
+    risks.push({ what, inMs: Math.max(1, inMs), detail });
+  };
+  if (standing?.jail.state === "jailed")
+    risks.push({ what: "jailed", inMs: 0, detail: "see Chain for its release" });
+  for (const one of headroom) {
+    const [inMs = Infinity, detail = ""] = lossOf(one, policyOf(assessment)) ?? [];
+    if (inMs > monthEndMs) continue;
+    add(`${one.boundary === "full" ? "full" : "all"} pay lost`, inMs, detail);
+  }
+  if (presentMs !== undefined && atPresentRate?.kind === "jail")
+    add("jail", presentMs, "at the present rate of missed blocks");
+  if (upgrade?.atMs !== undefined) {
+    const { name, height } = upgrade.plan;
+    add("upgrade", upgrade.atMs.middle - nowMs, `${name} at height ${grouped(height)}`);
+  }
+  if (rotation?.state === "next") add("rotation", monthEndMs, "if this month too has no pay");
+  if (rotation?.state === "due") {
+    const detail = "months without pay: the validator may be rotated out";
+    risks.push({ what: "rotation", inMs: 0, detail });
+  }
+  return risks;
 }
 
 /** Returns when part of the pay is lost: at the loss rate of the last hours if it is too high, otherwise at the lasting rate. */
@@ -186,11 +153,10 @@ function lossOf(
 const TIER_TONES = { full: "good", proportional: "warn", none: "bad" } as const;
 
 /** Values are never shown in green, since they come from the last poll even if the watchdog can no longer see anything. */
-function tierTone(tier: Tier): Tone | undefined {
+function tierTone(tier: Tier): Fact["tone"] {
   return tier === "full" ? undefined : TIER_TONES[tier];
 }
 
-/** Shows all details about the month's pay. */
 export function payDetails(status: WatchdogStatus): Html {
   const { current, assessment } = status;
   const { counts, estimated } = current;
@@ -295,7 +261,7 @@ function regimeTable(assessment: Assessment): Html | undefined {
 }
 
 const NAMES: Readonly<Record<Headroom["boundary"], string>> = { full: "full pay", none: "any pay" };
-const STATE_TONES: Readonly<Record<BoundaryState, Tone>> = { open: "good", clinched: "good", lost: "bad" };
+const STATE_TONES = { open: "good", clinched: "good", lost: "bad" } as const;
 
 function missesText(misses: bigint): string {
   return misses < 0n ? `${grouped(-misses)} too many` : grouped(misses);

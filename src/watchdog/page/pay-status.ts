@@ -19,7 +19,6 @@ export const TIER_NAMES: Readonly<Record<Tier, string>> = {
   none: "no pay",
 };
 
-/** One of {@link PAY_STATES}. */
 type PayState = (typeof PAY_STATES)[number];
 
 /** One sentence about how a validator is paid, without times. */
@@ -38,29 +37,28 @@ export interface PayStatus {
  */
 export function payStatusOf(status: WatchdogStatus, fresh: Freshness): PayStatus {
   if (boundaryState(status, "none") === "lost")
-    return bad("lost", "lost", "Lost: this month pays nothing, whatever happens now");
+    return payStatus("bad", "lost", "lost", "Lost: this month pays nothing, whatever happens now");
   const blind = whyBlind(status, fresh);
-  if (blind !== undefined)
-    return { kind: "cannot-see", tone: "unknown", short: "cannot see", headline: `Cannot see: ${blind}` };
+  if (blind !== undefined) return payStatus("unknown", "cannot-see", "cannot see", `Cannot see: ${blind}`);
   const tier = expectedTier(status);
   if (tierNow(status) === undefined)
-    return {
-      kind: "cannot-see",
-      tone: "unknown",
-      short: "no count yet",
-      headline: "Cannot see: no block of this month has been counted yet",
-    };
+    return payStatus(
+      "unknown",
+      "cannot-see",
+      "no count yet",
+      "Cannot see: no block of this month has been counted yet",
+    );
   const rate = rateText(status);
   const short = tier === "none" ? "losing all" : "losing";
   const [worst] = firingOf(status.alerts);
   // The cause says more than the rate, which the line below has.
   if (worst?.rule.severity === "critical")
-    return bad("losing", short, `Losing: ${lowerFirst(worst.rule.condition.title)}`);
-  if (tier === "none") return bad("losing", short, `Losing: this month pays nothing at ${rate}`);
+    return payStatus("bad", "losing", short, `Losing: ${lowerFirst(worst.rule.condition.title)}`);
+  if (tier === "none") return payStatus("bad", "losing", short, `Losing: this month pays nothing at ${rate}`);
   if (boundaryState(status, "full") === "lost")
-    return warn("part-lost", "paid in part", "Full pay is lost: this month is paid in part");
+    return payStatus("warn", "part-lost", "paid in part", "Full pay is lost: this month is paid in part");
   if (tier === "proportional")
-    return warn("losing", "losing full pay", `Losing: this month is paid in part at ${rate}`);
+    return payStatus("warn", "losing", "losing full pay", `Losing: this month is paid in part at ${rate}`);
   return paidStatus(status, tier, worst);
 }
 
@@ -76,37 +74,28 @@ function paidStatus(
     : earlyText(status);
   const short = isKnown ? "paid" : "too early";
   if (worst !== undefined)
-    return warn(
+    return payStatus(
+      "warn",
       "warning",
       `${short}, warning`,
       `${soFar}, with a warning: ${lowerFirst(worst.rule.condition.title)}`,
     );
-  const [pending] = status.alerts.filter(
+  const pending = status.alerts.find(
     // What waits for the end of the grace is probably an echo of what has ended.
     ({ state, rule }) =>
       state?.phase === "pending" && state.heldUntilMs === undefined && rule.severity !== "info",
   );
   if (pending !== undefined)
-    return warn(
+    return payStatus(
+      "warn",
       "warning",
       `${short}, pending`,
       `${soFar}; not firing yet: ${lowerFirst(pending.rule.condition.title)}`,
     );
-  if (!isKnown)
-    return { kind: "early", tone: "unknown", short: "too early to say", headline: earlyText(status) };
+  if (!isKnown) return payStatus("unknown", "early", "too early to say", earlyText(status));
   if (boundaryState(status, "full") === "clinched" && !isEarlyMonth(status))
-    return {
-      kind: "paid",
-      tone: "good",
-      short: "paid in full",
-      headline: "Paid in full, whatever happens now",
-    };
-  return {
-    kind: "paid",
-    tone: "good",
-    short: "paid in full",
-    headline: `Paid in full at ${rateText(status).replace("its present", "the present")}`,
-  };
+    return paidInFull("Paid in full, whatever happens now");
+  return paidInFull(`Paid in full at ${rateText(status).replace("its present", "the present")}`);
 }
 
 function isEarlyMonth({ assessment }: WatchdogStatus): boolean {
@@ -147,11 +136,8 @@ export function causesOf(alerts: readonly AlertStatus[]): readonly AlertStatus[]
 }
 
 /** Returns the tier under the policy in force or, before the first poll, under the specification. */
-export function tierNow({
-  assessment,
-  current,
-}: Pick<WatchdogStatus, "assessment" | "current">): Tier | undefined {
-  return assessment === undefined ? current.tier : assessment.tier;
+export function tierNow(status: WatchdogStatus): Tier | undefined {
+  return (status.assessment ?? status.current).tier;
 }
 
 function boundaryState(
@@ -161,12 +147,13 @@ function boundaryState(
   return assessment?.headroom.find((headroom) => headroom.boundary === boundary)?.state;
 }
 
-function bad(kind: PayState, short: string, headline: string): PayStatus {
-  return { kind, tone: "bad", short, headline };
+function payStatus(tone: Tone, kind: PayState, short: string, headline: string): PayStatus {
+  return { kind, tone, short, headline };
 }
 
-function warn(kind: PayState, short: string, headline: string): PayStatus {
-  return { kind, tone: "warn", short, headline };
+/** Returns the status of one or more validators that are paid in full. */
+export function paidInFull(headline: string): PayStatus {
+  return payStatus("good", "paid", "paid in full", headline);
 }
 
 function lowerFirst(text: string): string {

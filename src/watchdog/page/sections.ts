@@ -139,8 +139,7 @@ export function notificationSection(
   return html`<h2>Notifications</h2>${line}${channels.length > 0 && states}${lost.length > 0 && letters}`;
 }
 
-/** Input to {@link alertLines}, besides the alerts. */
-interface AlertContext {
+export interface AlertContext {
   readonly nowMs: number;
   /** True once the first poll is complete. */
   readonly isPolled: boolean;

@@ -1,11 +1,10 @@
 import type { Clock } from "../../platform/base/clock.ts";
+import { stringifyJson } from "../../platform/base/json.ts";
 import { monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
 import type { Html } from "../../platform/web/html.ts";
 import type { AlertingState } from "../alerts/plan-alerts.ts";
 import type { LedgerView } from "../ledger/ledger-view.ts";
 import { SPANS } from "../ledger/rollups.ts";
-import { policyOf } from "../policy/assessment.ts";
-import type { LeastRates } from "../policy/reward-tier.ts";
 import type { WatchdogStatus } from "../polling/watchdog-status.ts";
 import { incidentsOf, joinIncidents, withCosts } from "../alerts/incidents.ts";
 import { type Incident, incidentSourceOf } from "../alerts/miss-causes.ts";
@@ -32,7 +31,6 @@ export interface PlotsDeps {
   readonly alerting: () => Pick<AlertingState, "history">;
 }
 
-/** The plots for a validator's month. */
 export interface ValidatorPlots {
   readonly lastDay: Html;
   /** The month hour by hour, up to now. */
@@ -51,6 +49,8 @@ interface MonthPart {
   readonly placeless: bigint;
 }
 
+type PlotSource = ReturnType<typeof incidentSourceOf>;
+
 /**
  * Creates a renderer for plots, which returns undefined if no block has been counted yet. Past days are rendered again only if
  * their counts or alerts have changed: they account for most of the work, and for everything read from disk.
@@ -62,111 +62,70 @@ export function createPlots({
   alerting,
 }: PlotsDeps): (status: WatchdogStatus) => ValidatorPlots | undefined {
   const known = new Map<string, { readonly key: string; readonly part: MonthPart }>();
-  const pastOf = (status: WatchdogStatus, memory: LedgerView, nowMs: number): MonthPart => {
-    const { validator } = status;
-    const { history } = alerting();
-    const range = pastRange(status, nowMs);
-    const key = `${leastKey(status)} ${pastKey(memory, history, range)}`;
+  const pastOf = (source: PlotSource, range: HourRange, endMs: number): MonthPart => {
+    const { validator } = source.ledger;
+    const key = keyOf(source, range);
     const found = known.get(validator);
     if (found?.key === key) return found.part;
     try {
-      const part = monthPart(status, storedLedger(validator) ?? memory, { ...range, nowMs }, history);
+      const stored = { ...source, ledger: storedLedger(validator) ?? source.ledger };
+      const part = monthPart(stored, range, endMs);
       known.set(validator, { key, part });
       return part;
     } catch {
       // The page matters most when something fails, such as the disk with the state. What is in memory is enough for it.
-      return monthPart(status, memory, { ...range, nowMs }, history);
+      return monthPart(source, range, endMs);
     }
   };
   return (status) => {
     const memory = ledger(status.validator);
     if (memory === undefined) return undefined;
+    const { assessment, current } = status;
     const nowMs = clock.nowMs();
-    return plotsOf(status, memory, {
-      nowMs,
-      history: alerting().history,
-      past: pastOf(status, memory, nowMs),
-    });
+    const source = incidentSourceOf(status, memory, alerting().history);
+    const { least, quietMs } = source.policy;
+    const fromMs = monthStartMs(current.month);
+    const monthEndMs = nextMonthMs(fromMs);
+    const endMs = Math.min(monthEndMs, nowMs + 1);
+    const todayMs = fromMs + Math.floor((Math.min(monthEndMs, nowMs) - fromMs) / SPANS.day) * SPANS.day;
+    const past = pastOf(source, { fromMs, toMs: todayMs }, endMs);
+    const today = monthPart(source, { fromMs: todayMs, toMs: endMs }, endMs, past.firstMs);
+    const incidents = joinIncidents(past.incidents, today.incidents, quietMs, nowMs);
+    return {
+      lastDay: dayPlot(lastDayOf(memory, least, nowMs)),
+      month: monthStrip([past.strip, today.strip], current.month),
+      forecast: assessment && forecastPlot(assessment, ratePoints(memory, assessment, nowMs), nowMs),
+      incidents: incidentTable(
+        withCosts({ ...source, assessment }, incidents),
+        past.placeless + today.placeless,
+      ),
+    };
   };
 }
 
-interface PlotsInput extends Pick<AlertingState, "history"> {
-  readonly nowMs: number;
-  /** The part that is over. */
-  readonly past: MonthPart;
-}
-
-function plotsOf(
-  status: WatchdogStatus,
-  ledger: LedgerView,
-  { nowMs, history, past }: PlotsInput,
-): ValidatorPlots {
-  const { assessment, current } = status;
-  const { toMs: fromMs } = pastRange(status, nowMs);
-  const toMs = Math.min(nextMonthMs(monthStartMs(current.month)), nowMs + 1);
-  const { firstMs } = past;
-  const today = monthPart(status, ledger, { fromMs, toMs, nowMs, firstMs }, history);
-  const policy = policyOf(assessment);
-  const incidents = withCosts(
-    { ledger, alerts: [], policy, assessment },
-    joinIncidents(past.incidents, today.incidents, policy.quietMs, nowMs),
-  );
+/**
+ * Returns a part of the month, which is shown up to `endMs`. Without `firstMs`, it is the first part and starts at its first day
+ * with a block, or else after the range.
+ */
+function monthPart(source: PlotSource, range: HourRange, endMs: number, firstMs?: number): MonthPart {
+  const { ledger, policy } = source;
+  const all = stripOf(ledger, policy.least, range);
+  const days = firstMs === undefined ? sinceFirstBlock(all) : all;
+  const beginMs = firstMs ?? days[0]?.startMs ?? range.toMs;
   return {
-    lastDay: dayPlot(lastDayOf(ledger, leastOf(status), nowMs)),
-    month: monthStrip([past.strip, today.strip], current.month),
-    forecast: assessment && forecastPlot(assessment, ratePoints(ledger, assessment, nowMs), nowMs),
-    incidents: incidentTable(incidents, past.placeless + today.placeless),
-  };
-}
-
-/** Returns a part. Without `firstMs`, it is the first part and starts at its first day with a block, or else after the range. */
-function monthPart(
-  status: WatchdogStatus,
-  ledger: LedgerView,
-  range: HourRange & { readonly nowMs: number; readonly firstMs?: number },
-  history: PlotsInput["history"],
-): MonthPart {
-  const all = stripOf(ledger, leastOf(status), range);
-  const days = range.firstMs === undefined ? sinceFirstBlock(all) : all;
-  const firstMs = range.firstMs ?? days[0]?.startMs ?? range.toMs;
-  return {
-    firstMs,
-    strip: stripPart(days, { firstMs, shown: daysUntil(status, firstMs, range.nowMs) }),
-    incidents: incidentsOf(incidentSourceOf(status, ledger, history), range.fromMs, range.toMs),
+    firstMs: beginMs,
+    strip: stripPart(days, { firstMs: beginMs, shown: Math.ceil((endMs - beginMs) / SPANS.day) }),
+    incidents: incidentsOf(source, range.fromMs, range.toMs),
     placeless: placelessBlocks(ledger, range),
   };
 }
 
-/** Returns the range of the month's days before today. */
-function pastRange({ current }: WatchdogStatus, nowMs: number): HourRange {
-  const fromMs = monthStartMs(current.month);
-  const toMs = Math.min(nowMs, nextMonthMs(fromMs));
-  return { fromMs, toMs: fromMs + Math.floor((toMs - fromMs) / SPANS.day) * SPANS.day };
-}
-
-/** Returns how many days of the month have begun, counted from a given day. */
-function daysUntil({ current }: WatchdogStatus, firstMs: number, nowMs: number): number {
-  const endMs = nextMonthMs(monthStartMs(current.month));
-  return Math.ceil((Math.min(nowMs + 1, endMs) - firstMs) / SPANS.day);
-}
-
-function leastOf(status: WatchdogStatus): LeastRates {
-  return policyOf(status.assessment).least;
-}
-
-function leastKey(status: WatchdogStatus): string {
-  const { full, none } = leastOf(status);
-  return `${full} ${none}`;
-}
-
 /** Returns a key for the input from which past days are rendered. */
-function pastKey(ledger: LedgerView, history: PlotsInput["history"], { fromMs, toMs }: HourRange): string {
-  const days = ledger
-    .days(fromMs, toMs)
-    .map(({ startMs, counts: { good, bad, unknown } }) => `${startMs} ${good} ${bad} ${unknown}`);
-  const alerts = history.filter(
-    ({ validator, sinceMs, resolvedAtMs }) =>
-      validator === ledger.validator && sinceMs < toMs && (resolvedAtMs ?? toMs) > fromMs,
+function keyOf({ ledger, policy, alerts }: PlotSource, range: HourRange): string {
+  const { fromMs, toMs } = range;
+  const days = ledger.days(fromMs, toMs).map(({ startMs, counts }) => ({ startMs, counts }));
+  const shown = alerts.filter(
+    ({ sinceMs, resolvedAtMs }) => sinceMs < toMs && (resolvedAtMs ?? toMs) > fromMs,
   );
-  return `${fromMs} ${toMs} ${days.join()} ${alerts.map(({ alert, resolvedAtMs }) => `${alert} ${resolvedAtMs}`).join()}`;
+  return stringifyJson({ policy, range, days, alerts: shown });
 }

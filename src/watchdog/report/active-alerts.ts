@@ -46,7 +46,6 @@ export function alertBlocks(alerts: readonly ActiveAlert[]): readonly ReportBloc
   ];
 }
 
-/** Encodes an alert in a report. */
 export function activeAlertJson({ alert, sinceMs, ...rest }: ActiveAlert): JsonObject {
   return { name: alert, since: isoTime(sinceMs), ...rest };
 }
@@ -67,13 +66,11 @@ const wireAlert = z.object({
   inhibits: z.array(z.string()),
 });
 
-const wireAlerts = z.object({ alerts: z.array(wireAlert) });
-
 /** Decodes the pending and firing alerts in the body of `GET /api/alerts`, firing ones first. Throws a `ZodError`. */
 export function parseActiveAlerts(body: unknown): readonly ActiveAlert[] {
-  return wireAlerts
-    .parse(body)
-    .alerts.flatMap(({ name, state, since, reason, ...rest }): readonly ActiveAlert[] => {
+  const { alerts } = z.object({ alerts: z.array(wireAlert) }).parse(body);
+  return alerts
+    .flatMap(({ name, state, since, reason, ...rest }): readonly ActiveAlert[] => {
       if (state !== "pending" && state !== "firing") return [];
       return [{ ...rest, alert: name, state, sinceMs: Date.parse(since ?? ""), reason: reason ?? "" }];
     })

@@ -1,28 +1,20 @@
-import { DAY_MS, MINUTE_MS, isoTime } from "../../platform/base/time.ts";
+import { DAY_MS, isoTime, isoTimeOrNull, MINUTE_MS } from "../../platform/base/time.ts";
 import { type Month, monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
 import { list, paragraph, right, table } from "../../platform/report/blocks.ts";
 import type { Report, ReportBlock } from "../../platform/report/document.ts";
 import { formatCount, formatRoundedDuration, formatMinute } from "../../platform/base/text.ts";
+import type { PastAlert } from "../alerts/alert-state.ts";
 import { EMPTY_ALERTING, planAlerts } from "../alerts/plan-alerts.ts";
-import type { AlertRule, PastInput } from "../conditions/condition.ts";
-import type { LedgerEvent } from "../ledger/ledger-view.ts";
-import { evaluateCounts, evaluateEvent, type PastRange, type PastResults } from "./past-results.ts";
+import type { AlertRule } from "../conditions/condition.ts";
+import { evaluateCounts, evaluateEvent, type PastResults } from "./past-results.ts";
+import type { DataRange } from "./report-data.ts";
 import type { ValidatorData } from "./validator-data.ts";
 
-/** An alert that the rules would have raised. */
-interface PastAlert {
-  readonly validator: string;
-  readonly alert: string;
-  readonly title: string;
-  readonly severity: string;
-  /** When the condition became active for the first time. */
-  readonly sinceMs: number;
-  readonly firedAtMs: number;
+interface BacktestAlert extends Omit<PastAlert, "resolvedAtMs" | "quietReason" | "acknowledged"> {
   /** Undefined if the alert was still firing at the end of the month. */
   readonly resolvedAtMs: number | undefined;
   /** The month's misses up to when the alert fired. */
   readonly misses: bigint;
-  readonly reason: string;
   /** Name of the firing alert that mutes this one; undefined if somebody would have been notified. */
   readonly mutedBy: string | undefined;
 }
@@ -41,7 +33,11 @@ const GAP_POLLS = 3;
  * Evaluates the rules on a month's stored data, with the causes and the grace period of a running watchdog. Counts are stored by
  * hour, so times for rules that evaluate counts are accurate to an hour; times for halts and gaps are exact.
  */
-export function backtest(data: ValidatorData, month: Month, options: BacktestOptions): readonly PastAlert[] {
+export function backtest(
+  data: ValidatorData,
+  month: Month,
+  options: BacktestOptions,
+): readonly BacktestAlert[] {
   const { rules, graceMs, intervalMs } = options;
   const fromMs = monthStartMs(month);
   const range = { fromMs, toMs: nextMonthMs(fromMs) };
@@ -123,14 +119,11 @@ export function notEvaluated(rules: readonly AlertRule[]): ReadonlyMap<string, r
 }
 
 /** The kind of event behind each input. */
-const EVENT_OF: Readonly<Record<Extract<PastInput, "halts" | "gaps">, LedgerEvent["kind"]>> = {
-  halts: "halt",
-  gaps: "gap",
-};
+const EVENT_OF = { halts: "halt", gaps: "gap" } as const;
 
 function pollsOfEvents(
   { ledger }: ValidatorData,
-  { fromMs, toMs }: PastRange,
+  { fromMs, toMs }: DataRange,
   rule: AlertRule,
   { intervalMs }: BacktestOptions,
 ): readonly (readonly PastResults[])[] {
@@ -198,7 +191,7 @@ export function backtestReport(
         alert.alert,
         alert.severity,
         isoTime(alert.firedAtMs),
-        alert.resolvedAtMs === undefined ? "" : isoTime(alert.resolvedAtMs),
+        isoTimeOrNull(alert.resolvedAtMs) ?? "",
         String(alert.misses),
         alert.mutedBy ?? "",
       ]),
@@ -206,7 +199,6 @@ export function backtestReport(
   };
 }
 
-/** Explains how exact the times are, and why. */
 const PRECISION =
   "The store keeps minutes for 12 hours and only hourly sums after that, so the poll at which a rate crossed its threshold is not known: rate and pay alerts are accurate to an hour, and shorter ones can be missing. Halts and gaps are stored with their times and are exact to the poll; with several nodes, a gap is the time in which none was read.";
 
@@ -215,7 +207,7 @@ function notEvaluatedBlocks({ rules }: BacktestOptions): readonly ReportBlock[] 
   return items.length === 0 ? [] : [...paragraph("Not evaluated, since the store has"), ...list(items)];
 }
 
-function tableOf(alerts: readonly PastAlert[]): readonly ReportBlock[] {
+function tableOf(alerts: readonly BacktestAlert[]): readonly ReportBlock[] {
   return table(
     ["Fired (UTC)", right("For"), "Validator", "Alert", "Severity", right("Missed by then"), "Muted by"],
     alerts.map((alert) => [
@@ -232,14 +224,14 @@ function tableOf(alerts: readonly PastAlert[]): readonly ReportBlock[] {
   );
 }
 
-function pastAlertJson(alert: PastAlert) {
+function pastAlertJson(alert: BacktestAlert) {
   return {
     validator: alert.validator,
     alert: alert.alert,
     severity: alert.severity,
     since: isoTime(alert.sinceMs),
     fired_at: isoTime(alert.firedAtMs),
-    resolved_at: alert.resolvedAtMs === undefined ? null : isoTime(alert.resolvedAtMs),
+    resolved_at: isoTimeOrNull(alert.resolvedAtMs),
     misses: String(alert.misses),
     muted_by: alert.mutedBy ?? null,
     reason: alert.reason,

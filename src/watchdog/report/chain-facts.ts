@@ -13,18 +13,9 @@ import {
   type PriceReference,
 } from "../policy/price-comparison.ts";
 import { storedPayment } from "../state/payment-rows.ts";
-import type { Payment } from "../sources/payment-result.ts";
 import { paymentJson, paymentText } from "../policy/payment-texts.ts";
+import type { ChainFacts, ValidatorData } from "./validator-data.ts";
 import { countdownJson, countdownText, type UpgradeCountdown } from "../policy/upgrade-countdown.ts";
-
-/** Other facts about the chain as of the last poll: the planned upgrade, and its prices compared with those of the sidecars. */
-export interface ChainFacts {
-  /** The planned upgrade. Absent if none is known. */
-  readonly upgrade?: UpgradeCountdown;
-  readonly compared: ComparedPrices;
-  /** Payments for closed months, oldest first. Absent if no search for payments was made. */
-  readonly payments?: readonly Payment[];
-}
 
 /** Encodes the facts for `GET /api/report-data`. Integers are decimal strings; times are in ms. */
 export function encodeChainFacts({ upgrade, compared, payments }: ChainFacts): JsonObject {
@@ -140,14 +131,8 @@ export function chainItems(
 }
 
 /** Returns the same sentences for several validators, as a list. */
-export function chainBlocks(validators: readonly ChainOf[], nowMs: number): readonly ReportBlock[] {
+export function chainBlocks(validators: readonly ValidatorData[], nowMs: number): readonly ReportBlock[] {
   return list(validators.flatMap(({ ledger, chain }) => chainItems(ledger.validator, chain, nowMs)));
-}
-
-/** A validator with its facts. */
-interface ChainOf {
-  readonly ledger: { readonly validator: string };
-  readonly chain?: ChainFacts;
 }
 
 /** Sums up all pairs in one sentence: the pair with the largest deviation, and what cannot be compared. */

@@ -38,10 +38,7 @@ export function forecastReport(validators: readonly ValidatorData[]): Report {
         ...assessmentJson(assessment),
       })),
     },
-    csv: {
-      columns: ["validator", "now", "low", "expected", "high", "tier", "pay"],
-      rows,
-    },
+    csv: { columns: ["validator", "now", "low", "expected", "high", "tier", "pay"], rows },
   };
 }
 
@@ -66,7 +63,7 @@ function detailBlocks({ ledger, assessment }: ValidatorData): readonly ReportBlo
     headroomText(one),
     one.lostInMs === undefined ? "–" : formatRoundedDuration(one.lostInMs),
     one.state === "open" ? `${(100 * one.requiredRate).toFixed(4)} %` : "–",
-    ...BURN_WINDOWS.map((window) => burnText(one.burnRates[window])),
+    ...BURN_WINDOWS.map((window) => one.burnRates[window]?.toFixed(2) ?? "–"),
   ]);
   return [
     ...heading(ledger.validator),
@@ -99,10 +96,6 @@ function regimeTable({ regimes }: Forecast): readonly ReportBlock[] {
   );
 }
 
-function burnText(rate: number | undefined): string {
-  return rate === undefined ? "–" : rate.toFixed(2);
-}
-
 function rotationText({ state, inARow, inWindow, months }: Assessment["rotation"]): string {
   const below = months.length === 0 ? "" : ` (${months.join(", ")})`;
   const counts = `${inARow} months in a row without pay before this one, ${inWindow} of the last five${below}`;
@@ -127,12 +120,10 @@ export interface Scenario {
 /** `what-if`: what an outage or a sidecar restart would cost this month if it happened now. */
 export function whatIfReport(validators: readonly ValidatorData[], scenario: Scenario): Report {
   const results = validators.map((data) => {
+    const { ledger, policy, assessment } = data;
     const misses = scenario.misses(data);
-    return {
-      validator: data.ledger.validator,
-      currency: data.policy.currency,
-      result: misses === undefined ? undefined : whatIf(data.assessment, misses),
-    };
+    const result = misses === undefined ? undefined : whatIf(assessment, misses);
+    return { validator: ledger.validator, currency: policy.currency, result };
   });
   return {
     title: `What if: ${scenario.name}, now`,

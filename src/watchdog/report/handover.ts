@@ -2,7 +2,7 @@ import { monthOf } from "../../platform/base/month.ts";
 import { HOUR_MS, isoTime } from "../../platform/base/time.ts";
 import { type BlockCounts, sumCounts } from "../ledger/block-counts.ts";
 import type { Rollup } from "../ledger/ledger-view.ts";
-import type { Headroom } from "../policy/assessment.ts";
+import type { Assessment, Headroom } from "../policy/assessment.ts";
 import { successRate } from "../policy/reward-tier.ts";
 import { heading, list, paragraph, right, sparks, table } from "../../platform/report/blocks.ts";
 import type { Report, ReportBlock, ReportOutcome, Spark } from "../../platform/report/document.ts";
@@ -22,13 +22,8 @@ import { incidentBlocks } from "./incident-blocks.ts";
 import { chainFactsJson, chainItems } from "./chain-facts.ts";
 import { countsJson, formatRate, percent } from "./month-json.ts";
 import { sparkline } from "../../platform/report/sparkline.ts";
+import type { DataRange } from "./report-data.ts";
 import type { AlertEpisode, ValidatorData } from "./validator-data.ts";
-
-/** A time range, in ms. */
-export interface Shift {
-  readonly fromMs: number;
-  readonly toMs: number;
-}
 
 /** One line of the timeline. */
 interface Moment {
@@ -39,9 +34,9 @@ interface Moment {
 }
 
 /** `report handover`: what happened during a shift, and what the next shift takes over. */
-export function handoverReport(validators: readonly ValidatorData[], shift: Shift): Report {
+export function handoverReport(validators: readonly ValidatorData[], shift: DataRange): Report {
   const moments = validators.flatMap((data) => momentsOf(data, shift)).toSorted((a, b) => a.atMs - b.atMs);
-  const shifts = validators.map((data) => ({ data, counts: countsIn(data, shift) }));
+  const shifts = validators.map((data) => ({ data, counts: sumCounts(rollupsIn(data, shift)) }));
   return {
     title: `Handover, ${formatMinute(shift.fromMs)} to ${formatMinute(shift.toMs)} UTC`,
     outcome: outcomeOf(validators),
@@ -77,12 +72,7 @@ export function handoverReport(validators: readonly ValidatorData[], shift: Shif
           quietNow === undefined ? [] : [{ alert, reason: quietNow }],
         ),
       })),
-      timeline: moments.map(({ atMs, validator, what, text }) => ({
-        at: isoTime(atMs),
-        validator,
-        what,
-        text,
-      })),
+      timeline: moments.map(({ atMs, ...rest }) => ({ at: isoTime(atMs), ...rest })),
     },
     csv: {
       columns: ["at", "validator", "what", "text"],
@@ -110,12 +100,6 @@ function nowBlocks(validators: readonly ValidatorData[], nowMs: number): readonl
         `${data.ledger.validator}: ${title} (${severity}), active since ${formatMinute(sinceMs)} UTC: ${reasonNow}.${quietNow === undefined ? "" : ` Nobody is notified: ${quietNow}.`}${acknowledged === undefined ? "" : ` Acknowledged by ${acknowledged.text}.`}`,
     ),
   );
-  const rows = validators.map(({ ledger, assessment }) => [
-    ledger.validator,
-    formatRate(assessment.rate),
-    assessment.tier ?? "–",
-    ...(assessment.headroom.length === 0 ? ["–", "–"] : assessment.headroom.map(headroomText)),
-  ]);
   const pending = validators.flatMap((data) =>
     (data.pending ?? []).map(
       ({ title, severity, sinceMs, reason }) =>
@@ -127,15 +111,25 @@ function nowBlocks(validators: readonly ValidatorData[], nowMs: number): readonl
   return [
     ...paragraph(firing.length === 0 ? silence : undefined),
     ...list([...firing, ...pending, ...chain]),
-    ...table(["Validator", right("Month"), "Tier", ...HEADROOM_COLUMNS], rows),
+    ...table(
+      ["Validator", right("Month"), "Tier", ...HEADROOM_COLUMNS],
+      validators.map(({ ledger, assessment }) => [
+        ledger.validator,
+        formatRate(assessment.rate),
+        assessment.tier ?? "–",
+        ...headroomCells(assessment),
+      ]),
+    ),
   ];
 }
 
-/** Columns for {@link headroomText}, one for the upper and one for the lower boundary. */
-export const HEADROOM_COLUMNS = [
-  "Full pay is lost after an outage of",
-  "All pay is lost after an outage of",
-] as const;
+/** Columns for {@link headroomCells}. */
+export const HEADROOM_COLUMNS = ["Full pay is lost after an outage of", "All pay is lost after an outage of"];
+
+/** Describes how far away the upper and the lower boundary are; "–" until it is known. */
+export function headroomCells({ headroom }: Pick<Assessment, "headroom">): readonly string[] {
+  return headroom.length === 0 ? ["–", "–"] : headroom.map(headroomText);
+}
 
 /** Describes how far away a boundary is: "3 h 20 min, 12,000 misses", "safe until the end of the month". */
 export function headroomText({ state, misses, outageMs }: Headroom): string {
@@ -149,7 +143,7 @@ interface ShiftCounts {
   readonly counts: BlockCounts;
 }
 
-function shiftTable(shifts: readonly ShiftCounts[], { fromMs, toMs }: Shift): readonly ReportBlock[] {
+function shiftTable(shifts: readonly ShiftCounts[], { fromMs, toMs }: DataRange): readonly ReportBlock[] {
   return table(
     ["Validator", right("Rate"), right("Good"), right("Missed"), right("Unknown"), right("Alerts fired")],
     shifts.map(({ data, counts }) => [
@@ -167,20 +161,20 @@ function shiftTable(shifts: readonly ShiftCounts[], { fromMs, toMs }: Shift): re
 const MINUTES_MS = 12 * HOUR_MS;
 
 /** Returns the counts for the shift: by minute if stored, otherwise for all hours that overlap the shift. */
-function rollupsIn({ ledger }: ValidatorData, { fromMs, toMs }: Shift): readonly Rollup[] {
+function rollupsIn({ ledger }: ValidatorData, { fromMs, toMs }: DataRange): readonly Rollup[] {
   if (toMs - fromMs <= MINUTES_MS) return ledger.minutes(fromMs, toMs);
   return ledger.hours(Math.floor(fromMs / HOUR_MS) * HOUR_MS, toMs);
 }
 
 /** Returns the incidents that end during the shift, each from its own start. */
-function incidentsIn(data: ValidatorData, { fromMs, toMs }: Shift): readonly CostedIncident[] {
+function incidentsIn(data: ValidatorData, { fromMs, toMs }: DataRange): readonly CostedIncident[] {
   const begun = incidentsOf(data, shiftDataFromMs(fromMs), toMs);
   const scattered = incidentsOf(data, fromMs, toMs).filter(({ cause }) => cause === SCATTERED);
   const ended = begun.filter((one) => one.cause !== SCATTERED && one.toMs > fromMs);
   return withCosts(data, [...ended, ...scattered]);
 }
 
-function incidentTables(validators: readonly ValidatorData[], shift: Shift): readonly ReportBlock[] {
+function incidentTables(validators: readonly ValidatorData[], shift: DataRange): readonly ReportBlock[] {
   return validators.flatMap((data) => {
     const incidents = incidentsIn(data, shift);
     if (incidents.length === 0) return [];
@@ -191,14 +185,10 @@ function incidentTables(validators: readonly ValidatorData[], shift: Shift): rea
   });
 }
 
-function countsIn(data: ValidatorData, shift: Shift): BlockCounts {
-  return sumCounts(rollupsIn(data, shift));
-}
-
 /** Maximum number of bars for a shift's misses. A bar never covers a shorter time than the counts that it shows. */
 const MAX_BARS = 48;
 
-function missesInShift(data: ValidatorData, shift: Shift): Spark {
+function missesInShift(data: ValidatorData, shift: DataRange): Spark {
   const { fromMs, toMs } = shift;
   const unitMs = toMs - fromMs <= MINUTES_MS ? 60_000 : HOUR_MS;
   const bars = Math.max(1, Math.min(MAX_BARS, Math.floor((toMs - fromMs) / unitMs)));
@@ -214,7 +204,7 @@ function missesInShift(data: ValidatorData, shift: Shift): Spark {
   };
 }
 
-function momentsOf({ ledger, alerts }: ValidatorData, { fromMs, toMs }: Shift): readonly Moment[] {
+function momentsOf({ ledger, alerts }: ValidatorData, { fromMs, toMs }: DataRange): readonly Moment[] {
   const { validator } = ledger;
   const events = ledger.events(fromMs, toMs).map((event): Moment => {
     const length = event.toMs - event.fromMs;
@@ -222,45 +212,21 @@ function momentsOf({ ledger, alerts }: ValidatorData, { fromMs, toMs }: Shift): 
     const node = event.node === undefined ? "" : `${event.node}: `;
     return { atMs: event.fromMs, validator, what: event.kind, text: `${node}${text}` };
   });
-  const ofAlerts = alerts.flatMap(
-    ({
-      title,
-      reason,
-      quietWhenFired,
-      firedAtMs,
-      resolvedAtMs,
-      sinceMs,
-      acknowledged,
-    }): readonly Moment[] => [
-      {
-        atMs: firedAtMs,
-        validator,
-        what: "alert",
-        text: `${title}: ${reason}${quietWhenFired === undefined ? "" : ` (not notified then: ${quietWhenFired})`}`,
-      },
-      ...(acknowledged === undefined
-        ? []
-        : [
-            {
-              atMs: acknowledged.atMs,
-              validator,
-              what: "acknowledged",
-              text: `${title}, by ${acknowledged.text}`,
-            },
-          ]),
-      ...(resolvedAtMs === undefined
-        ? []
-        : [
-            {
-              atMs: resolvedAtMs,
-              validator,
-              what: "resolved",
-              text: `${title}, after ${formatRoundedDuration(resolvedAtMs - sinceMs)}`,
-            },
-          ]),
-    ],
-  );
+  const ofAlerts = alerts.flatMap((alert) => alertMoments(alert, validator));
   return [...events, ...ofAlerts].filter(({ atMs }) => atMs >= fromMs && atMs < toMs);
+}
+
+function alertMoments(alert: AlertEpisode, validator: string): readonly Moment[] {
+  const { title, reason, quietWhenFired, firedAtMs, resolvedAtMs, sinceMs, acknowledged } = alert;
+  const moment = (atMs: number, what: string, text: string): Moment => ({ atMs, validator, what, text });
+  const quiet = quietWhenFired === undefined ? "" : ` (not notified then: ${quietWhenFired})`;
+  const fired = moment(firedAtMs, "alert", `${title}: ${reason}${quiet}`);
+  const by = acknowledged && moment(acknowledged.atMs, "acknowledged", `${title}, by ${acknowledged.text}`);
+  const resolved =
+    resolvedAtMs === undefined
+      ? undefined
+      : moment(resolvedAtMs, "resolved", `${title}, after ${formatRoundedDuration(resolvedAtMs - sinceMs)}`);
+  return [fired, by, resolved].filter((one) => one !== undefined);
 }
 
 function timeline(moments: readonly Moment[]): readonly ReportBlock[] {

@@ -1,9 +1,16 @@
+import { monthStartMs } from "../../platform/base/month.ts";
 import { formatCount, formatMinute, formatRoundedDuration } from "../../platform/base/text.ts";
 import { right, table } from "../../platform/report/blocks.ts";
 import type { ReportBlock } from "../../platform/report/document.ts";
-import type { CostedIncident } from "../alerts/incidents.ts";
+import { type CostedIncident, incidentsOf, withCosts } from "../alerts/incidents.ts";
 import { SCATTERED } from "../alerts/miss-causes.ts";
 import { type Cost, shareText } from "../policy/cost-text.ts";
+import type { ValidatorData } from "./validator-data.ts";
+
+/** Returns the incidents in the month of the assessment, which is made at `nowMs`. */
+export function monthIncidents(data: ValidatorData, nowMs: number): readonly CostedIncident[] {
+  return withCosts(data, incidentsOf(data, monthStartMs(data.assessment.month), nowMs + 1));
+}
 
 /** Maximum number of incidents listed; the remaining ones form one line. */
 const MAX_INCIDENTS = 40;

@@ -8,17 +8,19 @@ import {
   type MonthRecord,
   type Rollup,
 } from "../ledger/ledger-view.ts";
-import { type Curve, CURVES, type Policy, rewardCents } from "../policy/assessment.ts";
+import { type Assessment, type Curve, type Policy, rewardCents } from "../policy/assessment.ts";
 import { type CostedIncident, costedMonth, incidentsOf, withCosts } from "../alerts/incidents.ts";
 import { type CostedMonth, monthCost } from "../policy/cost.ts";
 import type { Cost } from "../policy/cost-text.ts";
 import {
   allowedMisses,
+  BOUNDARIES,
   type Boundary,
   successRate,
   type SuccessRate,
   type Tier,
   tierOf,
+  TIERS,
 } from "../policy/reward-tier.ts";
 import type { Payment } from "../sources/payment-result.ts";
 import type { AlertEpisode, ValidatorData } from "./validator-data.ts";
@@ -31,8 +33,7 @@ export interface MonthFacts {
   readonly record: MonthRecord;
   /** Undefined if no block has been counted, as are `tier` and `payCents`. */
   readonly rate: SuccessRate | undefined;
-  /** The rates if every unknown block were bad, and if every unknown block were good. */
-  readonly bounds: { readonly low: SuccessRate; readonly high: SuccessRate } | undefined;
+  readonly bounds: Assessment["bounds"];
   readonly tier: Tier | undefined;
   /** Pay for both curves between the policy's boundaries. All blocks are treated as signed. */
   readonly payCents: Readonly<Record<Curve, bigint>> | undefined;
@@ -105,8 +106,8 @@ function boundsOf({ counts: { good, bad, unknown } }: MonthRecord): MonthFacts["
 }
 
 function payByCurve(policy: Policy, rate: SuccessRate): Readonly<Record<Curve, bigint>> {
-  const [linear, quadratic] = CURVES.map((curve) => rewardCents({ ...policy, curve }, rate));
-  return { linear: linear ?? 0n, "revenue-quadratic": quadratic ?? 0n };
+  const centsOf = (curve: Curve): bigint => rewardCents({ ...policy, curve }, rate);
+  return { linear: centsOf("linear"), "revenue-quadratic": centsOf("revenue-quadratic") };
 }
 
 function daysOf(days: readonly Rollup[], fromMs: number, toMs: number): readonly (Rollup | undefined)[] {
@@ -130,33 +131,14 @@ function sourceRate({ ledger }: ValidatorData, month: Month, source: LedgerSourc
   return rate === undefined ? [] : [{ source, rate }];
 }
 
-/** For each tier, the boundary that a month must reach for the next better one. */
-const UPPER_BOUNDARY: Readonly<Record<Tier, Boundary | undefined>> = {
-  full: undefined,
-  proportional: "full",
-  none: "none",
-};
-
-/** For each tier, the boundary below which a month would fall into the next worse one. */
-const LOWER_BOUNDARY: Readonly<Record<Tier, Boundary | undefined>> = {
-  full: "full",
-  proportional: "none",
-  none: undefined,
-};
-
 /** Describes what would have changed a month's tier, in one sentence each. */
-export function tierChanges({
-  rate,
-  tier,
-  bounds,
-  incidents,
-  policy,
-  record,
-}: MonthFacts): readonly string[] {
+export function tierChanges(facts: MonthFacts): readonly string[] {
+  const { rate, tier, bounds, incidents, policy, record } = facts;
   if (rate === undefined || tier === undefined) return [];
   const bad = rate.total - rate.good;
-  const upper = UPPER_BOUNDARY[tier];
-  const lower = LOWER_BOUNDARY[tier];
+  // Each boundary lies between the tier at its own place in the list and the next worse one.
+  const place = TIERS.indexOf(tier);
+  const [upper, lower] = [BOUNDARIES[place - 1], BOUNDARIES[place]];
   return [
     ...(upper === undefined ? [] : upwards(rate, policy, upper, incidents)),
     ...(lower === undefined
@@ -193,7 +175,7 @@ function misses(count: bigint, word: "fewer" | "more"): string {
 }
 
 function unknownBlocks(
-  { low, high }: { readonly low: SuccessRate; readonly high: SuccessRate },
+  { low, high }: NonNullable<MonthFacts["bounds"]>,
   { least }: Policy,
   unknown: bigint,
 ): readonly string[] {

@@ -1,9 +1,9 @@
 import { formatDec18 } from "../../platform/base/decimal.ts";
 import type { JsonObject } from "../../platform/base/json.ts";
-import { isoTime } from "../../platform/base/time.ts";
+import { isoTime, isoTimeOrNull } from "../../platform/base/time.ts";
 import { type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
 import type { LedgerEvent } from "../ledger/ledger-view.ts";
-import type { Policy } from "../policy/assessment.ts";
+import type { Assessment, Policy } from "../policy/assessment.ts";
 import { formatPercent, type SuccessRate } from "../policy/reward-tier.ts";
 import { incidentJson } from "../alerts/incidents.ts";
 import { costJson } from "../policy/cost-text.ts";
@@ -14,20 +14,17 @@ import type { AlertEpisode } from "./validator-data.ts";
 /** Encodes the facts about a month. Counts and amounts are decimal strings. */
 export function monthJson(facts: MonthFacts): JsonObject {
   const { record, payCents } = facts;
+  const { finalized } = record;
   return {
     validator: facts.validator,
     month: facts.month,
-    sealed:
-      record.finalized === undefined
-        ? null
-        : { at: isoTime(record.finalized.atMs), hash: record.finalized.hash },
+    sealed: finalized === undefined ? null : { at: isoTime(finalized.atMs), hash: finalized.hash },
     covered_from: isoTime(record.coveredFromMs),
     blocks: countsJson(record.counts),
     estimated: countsJson(record.estimated),
     backfilled: countsJson(record.backfilled ?? NO_BLOCKS),
     success_rate_percent: percent(facts.rate),
-    success_rate_bounds_percent:
-      facts.bounds === undefined ? null : [formatPercent(facts.bounds.low), formatPercent(facts.bounds.high)],
+    success_rate_bounds_percent: boundsJson(facts.bounds),
     tier: facts.tier ?? null,
     policy: policyJson(facts.policy),
     pay_cents:
@@ -53,7 +50,6 @@ export function monthJson(facts: MonthFacts): JsonObject {
   };
 }
 
-/** Encodes a policy. */
 export function policyJson(policy: Policy): JsonObject {
   return {
     curve: policy.curve,
@@ -71,7 +67,7 @@ function alertJson(alert: AlertEpisode): JsonObject {
     severity: alert.severity,
     since: isoTime(alert.sinceMs),
     fired_at: isoTime(alert.firedAtMs),
-    resolved_at: alert.resolvedAtMs === undefined ? null : isoTime(alert.resolvedAtMs),
+    resolved_at: isoTimeOrNull(alert.resolvedAtMs),
     reason: alert.reason,
   };
 }
@@ -84,12 +80,15 @@ export function percent(rate: SuccessRate | undefined): string | null {
   return rate === undefined ? null : formatPercent(rate);
 }
 
+export function boundsJson(bounds: Assessment["bounds"]): JsonObject[string] {
+  return bounds === undefined ? null : [formatPercent(bounds.low), formatPercent(bounds.high)];
+}
+
 /** Formats a rate as a percentage, rounded down; "–" if no block has been counted. */
 export function formatRate(rate: SuccessRate | undefined): string {
   return rate === undefined ? "–" : `${formatPercent(rate)} %`;
 }
 
-/** Counts for JSON. */
 export function countsJson({ good, bad, unknown }: BlockCounts) {
   return { good: String(good), bad: String(bad), unknown: String(unknown) };
 }

@@ -5,6 +5,7 @@ import { heading, list, paragraph, right, sparks, table } from "../../platform/r
 import type { Report, ReportBlock, ReportOutcome } from "../../platform/report/document.ts";
 import { sparkline } from "../../platform/report/sparkline.ts";
 import { type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
+import { CURVES } from "../policy/assessment.ts";
 import { formatPercent } from "../policy/reward-tier.ts";
 import { costOf } from "../policy/cost.ts";
 import { costText } from "../policy/cost-text.ts";
@@ -158,13 +159,9 @@ function closeBlocks(facts: MonthFacts): readonly ReportBlock[] {
 
 /** States how much of the counts does not come from a running watchdog's own readings. */
 function originText({ estimated, backfilled }: MonthFacts["record"]): string {
-  const parts = [
-    [blocksOf(estimated), "estimated"],
-    [blocksOf(backfilled), "backfilled"],
-  ] as const;
-  const texts = parts
-    .filter(([blocks]) => blocks > 0n)
-    .map(([blocks, what]) => `${formatCount(blocks)} ${what}`);
+  const texts = Object.entries({ estimated, backfilled })
+    .filter(([, counts]) => blocksOf(counts) > 0n)
+    .map(([what, counts]) => `${formatCount(blocksOf(counts))} ${what}`);
   return texts.length === 0 ? "" : `, of them ${texts.join(" and ")}`;
 }
 
@@ -209,10 +206,19 @@ function blocksOf({ good, bad, unknown }: BlockCounts = NO_BLOCKS): bigint {
   return good + bad + unknown;
 }
 
+/** Returns the numbers of good, missed, unknown, estimated and backfilled blocks. */
+function blockNumbers({ counts, estimated, backfilled }: MonthFacts["record"]): readonly bigint[] {
+  return [counts.good, counts.bad, counts.unknown, blocksOf(estimated), blocksOf(backfilled)];
+}
+
 /** Lists rate, tier and pay, one row per validator. The column for backfilled blocks appears only if there are any. */
 function summaryTable(months: readonly MonthFacts[]): readonly ReportBlock[] {
   const hasBackfill = months.some(({ record }) => record.backfilled !== undefined);
   const numbers = ["Good", "Missed", "Unknown", "Estimated", ...(hasBackfill ? ["Backfilled"] : [])];
+  const numbersOf = (record: MonthFacts["record"]): readonly string[] =>
+    blockNumbers(record)
+      .slice(0, numbers.length)
+      .map((count) => formatCount(count));
   return table(
     [
       "Validator",
@@ -220,27 +226,13 @@ function summaryTable(months: readonly MonthFacts[]): readonly ReportBlock[] {
       "Tier",
       ...["Pay, linear", "Pay, quadratic", ...numbers].map((title) => right(title)),
     ],
-    months.map(
-      ({
-        validator,
-        rate,
-        tier,
-        payCents,
-        policy: { currency },
-        record: { counts, estimated, backfilled },
-      }) => [
-        validator,
-        formatRate(rate),
-        tier ?? "–",
-        payCents === undefined ? "–" : formatCents(payCents.linear, currency),
-        payCents === undefined ? "–" : formatCents(payCents["revenue-quadratic"], currency),
-        formatCount(counts.good),
-        formatCount(counts.bad),
-        formatCount(counts.unknown),
-        formatCount(blocksOf(estimated)),
-        ...(hasBackfill ? [formatCount(blocksOf(backfilled))] : []),
-      ],
-    ),
+    months.map(({ validator, rate, tier, payCents, policy: { currency }, record }) => [
+      validator,
+      formatRate(rate),
+      tier ?? "–",
+      ...CURVES.map((curve) => (payCents === undefined ? "–" : formatCents(payCents[curve], currency))),
+      ...numbersOf(record),
+    ]),
   );
 }
 
@@ -249,16 +241,12 @@ function summaryBlocks(months: readonly MonthFacts[]): readonly ReportBlock[] {
   const some = (blocks: (record: MonthFacts["record"]) => bigint): boolean =>
     months.some(({ record }) => blocks(record) > 0n);
   const notes = [
-    ...(some(({ counts }) => counts.unknown)
-      ? ["Unknown: nobody saw the result; these blocks are not in the rate."]
-      : []),
-    ...(some(({ estimated }) => blocksOf(estimated))
-      ? ["Estimated: blocks from before the first reading, whose times are estimated."]
-      : []),
-    ...(some(({ backfilled }) => blocksOf(backfilled))
-      ? ["Backfilled: read from Prometheus after a gap."]
-      : []),
-  ];
+    some(({ counts }) => counts.unknown) &&
+      "Unknown: nobody saw the result; these blocks are not in the rate.",
+    some(({ estimated }) => blocksOf(estimated)) &&
+      "Estimated: blocks from before the first reading, whose times are estimated.",
+    some(({ backfilled }) => blocksOf(backfilled)) && "Backfilled: read from Prometheus after a gap.",
+  ].filter((note) => note !== false);
   return [...summaryTable(months), ...paragraph(notes.length === 0 ? undefined : notes.join(" "))];
 }
 
@@ -284,13 +272,8 @@ function summaryCsv(months: readonly MonthFacts[]): Report["csv"] {
       month,
       rate === undefined ? "" : formatPercent(rate),
       tier ?? "",
-      payCents === undefined ? "" : String(payCents.linear),
-      payCents === undefined ? "" : String(payCents["revenue-quadratic"]),
-      String(record.counts.good),
-      String(record.counts.bad),
-      String(record.counts.unknown),
-      String(blocksOf(record.estimated)),
-      String(blocksOf(record.backfilled)),
+      ...CURVES.map((curve) => String(payCents?.[curve] ?? "")),
+      ...blockNumbers(record).map(String),
       record.finalized?.hash ?? "",
     ]),
   };

@@ -2,11 +2,12 @@ import { DAY_MS, HOUR_MS } from "../../platform/base/time.ts";
 import { type Month, monthOf, monthStartMs } from "../../platform/base/month.ts";
 import type { ConditionInput, AlertRule, ConditionResult } from "../conditions/condition.ts";
 import { evaluateConditions } from "../conditions/conditions.ts";
-import { EMPTY_HISTORY, type PollHistory } from "../conditions/poll-history.ts";
+import { EMPTY_HISTORY } from "../conditions/poll-history.ts";
 import { addCounts, type BlockCounts, NO_BLOCKS, partOfCounts, sumCounts } from "../ledger/block-counts.ts";
 import type { LedgerEvent, LedgerView, MonthRecord, Rollup, Tally } from "../ledger/ledger-view.ts";
 import { assess } from "../policy/assess.ts";
-import type { NodeObservation, Observation } from "../sources/observation.ts";
+import type { NodeObservation } from "../sources/observation.ts";
+import { type DataRange, within } from "./report-data.ts";
 import type { ValidatorData } from "./validator-data.ts";
 
 /** Results at a time in the past, by condition name. */
@@ -17,15 +18,8 @@ export interface PastResults {
   readonly misses: bigint;
 }
 
-/** A time range, in ms. */
-export interface PastRange {
-  readonly fromMs: number;
-  readonly toMs: number;
-}
-
 /** Time between two results during an hour in which a result changes. */
 const STEP_MS = HOUR_MS / 12;
-const THREE_DAYS_MS = 72 * HOUR_MS;
 const NOT_SEEN = { state: "not-configured" } as const;
 const NOT_READ = {
   state: "error",
@@ -39,10 +33,10 @@ const NOT_READ = {
  */
 export function evaluateCounts(
   data: ValidatorData,
-  { fromMs, toMs }: PastRange,
+  { fromMs, toMs }: DataRange,
   rules: readonly AlertRule[],
 ): readonly PastResults[] {
-  const hours = data.ledger.hours(fromMs - THREE_DAYS_MS, toMs);
+  const hours = data.ledger.hours(fromMs - 3 * DAY_MS, toMs);
   const viewAt = createPastViews(data.ledger, hours);
   const evaluate = (atMs: number): PastResults => evaluateAt(data, viewAt(atMs), rules, atMs);
   let before: PastResults | undefined;
@@ -75,7 +69,7 @@ function evaluateAt(
   // One millisecond before the end: the end of the last hour belongs to the next month.
   const past = assess({ ledger: view, nowMs: atMs - 1, policy, blockTimeMs: assessment.blockTimeMs });
   const results = evaluateConditions(rules, {
-    ...inputOf(observationOf(view.validator, atMs, [])),
+    ...inputOf(view.validator, atMs),
     recent: { "5m": recent(300_000), "30m": recent(1_800_000) },
     assessment: past,
   });
@@ -92,45 +86,32 @@ export function evaluateEvent(
   rules: readonly AlertRule[],
   { intervalMs, afterMs }: { readonly intervalMs: number; readonly afterMs: number },
 ): readonly PastResults[] {
-  const frame = kind === "halt" ? haltedAt : unreadAt;
   // The last poll of a halt still has no new block; the last one of a gap is the first that read a node again.
   const overMs = kind === "halt" ? toMs + intervalMs : toMs;
   const found: PastResults[] = [];
+  const evaluate = (atMs: number, poll: ConditionInput): void => {
+    found.push({ atMs, results: evaluateConditions(rules, poll), misses: 0n });
+  };
   for (let atMs = fromMs + intervalMs; atMs < overMs; atMs += intervalMs)
-    found.push({ atMs, results: evaluateConditions(rules, frame(validator, fromMs, atMs)), misses: 0n });
+    evaluate(atMs, kind === "halt" ? readAt(validator, atMs, fromMs) : unreadAt(validator, atMs));
   for (let atMs = overMs; atMs <= overMs + afterMs + intervalMs; atMs += intervalMs)
-    found.push({ atMs, results: evaluateConditions(rules, aliveAt(validator, atMs)), misses: 0n });
+    evaluate(atMs, readAt(validator, atMs, atMs));
   return found;
 }
 
-/** Block height that polls show during a halt. */
-const HEIGHT = 1n;
-
-/** Returns a poll during a halt whose last block was made at `fromMs`. */
-function haltedAt(validator: string, fromMs: number, atMs: number): ConditionInput {
-  return { ...inputOf(aliveNode(validator, atMs)), history: historyOf(fromMs) };
+/** Returns a poll that read a node whose last block was made at `blockMs`. */
+function readAt(validator: string, atMs: number, blockMs: number): ConditionInput {
+  const height = 1n;
+  const page = { chainId: "", success: 0n, failure: 0n, height };
+  const node = { ...SILENT_NODE, metrics: { state: "up", value: page, durationMs: 0 } } as const;
+  const progress = { height, firstSeenMs: 0, advancedAtMs: blockMs };
+  const history = { nodes: new Map([[node.name, { progress, webSockets: new Map() }]]), chain: {} };
+  return { ...inputOf(validator, atMs, node), history };
 }
 
 /** Returns a poll that could read no node. */
-function unreadAt(validator: string, _fromMs: number, atMs: number): ConditionInput {
-  return inputOf(observationOf(validator, atMs, [{ ...SILENT_NODE, metrics: NOT_READ }]));
-}
-
-/** Returns a poll that found a new block. */
-function aliveAt(validator: string, atMs: number): ConditionInput {
-  return { ...inputOf(aliveNode(validator, atMs)), history: historyOf(atMs) };
-}
-
-function aliveNode(validator: string, atMs: number): Observation {
-  const page = { chainId: "", success: 0n, failure: 0n, height: HEIGHT };
-  return observationOf(validator, atMs, [
-    { ...SILENT_NODE, metrics: { state: "up", value: page, durationMs: 0 } },
-  ]);
-}
-
-function historyOf(advancedAtMs: number): PollHistory {
-  const progress = { height: HEIGHT, firstSeenMs: 0, advancedAtMs };
-  return { nodes: new Map([[SILENT_NODE.name, { progress, webSockets: new Map() }]]), chain: {} };
+function unreadAt(validator: string, atMs: number): ConditionInput {
+  return inputOf(validator, atMs, { ...SILENT_NODE, metrics: NOT_READ });
 }
 
 const SILENT_NODE: NodeObservation = {
@@ -143,14 +124,11 @@ const SILENT_NODE: NodeObservation = {
   egress: new Map(),
 };
 
-function observationOf(validator: string, atMs: number, nodes: readonly NodeObservation[]): Observation {
+/** Returns a poll that saw these nodes and nothing else. */
+function inputOf(validator: string, atMs: number, ...nodes: readonly NodeObservation[]): ConditionInput {
   const chain = { head: NOT_SEEN, validator: NOT_SEEN, prices: NOT_SEEN, revenue: NOT_SEEN };
-  return { validator, atMs, nodes, chain };
-}
-
-function inputOf(observation: Observation): ConditionInput {
   return {
-    observation,
+    observation: { validator, atMs, nodes, chain },
     history: EMPTY_HISTORY,
     recent: { "5m": NO_BLOCKS, "30m": NO_BLOCKS },
     assessment: undefined,
@@ -174,8 +152,7 @@ export function createPastViews(ledger: LedgerView, hours: readonly Rollup[]): (
     const last = hours[count - 1];
     const current = last === undefined ? [] : [partOf(last, last.startMs, nowMs)];
     const past = [...hours.slice(0, Math.max(0, count - 1)), ...current];
-    const within = (fromMs: number, toMs: number): readonly Rollup[] =>
-      past.filter(({ startMs }) => startMs >= fromMs && startMs < toMs);
+    const hoursIn = (fromMs: number, toMs: number): readonly Rollup[] => within(past, fromMs, toMs);
     const isOfMonth = last !== undefined && monthOf(last.startMs) === month;
     const sum = isOfMonth ? sumOf([before[count - 1] ?? NO_TALLY, ...current]) : NO_TALLY;
     const months = [
@@ -188,10 +165,10 @@ export function createPastViews(ledger: LedgerView, hours: readonly Rollup[]): (
       chainId: ledger.chainId,
       months: (source = "calls") => (source === "calls" ? months : []),
       days: (fromMs, toMs) => [
-        ...days.filter(({ startMs }) => startMs >= fromMs && startMs < Math.min(toMs, todayMs)),
-        ...(toMs > todayMs ? [{ startMs: todayMs, ...sumOf(within(todayMs, nowMs)) }] : []),
+        ...within(days, fromMs, Math.min(toMs, todayMs)),
+        ...(toMs > todayMs ? [{ startMs: todayMs, ...sumOf(hoursIn(todayMs, nowMs)) }] : []),
       ],
-      hours: within,
+      hours: hoursIn,
       minutes: (fromMs, toMs) =>
         hours
           .filter(({ startMs }) => startMs + HOUR_MS > fromMs && startMs < Math.min(toMs, nowMs))

@@ -22,15 +22,15 @@ import {
 } from "../ledger/ledger-view.ts";
 import { type MissRange, missesWithin } from "../ledger/miss-ranges.ts";
 import { assess } from "../policy/assess.ts";
-import { alertCost, incidentJson, incidentsOf, withCosts, shiftDataFromMs } from "../alerts/incidents.ts";
+import { alertCost, incidentJson, shiftDataFromMs } from "../alerts/incidents.ts";
 import { monthCost } from "../policy/cost.ts";
 import { costJson } from "../policy/cost-text.ts";
 import { chainFacts, encodeChainFacts } from "./chain-facts.ts";
+import { monthIncidents } from "./incident-blocks.ts";
 import { standingJson, standingSchema } from "../policy/standing-json.ts";
 import { CURRENCY, CURVES, type Policy, SPECIFIED_POLICY } from "../policy/assessment.ts";
-import type { AlertEpisode, ValidatorData } from "./validator-data.ts";
+import { alertEpisode, pendingAlert, type ValidatorData } from "./validator-data.ts";
 
-/** A watchdog whose data reports read. */
 export interface OracleReportSource {
   /** Returns the end of the last poll; undefined before the first one. */
   readonly polledAtMs: () => number | undefined;
@@ -58,13 +58,12 @@ export function createReportRoutes(source: OracleReportSource): readonly ApiRout
 /** Encodes the incidents in a validator's month, and what each firing alert has cost so far. */
 function incidentsJson(data: ValidatorData, nowMs: number): JsonObject {
   const { ledger, assessment, alerts } = data;
-  const fromMs = monthStartMs(assessment.month);
   const firing = alerts.filter(({ resolvedAtMs }) => resolvedAtMs === undefined);
   return {
     validator: ledger.validator,
     month: assessment.month,
     cost: costJson(monthCost(assessment)),
-    incidents: withCosts(data, incidentsOf(data, fromMs, nowMs + 1)).map(incidentJson),
+    incidents: monthIncidents(data, nowMs).map(incidentJson),
     alerts: firing.flatMap((alert) => {
       const cost = alertCost(data, assessment, alert, nowMs);
       return cost === undefined ? [] : [{ alert: alert.alert, cost: costJson(cost) }];
@@ -120,17 +119,14 @@ export function encodeValidatorData(data: ValidatorData, range: DataRange, nowMs
     Math.min(beginMs, nowMs - beforeMs),
     Math.max(range.toMs, nowMs + 1),
   ];
-  const days = (source: LedgerSource) => ledger.days(...since(ASSESSED.days), source).map(encodeRollup);
   return {
     validator: ledger.validator,
     chain_id: ledger.chainId ?? null,
     now: nowMs,
     block_time_ms: assessment.blockTimeMs ?? null,
     policy: encodePolicy(policy),
-    months: Object.fromEntries(
-      LEDGER_SOURCES.map((source) => [source, ledger.months(source).map(encodeMonth)]),
-    ),
-    days: Object.fromEntries(LEDGER_SOURCES.map((source) => [source, days(source)])),
+    months: ofSources((source) => ledger.months(source).map(encodeMonth)),
+    days: ofSources((source) => ledger.days(...since(ASSESSED.days), source).map(encodeRollup)),
     hours: ledger.hours(...since(ASSESSED.hours)).map(encodeRollup),
     minutes: ledger.minutes(...since(ASSESSED.minutes)).map(encodeRollup),
     misses: ledger.misses(beginMs, range.toMs).map(encodeMisses),
@@ -148,6 +144,10 @@ export function encodeValidatorData(data: ValidatorData, range: DataRange, nowMs
   };
 }
 
+function ofSources(encode: (source: LedgerSource) => JsonObject[string]): JsonObject {
+  return Object.fromEntries(LEDGER_SOURCES.map((source) => [source, encode(source)]));
+}
+
 /** Decodes {@link encodeValidatorData}. Throws a `ZodError` for anything else. */
 export function parseValidatorData(value: unknown): ValidatorData {
   const wire = wireData.parse(value);
@@ -157,9 +157,7 @@ export function parseValidatorData(value: unknown): ValidatorData {
     ledger,
     policy,
     assessment: assess({ ledger, nowMs, policy, blockTimeMs: blockTimeMs ?? undefined }),
-    alerts: alerts.map(
-      (alert): AlertEpisode => ({ ...alert, resolvedAtMs: alert.resolvedAtMs ?? undefined }),
-    ),
+    alerts,
     ...(pending === undefined ? {} : { pending }),
     ...(chain === undefined ? {} : { chain }),
     ...(standing === undefined ? {} : { standing }),
@@ -272,16 +270,11 @@ const policy = z
     currency: z.string().regex(CURRENCY).exactOptional(),
   })
   .transform(
-    ({
-      least_signed: leastSigned,
-      full_reward_cents: fullRewardCents,
-      quiet_ms: quietMs,
-      ...rest
-    }): Policy => ({
+    ({ least_signed, full_reward_cents, quiet_ms, ...rest }): Policy => ({
       ...rest,
-      quietMs,
-      leastSigned,
-      fullRewardCents,
+      quietMs: quiet_ms,
+      leastSigned: least_signed,
+      fullRewardCents: full_reward_cents,
     }),
   );
 const event = z
@@ -294,21 +287,6 @@ const event = z
     node: z.string().exactOptional(),
   })
   .transform(({ from: fromMs, to: toMs, ...rest }): LedgerEvent => ({ ...rest, fromMs, toMs }));
-const alert = z.object({
-  alert: z.string(),
-  title: z.string(),
-  severity: z.string(),
-  sinceMs: z.number(),
-  firedAtMs: z.number(),
-  resolvedAtMs: z.number().nullable(),
-  reason: z.string(),
-  // An older watchdog does not say it.
-  reasonNow: z.string().exactOptional(),
-  quietWhenFired: z.string().exactOptional(),
-  quietNow: z.string().exactOptional(),
-  acknowledged: z.object({ text: z.string(), atMs: z.number() }).exactOptional(),
-  inhibits: z.array(z.string()),
-});
 const bySource = <T extends z.ZodType>(item: T) =>
   z.object({ calls: z.array(item), votes: z.array(item), revenue: z.array(item) });
 const wireData = z.object({
@@ -324,10 +302,8 @@ const wireData = z.object({
   // An older watchdog has none.
   misses: z.array(missRange).default([]),
   events: z.array(event),
-  alerts: z.array(alert),
-  pending: z
-    .array(alert.pick({ alert: true, title: true, severity: true, sinceMs: true, reason: true }))
-    .exactOptional(),
+  alerts: z.array(alertEpisode),
+  pending: z.array(pendingAlert).exactOptional(),
   chain: chainFacts.exactOptional(),
   standing: standingSchema.exactOptional(),
 });
@@ -388,6 +364,7 @@ function toView(wire: z.output<typeof wireData>): LedgerView {
   };
 }
 
-function within(rollups: readonly Rollup[], fromMs: number, toMs: number): readonly Rollup[] {
+/** Returns the rollups that start in a range. */
+export function within(rollups: readonly Rollup[], fromMs: number, toMs: number): readonly Rollup[] {
   return rollups.filter(({ startMs }) => startMs >= fromMs && startMs < toMs);
 }

@@ -184,7 +184,6 @@ export function createPublisher(
   };
 }
 
-/** Kinds of schedules. */
 type ScheduleKind = "daily" | "monthly";
 
 /** A report that is due, and the name for its files. */
@@ -220,29 +219,24 @@ export function dueReports(
   ];
 }
 
-/** Records which reports were sent where, so that a restart neither repeats nor loses any. */
-interface DeliveredLog {
-  /** Returns true if a report was sent. `place` is "file" or a channel name. */
-  readonly has: (report: string, place: string) => boolean;
-  /** Records a delivery durably. */
-  readonly note: (report: string, place: string, atMs: number) => void;
-}
-
 const stored = z.record(z.string(), z.number());
 
 /** Maximum number of entries; the oldest are dropped. */
 const MAX_ENTRIES = 1000;
 
-/** Name of the file in the report folder. */
 const FILE = "delivered.json";
 
-/** Opens a folder's log, or one in memory. An unreadable file is treated as empty, so its reports are repeated. */
-function openDeliveredLog(directory: string | undefined): DeliveredLog {
+/**
+ * Opens the log of which reports were sent where, so that a restart neither repeats nor loses any. `place` is "file" or a channel
+ * name. Without a folder, the log is in memory. An unreadable file is treated as empty, so its reports are repeated.
+ */
+function openDeliveredLog(directory: string | undefined) {
   const path = directory === undefined ? undefined : join(directory, FILE);
   let entries = path === undefined ? {} : readEntries(path);
   return {
-    has: (report, place) => Object.hasOwn(entries, `${report} ${place}`),
-    note: (report, place, atMs) => {
+    has: (report: string, place: string): boolean => Object.hasOwn(entries, `${report} ${place}`),
+    /** Records a delivery durably. */
+    note: (report: string, place: string, atMs: number): void => {
       const all = Object.entries({ ...entries, [`${report} ${place}`]: atMs });
       entries = Object.fromEntries(all.toSorted(([, a], [, b]) => a - b).slice(-MAX_ENTRIES));
       if (path !== undefined) writeDurably(path, JSON.stringify(entries, null, 2));
@@ -251,7 +245,6 @@ function openDeliveredLog(directory: string | undefined): DeliveredLog {
 }
 
 function readEntries(path: string): Readonly<Record<string, number>> {
-  if (!existsSync(path)) return {};
   try {
     return stored.parse(JSON.parse(readFileSync(path, "utf8")));
   } catch {

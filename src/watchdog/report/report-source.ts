@@ -2,13 +2,12 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { OracleReportSource } from "./report-data.ts";
 import type { AlertEpisode, ValidatorData } from "./validator-data.ts";
-import type { AlertState, PastAlert } from "../alerts/alert-state.ts";
+import type { Acknowledgement, AlertState, PastAlert } from "../alerts/alert-state.ts";
 import { CONDITIONS } from "../conditions/conditions.ts";
 import { joinedView, type LedgerView } from "../ledger/ledger-view.ts";
 import { type LedgerFile, openLedgerFile, STATE_FILE } from "../state/sqlite-state.ts";
 import type { WatchdogStatus } from "../polling/watchdog-status.ts";
 
-/** The data that reports request from a watchdog. */
 interface ReportedWatchdog {
   /** One per validator. */
   readonly statuses: () => readonly WatchdogStatus[];
@@ -16,13 +15,6 @@ interface ReportedWatchdog {
   readonly ledger: (validator: string) => LedgerView | undefined;
   /** Returns the alerts that have fired, for all validators, oldest first. */
   readonly alertHistory: () => readonly PastAlert[];
-}
-
-/** A watchdog as seen by reports. */
-export interface WatchdogReports extends OracleReportSource {
-  /** Returns a validator's counts; undefined before its first reading. */
-  readonly ledger: (validator: string) => LedgerView | undefined;
-  readonly close: () => void;
 }
 
 /**
@@ -34,7 +26,7 @@ export function createWatchdogReports(
   stateDir: string | undefined,
   nowMs: () => number,
   open: (folder: string) => LedgerFile = openLedgerFile,
-): WatchdogReports {
+) {
   let file: LedgerFile | undefined;
   const close = (): void => {
     const last = file;
@@ -55,6 +47,7 @@ export function createWatchdogReports(
       return absent;
     }
   };
+  /** Returns a validator's counts; undefined before its first reading. */
   const viewOf = (validator: string): LedgerView | undefined => {
     const memory = watchdog().ledger(validator);
     if (memory === undefined) return undefined;
@@ -83,52 +76,31 @@ export function createWatchdogReports(
         const alerts = history
           .filter((alert) => alert.validator === validator)
           .map((alert) => toEpisode(alert, states.get(alert.alert)));
-        const pending = present.flatMap(({ rule: { condition, severity }, state }) =>
-          state?.phase === "pending"
-            ? [
-                {
-                  alert: condition.name,
-                  title: condition.title,
-                  severity,
-                  sinceMs: state.sinceMs,
-                  reason: state.reason,
-                },
-              ]
-            : [],
-        );
+        const pending = present.flatMap(({ rule: { condition, severity }, state }) => {
+          if (state?.phase !== "pending") return [];
+          const { sinceMs, reason } = state;
+          return [{ alert: condition.name, title: condition.title, severity, sinceMs, reason }];
+        });
         const chain = {
           compared: compared ?? { comparisons: [], notCompared: [] },
           ...(upgrade === undefined ? {} : { upgrade }),
           ...(payments === undefined ? {} : { payments }),
         };
-        return [
-          {
-            ledger,
-            policy: assessment.policy,
-            assessment,
-            alerts,
-            pending,
-            chain,
-            ...(standing === undefined ? {} : { standing }),
-          },
-        ];
+        const { policy } = assessment;
+        const data = { ledger, policy, assessment, alerts, pending, chain };
+        return [standing === undefined ? data : { ...data, standing }];
       });
   };
-  return {
-    nowMs,
-    polledAtMs: () => oldestPoll(watchdog()),
-    storeProblem,
-    validators,
-    ledger: viewOf,
-    close,
+  /** Returns the oldest of the validators' last polls; undefined while any validator has never been polled. */
+  const polledAtMs = (): number | undefined => {
+    const times = watchdog()
+      .statuses()
+      .map((status) => status.polledAtMs ?? Number.NaN);
+    const oldest = Math.min(...times);
+    return Number.isFinite(oldest) ? oldest : undefined;
   };
-}
-
-/** Returns the oldest of the validators' last polls; undefined while any validator has never been polled. */
-function oldestPoll(watchdog: ReportedWatchdog): number | undefined {
-  const times = watchdog.statuses().map(({ polledAtMs }) => polledAtMs ?? Number.NaN);
-  const oldest = Math.min(...times);
-  return Number.isFinite(oldest) ? oldest : undefined;
+  const source: OracleReportSource = { nowMs, polledAtMs, storeProblem, validators };
+  return { ...source, ledger: viewOf, close };
 }
 
 const INHIBITS = new Map(CONDITIONS.map(({ name, inhibits }) => [name, inhibits]));
@@ -141,17 +113,14 @@ function toEpisode(past: PastAlert, state: AlertState | undefined): AlertEpisode
   return {
     ...rest,
     resolvedAtMs,
-    ...(acknowledged === undefined
-      ? {}
-      : {
-          acknowledged: {
-            text: `${acknowledged.author}: ${acknowledged.note}`,
-            atMs: acknowledged.atMs,
-          },
-        }),
+    ...(acknowledged === undefined ? {} : { acknowledged: acknowledgedBy(acknowledged) }),
     ...(quietReason === undefined ? {} : { quietWhenFired: quietReason }),
     ...(now === undefined ? {} : { reasonNow: now.reason }),
     ...(now?.quietReason === undefined ? {} : { quietNow: now.quietReason }),
     inhibits: INHIBITS.get(past.alert) ?? [],
   };
+}
+
+function acknowledgedBy({ author, note, atMs }: Acknowledgement): NonNullable<AlertEpisode["acknowledged"]> {
+  return { text: `${author}: ${note}`, atMs };
 }

@@ -2,17 +2,17 @@ import { join } from "node:path";
 import { validate } from "node-cron";
 import { z } from "zod";
 import { issueText } from "../../platform/config/config-fields.ts";
+import { REPORT_FORMATS, type ReportFormat } from "../../platform/report/document.ts";
 import { REPORT_KINDS } from "../notify/channels/channel-kinds.ts";
 import type { NotifyConfig } from "../notify/notify-config.ts";
 
-/** Defines when reports are created and where they are sent. */
 export interface ReportsConfig {
   /** Cron expression in UTC; undefined if never. */
   readonly dailyAt: string | undefined;
   readonly monthlyAt: string | undefined;
   /** Folder for the files. Undefined if no files are written. */
   readonly directory: string | undefined;
-  readonly formats: readonly ("text" | "markdown" | "json" | "csv")[];
+  readonly formats: readonly ReportFormat[];
   /** Names of the notification channels that receive the text. */
   readonly channels: readonly string[];
 }
@@ -27,7 +27,6 @@ const schedule = (initial: string) =>
     .nullable()
     .default(initial);
 
-/** Schema of the `reports` section. */
 export const reportsSchema = z
   .strictObject({
     daily_at: schedule("0 7 * * *").describe(
@@ -42,11 +41,7 @@ export const reportsSchema = z
       .optional()
       .describe("folder for the reports; default: reports in state_dir; without either, no files are written")
       .meta({ example: "/var/lib/relaywatch/oracle-watchdog/reports" }),
-    formats: z
-      .array(z.enum(["text", "markdown", "json", "csv"]))
-      .min(1)
-      .default(["text", "json"])
-      .describe("file formats"),
+    formats: z.array(z.enum(REPORT_FORMATS)).min(1).default(["text", "json"]).describe("file formats"),
     channels: z
       .array(z.string())
       .max(20)

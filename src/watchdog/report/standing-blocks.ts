@@ -12,7 +12,6 @@ import {
   sharedText,
   windowText,
 } from "../policy/standing-texts.ts";
-import type { SharedMisses } from "../sources/standing-views.ts";
 import type { ValidatorData } from "./validator-data.ts";
 
 /** Shows signing window, jail and other validators in a few lines for every validator whose chain is read. */
@@ -52,7 +51,7 @@ function standingItems(
   ];
 }
 
-function missItem(kind: "commits" | "votes", shared: SharedMisses | undefined): readonly string[] {
+function missItem(kind: "commits" | "votes", shared: Standing["commits"]): readonly string[] {
   if (shared === undefined) return [];
   const { seen, missed, missing, others } = shared;
   const own = `it missed ${missed} of the last ${seen} ${kind} that were compared`;

@@ -1,25 +1,23 @@
 import { mutedBy } from "../alerts/under-causes.ts";
 import { type ActiveAlert, activeAlertJson, alertBlocks } from "./active-alerts.ts";
 import type { JsonObject } from "../../platform/base/json.ts";
-import { monthStartMs } from "../../platform/base/month.ts";
 import { heading, list, paragraph, right, table } from "../../platform/report/blocks.ts";
 import type { Report, ReportBlock, ReportOutcome } from "../../platform/report/document.ts";
 import { formatCents, formatCount, formatMinute, formatTime } from "../../platform/base/text.ts";
-import { isoTime } from "../../platform/base/time.ts";
+import { isoTimeOrNull } from "../../platform/base/time.ts";
 import { type Assessment, BURN_WINDOWS, type Forecast, isEarly } from "../policy/assessment.ts";
 import { ENOUGH_BLOCKS } from "../policy/reward-tier.ts";
-import { countsJson, formatRate, percent, policyJson } from "./month-json.ts";
-import { HEADROOM_COLUMNS, headroomText } from "./handover.ts";
-import { alertCost, type CostedIncident, incidentJson, incidentsOf, withCosts } from "../alerts/incidents.ts";
+import { boundsJson, countsJson, formatRate, percent, policyJson } from "./month-json.ts";
+import { HEADROOM_COLUMNS, headroomCells } from "./handover.ts";
+import { alertCost, type CostedIncident, incidentJson } from "../alerts/incidents.ts";
 import { costOf, monthCost } from "../policy/cost.ts";
 import { costJson, costText } from "../policy/cost-text.ts";
-import { incidentBlocks } from "./incident-blocks.ts";
+import { incidentBlocks, monthIncidents } from "./incident-blocks.ts";
 import { chainBlocks, chainFactsJson } from "./chain-facts.ts";
 import { standingJson } from "../policy/standing-json.ts";
 import { standingBlocks } from "./standing-blocks.ts";
 import type { ValidatorData } from "./validator-data.ts";
 
-/** The current state of a watchdog. */
 export interface OracleNow {
   /** Undefined before the first poll. */
   readonly polledAtMs: number | undefined;
@@ -36,15 +34,11 @@ const STALE_MS = 120_000;
 
 /** `status`: rate, tier, headroom and firing alerts, in a few lines. */
 export function statusReport(now: OracleNow): Report {
-  const rows = now.validators.map(({ ledger, assessment }) => [
-    ledger.validator,
-    formatRate(assessment.rate),
-    assessment.tier ?? "–",
-    assessment.rewardCents === undefined
-      ? "–"
-      : formatCents(assessment.rewardCents, assessment.policy.currency),
-    ...(assessment.headroom.length === 0 ? ["–", "–"] : assessment.headroom.map(headroomText)),
-  ]);
+  const rows = now.validators.map(({ ledger, assessment }) => {
+    const { rate, tier, rewardCents, policy } = assessment;
+    const pay = rewardCents === undefined ? "–" : formatCents(rewardCents, policy.currency);
+    return [ledger.validator, formatRate(rate), tier ?? "–", pay, ...headroomCells(assessment)];
+  });
   return {
     title: `Oracle status, ${now.validators[0]?.assessment.month ?? "no month"}`,
     outcome: statusOutcome(now),
@@ -60,7 +54,7 @@ export function statusReport(now: OracleNow): Report {
     ],
     data: {
       report: "status",
-      polled_at: now.polledAtMs === undefined ? null : isoTime(now.polledAtMs),
+      polled_at: isoTimeOrNull(now.polledAtMs),
       store_error: now.storeProblem ?? null,
       validators: now.validators.map(({ ledger, assessment, chain, standing }) => ({
         validator: ledger.validator,
@@ -85,7 +79,7 @@ export function statusReport(now: OracleNow): Report {
   };
 }
 
-function missedText({ ledger, assessment }: Pick<ValidatorData, "ledger" | "assessment">): string {
+function missedText({ ledger, assessment }: ValidatorData): string {
   return `${ledger.validator}: ${formatRate(assessment.rate)}, missed ${costText(monthCost(assessment))}.`;
 }
 
@@ -94,17 +88,14 @@ function statusOutcome(now: OracleNow): ReportOutcome {
   const { polledAtMs, nowMs, storeProblem, validators, alerts } = now;
   if (storeProblem !== undefined || alerts.some(({ state }) => state === "firing")) return "problem";
   const isStale = polledAtMs === undefined || nowMs - polledAtMs > STALE_MS;
-  return isStale ? "unseen" : monthOutcomeOf(validators, "fine");
+  return isStale ? "unseen" : monthOutcomeOf(validators);
 }
 
-/** Returns the outcome of the open month: a problem if any validator is not paid in full, otherwise `otherwise`. */
-export function monthOutcomeOf(
-  validators: readonly ValidatorData[],
-  otherwise: ReportOutcome = "fine",
-): ReportOutcome {
+/** Returns the outcome of the open month, which is a problem if any validator is not paid in full. */
+export function monthOutcomeOf(validators: readonly ValidatorData[]): ReportOutcome {
   const rates = validators.filter(({ assessment }) => assessment.rate !== undefined);
   if (rates.length === 0) return "unseen";
-  return rates.some(({ assessment }) => assessment.tier !== "full") ? "problem" : otherwise;
+  return rates.some(({ assessment }) => assessment.tier !== "full") ? "problem" : "fine";
 }
 
 function pollText({ polledAtMs, nowMs }: OracleNow): string {
@@ -134,16 +125,13 @@ export function earlyBlocks(validators: readonly ValidatorData[]): readonly Repo
 
 /** Encodes an assessment. Amounts and counts are decimal strings. */
 export function assessmentJson(assessment: Assessment): JsonObject {
-  const { headroom, forecast, rotation, remainingBlocks, blockTimeMs } = assessment;
+  const { headroom, forecast, rotation, rewardCents, remainingBlocks, blockTimeMs } = assessment;
   return {
     month: assessment.month,
     success_rate_percent: percent(assessment.rate),
-    success_rate_bounds_percent:
-      assessment.bounds === undefined
-        ? null
-        : [percent(assessment.bounds.low), percent(assessment.bounds.high)],
+    success_rate_bounds_percent: boundsJson(assessment.bounds),
     tier: assessment.tier ?? null,
-    pay_cents: assessment.rewardCents === undefined ? null : String(assessment.rewardCents),
+    pay_cents: rewardCents === undefined ? null : String(rewardCents),
     blocks: countsJson(assessment.counts),
     cost: costJson(monthCost(assessment)),
     policy: policyJson(assessment.policy),
@@ -194,7 +182,8 @@ export function whyReport(now: OracleNow): Report {
   const roots = rootsOf(now.alerts);
   const explained = new Set(roots.flatMap(({ caused }) => caused));
   const pending = now.alerts.filter((alert) => alert.state === "pending" && !explained.has(alert));
-  const months = now.validators.map((data) => monthMisses(data, now.nowMs));
+  const columns = ["alert", "validator", "severity", "state", "reason"] as const;
+  const months = now.validators.map((data) => ({ data, incidents: monthIncidents(data, now.nowMs) }));
   return {
     title: "Why",
     outcome: statusOutcome(now),
@@ -217,16 +206,7 @@ export function whyReport(now: OracleNow): Report {
         incidents: incidents.map(incidentJson),
       })),
     },
-    csv: {
-      columns: ["alert", "validator", "severity", "state", "reason"],
-      rows: now.alerts.map(({ alert, validator, severity, state, reason }) => [
-        alert,
-        validator,
-        severity,
-        state,
-        reason,
-      ]),
-    },
+    csv: { columns, rows: now.alerts.map((alert) => columns.map((column) => alert[column])) },
   };
 }
 
@@ -284,25 +264,18 @@ function pendingText({ validator, title, sinceMs, reason, quiet }: ActiveAlert):
   return `${validator}: ${title} is ${isHeld ? quiet : `pending (since ${formatMinute(sinceMs)} UTC)`}: ${reason}.`;
 }
 
-/** The misses of one validator's month. */
 interface MonthMisses {
   readonly data: ValidatorData;
   readonly incidents: readonly CostedIncident[];
 }
 
-function monthMisses(data: ValidatorData, nowMs: number): MonthMisses {
-  const fromMs = monthStartMs(data.assessment.month);
-  return { data, incidents: withCosts(data, incidentsOf(data, fromMs, nowMs + 1)) };
-}
-
-/** Lists the misses and the incidents of each validator's month. */
 function missBlocks(months: readonly MonthMisses[]): readonly ReportBlock[] {
-  return months.flatMap(({ data: { ledger, assessment }, incidents }) => {
-    const { bad } = assessment.counts;
-    const known = incidents.reduce((sum, one) => sum + one.bad, 0n);
+  return months.flatMap(({ data, incidents }) => {
+    const { assessment } = data;
+    const known = incidents.reduce((sum, { bad }) => sum + bad, 0n);
     return [
-      ...list([missedText({ ledger, assessment })]),
-      ...incidentBlocks(incidents, (blocks) => costOf(assessment, blocks), bad - known),
+      ...list([missedText(data)]),
+      ...incidentBlocks(incidents, (blocks) => costOf(assessment, blocks), assessment.counts.bad - known),
     ];
   });
 }

@@ -1,35 +1,61 @@
+import { z } from "zod";
 import type { LedgerView } from "../ledger/ledger-view.ts";
 import type { Assessment, Policy } from "../policy/assessment.ts";
-import type { ChainFacts } from "./chain-facts.ts";
+import type { ComparedPrices } from "../policy/price-comparison.ts";
+import type { UpgradeCountdown } from "../policy/upgrade-countdown.ts";
+import type { Payment } from "../sources/payment-result.ts";
 import type { Standing } from "../policy/standing.ts";
 
-/** One occurrence of a validator's alert, from the first active evaluation to its end. */
-export interface AlertEpisode {
+/** JSON of an {@link AlertEpisode}. An alert that is firing has the end null. */
+export const alertEpisode = z.object({
   /** Name of the condition: "sidecar-down". */
-  readonly alert: string;
-  readonly title: string;
-  readonly severity: string;
+  alert: z.string(),
+  title: z.string(),
+  severity: z.string(),
   /** First evaluation that found the condition active. */
-  readonly sinceMs: number;
-  readonly firedAtMs: number;
+  sinceMs: z.number(),
+  firedAtMs: z.number(),
   /** Undefined while the alert is firing. */
-  readonly resolvedAtMs: number | undefined;
+  resolvedAtMs: z
+    .number()
+    .nullable()
+    .transform((atMs) => atMs ?? undefined),
   /** When it fired. */
-  readonly reason: string;
-  /** The reason as of the last poll. Present only for firing alerts. */
-  readonly reasonNow?: string;
+  reason: z.string(),
+  /** The reason as of the last poll. Present only for firing alerts; absent if the watchdog is older. */
+  reasonNow: z.string().exactOptional(),
   /** Why nobody was notified when the alert fired; absent if notifications were allowed. */
-  readonly quietWhenFired?: string;
+  quietWhenFired: z.string().exactOptional(),
   /** Why a firing alert sends no notifications now: "silenced by …", "maintenance: …", "muted by …". Absent for other alerts. */
-  readonly quietNow?: string;
+  quietNow: z.string().exactOptional(),
   /** Who is working on the alert, e.g. "kim: new disk", and since when. */
-  readonly acknowledged?: { readonly text: string; readonly atMs: number };
+  acknowledged: z.object({ text: z.string(), atMs: z.number() }).exactOptional(),
   /** Names of the alerts that this alert causes. */
+  inhibits: z.array(z.string()),
+});
+
+/** JSON of an alert whose condition is active but which is not firing yet. */
+export const pendingAlert = alertEpisode.pick({
+  alert: true,
+  title: true,
+  severity: true,
+  sinceMs: true,
+  reason: true,
+});
+
+/** One occurrence of a validator's alert, from the first active evaluation to its end. */
+export interface AlertEpisode extends Readonly<Omit<z.output<typeof alertEpisode>, "inhibits">> {
   readonly inhibits: readonly string[];
 }
 
-/** An alert whose condition is active but which is not firing yet. */
-type PendingAlert = Pick<AlertEpisode, "alert" | "title" | "severity" | "sinceMs" | "reason">;
+/** Other facts about the chain as of the last poll: the planned upgrade, and its prices compared with those of the sidecars. */
+export interface ChainFacts {
+  /** The planned upgrade. Absent if none is known. */
+  readonly upgrade?: UpgradeCountdown;
+  readonly compared: ComparedPrices;
+  /** Payments for closed months, oldest first. Absent if no search for payments was made. */
+  readonly payments?: readonly Payment[];
+}
 
 /** Input to reports on one validator. */
 export interface ValidatorData {
@@ -40,7 +66,7 @@ export interface ValidatorData {
   /** Alerts that have fired, oldest first. */
   readonly alerts: readonly AlertEpisode[];
   /** Absent if an older watchdog does not report pending alerts. */
-  readonly pending?: readonly PendingAlert[];
+  readonly pending?: readonly z.output<typeof pendingAlert>[];
   /** Absent if an older watchdog does not report these facts. */
   readonly chain?: ChainFacts;
   /** The standing as of the last poll. Absent if the chain is not read or an older watchdog does not report it. */

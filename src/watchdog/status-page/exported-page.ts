@@ -6,9 +6,8 @@ import { NO_HISTORY, readHistory } from "./public-history.ts";
 import { publicValidator, type PublicStatus, type PublicValidator } from "./public-status.ts";
 import type { ShownValidator, StatusPageConfig } from "./status-page-config.ts";
 import type { ExplainingAlert, IncidentSource } from "../alerts/miss-causes.ts";
-import type { Assessment, Policy } from "../policy/assessment.ts";
+import { type Assessment, type Policy, policyOf } from "../policy/assessment.ts";
 
-/** The part of a validator's data that the page shows. */
 interface ExportedValidator extends IncidentSource {
   readonly policy: Policy;
   /** The current month. */
@@ -32,55 +31,39 @@ const STALE_MS = 2 * MINUTE_MS;
 /** An exported file is expected to be replaced regularly, and is considered old if this has not happened for this long. */
 const FILE_STALE_MS = 15 * MINUTE_MS;
 
-/** Creates the content of the page from a watchdog's data. */
 export function exportedStatus(config: StatusPageConfig, state: ExportedState): PublicStatus {
   const data = new Map(state.validators.map((one) => [one.ledger.validator, one]));
   return {
     title: config.title,
     asOfMs: state.polledAtMs,
     staleMs: FILE_STALE_MS,
-    validators: config.validators.flatMap((shown) => {
-      const own = data.get(shown.name);
-      return own === undefined ? [unseen(shown, config, state)] : [exported(shown, own, config, state)];
-    }),
+    validators: config.validators.map((shown) => exported(shown, data.get(shown.name), config, state)),
   };
 }
 
-function unseen(shown: ShownValidator, { hasAmounts }: StatusPageConfig, { nowMs }: ExportedState) {
-  return publicValidator({
-    shown,
-    hasAmounts,
-    ledger: undefined,
-    history: NO_HISTORY,
-    present: { state: "unknown", text: "No current data" },
-    assessment: undefined,
-    seenAtMs: undefined,
-    nowMs,
-  });
-}
-
+/** Creates a validator's part of the page. `data` is undefined if the watchdog does not report the validator. */
 function exported(
   shown: ShownValidator,
-  data: ExportedValidator,
+  data: ExportedValidator | undefined,
   { hasAmounts }: StatusPageConfig,
   { nowMs, polledAtMs = 0 }: ExportedState,
 ): PublicValidator {
-  const { ledger, policy, assessment } = data;
-  const minute = ledger.minutes(0, nowMs + 1).at(-1);
+  const { ledger, assessment } = data ?? {};
+  const minute = ledger?.minutes(0, nowMs + 1).at(-1);
   const alerts = openAlerts(data);
-  const isBlind = alerts.some(
+  const isNodeUnseen = alerts.some(
     ({ alert, phase }) => phase === "firing" && /^cannot-see-(votes|node)$/.test(alert),
   );
   return publicValidator({
     shown,
     hasAmounts,
     ledger,
-    history: readHistory(data, firstDayMs(nowMs), nowMs + 1),
+    history: data === undefined ? NO_HISTORY : readHistory(data, firstDayMs(nowMs), nowMs + 1),
     present: presentOf({
-      isBlind: isBlind || nowMs - polledAtMs > STALE_MS,
+      isBlind: data === undefined || isNodeUnseen || nowMs - polledAtMs > STALE_MS,
       alerts,
       recent: recentBlocks(ledger, nowMs),
-      least: policy.least,
+      least: policyOf(data).least,
     }),
     assessment,
     seenAtMs: minute && Math.min(minute.startMs + MINUTE_MS, polledAtMs),
@@ -88,18 +71,10 @@ function exported(
   });
 }
 
-function openAlerts({ alerts, pending = [] }: ExportedValidator): readonly OpenAlert[] {
+function openAlerts({ alerts, pending = [] }: Partial<ExportedValidator> = {}): readonly OpenAlert[] {
+  const firing = (alerts ?? []).filter(({ resolvedAtMs }) => resolvedAtMs === undefined);
   return [
-    ...alerts.flatMap(({ alert, severity, sinceMs, resolvedAtMs }): readonly OpenAlert[] =>
-      resolvedAtMs === undefined ? [{ alert, severity, sinceMs, phase: "firing" }] : [],
-    ),
-    ...pending.map(
-      ({ alert, severity, sinceMs }): OpenAlert => ({
-        alert,
-        severity,
-        sinceMs,
-        phase: "pending",
-      }),
-    ),
+    ...firing.map((alert): OpenAlert => ({ ...alert, phase: "firing" })),
+    ...pending.map((alert): OpenAlert => ({ ...alert, phase: "pending" })),
   ];
 }

@@ -7,10 +7,8 @@ import { publicCause } from "./public-words.ts";
 /** States of a validator, most serious first. */
 export const PUBLIC_STATES = ["outage", "unknown", "degraded", "operational"] as const;
 
-/** One of {@link PUBLIC_STATES}. */
 export type PublicState = (typeof PUBLIC_STATES)[number];
 
-/** A validator's current state. */
 export interface Present {
   readonly state: PublicState;
   /** A sentence without its trailing period. */
@@ -19,7 +17,6 @@ export interface Present {
   readonly outage?: { readonly sinceMs: number; readonly cause: string };
 }
 
-/** A pending or firing alert. */
 export interface OpenAlert {
   readonly alert: string;
   readonly severity: string;
@@ -27,7 +24,6 @@ export interface OpenAlert {
   readonly sinceMs: number;
 }
 
-/** Input to the decision on the current state. */
 export interface PresentInput {
   /** True if the last poll is old or could not read any node. */
   readonly isBlind: boolean;

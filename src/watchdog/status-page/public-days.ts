@@ -1,5 +1,5 @@
 import { DAY_MS } from "../../platform/base/time.ts";
-import { addCounts, type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
+import { type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
 import type { LedgerSource, LedgerView, Rollup } from "../ledger/ledger-view.ts";
 import { isAtLeast, type LeastRates, successRate, type SuccessRate } from "../policy/reward-tier.ts";
 
@@ -12,7 +12,6 @@ export const SHOWN_DAYS = 90;
  */
 export const DAY_STATES = ["good", "weak", "bad", "unknown"] as const;
 
-/** One of {@link DAY_STATES}. */
 export type DayState = (typeof DAY_STATES)[number];
 
 /** One day (UTC) of one component. */
@@ -33,7 +32,6 @@ export interface SeenTimes {
   readonly untilMs: number | undefined;
 }
 
-/** Returns the first day shown on the page. */
 export function firstDayMs(nowMs: number): number {
   return startOfDay(nowMs) - (SHOWN_DAYS - 1) * DAY_MS;
 }
@@ -72,7 +70,6 @@ function publicDay(
   return { dayMs, state: unknownShare > 0.5 ? "unknown" : stateOf(rate, least), rate, unknownShare };
 }
 
-/** Returns the state that corresponds to a rate. */
 export function stateOf(rate: SuccessRate, least: LeastRates): "good" | "weak" | "bad" {
   if (isAtLeast(rate, least.full)) return "good";
   return isAtLeast(rate, least.none) ? "weak" : "bad";
@@ -81,13 +78,9 @@ export function stateOf(rate: SuccessRate, least: LeastRates): "good" | "weak" |
 /** Counts estimated results as unknown blocks. */
 function knownCounts(day: Rollup | undefined): BlockCounts {
   if (day === undefined) return NO_BLOCKS;
-  const { counts, estimated } = day;
-  const moved = estimated.good + estimated.bad;
-  return {
-    good: counts.good - estimated.good,
-    bad: counts.bad - estimated.bad,
-    unknown: counts.unknown + moved,
-  };
+  const { good, bad } = day.estimated;
+  const { counts } = day;
+  return { good: counts.good - good, bad: counts.bad - bad, unknown: counts.unknown + good + bad };
 }
 
 /** Returns the fraction of a day, up to now, that is before counting began or after the last reading. */
@@ -98,7 +91,6 @@ function unseenShare(dayMs: number, { fromMs, untilMs }: SeenTimes, nowMs: numbe
   return 1 - Math.max(0, seenMs) / (endMs - dayMs);
 }
 
-/** Success over the days shown on the page. */
 export interface Uptime {
   /** Success rate of all blocks with known results; undefined if there are none. */
   readonly rate: SuccessRate | undefined;
@@ -106,16 +98,12 @@ export interface Uptime {
   readonly knownDays: number;
 }
 
-/** Sums the days. */
 export function uptimeOf(days: readonly PublicDay[]): Uptime {
-  const sum = days.reduce(
-    (total, { rate }) =>
-      rate === undefined
-        ? total
-        : addCounts(total, { good: rate.good, bad: rate.total - rate.good, unknown: 0n }),
-    NO_BLOCKS,
-  );
-  return { rate: successRate(sum), knownDays: days.filter(({ state }) => state !== "unknown").length };
+  const rates = days.flatMap(({ rate }) => rate ?? []);
+  const good = rates.reduce((sum, rate) => sum + rate.good, 0n);
+  const total = rates.reduce((sum, rate) => sum + rate.total, 0n);
+  const knownDays = days.filter(({ state }) => state !== "unknown").length;
+  return { rate: total === 0n ? undefined : { good, total }, knownDays };
 }
 
 /** Returns the start of the day (UTC). */

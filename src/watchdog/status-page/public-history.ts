@@ -5,14 +5,12 @@ import { incidentsOf, joinIncidents } from "../alerts/incidents.ts";
 import { type Incident, type IncidentSource, SCATTERED } from "../alerts/miss-causes.ts";
 import { COMPONENT_SOURCES } from "./status-page-config.ts";
 
-/** Incidents and counts over a range of days. */
 export interface PublicHistory {
   readonly days: ReadonlyMap<LedgerSource, readonly Rollup[]>;
   /** Oldest first. */
   readonly incidents: readonly Incident[];
 }
 
-/** A history without days or incidents. */
 export const NO_HISTORY: PublicHistory = { days: new Map(), incidents: [] };
 
 /** Halts and gaps shorter than this are not incidents. */

@@ -53,11 +53,12 @@ export const PUBLIC_PAGE_POLICY: string = contentPolicy(STYLE, SCRIPT, [
   "form-action 'none'",
 ]);
 
-const TONES: Readonly<Record<PublicState, Tone>> = {
-  outage: "bad",
-  unknown: "unknown",
-  degraded: "warn",
-  operational: "good",
+/** Tone of each state, and its words in the table of validators. */
+const STATES: Readonly<Record<PublicState, readonly [Tone, string]>> = {
+  outage: ["bad", "outage"],
+  unknown: ["unknown", "no current data"],
+  degraded: ["warn", "reduced"],
+  operational: ["good", "operational"],
 };
 
 const NAMES: Readonly<Record<PublicComponent["name"], string>> = {
@@ -65,14 +66,11 @@ const NAMES: Readonly<Record<PublicComponent["name"], string>> = {
   votes: "Oracle votes in blocks",
 };
 
-/** Options for displaying a page. */
-export interface PublicPageOptions {
-  /** Seconds after which browsers reload the page. If undefined, as in a file, they never do. */
-  readonly reloadSeconds: number | undefined;
-}
-
-/** Renders the page as a complete document. */
-export function publicPage(status: PublicStatus, { reloadSeconds }: PublicPageOptions): string {
+/** Renders the page as a complete document. Browsers reload it after `reloadSeconds`; if undefined, as in a file, never. */
+export function publicPage(
+  status: PublicStatus,
+  { reloadSeconds }: { readonly reloadSeconds: number | undefined },
+): string {
   const { title, asOfMs, staleMs, validators } = status;
   const worst = gravest(status);
   const state = worst?.present.state ?? "unknown";
@@ -95,7 +93,7 @@ ${rawElement("style", STYLE)}
 <span id="stream-time">${asOfMs === undefined ? "No data yet" : html`As of ${timeText(asOfMs)}<span id="age"></span>`}</span></p>
 </header>
 <main id="main" tabindex="-1">
-${statusBanner(TONES[state], headline, html`<p>Each bar is a day in UTC. ${KEY}</p>`)}
+${statusBanner(STATES[state][0], headline, html`<p>Each bar is a day in UTC. ${KEY}</p>`)}
 ${validators.map(validatorSection)}</main>
 <footer><p><a href="status.json">This page as JSON</a></p></footer>
 ${rawElement("script", SCRIPT)}
@@ -117,15 +115,8 @@ function headlineOf({ validators }: PublicStatus, worst: PublicValidator | undef
   const same = validators.filter(({ present }) => present.state === state).length;
   return same === 1
     ? `${worst.title}: ${lowerFirst(text)}`
-    : `${same} of ${validators.length}: ${WORDS[state]}`;
+    : `${same} of ${validators.length}: ${STATES[state][1]}`;
 }
-
-const WORDS: Readonly<Record<PublicState, string>> = {
-  outage: "outage",
-  unknown: "no current data",
-  degraded: "reduced",
-  operational: "operational",
-};
 
 function lowerFirst(text: string): string {
   return `${text.charAt(0).toLowerCase()}${text.slice(1)}`;
@@ -134,7 +125,7 @@ function lowerFirst(text: string): string {
 function validatorSection(one: PublicValidator): Html {
   const { title, chainId, present, seenAtMs, components, incidents, pay } = one;
   return html`<section><h2>${title}${chainId !== undefined && html` <small class="muted">${chainId}</small>`}</h2>
-<p>${badge(TONES[present.state], WORDS[present.state])} ${present.state !== "operational" && `${present.text}. `}<span class="muted">${
+<p>${badge(...STATES[present.state])} ${present.state !== "operational" && `${present.text}. `}<span class="muted">${
     seenAtMs === undefined ? "Not seen yet." : html`Last seen ${timeText(seenAtMs)}.`
   }</span></p>
 ${pay !== undefined && html`<p>Pay of ${pay.month} if it ended now: ${pay.soFar} of ${pay.of}.</p>`}
@@ -223,14 +214,7 @@ function incidentTable(incidents: readonly PublicIncident[], title: string): Htm
       cell: ({ fromMs, toMs }) => (toMs === undefined ? "–" : formatDuration(toMs - fromMs)),
     },
     { name: "cause", cell: ({ cause }) => cause },
-    ...(hasCost
-      ? [
-          {
-            name: "cost",
-            cell: ({ cost = "–" }: PublicIncident) => cost,
-          },
-        ]
-      : []),
+    ...(hasCost ? [{ name: "cost", cell: ({ cost = "–" }: PublicIncident) => cost }] : []),
   ];
   return dataTable({ caption: `Incidents of ${title}, newest first`, columns, rows: incidents });
 }

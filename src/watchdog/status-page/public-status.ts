@@ -2,8 +2,8 @@ import type { JsonObject } from "../../platform/base/json.ts";
 import { formatCents } from "../../platform/base/text.ts";
 import { MINUTE_MS, isoTime, isoTimeOrNull } from "../../platform/base/time.ts";
 import type { LedgerView } from "../ledger/ledger-view.ts";
-import type { Assessment } from "../policy/assessment.ts";
-import { formatPercent, SPECIFIED_LEAST, type SuccessRate } from "../policy/reward-tier.ts";
+import { type Assessment, policyOf } from "../policy/assessment.ts";
+import { formatPercent, type SuccessRate } from "../policy/reward-tier.ts";
 import { withCosts } from "../alerts/incidents.ts";
 import { costText } from "../policy/cost-text.ts";
 import { type Present, PUBLIC_STATES } from "./present-state.ts";
@@ -19,7 +19,6 @@ export interface PublicComponent {
   readonly uptime: Uptime;
 }
 
-/** An incident, described in words for the public. */
 export interface PublicIncident {
   readonly fromMs: number;
   /** Undefined while the incident is ongoing. */
@@ -29,7 +28,6 @@ export interface PublicIncident {
   readonly cost?: string;
 }
 
-/** Everything that the page shows about one validator. */
 export interface PublicValidator {
   readonly title: string;
   readonly chainId: string | undefined;
@@ -49,7 +47,6 @@ const MAX_INCIDENTS = 20;
 /** An incident is ongoing if the validator is in an outage and the last bad block of the incident is no older than this. */
 const ONGOING_MS = 10 * MINUTE_MS;
 
-/** Input to {@link publicValidator}. */
 export interface PublicInput {
   readonly shown: ShownValidator;
   readonly hasAmounts: boolean;
@@ -65,7 +62,7 @@ export interface PublicInput {
 /** Reduces everything known about a validator to what the page shows. */
 export function publicValidator(input: PublicInput): PublicValidator {
   const { shown, hasAmounts, ledger, history, present, assessment, seenAtMs, nowMs } = input;
-  const least = assessment?.policy.least ?? SPECIFIED_LEAST;
+  const { least } = policyOf(assessment);
   const components = shown.components.map((name): PublicComponent => {
     const source = COMPONENT_SOURCES[name];
     const fromMs = ledger && countedFromMs(ledger, source);
@@ -91,14 +88,9 @@ function payOf({ month, policy }: Assessment, cents: bigint): NonNullable<Public
   return { month, soFar: formatCents(cents, currency), of: formatCents(fullRewardCents, currency) };
 }
 
-function publicIncidents({
-  history,
-  present: { state, outage },
-  ledger,
-  assessment,
-  hasAmounts,
-  nowMs,
-}: PublicInput): readonly PublicIncident[] {
+function publicIncidents(input: PublicInput): readonly PublicIncident[] {
+  const { history, present, ledger, assessment, hasAmounts, nowMs } = input;
+  const { state, outage } = present;
   const costs =
     !hasAmounts || ledger === undefined || assessment === undefined
       ? []
@@ -122,7 +114,6 @@ function publicIncidents({
   return [...listed, ...begun].toReversed().slice(0, MAX_INCIDENTS);
 }
 
-/** The content of the page at a given time. */
 export interface PublicStatus {
   readonly title: string;
   /** Time of the data, i.e. of the oldest of all validators' last polls. Undefined before the first poll. */
@@ -158,17 +149,13 @@ export function publicJson(status: PublicStatus): JsonObject {
         cause,
         ...(cost === undefined ? {} : { cost }),
       })),
-      ...(one.pay === undefined
-        ? {}
-        : {
-            pay: {
-              month: one.pay.month,
-              so_far: one.pay.soFar,
-              of: one.pay.of,
-            },
-          }),
+      ...(one.pay === undefined ? {} : { pay: payJson(one.pay) }),
     })),
   };
+}
+
+function payJson({ month, soFar, of }: NonNullable<PublicValidator["pay"]>): JsonObject {
+  return { month, so_far: soFar, of };
 }
 
 function componentJson({ name, days, uptime }: PublicComponent): JsonObject {

@@ -13,12 +13,10 @@ export const COMPONENT_SOURCES = { prices: "calls", votes: "votes" } as const sa
   Record<string, LedgerSource>
 >;
 
-/** One of {@link COMPONENT_SOURCES}. */
 export type ComponentName = keyof typeof COMPONENT_SOURCES;
 
 const COMPONENT_NAMES = ["prices", "votes"] as const satisfies readonly ComponentName[];
 
-/** A validator on the status page. */
 export interface ShownValidator {
   /** The validator's name in the configuration. */
   readonly name: string;
@@ -28,7 +26,6 @@ export interface ShownValidator {
   readonly components: readonly ComponentName[];
 }
 
-/** Configuration of the public status page. */
 export interface StatusPageConfig {
   readonly listen: ListenAddress;
   /** Host names that clients may use besides the loopback names. If absent: none on a loopback address, otherwise any name. */
@@ -99,31 +96,19 @@ export function refuseStatusPage(file: FileWithPage, context: z.RefinementCtx): 
   if (page === undefined) return;
   const known = file.validators?.map(({ name }) => name) ?? [DEFAULT_VALIDATOR];
   const shown = page.validators?.map(({ name }) => name);
+  const refuse = (problem: string, expected: string, ...place: readonly (string | number)[]): void => {
+    const message = issueText(problem, expected);
+    context.addIssue({ code: "custom", path: ["status_page", "validators", ...place], message });
+  };
   if (shown === undefined && known.length > MAX_SHOWN)
-    context.addIssue({
-      code: "custom",
-      path: ["status_page", "validators"],
-      message: issueText(
-        `is missing, and there are ${known.length} validators`,
-        `a list of at most ${MAX_SHOWN}`,
-      ),
-    });
+    refuse(`is missing, and there are ${known.length} validators`, `a list of at most ${MAX_SHOWN}`);
   for (const [index, name] of (shown ?? []).entries()) {
-    const problem = known.includes(name)
-      ? shown?.indexOf(name) === index
-        ? undefined
-        : issueText("is used twice", "each validator once")
-      : issueText("is not a validator of this file", known.slice(0, 5).join(", "));
-    if (problem !== undefined)
-      context.addIssue({
-        code: "custom",
-        path: ["status_page", "validators", index, "name"],
-        message: problem,
-      });
+    if (!known.includes(name))
+      refuse("is not a validator of this file", known.slice(0, 5).join(", "), index, "name");
+    else if (shown?.indexOf(name) !== index) refuse("is used twice", "each validator once", index, "name");
   }
 }
 
-/** A validator, and whether its votes are counted. */
 interface PageValidator {
   readonly name: string;
   readonly hasVotes: boolean;

@@ -6,9 +6,8 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../platform/base/time.ts";
 import { errorReply, getRoute, type HttpReply, type HttpRoute } from "../../platform/http/http-route.ts";
 import type { PastAlert } from "../alerts/alert-state.ts";
 import { type LedgerView, recentBlocks } from "../ledger/ledger-view.ts";
-import { whyBlind } from "../polling/freshness.ts";
+import { type Freshness, whyBlind } from "../polling/freshness.ts";
 import { policyOf } from "../policy/assessment.ts";
-import { SPECIFIED_LEAST } from "../policy/reward-tier.ts";
 import type { WatchdogStatus } from "../polling/watchdog-status.ts";
 import { incidentSourceOf } from "../alerts/miss-causes.ts";
 import { type OpenAlert, type Present, presentOf } from "./present-state.ts";
@@ -31,7 +30,6 @@ export interface StatusPageDeps {
   readonly intervalMs: number;
 }
 
-/** The public status page. */
 export interface StatusPage {
   /** Updates the page with a validator's state after its poll. */
   readonly update: (status: WatchdogStatus) => void;
@@ -44,7 +42,6 @@ const RELOAD_MS = MINUTE_MS;
 /** Maximum time for which caches may store the page. */
 const MAX_CACHED_MS = MINUTE_MS;
 
-/** What the last poll of a validator has shown. */
 interface Entry {
   readonly status: WatchdogStatus;
   readonly past: PublicHistory;
@@ -172,10 +169,7 @@ function cutOf(nowMs: number): number {
 
 /** Creates a function that reads the history before yesterday, and reads it again after an hour because gaps are filled later. */
 function createPasts(deps: StatusPageDeps): (status: WatchdogStatus) => PublicHistory {
-  const known = new Map<
-    string,
-    { readonly cutMs: number; readonly atMs: number; readonly past: PublicHistory }
-  >();
+  const known = new Map<string, Readonly<{ cutMs: number; atMs: number; past: PublicHistory }>>();
   return (status) => {
     const { validator } = status;
     const nowMs = deps.clock.nowMs();
@@ -214,24 +208,17 @@ function seenAt(
 function presentNow(
   status: WatchdogStatus | undefined,
   ledger: LedgerView | undefined,
-  fresh: { readonly nowMs: number; readonly pollMs: number },
+  fresh: Freshness,
 ): Present {
-  const alerts = (status?.alerts ?? []).flatMap(({ rule, state }): readonly OpenAlert[] =>
-    state === undefined || state.phase === "resolved"
-      ? []
-      : [
-          {
-            alert: rule.condition.name,
-            severity: rule.severity,
-            phase: state.phase,
-            sinceMs: state.sinceMs,
-          },
-        ],
-  );
+  const alerts = (status?.alerts ?? []).flatMap(({ rule, state }): readonly OpenAlert[] => {
+    if (state === undefined || state.phase === "resolved") return [];
+    const { alert, phase, sinceMs } = state;
+    return [{ alert, severity: rule.severity, phase, sinceMs }];
+  });
   return presentOf({
     isBlind: status === undefined || whyBlind(status, fresh) !== undefined,
     alerts,
     recent: recentBlocks(ledger, fresh.nowMs),
-    least: status?.assessment?.policy.least ?? SPECIFIED_LEAST,
+    least: policyOf(status?.assessment).least,
   });
 }

@@ -1,10 +1,6 @@
 import { describe, expect, it } from "vitest";
-import {
-  type ChainFacts,
-  chainFacts,
-  chainItems,
-  encodeChainFacts,
-} from "../../../src/watchdog/report/chain-facts.ts";
+import { chainFacts, chainItems, encodeChainFacts } from "../../../src/watchdog/report/chain-facts.ts";
+import type { ChainFacts } from "../../../src/watchdog/report/validator-data.ts";
 import { START_MS } from "../../support/watchdog/frames.ts";
 
 const BTC = 9_712_345_000n;
