@@ -50,7 +50,7 @@ export function decodeStoreResponse(result: unknown, endpoint: string): StoreRes
     code,
     codespace: response.member("codespace").asText(),
     log: response.member("log").asText(),
-    height: response.member("height").asInt64(),
+    height: response.member("height").asHeight(),
     value: exists ? value.asBase64() : undefined,
     proof,
     endpoint,
@@ -75,7 +75,7 @@ export function decodeGrpcResponse(
   }
   if (typeof height !== "bigint") {
     const { atLeast } = height;
-    const found = response.member("height").asInt64();
+    const found = response.member("height").asHeight();
     const text = `is behind: it returned the state at height ${found}, ${atLeast} is needed`;
     // A node that returns 0 does not say which height it read.
     if (found !== 0n && found < atLeast) throw heightUnavailable(endpoint, atLeast, text);

@@ -87,9 +87,9 @@ export function decodeStatus(result: unknown, endpoint: string): NodeStatus {
   return {
     ...(typeof version === "string" && /^[\w.+-]{1,40}$/.test(version) ? { version } : {}),
     chainId: network.asText(),
-    latestHeight: sync.member("latest_block_height").asInt64(),
+    latestHeight: sync.member("latest_block_height").asHeight(),
     latestTimeNs: sync.member("latest_block_time").asTimeNs(),
-    earliestHeight: sync.member("earliest_block_height").asInt64(),
+    earliestHeight: sync.member("earliest_block_height").asHeight(),
     catchingUp: sync.member("catching_up").asBoolean(),
   };
 }

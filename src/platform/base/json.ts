@@ -108,6 +108,11 @@ export class JsonField {
     return this.#asInteger(-INT64_MAX - 1n, INT64_MAX, "a 64-bit integer");
   }
 
+  /** Returns a block height from decimal text or from a number that represents it exactly; absent means 0. */
+  asHeight(): bigint {
+    return this.#asInteger(0n, INT64_MAX, "a block height");
+  }
+
   /** Returns an unsigned 64-bit integer from decimal text or from a number that represents it exactly; absent means 0. */
   asUint64(): bigint {
     return this.#asInteger(0n, UINT64_MAX, "an unsigned 64-bit integer");

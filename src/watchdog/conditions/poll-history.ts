@@ -248,7 +248,7 @@ interface CallTimes {
 }
 
 /** What previous polls showed of the node's own histogram of its calls. */
-export interface LatencyHistory extends CallTimes {
+interface LatencyHistory extends CallTimes {
   /** The calls between the last two polls that showed new calls, and the time of the second poll. */
   readonly recent?: CallTimes & { readonly atMs: number };
 }

@@ -40,7 +40,7 @@ export function createChainRpc(url: string, read: PageReader) {
     header: async (height: bigint, signal: AbortSignal): Promise<BlockTimeAt> => {
       const header = (await call(`header?height=${height}`, signal)).member("header").required();
       return {
-        height: header.member("height").required().asInt64(),
+        height: header.member("height").required().asHeight(),
         timeMs: Number(header.member("time").required().asTimeNs() / NS_PER_MS),
       };
     },
@@ -58,7 +58,7 @@ export function createChainRpc(url: string, read: PageReader) {
       return result
         .member("blocks")
         .elements()
-        .map((one) => one.member("block").member("header").member("height").required().asInt64());
+        .map((one) => one.member("block").member("header").member("height").required().asHeight());
     },
     /** Returns the matching transactions, lowest first; at most ten. */
     searchTxs: async (query: string, signal: AbortSignal): Promise<readonly FoundTx[]> =>
@@ -89,7 +89,7 @@ function toTx(tx: JsonField): FoundTx {
   if (!/^[0-9A-F]{64}$/.test(hash)) throw tx.error(`${tx.path}.hash`, "a hash in upper-case hex");
   return {
     hash,
-    height: tx.member("height").required().asInt64(),
+    height: tx.member("height").required().asHeight(),
     isFailed: result.member("code").asUint32() !== 0,
     events: result.member("events").elements().map(toEvent),
   };

@@ -36,7 +36,7 @@ export interface Policy {
  * State of one boundary this month. "clinched": even if a total outage lasts until the end of the month, the rate stays above the
  * boundary. "lost": even without any further misses, the month ends below the boundary. "open": neither.
  */
-export type BoundaryState = "open" | "clinched" | "lost";
+type BoundaryState = "open" | "clinched" | "lost";
 
 /** The distance to one boundary. */
 export interface Headroom {

@@ -166,7 +166,7 @@ function toHeader(root: JsonField): Block {
   const header = root.member("block").required().member("header").required();
   return {
     chainId: requireChainId(header.member("chain_id").required().asText()),
-    height: header.member("height").required().asInt64(),
+    height: header.member("height").required().asHeight(),
     timeMs: Number(header.member("time").required().asTimeNs() / NS_PER_MS),
   };
 }
@@ -176,7 +176,7 @@ function toChainPrices(root: JsonField, pairs: readonly string[]) {
   const prices = root.member("prices").required().elements();
   return prices.slice(0, pairs.length).map((entry, index) => {
     const price = entry.member("price");
-    const height = price.isPresent() ? price.member("block_height").asInt64() : 0n;
+    const height = price.isPresent() ? price.member("block_height").asHeight() : 0n;
     return {
       pair: pairs[index] ?? "",
       height,

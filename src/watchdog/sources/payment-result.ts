@@ -26,7 +26,7 @@ export interface PaidCounts {
  * Result of searching for a month's payment. "paid": it was found. "failed": the chain could not pay and states why. "none-due":
  * the chain paid nobody. "missing": all blocks that may contain it were searched.
  */
-type PaymentOutcome = "paid" | "failed" | "none-due" | "missing";
+export type PaymentOutcome = "paid" | "failed" | "none-due" | "missing";
 
 /** The payment for a closed month. */
 export interface Payment {

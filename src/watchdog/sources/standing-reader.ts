@@ -98,7 +98,7 @@ async function readMembers(rest: Rest, signal: AbortSignal): Promise<readonly Me
     // A part of the set would say that the others are not in it.
     if (found.length === 0 || page + 1 === MAX_PAGES)
       throw root.error("validators", `all ${total} of the set, of which ${members.length} were received`);
-    set = root.member("block_height").required().asInt64().toString();
+    set = root.member("block_height").required().asHeight().toString();
   }
   return members;
 }

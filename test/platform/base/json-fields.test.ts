@@ -50,6 +50,8 @@ describe("integers", () => {
     ["asInt64", 1.5, "a 64-bit integer"],
     ["asInt64", 2 ** 53, "a 64-bit integer"],
     ["asInt64", "1e3", "a 64-bit integer"],
+    ["asHeight", "-1", "a block height"],
+    ["asHeight", "9223372036854775808", "a block height"],
     ["asUint64", "18446744073709551616", "an unsigned 64-bit integer"],
     ["asUint64", "-1", "an unsigned 64-bit integer"],
     ["asUint32", "4294967296", "a 32-bit unsigned integer"],

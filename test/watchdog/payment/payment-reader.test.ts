@@ -437,6 +437,17 @@ describe("a payment by transaction", () => {
     });
     expect(payment?.outcome).toBe("missing");
   });
+
+  it("is refused at a height that no block can have, which could not be stored", async () => {
+    const paidAt = (height: string) => ({ ...tx(0, [transfer(TREASURY, "1untrn")]), height });
+    const { seen } = await search({ chain: { txs: [paidAt("-5")] }, payment: { payer: TREASURY }, polls: 1 });
+    expect(seen).toMatchObject([
+      {
+        state: "error",
+        failure: { code: "not-a-chain", text: expect.stringMatching(/height is not a block height$/) },
+      },
+    ]);
+  });
 });
 
 describe("the formula of the revenue module", () => {

@@ -51,7 +51,7 @@ function decodeEvent(type: string, value: JsonField): DecodedEvent {
     case "tendermint/event/NewBlock":
       return blockNotice(value.member("block").member("header"));
     case "tendermint/event/NewBlockEvents": {
-      const height = value.member("height").asInt64();
+      const height = value.member("height").asHeight();
       const events = decodeTextEvents(value.member("events"));
       return { kind: "notice", notice: { kind: "block-events", height, events } };
     }
@@ -63,7 +63,7 @@ function decodeEvent(type: string, value: JsonField): DecodedEvent {
 }
 
 function blockNotice(header: JsonField): DecodedEvent {
-  const height = header.member("height").asInt64();
+  const height = header.member("height").asHeight();
   const timeNs = header.member("time").asTimeNs();
   return { kind: "notice", notice: { kind: "block", height, timeNs } };
 }
@@ -73,7 +73,7 @@ function decodeTx(txResult: JsonField): DecodedEvent {
   // The node also publishes the proposer's extended commit, as a transaction that failed to decode.
   if (!isTransaction(bytes)) return { kind: "ignored", reason: "not a transaction" };
   const result = txResult.member("result").orEmpty();
-  const height = txResult.member("height").asInt64();
+  const height = txResult.member("height").asHeight();
   const code = result.member("code").asUint32();
   const events = decodeTextEvents(result.member("events"));
   return { kind: "notice", notice: { kind: "tx", height, hash: sha256(bytes), code, events } };

@@ -242,7 +242,7 @@ type FoundTransaction = Extract<Confirmation, { readonly kind: "included" | "fai
 /** Decodes a `tx` result. */
 export function decodeFound(result: unknown, endpoint: string): FoundTransaction {
   const root = resultField(result, "tx", endpoint);
-  const height = root.member("height").asInt64();
+  const height = root.member("height").asHeight();
   const tx = decodeTxResult(root.member("tx_result"));
   const { code, codespace = "", log = "", data = new Uint8Array(), gasWanted, gasUsed } = tx;
   if (code === 0) return { kind: "included", height, gasUsed, gasWanted, data };
