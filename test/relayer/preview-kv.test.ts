@@ -44,6 +44,12 @@ describe("a callback's gas by simulation", () => {
     expect(await chain([...first, 100_000n, 100_000n]).callback()).toBe(CALLBACK);
   });
 
+  it("ends as soon as two results around another agree", async () => {
+    const { callback, asked } = chain([130_000n, 100_000n, 100_000n, 100_000n]);
+    expect(await callback()).toBe(CALLBACK);
+    expect(asked).toEqual([true, false, true, false]);
+  });
+
   it("is unknown while the chain changes at each try, and when a simulation is refused", async () => {
     const changing = chain([1n, 2n, 3n, 4n, 5n, 6n, 7n].map((step) => step * 10_000n));
     expect(await changing.callback()).toBeUndefined();

@@ -110,8 +110,8 @@ export async function previewKv(
 const CALLBACK_TRIES = 3;
 
 /**
- * Simulates a result without its callback, then again with its callback, and resolves with the difference in gas. `called` is the
- * gas of its first simulation with the callback.
+ * Simulates a result without its callback and with it, in turn, until the two simulations around one agree. Resolves with the
+ * difference in gas. `called` is the gas of the result's first simulation with the callback.
  *
  * Resolves with undefined if a simulation is refused, or if the chain changes during every attempt. For example, somebody else's
  * client update makes the next simulation cheaper, and that difference is not the callback's gas.
@@ -121,13 +121,18 @@ export async function simulateCallback(
   message: Uint8Array,
   called: bigint,
 ): Promise<bigint | undefined> {
+  const quietMessage = withoutCallback(message);
   let before = called;
+  let quietBefore: bigint | undefined;
   for (let tries = 1; tries <= CALLBACK_TRIES; tries++) {
-    const quiet = await simulate(withoutCallback(message));
+    const quiet = await simulate(quietMessage);
+    if (!quiet.ok) return undefined;
+    if (quiet.gasUsed === quietBefore) return maxInt(before - quiet.gasUsed, 0n);
     const after = await simulate(message);
-    if (!quiet.ok || !after.ok) return undefined;
-    if (before === after.gasUsed) return maxInt(after.gasUsed - quiet.gasUsed, 0n);
+    if (!after.ok) return undefined;
+    if (after.gasUsed === before) return maxInt(after.gasUsed - quiet.gasUsed, 0n);
     before = after.gasUsed;
+    quietBefore = quiet.gasUsed;
   }
   return undefined;
 }

@@ -11,8 +11,11 @@ import { startFaultProxy } from "../../support/fault-proxy.ts";
 import { type RelayedLocalnet, sendMessage, startRelayedLocalnet } from "../../support/relayed-localnet.ts";
 
 const { signal } = new AbortController();
-/** More than 15 million gas in each block, with the callbacks that the configuration allows. */
-const QUERIES = 140;
+/** Clearly more than 15 million gas in each block, with the callbacks that the configuration allows. */
+const QUERIES = 175;
+
+/** On a busy machine the blocks of the two chains take different times for a while, and fewer results are due in each. */
+const BUSY = { timeout: 60_000, interval: 300 };
 
 const planSchema = z.object({
   source: z.string(),
@@ -79,19 +82,21 @@ ${more}`,
   }
 
   it("plans the registered queries at the chain's market", async () => {
-    const found = await planned("--config", configOf("bob"));
-    expect(found).toMatchObject({ source: "chain", queries: QUERIES + 1, demand_above_market: true });
-    // 30,000 for the key and 77,000 for the callback of each, as its simulation says; the consumer's first query is due less often.
-    expect(found.demand_gas).toBeGreaterThan(QUERIES * 102_000);
-    expect(found.demand_gas).toBeLessThan(QUERIES * 110_000 + 300_000);
-    expect(found.late_blocks).toBeGreaterThan(0);
-    expect(found.remedies.map(({ kind }) => kind)).toEqual([
-      "longer-periods",
-      "higher-ceiling",
-      "fewer-callbacks",
-    ]);
-    expect(found.block_seconds).toBeGreaterThan(0.1);
-    expect(found.block_seconds).toBeLessThan(2);
+    await vi.waitFor(async () => {
+      const found = await planned("--config", configOf("bob"));
+      expect(found).toMatchObject({ source: "chain", queries: QUERIES + 1, demand_above_market: true });
+      // 30,000 for the key and 77,000 for the callback of each, as its simulation says; the consumer's first query is due less often.
+      expect(found.demand_gas).toBeGreaterThan(QUERIES * 102_000);
+      expect(found.demand_gas).toBeLessThan(QUERIES * 110_000 + 300_000);
+      expect(found.late_blocks).toBeGreaterThan(0);
+      expect(found.remedies.map(({ kind }) => kind)).toEqual([
+        "longer-periods",
+        "higher-ceiling",
+        "fewer-callbacks",
+      ]);
+      expect(found.block_seconds).toBeGreaterThan(0.1);
+      expect(found.block_seconds).toBeLessThan(2);
+    }, BUSY);
   });
 
   it("measures the gas of others, without that of the relayer's own account", async () => {
@@ -175,14 +180,16 @@ ${more}`,
   });
 
   it("doctor finds a demand above the market, and a cap below its minimum", async () => {
-    const above = await relayer("doctor", "--config", configOf("bob"));
-    expect(above).toMatchObject({ exitCode: 0 });
-    expect(above.out).toMatch(
-      /advice {3}demand: the KV queries need 14\d\.\d results per block \(1\d{7} gas\), the market bears 1\d\d\.\d .*: each will be \d\.\d blocks late, for \d{9,} untrn a day\n +→ register queries with longer/,
-    );
-    expect(above.out).toMatch(
-      /good {5}fee market: price 0\.00\d+, minimum 0\.0025, target 15000000 gas per block/,
-    );
+    await vi.waitFor(async () => {
+      const above = await relayer("doctor", "--config", configOf("bob"));
+      expect(above).toMatchObject({ exitCode: 0 });
+      expect(above.out).toMatch(
+        /advice {3}demand: the KV queries need 17\d\.\d results per block \(1\d{7} gas\), the market bears 1\d\d\.\d .*: each will be \d\.\d blocks late, for \d{9,} untrn a day\n +→ register queries with longer/,
+      );
+      expect(above.out).toMatch(
+        /good {5}fee market: price 0\.00\d+, minimum 0\.0025, target 15000000 gas per block/,
+      );
+    }, BUSY);
     const low = await relayer(
       "doctor",
       "--config",
