@@ -92,7 +92,7 @@ export function alertMessagesPage(root: string): string {
     const { condition, severity } = rule;
     const { name, title, description, impact } = condition;
     const messages = eventsOf(rule, exampleReasons(condition, root)).map(
-      (event) => `\`\`\`text\n${messageText(alertMessage([event]), 4_000)}\n\`\`\``,
+      (event) => `\`\`\`text\n${withoutLinks(messageText(alertMessage([event]), 4_000))}\n\`\`\``,
     );
     return [
       `### ${title}`,
@@ -105,6 +105,11 @@ export function alertMessagesPage(root: string): string {
   const own = new Set(RULES.map(({ condition }) => condition.name));
   const others = [...ALERTS_BY_RUNBOOK].filter(([name]) => !own.has(name)).flatMap(([, alerts]) => alerts);
   return `${HEAD}\n${entries.join("\n\n")}\n\n${OTHERS_HEAD}\n${others.map(ofPrometheus).join("\n\n")}\n`;
+}
+
+/** The last line is the same in all messages but for the alert's name. The page shows it once. */
+function withoutLinks(message: string): string {
+  return message.replace(/\nPage: .*$/, "");
 }
 
 function ofPrometheus({
@@ -131,7 +136,13 @@ The notifications when an alert fires and when it ends, and the beginning of its
 
 ## Watchdog alerts
 
-As sent by e-mail, Telegram and the generic webhook. Every channel has the same lines: title, problem, start and cost so far, first step, links.
+As sent by e-mail, Telegram and the generic webhook. Every channel shows the same lines: title, problem, start and cost so far,
+first step, links. The examples leave out the last line, which links to the alert on the watchdog's page, its runbook and its
+dashboard:
+
+\`\`\`text
+Page: https://watchdog.example/… · Runbook: https://runbooks.example/sidecar-down.md · Dashboard: https://grafana.example/…
+\`\`\`
 `;
 
 const OTHERS_HEAD = `## Prometheus alerts
