@@ -30,9 +30,9 @@ const TRACED_BYTES = 64 * 1024 * 1024;
 
 /**
  * Default VM gas after which the first long call of a module starts again. V8 optimizes a function while it runs, but uses the faster
- * code only from the function's next call on, so an endless loop would stay four times as slow. It uses this gas in 75 ms.
+ * code only from the function's next call on, so a loop that never ends would stay four times as slow. It uses this gas in 40 ms.
  */
-const COLD_GAS = 100_000_000_000n;
+const COLD_GAS = 50_000_000_000n;
 
 /** Default limit on the memories and start states kept from finished calls, so that their instances can be reused. */
 const INSTANCE_BYTES = 64 * 1024 * 1024;
