@@ -57,35 +57,82 @@ export interface Host {
   humanizeAddress(canonical: Uint8Array): Result<string, string>;
 }
 
+/** Replies of one host method, in order. */
+class Replies<T> {
+  private list: T[] | undefined;
+  private at = 0;
+
+  /** Returns the next recorded reply; undefined if the host must be asked. */
+  next(): T | undefined {
+    return this.list?.[this.at++];
+  }
+
+  add(reply: T): T {
+    this.list ??= [];
+    this.at = this.list.push(reply);
+    return reply;
+  }
+
+  rewind(): void {
+    this.at = 0;
+  }
+}
+
 /**
- * Returns a host that records its replies. After `rewind`, it repeats them in order before it asks again, so a call that runs a
- * second time accesses the chain only once.
+ * A host that records its replies. After `rewind`, it repeats them in order before it asks again, so a call that runs a second time
+ * accesses the chain only once.
  */
-export function recordHost(host: Host): { readonly host: Host; readonly rewind: () => void } {
-  const rewinds: (() => void)[] = [];
-  const record = <A extends readonly unknown[], T>(method: (...args: A) => T): ((...args: A) => T) => {
-    const replies: T[] = [];
-    let at = 0;
-    rewinds.push(() => (at = 0));
-    return (...args) => {
-      const known = replies[at++];
-      if (known !== undefined) return known;
-      const reply = method(...args);
-      replies.push(reply);
-      return reply;
-    };
-  };
-  const recorded: Host = {
-    get: record((key) => host.get(key)),
-    set: record((key, value) => host.set(key, value)),
-    remove: record((key) => host.remove(key)),
-    scan: record((start, end, isDescending) => host.scan(start, end, isDescending)),
-    next: record((iterator) => host.next(iterator)),
-    query: record((request, limits) => host.query(request, limits)),
-    // These depend only on their arguments.
-    validateAddress: (text) => host.validateAddress(text),
-    canonicalizeAddress: (text) => host.canonicalizeAddress(text),
-    humanizeAddress: (canonical) => host.humanizeAddress(canonical),
-  };
-  return { host: recorded, rewind: () => rewinds.forEach((rewind) => rewind()) };
+export class RecordedHost implements Host {
+  private readonly host: Host;
+  private readonly gets = new Replies<Metered<Uint8Array | undefined>>();
+  private readonly sets = new Replies<bigint>();
+  private readonly removals = new Replies<bigint>();
+  private readonly scans = new Replies<Metered<number>>();
+  private readonly entries = new Replies<Metered<StorageEntry | undefined>>();
+  private readonly queries = new Replies<Metered<Uint8Array>>();
+
+  constructor(host: Host) {
+    this.host = host;
+  }
+
+  rewind(): void {
+    const { gets, sets, removals, scans, entries, queries } = this;
+    for (const replies of [gets, sets, removals, scans, entries, queries]) replies.rewind();
+  }
+
+  get(key: Uint8Array): Metered<Uint8Array | undefined> {
+    return this.gets.next() ?? this.gets.add(this.host.get(key));
+  }
+
+  set(key: Uint8Array, value: Uint8Array): bigint {
+    return this.sets.next() ?? this.sets.add(this.host.set(key, value));
+  }
+
+  remove(key: Uint8Array): bigint {
+    return this.removals.next() ?? this.removals.add(this.host.remove(key));
+  }
+
+  scan(...range: Parameters<Host["scan"]>): Metered<number> {
+    return this.scans.next() ?? this.scans.add(this.host.scan(...range));
+  }
+
+  next(iterator: number): Metered<StorageEntry | undefined> {
+    return this.entries.next() ?? this.entries.add(this.host.next(iterator));
+  }
+
+  query(request: Uint8Array, limits: QueryLimits): Metered<Uint8Array> {
+    return this.queries.next() ?? this.queries.add(this.host.query(request, limits));
+  }
+
+  validateAddress(text: string): string | undefined {
+    return this.host.validateAddress(text);
+  }
+
+  canonicalizeAddress(text: string): Result<Uint8Array, string> {
+    return this.host.canonicalizeAddress(text);
+  }
+
+  humanizeAddress(canonical: Uint8Array): Result<string, string> {
+    return this.host.humanizeAddress(canonical);
+  }
 }

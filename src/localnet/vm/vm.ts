@@ -4,7 +4,7 @@ import { decodeModule } from "./decode-module.ts";
 import { VmError, vmError } from "./errors.ts";
 import { ColdCode, Execution } from "./execution.ts";
 import { GAS_COSTS, type GasCosts } from "./gas.ts";
-import { type EntryPoint, type Host, recordHost } from "./host.ts";
+import { type EntryPoint, type Host, RecordedHost } from "./host.ts";
 import { createImports } from "./host-functions.ts";
 import { Instances } from "./instances.ts";
 import { createHooks, type Variant } from "./hooks.ts";
@@ -155,14 +155,14 @@ function runCall(call: Call, module: CompiledModule, machine: Machine): CallOutc
       gasUsedExternally: 0n,
     };
   if (variantFor(call) !== "plain" || machine.optimized.has(module)) return runOnce(call, module, machine);
-  const { host, rewind } = recordHost(call.host);
+  const host = new RecordedHost(call.host);
   try {
-    return runOnce({ ...call, host }, module, machine, machine.coldGas);
+    return runOnce(call, module, machine, { host, coldGas: machine.coldGas });
   } catch (thrown) {
     if (!(thrown instanceof ColdCode)) throw thrown;
     machine.optimized.add(module);
-    rewind();
-    return runOnce({ ...call, host }, module, machine);
+    host.rewind();
+    return runOnce(call, module, machine, { host });
   }
 }
 
@@ -171,13 +171,13 @@ function runOnce(
   call: Call,
   module: CompiledModule,
   { instances, running, costs }: Machine,
-  coldGas?: bigint,
+  { host = call.host, coldGas }: { readonly host?: Host; readonly coldGas?: bigint } = {},
 ): CallOutcome {
   const limit = call.gasLimit > MAX_GAS ? MAX_GAS : call.gasLimit;
   const request = { length: call.args[0]?.length ?? 0, stackLimit: call.stackLimit ?? STACK_BYTES };
   const instance = instances.take(module, request);
   instance.exports.stack.value = request.stackLimit;
-  const { host, interrupt, entryPoint } = call;
+  const { interrupt, entryPoint } = call;
   const isReadOnly = entryPoint === "query";
   const execution = new Execution(instance, module, { host, costs, isReadOnly, limit, interrupt, coldGas });
   if (call.trace !== undefined) {
