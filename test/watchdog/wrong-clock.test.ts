@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { createManualClock } from "../support/manual-clock.ts";
 import { createReceiver, rigConfig, startRig } from "../support/watchdog/rig.ts";
+import type { Ledger } from "../../src/watchdog/ledger/ledger.ts";
 import { createMemoryState } from "../../src/watchdog/state/state-store.ts";
 import { createWorld } from "../support/watchdog/world.ts";
 
@@ -72,6 +73,36 @@ it("an alert that is pending does not fire early after a restart whose clock was
   expect([phaseOf(first), phaseOf(second)]).toEqual(["pending", "pending"]);
   await clock.advance(60_000);
   expect(phaseOf(second)).toBe("firing");
+  await second.stop();
+});
+
+it("a clock behind the last poll is not believed, also when the ledger's last reading was dated earlier", async () => {
+  const clock = createManualClock(Date.UTC(2026, 10, 21, 12));
+  let aheadMs = 0;
+  const machine = { ...clock, nowMs: () => clock.nowMs() + aheadMs };
+  const store = createMemoryState();
+  const world = { ...createWorld(clock), openState: () => store };
+  const config = rigConfig({ stateDir: "/state" });
+  const first = await startRig(config, machine, world, createReceiver());
+  await clock.advance(60_000);
+  await first.stop();
+  // As after a clock that was set forward and back while nothing showed the time.
+  const state = store.load();
+  const earlier = (ledger: Ledger): Ledger => {
+    const { calls } = ledger.sources;
+    if (calls.checkpoint === undefined) throw new Error("nothing was counted");
+    const checkpoint = { ...calls.checkpoint, atMs: calls.checkpoint.atMs - 45 * DAY };
+    return { ...ledger, sources: { ...ledger.sources, calls: { ...calls, checkpoint } } };
+  };
+  const ledgers = new Map([...state.ledgers].map(([name, ledger]) => [name, earlier(ledger)]));
+  store.save({ ...state, ledgers });
+  aheadMs = -40 * DAY;
+  const second = await startRig(config, machine, world, createReceiver());
+  await clock.advance(10_000);
+  const status: unknown = await (await fetch(`${second.url}/api/status`)).json();
+  expect(status).toMatchObject({
+    clock_error: expect.stringMatching(/^it is at .* before the last poll or block/),
+  });
   await second.stop();
 });
 

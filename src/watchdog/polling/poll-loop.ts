@@ -224,9 +224,16 @@ export function createPollLoop(
   };
 }
 
-/** Returns the time of any validator's last stored poll. */
-function lastPollOf({ ledgers }: WatchdogState): number | undefined {
-  const times = [...ledgers.values()].flatMap(({ sources }) => sources.calls.checkpoint?.atMs ?? []);
+/**
+ * Returns the time of any validator's last stored poll. The ledger alone does not show it: after an unsure clock, the poll
+ * histories are later.
+ */
+function lastPollOf({ ledgers, pollHistories }: WatchdogState): number | undefined {
+  const counted = [...ledgers.values()].flatMap(({ sources }) => sources.calls.checkpoint?.atMs ?? []);
+  const seen = [...pollHistories.values()].flatMap(({ nodes }) =>
+    [...nodes.values()].flatMap(({ seenMs, lastGoodMs, lastBadMs }) => [seenMs, lastGoodMs, lastBadMs]),
+  );
+  const times = [...counted, ...seen].filter((atMs) => atMs !== undefined);
   return times.length === 0 ? undefined : Math.max(...times);
 }
 
