@@ -52,21 +52,28 @@ it.each([-30 * DAY, 40 * DAY])(
   },
 );
 
-it("an alert that is pending does not fire early after a restart whose clock was set before it was believed", async () => {
+/** A machine whose clock can be set, with a state that outlives the watchdog. */
+function createMachine() {
   const clock = createManualClock(Date.UTC(2026, 10, 21, 12));
-  let aheadMs = 0;
-  const machine = { ...clock, nowMs: () => clock.nowMs() + aheadMs };
+  const machine = { aheadMs: 0 };
   const store = createMemoryState();
   const world = { ...createWorld(clock), openState: () => store };
-  const config = rigConfig({ stateDir: "/state" });
-  const start = (): ReturnType<typeof startRig> => startRig(config, machine, world, createReceiver());
+  const start = (): ReturnType<typeof startRig> => {
+    const own = { ...clock, nowMs: () => clock.nowMs() + machine.aheadMs };
+    return startRig(rigConfig({ stateDir: "/state" }), own, world, createReceiver());
+  };
+  return { clock, machine, store, world, start };
+}
+
+it("an alert that is pending does not fire early after a restart whose clock was set before it was believed", async () => {
+  const { clock, machine, world, start } = createMachine();
   const phaseOf = (rig: Awaited<ReturnType<typeof startRig>>): string | undefined =>
     rig.watchdog.status().alerts.find(({ rule }) => rule.condition.name === "sidecar-down")?.state?.phase;
   const first = await start();
   await clock.advance(60_000);
   world.set("sidecar-down", true);
   await clock.advance(20_000);
-  aheadMs = 3_600_000;
+  machine.aheadMs = 3_600_000;
   await clock.advance(10_000);
   await first.stop();
   const second = await start();
@@ -77,13 +84,8 @@ it("an alert that is pending does not fire early after a restart whose clock was
 });
 
 it("a clock behind the last poll is not believed, also when the ledger's last reading was dated earlier", async () => {
-  const clock = createManualClock(Date.UTC(2026, 10, 21, 12));
-  let aheadMs = 0;
-  const machine = { ...clock, nowMs: () => clock.nowMs() + aheadMs };
-  const store = createMemoryState();
-  const world = { ...createWorld(clock), openState: () => store };
-  const config = rigConfig({ stateDir: "/state" });
-  const first = await startRig(config, machine, world, createReceiver());
+  const { clock, machine, store, start } = createMachine();
+  const first = await start();
   await clock.advance(60_000);
   await first.stop();
   // As after a clock that was set forward and back while nothing showed the time.
@@ -96,8 +98,8 @@ it("a clock behind the last poll is not believed, also when the ledger's last re
   };
   const ledgers = new Map([...state.ledgers].map(([name, ledger]) => [name, earlier(ledger)]));
   store.save({ ...state, ledgers });
-  aheadMs = -40 * DAY;
-  const second = await startRig(config, machine, world, createReceiver());
+  machine.aheadMs = -40 * DAY;
+  const second = await start();
   await clock.advance(10_000);
   const status: unknown = await (await fetch(`${second.url}/api/status`)).json();
   expect(status).toMatchObject({

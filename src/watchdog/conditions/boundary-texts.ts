@@ -36,7 +36,7 @@ export const ANY: BoundaryTexts = {
   reward: "any reward",
   severity: "critical",
   impact:
-    "Below the lower boundary, the month pays nothing and counts as one of the bad months that lead to rotation out of the validator set.",
+    "Below the lower boundary, the month earns no reward and is one of the bad months that lead to rotation out of the validator set.",
   least: 0.95,
   misses: 128_000,
   lesser: [
