@@ -1,6 +1,6 @@
 // Part of generate.mjs: finds the declarations of generated files that the program uses, and removes the others.
 import { readFileSync, writeFileSync } from "node:fs";
-import { dirname, relative, resolve } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 
 /** An import or re-export by names, or as a namespace. */
 const IMPORT = /\b(?:import|export) (type )?(?:\{([^}]*)\}|\* as (\w+)) from "(\.[^"]+)"/g;
@@ -9,18 +9,31 @@ const WORD = /[A-Za-z_$][\w$]*/g;
 const DYNAMIC_IMPORT = /\bimport\("(\.[^"]+)"\)/g;
 const MAX_WIDTH = 120;
 
+/** What codecs import from outside the generated files: a package, or a path from the folder of all. */
+const RUNTIME = [
+  { module: "@bufbuild/protobuf/wire", specifiers: [{ text: "BinaryWriter", isType: false }] },
+  {
+    path: "../message-fns.ts",
+    specifiers: [
+      { text: "decodeFields", isType: false },
+      { text: "MessageFns", isType: true },
+      { text: "MessageReader", isType: true },
+    ],
+  },
+];
+
 /**
- * Removes what `programFiles` do not reach from the generated files `genFiles`. A type that is only imported as a type is retained without
+ * Removes what `programFiles` do not reach from the generated files `genFiles` in `folder`. A type that is only imported as a type is retained without
  * its codec. `locate` maps a path that the program imports to a path of `genFiles`. Returns the files in which something is left.
  */
-export function retainUsed(genFiles, programFiles, locate) {
+export function retainUsed(folder, genFiles, programFiles, locate) {
   const modules = new Map(genFiles.map((file) => [file, parseModule(file)]));
   const used = new Map(genFiles.map((file) => [file, new Set()]));
   const pending = programFiles.flatMap((file) => usesOf(file, modules, locate));
   for (let use = pending.pop(); use !== undefined; use = pending.pop())
     if (markUsed(use, modules, used)) pending.push(...referencesOf(use, modules.get(use.file)));
   const retained = genFiles.filter((file) => used.get(file).size > 0);
-  for (const file of retained) writeFileSync(file, printModule(modules.get(file), used));
+  for (const file of retained) writeFileSync(file, printModule(folder, modules.get(file), used));
   return retained;
 }
 
@@ -128,17 +141,20 @@ function referencesOf({ file, name, type }, { imports, declarations }) {
 }
 
 /** Prints what is used of a file, with the imports of that. */
-function printModule({ file, header, imports, declarations }, used) {
+function printModule(folder, { file, header, imports, declarations }, used) {
   const body = [...declarations].filter(([key]) => used.get(file).has(key)).map(([, text]) => text);
   const words = new Set(body.flatMap((text) => text.match(WORD)));
   const needed = [...imports].filter(([alias]) => words.has(alias));
-  const lines = [...runtimeImport(words), ...importLines(file, needed, used)];
+  const lines = [...runtimeImports(folder, file, words), ...importLines(file, needed, used)];
   return `${[[header, ...lines].join("\n"), ...body].join("\n\n")}\n`;
 }
 
-function runtimeImport(words) {
-  const names = ["BinaryReader", "BinaryWriter"].filter((name) => words.has(name));
-  return names.length === 0 ? [] : [`import { ${names.join(", ")} } from "@bufbuild/protobuf/wire";`];
+function runtimeImports(folder, file, words) {
+  return RUNTIME.flatMap(({ module, path, specifiers }) => {
+    const needed = specifiers.filter(({ text }) => words.has(text));
+    const from = module ?? relative(dirname(file), join(folder, path));
+    return needed.length === 0 ? [] : [importLine(needed, from)];
+  });
 }
 
 /** One line for each file, which are in the order of ts-proto. A name whose codec is gone is imported as a type. */

@@ -5,8 +5,8 @@
 // source: neutron/dex/deposit_record.proto
 
 /* eslint-disable */
-import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import type { MessageFns } from "../../message-fns.ts";
+import { BinaryWriter } from "@bufbuild/protobuf/wire";
+import { decodeFields, type MessageFns, type MessageReader } from "../../../message-fns.ts";
 import { PairID } from "./pair_id.ts";
 import { Pool } from "./pool.ts";
 
@@ -75,95 +75,35 @@ export const DepositRecord: MessageFns<DepositRecord> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: DepositRecord): DepositRecord {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseDepositRecord();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.pairId = PairID.decode(reader, reader.uint32(), message.pairId);
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.sharesOwned = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 24) {
-              break;
-            }
-
-            message.centerTickIndex = reader.int64() as bigint;
-            continue;
-          }
-          case 4: {
-            if (tag !== 32) {
-              break;
-            }
-
-            message.lowerTickIndex = reader.int64() as bigint;
-            continue;
-          }
-          case 5: {
-            if (tag !== 40) {
-              break;
-            }
-
-            message.upperTickIndex = reader.int64() as bigint;
-            continue;
-          }
-          case 6: {
-            if (tag !== 48) {
-              break;
-            }
-
-            message.fee = reader.uint64() as bigint;
-            continue;
-          }
-          case 7: {
-            if (tag !== 58) {
-              break;
-            }
-
-            message.totalShares = reader.string();
-            continue;
-          }
-          case 8: {
-            if (tag !== 66) {
-              break;
-            }
-
-            message.pool = Pool.decode(reader, reader.uint32(), message.pool);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: DepositRecord): DepositRecord {
+    return decodeFields(input, length, previous ?? createBaseDepositRecord(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.pairId = PairID.decode(reader, reader.uint32(), message.pairId);
+          return true;
+        case 18:
+          message.sharesOwned = reader.string();
+          return true;
+        case 24:
+          message.centerTickIndex = reader.int64() as bigint;
+          return true;
+        case 32:
+          message.lowerTickIndex = reader.int64() as bigint;
+          return true;
+        case 40:
+          message.upperTickIndex = reader.int64() as bigint;
+          return true;
+        case 48:
+          message.fee = reader.uint64() as bigint;
+          return true;
+        case 58:
+          message.totalShares = reader.string();
+          return true;
+        case 66:
+          message.pool = Pool.decode(reader, reader.uint32(), message.pool);
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };

@@ -5,8 +5,8 @@
 // source: neutron/dex/genesis.proto
 
 /* eslint-disable */
-import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import type { MessageFns } from "../../message-fns.ts";
+import { BinaryWriter } from "@bufbuild/protobuf/wire";
+import { decodeFields, type MessageFns, type MessageReader } from "../../../message-fns.ts";
 import { DepositRecord } from "./deposit_record.ts";
 import { LimitOrderExpiration } from "./limit_order_expiration.ts";
 import { LimitOrderTranche } from "./limit_order_tranche.ts";
@@ -89,111 +89,41 @@ export const GenesisState: MessageFns<GenesisState> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: GenesisState): GenesisState {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseGenesisState();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.params = Params.decode(reader, reader.uint32(), message.params);
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.tickLiquidityList.push(TickLiquidity.decode(reader, reader.uint32()));
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.inactiveLimitOrderTrancheList.push(LimitOrderTranche.decode(reader, reader.uint32()));
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.limitOrderTrancheUserList.push(LimitOrderTrancheUser.decode(reader, reader.uint32()));
-            continue;
-          }
-          case 5: {
-            if (tag !== 42) {
-              break;
-            }
-
-            message.limitOrderExpirationList.push(LimitOrderExpiration.decode(reader, reader.uint32()));
-            continue;
-          }
-          case 6: {
-            if (tag !== 50) {
-              break;
-            }
-
-            message.poolMetadataList.push(PoolMetadata.decode(reader, reader.uint32()));
-            continue;
-          }
-          case 7: {
-            if (tag !== 58) {
-              break;
-            }
-
-            message.depositRecordList.push(DepositRecord.decode(reader, reader.uint32()));
-            continue;
-          }
-          case 8: {
-            if (tag !== 66) {
-              break;
-            }
-
-            message.poolList.push(Pool.decode(reader, reader.uint32()));
-            continue;
-          }
-          case 9: {
-            if (tag !== 72) {
-              break;
-            }
-
-            message.poolCount = reader.uint64() as bigint;
-            continue;
-          }
-          case 10: {
-            if (tag !== 80) {
-              break;
-            }
-
-            message.trancheCount = reader.uint64() as bigint;
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: GenesisState): GenesisState {
+    return decodeFields(input, length, previous ?? createBaseGenesisState(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.params = Params.decode(reader, reader.uint32(), message.params);
+          return true;
+        case 18:
+          message.tickLiquidityList.push(TickLiquidity.decode(reader, reader.uint32()));
+          return true;
+        case 26:
+          message.inactiveLimitOrderTrancheList.push(LimitOrderTranche.decode(reader, reader.uint32()));
+          return true;
+        case 34:
+          message.limitOrderTrancheUserList.push(LimitOrderTrancheUser.decode(reader, reader.uint32()));
+          return true;
+        case 42:
+          message.limitOrderExpirationList.push(LimitOrderExpiration.decode(reader, reader.uint32()));
+          return true;
+        case 50:
+          message.poolMetadataList.push(PoolMetadata.decode(reader, reader.uint32()));
+          return true;
+        case 58:
+          message.depositRecordList.push(DepositRecord.decode(reader, reader.uint32()));
+          return true;
+        case 66:
+          message.poolList.push(Pool.decode(reader, reader.uint32()));
+          return true;
+        case 72:
+          message.poolCount = reader.uint64() as bigint;
+          return true;
+        case 80:
+          message.trancheCount = reader.uint64() as bigint;
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };

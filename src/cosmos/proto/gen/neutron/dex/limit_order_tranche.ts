@@ -5,8 +5,8 @@
 // source: neutron/dex/limit_order_tranche.proto
 
 /* eslint-disable */
-import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import type { MessageFns } from "../../message-fns.ts";
+import { BinaryWriter } from "@bufbuild/protobuf/wire";
+import { decodeFields, type MessageFns, type MessageReader } from "../../../message-fns.ts";
 import { Timestamp } from "../../google/protobuf/timestamp.ts";
 import { TradePairID } from "./trade_pair_id.ts";
 
@@ -53,56 +53,21 @@ export const LimitOrderTrancheKey: MessageFns<LimitOrderTrancheKey> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: LimitOrderTrancheKey): LimitOrderTrancheKey {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseLimitOrderTrancheKey();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.tradePairId = TradePairID.decode(reader, reader.uint32(), message.tradePairId);
-            continue;
-          }
-          case 2: {
-            if (tag !== 16) {
-              break;
-            }
-
-            message.tickIndexTakerToMaker = reader.int64() as bigint;
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.trancheKey = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: LimitOrderTrancheKey): LimitOrderTrancheKey {
+    return decodeFields(input, length, previous ?? createBaseLimitOrderTrancheKey(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.tradePairId = TradePairID.decode(reader, reader.uint32(), message.tradePairId);
+          return true;
+        case 16:
+          message.tickIndexTakerToMaker = reader.int64() as bigint;
+          return true;
+        case 26:
+          message.trancheKey = reader.string();
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -148,95 +113,35 @@ export const LimitOrderTranche: MessageFns<LimitOrderTranche> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: LimitOrderTranche): LimitOrderTranche {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseLimitOrderTranche();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.key = LimitOrderTrancheKey.decode(reader, reader.uint32(), message.key);
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.reservesMakerDenom = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.reservesTakerDenom = reader.string();
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.totalMakerDenom = reader.string();
-            continue;
-          }
-          case 5: {
-            if (tag !== 42) {
-              break;
-            }
-
-            message.totalTakerDenom = reader.string();
-            continue;
-          }
-          case 6: {
-            if (tag !== 50) {
-              break;
-            }
-
-            message.expirationTime = Timestamp.decode(reader, reader.uint32());
-            continue;
-          }
-          case 7: {
-            if (tag !== 58) {
-              break;
-            }
-
-            message.priceTakerToMaker = reader.string();
-            continue;
-          }
-          case 8: {
-            if (tag !== 66) {
-              break;
-            }
-
-            message.makerPrice = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: LimitOrderTranche): LimitOrderTranche {
+    return decodeFields(input, length, previous ?? createBaseLimitOrderTranche(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.key = LimitOrderTrancheKey.decode(reader, reader.uint32(), message.key);
+          return true;
+        case 18:
+          message.reservesMakerDenom = reader.string();
+          return true;
+        case 26:
+          message.reservesTakerDenom = reader.string();
+          return true;
+        case 34:
+          message.totalMakerDenom = reader.string();
+          return true;
+        case 42:
+          message.totalTakerDenom = reader.string();
+          return true;
+        case 50:
+          message.expirationTime = Timestamp.decode(reader, reader.uint32());
+          return true;
+        case 58:
+          message.priceTakerToMaker = reader.string();
+          return true;
+        case 66:
+          message.makerPrice = reader.string();
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };

@@ -5,8 +5,8 @@
 // source: neutron/dex/limit_order_tranche_user.proto
 
 /* eslint-disable */
-import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import type { MessageFns } from "../../message-fns.ts";
+import { BinaryWriter } from "@bufbuild/protobuf/wire";
+import { decodeFields, type MessageFns, type MessageReader } from "../../../message-fns.ts";
 import { TradePairID } from "./trade_pair_id.ts";
 import { LimitOrderType } from "./tx.ts";
 
@@ -68,95 +68,35 @@ export const LimitOrderTrancheUser: MessageFns<LimitOrderTrancheUser> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: LimitOrderTrancheUser): LimitOrderTrancheUser {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseLimitOrderTrancheUser();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.tradePairId = TradePairID.decode(reader, reader.uint32(), message.tradePairId);
-            continue;
-          }
-          case 2: {
-            if (tag !== 16) {
-              break;
-            }
-
-            message.tickIndexTakerToMaker = reader.int64() as bigint;
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.trancheKey = reader.string();
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.address = reader.string();
-            continue;
-          }
-          case 5: {
-            if (tag !== 42) {
-              break;
-            }
-
-            message.sharesOwned = reader.string();
-            continue;
-          }
-          case 6: {
-            if (tag !== 50) {
-              break;
-            }
-
-            message.sharesCancelled = reader.string();
-            continue;
-          }
-          case 7: {
-            if (tag !== 58) {
-              break;
-            }
-
-            message.sharesWithdrawn = reader.string();
-            continue;
-          }
-          case 8: {
-            if (tag !== 64) {
-              break;
-            }
-
-            message.orderType = reader.int32() as any;
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: LimitOrderTrancheUser): LimitOrderTrancheUser {
+    return decodeFields(input, length, previous ?? createBaseLimitOrderTrancheUser(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.tradePairId = TradePairID.decode(reader, reader.uint32(), message.tradePairId);
+          return true;
+        case 16:
+          message.tickIndexTakerToMaker = reader.int64() as bigint;
+          return true;
+        case 26:
+          message.trancheKey = reader.string();
+          return true;
+        case 34:
+          message.address = reader.string();
+          return true;
+        case 42:
+          message.sharesOwned = reader.string();
+          return true;
+        case 50:
+          message.sharesCancelled = reader.string();
+          return true;
+        case 58:
+          message.sharesWithdrawn = reader.string();
+          return true;
+        case 64:
+          message.orderType = reader.int32() as any;
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };

@@ -5,8 +5,8 @@
 // source: neutron/dex/params.proto
 
 /* eslint-disable */
-import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import type { MessageFns } from "../../message-fns.ts";
+import { BinaryWriter } from "@bufbuild/protobuf/wire";
+import { decodeFields, type MessageFns, type MessageReader } from "../../../message-fns.ts";
 
 export interface Params {
   feeTiers: bigint[];
@@ -53,81 +53,33 @@ export const Params: MessageFns<Params> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Params): Params {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseParams();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag === 8) {
-              message.feeTiers.push(reader.uint64() as bigint);
-
-              continue;
-            }
-
-            if (tag === 10) {
-              const end2 = reader.uint32() + reader.pos;
-              while (reader.pos < end2) {
-                message.feeTiers.push(reader.uint64() as bigint);
-              }
-
-              continue;
-            }
-
-            break;
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: Params): Params {
+    return decodeFields(input, length, previous ?? createBaseParams(), (message, tag, reader) => {
+      switch (tag) {
+        case 8:
+          message.feeTiers.push(reader.uint64() as bigint);
+          return true;
+        case 10: {
+          const end2 = reader.uint32() + reader.pos;
+          while (reader.pos < end2) {
+            message.feeTiers.push(reader.uint64() as bigint);
           }
-          case 3: {
-            if (tag !== 24) {
-              break;
-            }
-
-            message.paused = reader.bool();
-            continue;
-          }
-          case 4: {
-            if (tag !== 32) {
-              break;
-            }
-
-            message.maxJitsPerBlock = reader.uint64() as bigint;
-            continue;
-          }
-          case 5: {
-            if (tag !== 40) {
-              break;
-            }
-
-            message.goodTilPurgeAllowance = reader.uint64() as bigint;
-            continue;
-          }
-          case 6: {
-            if (tag !== 50) {
-              break;
-            }
-
-            message.whitelistedLps.push(reader.string());
-            continue;
-          }
+          return true;
         }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+        case 24:
+          message.paused = reader.bool();
+          return true;
+        case 32:
+          message.maxJitsPerBlock = reader.uint64() as bigint;
+          return true;
+        case 40:
+          message.goodTilPurgeAllowance = reader.uint64() as bigint;
+          return true;
+        case 50:
+          message.whitelistedLps.push(reader.string());
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };

@@ -5,8 +5,8 @@
 // source: neutron/dex/pool.proto
 
 /* eslint-disable */
-import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import type { MessageFns } from "../../message-fns.ts";
+import { BinaryWriter } from "@bufbuild/protobuf/wire";
+import { decodeFields, type MessageFns, type MessageReader } from "../../../message-fns.ts";
 import { PoolReserves } from "./pool_reserves.ts";
 
 export interface Pool {
@@ -36,55 +36,20 @@ export const Pool: MessageFns<Pool> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Pool): Pool {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBasePool();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 8) {
-              break;
-            }
-
-            message.id = reader.uint64() as bigint;
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.lowerTick0 = PoolReserves.decode(reader, reader.uint32(), message.lowerTick0);
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.upperTick1 = PoolReserves.decode(reader, reader.uint32(), message.upperTick1);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: Pool): Pool {
+    return decodeFields(input, length, previous ?? createBasePool(), (message, tag, reader) => {
+      switch (tag) {
+        case 8:
+          message.id = reader.uint64() as bigint;
+          return true;
+        case 18:
+          message.lowerTick0 = PoolReserves.decode(reader, reader.uint32(), message.lowerTick0);
+          return true;
+        case 26:
+          message.upperTick1 = PoolReserves.decode(reader, reader.uint32(), message.upperTick1);
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };

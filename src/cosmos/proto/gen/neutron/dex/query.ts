@@ -5,8 +5,8 @@
 // source: neutron/dex/query.proto
 
 /* eslint-disable */
-import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import type { MessageFns } from "../../message-fns.ts";
+import { BinaryWriter } from "@bufbuild/protobuf/wire";
+import { decodeFields, type MessageFns, type MessageReader } from "../../../message-fns.ts";
 import { PageRequest, PageResponse } from "../../cosmos/base/query/v1beta1/pagination.ts";
 import { Coin } from "../../cosmos/base/v1beta1/coin.ts";
 import { Timestamp } from "../../google/protobuf/timestamp.ts";
@@ -287,32 +287,8 @@ export const QueryParamsRequest: MessageFns<QueryParamsRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryParamsRequest): QueryParamsRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQueryParamsRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QueryParamsRequest): QueryParamsRequest {
+    return decodeFields(input, length, previous ?? createBaseQueryParamsRequest(), () => false);
   },
 };
 
@@ -328,40 +304,15 @@ export const QueryParamsResponse: MessageFns<QueryParamsResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryParamsResponse): QueryParamsResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQueryParamsResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.params = Params.decode(reader, reader.uint32(), message.params);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QueryParamsResponse): QueryParamsResponse {
+    return decodeFields(input, length, previous ?? createBaseQueryParamsResponse(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.params = Params.decode(reader, reader.uint32(), message.params);
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -383,56 +334,21 @@ export const QueryGetLimitOrderTrancheUserRequest: MessageFns<QueryGetLimitOrder
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryGetLimitOrderTrancheUserRequest): QueryGetLimitOrderTrancheUserRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQueryGetLimitOrderTrancheUserRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.address = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.trancheKey = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 24) {
-              break;
-            }
-
-            message.calcWithdrawableShares = reader.bool();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QueryGetLimitOrderTrancheUserRequest): QueryGetLimitOrderTrancheUserRequest {
+    return decodeFields(input, length, previous ?? createBaseQueryGetLimitOrderTrancheUserRequest(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.address = reader.string();
+          return true;
+        case 18:
+          message.trancheKey = reader.string();
+          return true;
+        case 24:
+          message.calcWithdrawableShares = reader.bool();
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -451,48 +367,18 @@ export const QueryGetLimitOrderTrancheUserResponse: MessageFns<QueryGetLimitOrde
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryGetLimitOrderTrancheUserResponse): QueryGetLimitOrderTrancheUserResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQueryGetLimitOrderTrancheUserResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.limitOrderTrancheUser = LimitOrderTrancheUser.decode(reader, reader.uint32(), message.limitOrderTrancheUser);
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.withdrawableShares = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QueryGetLimitOrderTrancheUserResponse): QueryGetLimitOrderTrancheUserResponse {
+    return decodeFields(input, length, previous ?? createBaseQueryGetLimitOrderTrancheUserResponse(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.limitOrderTrancheUser = LimitOrderTrancheUser.decode(reader, reader.uint32(), message.limitOrderTrancheUser);
+          return true;
+        case 18:
+          message.withdrawableShares = reader.string();
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -508,40 +394,15 @@ export const QueryAllLimitOrderTrancheUserRequest: MessageFns<QueryAllLimitOrder
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryAllLimitOrderTrancheUserRequest): QueryAllLimitOrderTrancheUserRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQueryAllLimitOrderTrancheUserRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.pagination = PageRequest.decode(reader, reader.uint32(), message.pagination);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QueryAllLimitOrderTrancheUserRequest): QueryAllLimitOrderTrancheUserRequest {
+    return decodeFields(input, length, previous ?? createBaseQueryAllLimitOrderTrancheUserRequest(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.pagination = PageRequest.decode(reader, reader.uint32(), message.pagination);
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -560,48 +421,18 @@ export const QueryAllLimitOrderTrancheUserResponse: MessageFns<QueryAllLimitOrde
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryAllLimitOrderTrancheUserResponse): QueryAllLimitOrderTrancheUserResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQueryAllLimitOrderTrancheUserResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.limitOrderTrancheUser.push(LimitOrderTrancheUser.decode(reader, reader.uint32()));
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.pagination = PageResponse.decode(reader, reader.uint32(), message.pagination);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QueryAllLimitOrderTrancheUserResponse): QueryAllLimitOrderTrancheUserResponse {
+    return decodeFields(input, length, previous ?? createBaseQueryAllLimitOrderTrancheUserResponse(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.limitOrderTrancheUser.push(LimitOrderTrancheUser.decode(reader, reader.uint32()));
+          return true;
+        case 18:
+          message.pagination = PageResponse.decode(reader, reader.uint32(), message.pagination);
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -609,65 +440,34 @@ function createBaseQueryAllLimitOrderTrancheUserByAddressRequest(): QueryAllLimi
   return { address: "", pagination: undefined };
 }
 
-export const QueryAllLimitOrderTrancheUserByAddressRequest: MessageFns<QueryAllLimitOrderTrancheUserByAddressRequest> =
-  {
-    encode(
-      message: QueryAllLimitOrderTrancheUserByAddressRequest,
-      writer: BinaryWriter = new BinaryWriter(),
-    ): BinaryWriter {
-      if (message.address !== "") {
-        writer.uint32(10).string(message.address);
-      }
-      if (message.pagination !== undefined) {
-        PageRequest.encode(message.pagination, writer.uint32(18).fork()).join();
-      }
-      return writer;
-    },
+export const QueryAllLimitOrderTrancheUserByAddressRequest: MessageFns<QueryAllLimitOrderTrancheUserByAddressRequest> = {
+  encode(
+    message: QueryAllLimitOrderTrancheUserByAddressRequest,
+    writer: BinaryWriter = new BinaryWriter(),
+  ): BinaryWriter {
+    if (message.address !== "") {
+      writer.uint32(10).string(message.address);
+    }
+    if (message.pagination !== undefined) {
+      PageRequest.encode(message.pagination, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
 
-    decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryAllLimitOrderTrancheUserByAddressRequest): QueryAllLimitOrderTrancheUserByAddressRequest {
-      const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-      const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-      if (previousRecursionDepth >= 100) {
-        throw new globalThis.Error("protobuf decode recursion limit exceeded");
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QueryAllLimitOrderTrancheUserByAddressRequest): QueryAllLimitOrderTrancheUserByAddressRequest {
+    return decodeFields(input, length, previous ?? createBaseQueryAllLimitOrderTrancheUserByAddressRequest(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.address = reader.string();
+          return true;
+        case 18:
+          message.pagination = PageRequest.decode(reader, reader.uint32(), message.pagination);
+          return true;
       }
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-      try {
-        const end = length === undefined ? reader.len : reader.pos + length;
-        const message = previous ?? createBaseQueryAllLimitOrderTrancheUserByAddressRequest();
-        while (reader.pos < end) {
-          const tag = reader.uint32();
-          switch (tag >>> 3) {
-            case 1: {
-              if (tag !== 10) {
-                break;
-              }
-
-              message.address = reader.string();
-              continue;
-            }
-            case 2: {
-              if (tag !== 18) {
-                break;
-              }
-
-              message.pagination = PageRequest.decode(reader, reader.uint32(), message.pagination);
-              continue;
-            }
-          }
-          if ((tag & 7) === 4 || tag === 0) {
-            throw new globalThis.Error("illegal tag");
-          }
-          reader.skip(tag & 7);
-        }
-        if (reader.pos !== end) {
-          throw new globalThis.Error("premature EOF");
-        }
-        return message;
-      } finally {
-        (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-      }
-    },
-  };
+      return false;
+    });
+  },
+};
 
 function createBaseQueryAllLimitOrderTrancheUserByAddressResponse(): QueryAllLimitOrderTrancheUserByAddressResponse {
   return { limitOrders: [], pagination: undefined };
@@ -689,48 +489,18 @@ export const QueryAllLimitOrderTrancheUserByAddressResponse: MessageFns<
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryAllLimitOrderTrancheUserByAddressResponse): QueryAllLimitOrderTrancheUserByAddressResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQueryAllLimitOrderTrancheUserByAddressResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.limitOrders.push(LimitOrderTrancheUser.decode(reader, reader.uint32()));
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.pagination = PageResponse.decode(reader, reader.uint32(), message.pagination);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QueryAllLimitOrderTrancheUserByAddressResponse): QueryAllLimitOrderTrancheUserByAddressResponse {
+    return decodeFields(input, length, previous ?? createBaseQueryAllLimitOrderTrancheUserByAddressResponse(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.limitOrders.push(LimitOrderTrancheUser.decode(reader, reader.uint32()));
+          return true;
+        case 18:
+          message.pagination = PageResponse.decode(reader, reader.uint32(), message.pagination);
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -758,64 +528,24 @@ export const QueryGetLimitOrderTrancheRequest: MessageFns<QueryGetLimitOrderTran
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryGetLimitOrderTrancheRequest): QueryGetLimitOrderTrancheRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQueryGetLimitOrderTrancheRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.pairId = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 16) {
-              break;
-            }
-
-            message.tickIndex = reader.int64() as bigint;
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.tokenIn = reader.string();
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.trancheKey = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QueryGetLimitOrderTrancheRequest): QueryGetLimitOrderTrancheRequest {
+    return decodeFields(input, length, previous ?? createBaseQueryGetLimitOrderTrancheRequest(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.pairId = reader.string();
+          return true;
+        case 16:
+          message.tickIndex = reader.int64() as bigint;
+          return true;
+        case 26:
+          message.tokenIn = reader.string();
+          return true;
+        case 34:
+          message.trancheKey = reader.string();
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -831,40 +561,15 @@ export const QueryGetLimitOrderTrancheResponse: MessageFns<QueryGetLimitOrderTra
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryGetLimitOrderTrancheResponse): QueryGetLimitOrderTrancheResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQueryGetLimitOrderTrancheResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.limitOrderTranche = LimitOrderTranche.decode(reader, reader.uint32(), message.limitOrderTranche);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QueryGetLimitOrderTrancheResponse): QueryGetLimitOrderTrancheResponse {
+    return decodeFields(input, length, previous ?? createBaseQueryGetLimitOrderTrancheResponse(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.limitOrderTranche = LimitOrderTranche.decode(reader, reader.uint32(), message.limitOrderTranche);
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -886,56 +591,21 @@ export const QueryAllLimitOrderTrancheRequest: MessageFns<QueryAllLimitOrderTran
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryAllLimitOrderTrancheRequest): QueryAllLimitOrderTrancheRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQueryAllLimitOrderTrancheRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.pairId = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.tokenIn = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.pagination = PageRequest.decode(reader, reader.uint32(), message.pagination);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QueryAllLimitOrderTrancheRequest): QueryAllLimitOrderTrancheRequest {
+    return decodeFields(input, length, previous ?? createBaseQueryAllLimitOrderTrancheRequest(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.pairId = reader.string();
+          return true;
+        case 18:
+          message.tokenIn = reader.string();
+          return true;
+        case 26:
+          message.pagination = PageRequest.decode(reader, reader.uint32(), message.pagination);
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -954,48 +624,18 @@ export const QueryAllLimitOrderTrancheResponse: MessageFns<QueryAllLimitOrderTra
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryAllLimitOrderTrancheResponse): QueryAllLimitOrderTrancheResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQueryAllLimitOrderTrancheResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.limitOrderTranche.push(LimitOrderTranche.decode(reader, reader.uint32()));
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.pagination = PageResponse.decode(reader, reader.uint32(), message.pagination);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QueryAllLimitOrderTrancheResponse): QueryAllLimitOrderTrancheResponse {
+    return decodeFields(input, length, previous ?? createBaseQueryAllLimitOrderTrancheResponse(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.limitOrderTranche.push(LimitOrderTranche.decode(reader, reader.uint32()));
+          return true;
+        case 18:
+          message.pagination = PageResponse.decode(reader, reader.uint32(), message.pagination);
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -1017,56 +657,21 @@ export const QueryAllUserDepositsRequest: MessageFns<QueryAllUserDepositsRequest
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryAllUserDepositsRequest): QueryAllUserDepositsRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQueryAllUserDepositsRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.address = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.pagination = PageRequest.decode(reader, reader.uint32(), message.pagination);
-            continue;
-          }
-          case 3: {
-            if (tag !== 24) {
-              break;
-            }
-
-            message.includePoolData = reader.bool();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QueryAllUserDepositsRequest): QueryAllUserDepositsRequest {
+    return decodeFields(input, length, previous ?? createBaseQueryAllUserDepositsRequest(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.address = reader.string();
+          return true;
+        case 18:
+          message.pagination = PageRequest.decode(reader, reader.uint32(), message.pagination);
+          return true;
+        case 24:
+          message.includePoolData = reader.bool();
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -1085,48 +690,18 @@ export const QueryAllUserDepositsResponse: MessageFns<QueryAllUserDepositsRespon
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryAllUserDepositsResponse): QueryAllUserDepositsResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQueryAllUserDepositsResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.deposits.push(DepositRecord.decode(reader, reader.uint32()));
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.pagination = PageResponse.decode(reader, reader.uint32(), message.pagination);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QueryAllUserDepositsResponse): QueryAllUserDepositsResponse {
+    return decodeFields(input, length, previous ?? createBaseQueryAllUserDepositsResponse(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.deposits.push(DepositRecord.decode(reader, reader.uint32()));
+          return true;
+        case 18:
+          message.pagination = PageResponse.decode(reader, reader.uint32(), message.pagination);
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -1148,56 +723,21 @@ export const QueryAllTickLiquidityRequest: MessageFns<QueryAllTickLiquidityReque
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryAllTickLiquidityRequest): QueryAllTickLiquidityRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQueryAllTickLiquidityRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.pairId = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.tokenIn = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.pagination = PageRequest.decode(reader, reader.uint32(), message.pagination);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QueryAllTickLiquidityRequest): QueryAllTickLiquidityRequest {
+    return decodeFields(input, length, previous ?? createBaseQueryAllTickLiquidityRequest(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.pairId = reader.string();
+          return true;
+        case 18:
+          message.tokenIn = reader.string();
+          return true;
+        case 26:
+          message.pagination = PageRequest.decode(reader, reader.uint32(), message.pagination);
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -1216,48 +756,18 @@ export const QueryAllTickLiquidityResponse: MessageFns<QueryAllTickLiquidityResp
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryAllTickLiquidityResponse): QueryAllTickLiquidityResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQueryAllTickLiquidityResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.tickLiquidity.push(TickLiquidity.decode(reader, reader.uint32()));
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.pagination = PageResponse.decode(reader, reader.uint32(), message.pagination);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QueryAllTickLiquidityResponse): QueryAllTickLiquidityResponse {
+    return decodeFields(input, length, previous ?? createBaseQueryAllTickLiquidityResponse(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.tickLiquidity.push(TickLiquidity.decode(reader, reader.uint32()));
+          return true;
+        case 18:
+          message.pagination = PageResponse.decode(reader, reader.uint32(), message.pagination);
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -1285,64 +795,24 @@ export const QueryGetInactiveLimitOrderTrancheRequest: MessageFns<QueryGetInacti
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryGetInactiveLimitOrderTrancheRequest): QueryGetInactiveLimitOrderTrancheRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQueryGetInactiveLimitOrderTrancheRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.pairId = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.tokenIn = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 24) {
-              break;
-            }
-
-            message.tickIndex = reader.int64() as bigint;
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.trancheKey = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QueryGetInactiveLimitOrderTrancheRequest): QueryGetInactiveLimitOrderTrancheRequest {
+    return decodeFields(input, length, previous ?? createBaseQueryGetInactiveLimitOrderTrancheRequest(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.pairId = reader.string();
+          return true;
+        case 18:
+          message.tokenIn = reader.string();
+          return true;
+        case 24:
+          message.tickIndex = reader.int64() as bigint;
+          return true;
+        case 34:
+          message.trancheKey = reader.string();
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -1358,40 +828,15 @@ export const QueryGetInactiveLimitOrderTrancheResponse: MessageFns<QueryGetInact
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryGetInactiveLimitOrderTrancheResponse): QueryGetInactiveLimitOrderTrancheResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQueryGetInactiveLimitOrderTrancheResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.inactiveLimitOrderTranche = LimitOrderTranche.decode(reader, reader.uint32(), message.inactiveLimitOrderTranche);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QueryGetInactiveLimitOrderTrancheResponse): QueryGetInactiveLimitOrderTrancheResponse {
+    return decodeFields(input, length, previous ?? createBaseQueryGetInactiveLimitOrderTrancheResponse(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.inactiveLimitOrderTranche = LimitOrderTranche.decode(reader, reader.uint32(), message.inactiveLimitOrderTranche);
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -1407,40 +852,15 @@ export const QueryAllInactiveLimitOrderTrancheRequest: MessageFns<QueryAllInacti
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryAllInactiveLimitOrderTrancheRequest): QueryAllInactiveLimitOrderTrancheRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQueryAllInactiveLimitOrderTrancheRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.pagination = PageRequest.decode(reader, reader.uint32(), message.pagination);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QueryAllInactiveLimitOrderTrancheRequest): QueryAllInactiveLimitOrderTrancheRequest {
+    return decodeFields(input, length, previous ?? createBaseQueryAllInactiveLimitOrderTrancheRequest(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.pagination = PageRequest.decode(reader, reader.uint32(), message.pagination);
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -1459,48 +879,18 @@ export const QueryAllInactiveLimitOrderTrancheResponse: MessageFns<QueryAllInact
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryAllInactiveLimitOrderTrancheResponse): QueryAllInactiveLimitOrderTrancheResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQueryAllInactiveLimitOrderTrancheResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.inactiveLimitOrderTranche.push(LimitOrderTranche.decode(reader, reader.uint32()));
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.pagination = PageResponse.decode(reader, reader.uint32(), message.pagination);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QueryAllInactiveLimitOrderTrancheResponse): QueryAllInactiveLimitOrderTrancheResponse {
+    return decodeFields(input, length, previous ?? createBaseQueryAllInactiveLimitOrderTrancheResponse(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.inactiveLimitOrderTranche.push(LimitOrderTranche.decode(reader, reader.uint32()));
+          return true;
+        case 18:
+          message.pagination = PageResponse.decode(reader, reader.uint32(), message.pagination);
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -1522,56 +912,21 @@ export const QueryAllPoolReservesRequest: MessageFns<QueryAllPoolReservesRequest
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryAllPoolReservesRequest): QueryAllPoolReservesRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQueryAllPoolReservesRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.pairId = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.tokenIn = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.pagination = PageRequest.decode(reader, reader.uint32(), message.pagination);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QueryAllPoolReservesRequest): QueryAllPoolReservesRequest {
+    return decodeFields(input, length, previous ?? createBaseQueryAllPoolReservesRequest(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.pairId = reader.string();
+          return true;
+        case 18:
+          message.tokenIn = reader.string();
+          return true;
+        case 26:
+          message.pagination = PageRequest.decode(reader, reader.uint32(), message.pagination);
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -1590,48 +945,18 @@ export const QueryAllPoolReservesResponse: MessageFns<QueryAllPoolReservesRespon
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryAllPoolReservesResponse): QueryAllPoolReservesResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQueryAllPoolReservesResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.poolReserves.push(PoolReserves.decode(reader, reader.uint32()));
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.pagination = PageResponse.decode(reader, reader.uint32(), message.pagination);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QueryAllPoolReservesResponse): QueryAllPoolReservesResponse {
+    return decodeFields(input, length, previous ?? createBaseQueryAllPoolReservesResponse(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.poolReserves.push(PoolReserves.decode(reader, reader.uint32()));
+          return true;
+        case 18:
+          message.pagination = PageResponse.decode(reader, reader.uint32(), message.pagination);
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -1662,64 +987,24 @@ export const QueryGetPoolReservesRequest: MessageFns<QueryGetPoolReservesRequest
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryGetPoolReservesRequest): QueryGetPoolReservesRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQueryGetPoolReservesRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.pairId = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.tokenIn = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 24) {
-              break;
-            }
-
-            message.tickIndex = reader.int64() as bigint;
-            continue;
-          }
-          case 4: {
-            if (tag !== 32) {
-              break;
-            }
-
-            message.fee = reader.uint64() as bigint;
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QueryGetPoolReservesRequest): QueryGetPoolReservesRequest {
+    return decodeFields(input, length, previous ?? createBaseQueryGetPoolReservesRequest(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.pairId = reader.string();
+          return true;
+        case 18:
+          message.tokenIn = reader.string();
+          return true;
+        case 24:
+          message.tickIndex = reader.int64() as bigint;
+          return true;
+        case 32:
+          message.fee = reader.uint64() as bigint;
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -1735,40 +1020,15 @@ export const QueryGetPoolReservesResponse: MessageFns<QueryGetPoolReservesRespon
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryGetPoolReservesResponse): QueryGetPoolReservesResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQueryGetPoolReservesResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.poolReserves = PoolReserves.decode(reader, reader.uint32(), message.poolReserves);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QueryGetPoolReservesResponse): QueryGetPoolReservesResponse {
+    return decodeFields(input, length, previous ?? createBaseQueryGetPoolReservesResponse(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.poolReserves = PoolReserves.decode(reader, reader.uint32(), message.poolReserves);
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -1799,80 +1059,30 @@ export const QueryEstimateMultiHopSwapRequest: MessageFns<QueryEstimateMultiHopS
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryEstimateMultiHopSwapRequest): QueryEstimateMultiHopSwapRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQueryEstimateMultiHopSwapRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.creator = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.receiver = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.routes.push(MultiHopRoute.decode(reader, reader.uint32()));
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.amountIn = reader.string();
-            continue;
-          }
-          case 5: {
-            if (tag !== 42) {
-              break;
-            }
-
-            message.exitLimitPrice = reader.string();
-            continue;
-          }
-          case 6: {
-            if (tag !== 48) {
-              break;
-            }
-
-            message.pickBestRoute = reader.bool();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QueryEstimateMultiHopSwapRequest): QueryEstimateMultiHopSwapRequest {
+    return decodeFields(input, length, previous ?? createBaseQueryEstimateMultiHopSwapRequest(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.creator = reader.string();
+          return true;
+        case 18:
+          message.receiver = reader.string();
+          return true;
+        case 26:
+          message.routes.push(MultiHopRoute.decode(reader, reader.uint32()));
+          return true;
+        case 34:
+          message.amountIn = reader.string();
+          return true;
+        case 42:
+          message.exitLimitPrice = reader.string();
+          return true;
+        case 48:
+          message.pickBestRoute = reader.bool();
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -1888,40 +1098,15 @@ export const QueryEstimateMultiHopSwapResponse: MessageFns<QueryEstimateMultiHop
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryEstimateMultiHopSwapResponse): QueryEstimateMultiHopSwapResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQueryEstimateMultiHopSwapResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.coinOut = Coin.decode(reader, reader.uint32(), message.coinOut);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QueryEstimateMultiHopSwapResponse): QueryEstimateMultiHopSwapResponse {
+    return decodeFields(input, length, previous ?? createBaseQueryEstimateMultiHopSwapResponse(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.coinOut = Coin.decode(reader, reader.uint32(), message.coinOut);
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -1974,104 +1159,39 @@ export const QueryEstimatePlaceLimitOrderRequest: MessageFns<QueryEstimatePlaceL
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryEstimatePlaceLimitOrderRequest): QueryEstimatePlaceLimitOrderRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQueryEstimatePlaceLimitOrderRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.creator = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.receiver = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.tokenIn = reader.string();
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.tokenOut = reader.string();
-            continue;
-          }
-          case 5: {
-            if (tag !== 40) {
-              break;
-            }
-
-            message.tickIndexInToOut = reader.int64() as bigint;
-            continue;
-          }
-          case 6: {
-            if (tag !== 50) {
-              break;
-            }
-
-            message.amountIn = reader.string();
-            continue;
-          }
-          case 7: {
-            if (tag !== 56) {
-              break;
-            }
-
-            message.orderType = reader.int32() as any;
-            continue;
-          }
-          case 8: {
-            if (tag !== 66) {
-              break;
-            }
-
-            message.expirationTime = Timestamp.decode(reader, reader.uint32());
-            continue;
-          }
-          case 9: {
-            if (tag !== 74) {
-              break;
-            }
-
-            message.maxAmountOut = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QueryEstimatePlaceLimitOrderRequest): QueryEstimatePlaceLimitOrderRequest {
+    return decodeFields(input, length, previous ?? createBaseQueryEstimatePlaceLimitOrderRequest(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.creator = reader.string();
+          return true;
+        case 18:
+          message.receiver = reader.string();
+          return true;
+        case 26:
+          message.tokenIn = reader.string();
+          return true;
+        case 34:
+          message.tokenOut = reader.string();
+          return true;
+        case 40:
+          message.tickIndexInToOut = reader.int64() as bigint;
+          return true;
+        case 50:
+          message.amountIn = reader.string();
+          return true;
+        case 56:
+          message.orderType = reader.int32() as any;
+          return true;
+        case 66:
+          message.expirationTime = Timestamp.decode(reader, reader.uint32());
+          return true;
+        case 74:
+          message.maxAmountOut = reader.string();
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -2093,56 +1213,21 @@ export const QueryEstimatePlaceLimitOrderResponse: MessageFns<QueryEstimatePlace
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryEstimatePlaceLimitOrderResponse): QueryEstimatePlaceLimitOrderResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQueryEstimatePlaceLimitOrderResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.totalInCoin = Coin.decode(reader, reader.uint32(), message.totalInCoin);
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.swapInCoin = Coin.decode(reader, reader.uint32(), message.swapInCoin);
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.swapOutCoin = Coin.decode(reader, reader.uint32(), message.swapOutCoin);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QueryEstimatePlaceLimitOrderResponse): QueryEstimatePlaceLimitOrderResponse {
+    return decodeFields(input, length, previous ?? createBaseQueryEstimatePlaceLimitOrderResponse(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.totalInCoin = Coin.decode(reader, reader.uint32(), message.totalInCoin);
+          return true;
+        case 18:
+          message.swapInCoin = Coin.decode(reader, reader.uint32(), message.swapInCoin);
+          return true;
+        case 26:
+          message.swapOutCoin = Coin.decode(reader, reader.uint32(), message.swapOutCoin);
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -2170,56 +1255,21 @@ export const QueryPoolRequest: MessageFns<QueryPoolRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryPoolRequest): QueryPoolRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQueryPoolRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.pairId = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 16) {
-              break;
-            }
-
-            message.tickIndex = reader.int64() as bigint;
-            continue;
-          }
-          case 3: {
-            if (tag !== 24) {
-              break;
-            }
-
-            message.fee = reader.uint64() as bigint;
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QueryPoolRequest): QueryPoolRequest {
+    return decodeFields(input, length, previous ?? createBaseQueryPoolRequest(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.pairId = reader.string();
+          return true;
+        case 16:
+          message.tickIndex = reader.int64() as bigint;
+          return true;
+        case 24:
+          message.fee = reader.uint64() as bigint;
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -2238,40 +1288,15 @@ export const QueryPoolByIDRequest: MessageFns<QueryPoolByIDRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryPoolByIDRequest): QueryPoolByIDRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQueryPoolByIDRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 8) {
-              break;
-            }
-
-            message.poolId = reader.uint64() as bigint;
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QueryPoolByIDRequest): QueryPoolByIDRequest {
+    return decodeFields(input, length, previous ?? createBaseQueryPoolByIDRequest(), (message, tag, reader) => {
+      switch (tag) {
+        case 8:
+          message.poolId = reader.uint64() as bigint;
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -2287,40 +1312,15 @@ export const QueryPoolResponse: MessageFns<QueryPoolResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryPoolResponse): QueryPoolResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQueryPoolResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.pool = Pool.decode(reader, reader.uint32(), message.pool);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QueryPoolResponse): QueryPoolResponse {
+    return decodeFields(input, length, previous ?? createBaseQueryPoolResponse(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.pool = Pool.decode(reader, reader.uint32(), message.pool);
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -2339,40 +1339,15 @@ export const QueryGetPoolMetadataRequest: MessageFns<QueryGetPoolMetadataRequest
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryGetPoolMetadataRequest): QueryGetPoolMetadataRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQueryGetPoolMetadataRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 8) {
-              break;
-            }
-
-            message.id = reader.uint64() as bigint;
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QueryGetPoolMetadataRequest): QueryGetPoolMetadataRequest {
+    return decodeFields(input, length, previous ?? createBaseQueryGetPoolMetadataRequest(), (message, tag, reader) => {
+      switch (tag) {
+        case 8:
+          message.id = reader.uint64() as bigint;
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -2388,40 +1363,15 @@ export const QueryGetPoolMetadataResponse: MessageFns<QueryGetPoolMetadataRespon
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryGetPoolMetadataResponse): QueryGetPoolMetadataResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQueryGetPoolMetadataResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.PoolMetadata = PoolMetadata.decode(reader, reader.uint32(), message.PoolMetadata);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QueryGetPoolMetadataResponse): QueryGetPoolMetadataResponse {
+    return decodeFields(input, length, previous ?? createBaseQueryGetPoolMetadataResponse(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.PoolMetadata = PoolMetadata.decode(reader, reader.uint32(), message.PoolMetadata);
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -2437,40 +1387,15 @@ export const QueryAllPoolMetadataRequest: MessageFns<QueryAllPoolMetadataRequest
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryAllPoolMetadataRequest): QueryAllPoolMetadataRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQueryAllPoolMetadataRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.pagination = PageRequest.decode(reader, reader.uint32(), message.pagination);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QueryAllPoolMetadataRequest): QueryAllPoolMetadataRequest {
+    return decodeFields(input, length, previous ?? createBaseQueryAllPoolMetadataRequest(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.pagination = PageRequest.decode(reader, reader.uint32(), message.pagination);
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -2489,48 +1414,18 @@ export const QueryAllPoolMetadataResponse: MessageFns<QueryAllPoolMetadataRespon
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryAllPoolMetadataResponse): QueryAllPoolMetadataResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQueryAllPoolMetadataResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.poolMetadata.push(PoolMetadata.decode(reader, reader.uint32()));
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.pagination = PageResponse.decode(reader, reader.uint32(), message.pagination);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QueryAllPoolMetadataResponse): QueryAllPoolMetadataResponse {
+    return decodeFields(input, length, previous ?? createBaseQueryAllPoolMetadataResponse(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.poolMetadata.push(PoolMetadata.decode(reader, reader.uint32()));
+          return true;
+        case 18:
+          message.pagination = PageResponse.decode(reader, reader.uint32(), message.pagination);
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -2546,40 +1441,15 @@ export const QuerySimulateDepositRequest: MessageFns<QuerySimulateDepositRequest
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QuerySimulateDepositRequest): QuerySimulateDepositRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQuerySimulateDepositRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.msg = MsgDeposit.decode(reader, reader.uint32(), message.msg);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QuerySimulateDepositRequest): QuerySimulateDepositRequest {
+    return decodeFields(input, length, previous ?? createBaseQuerySimulateDepositRequest(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.msg = MsgDeposit.decode(reader, reader.uint32(), message.msg);
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -2595,40 +1465,15 @@ export const QuerySimulateDepositResponse: MessageFns<QuerySimulateDepositRespon
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QuerySimulateDepositResponse): QuerySimulateDepositResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQuerySimulateDepositResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.resp = MsgDepositResponse.decode(reader, reader.uint32(), message.resp);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QuerySimulateDepositResponse): QuerySimulateDepositResponse {
+    return decodeFields(input, length, previous ?? createBaseQuerySimulateDepositResponse(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.resp = MsgDepositResponse.decode(reader, reader.uint32(), message.resp);
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -2644,40 +1489,15 @@ export const QuerySimulateWithdrawalRequest: MessageFns<QuerySimulateWithdrawalR
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QuerySimulateWithdrawalRequest): QuerySimulateWithdrawalRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQuerySimulateWithdrawalRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.msg = MsgWithdrawal.decode(reader, reader.uint32(), message.msg);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QuerySimulateWithdrawalRequest): QuerySimulateWithdrawalRequest {
+    return decodeFields(input, length, previous ?? createBaseQuerySimulateWithdrawalRequest(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.msg = MsgWithdrawal.decode(reader, reader.uint32(), message.msg);
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -2693,40 +1513,15 @@ export const QuerySimulateWithdrawalResponse: MessageFns<QuerySimulateWithdrawal
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QuerySimulateWithdrawalResponse): QuerySimulateWithdrawalResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQuerySimulateWithdrawalResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.resp = MsgWithdrawalResponse.decode(reader, reader.uint32(), message.resp);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QuerySimulateWithdrawalResponse): QuerySimulateWithdrawalResponse {
+    return decodeFields(input, length, previous ?? createBaseQuerySimulateWithdrawalResponse(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.resp = MsgWithdrawalResponse.decode(reader, reader.uint32(), message.resp);
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -2742,40 +1537,15 @@ export const QuerySimulatePlaceLimitOrderRequest: MessageFns<QuerySimulatePlaceL
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QuerySimulatePlaceLimitOrderRequest): QuerySimulatePlaceLimitOrderRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQuerySimulatePlaceLimitOrderRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.msg = MsgPlaceLimitOrder.decode(reader, reader.uint32(), message.msg);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QuerySimulatePlaceLimitOrderRequest): QuerySimulatePlaceLimitOrderRequest {
+    return decodeFields(input, length, previous ?? createBaseQuerySimulatePlaceLimitOrderRequest(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.msg = MsgPlaceLimitOrder.decode(reader, reader.uint32(), message.msg);
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -2791,40 +1561,15 @@ export const QuerySimulatePlaceLimitOrderResponse: MessageFns<QuerySimulatePlace
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QuerySimulatePlaceLimitOrderResponse): QuerySimulatePlaceLimitOrderResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQuerySimulatePlaceLimitOrderResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.resp = MsgPlaceLimitOrderResponse.decode(reader, reader.uint32(), message.resp);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QuerySimulatePlaceLimitOrderResponse): QuerySimulatePlaceLimitOrderResponse {
+    return decodeFields(input, length, previous ?? createBaseQuerySimulatePlaceLimitOrderResponse(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.resp = MsgPlaceLimitOrderResponse.decode(reader, reader.uint32(), message.resp);
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -2843,40 +1588,15 @@ export const QuerySimulateWithdrawFilledLimitOrderRequest: MessageFns<QuerySimul
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QuerySimulateWithdrawFilledLimitOrderRequest): QuerySimulateWithdrawFilledLimitOrderRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQuerySimulateWithdrawFilledLimitOrderRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.msg = MsgWithdrawFilledLimitOrder.decode(reader, reader.uint32(), message.msg);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QuerySimulateWithdrawFilledLimitOrderRequest): QuerySimulateWithdrawFilledLimitOrderRequest {
+    return decodeFields(input, length, previous ?? createBaseQuerySimulateWithdrawFilledLimitOrderRequest(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.msg = MsgWithdrawFilledLimitOrder.decode(reader, reader.uint32(), message.msg);
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -2884,54 +1604,28 @@ function createBaseQuerySimulateWithdrawFilledLimitOrderResponse(): QuerySimulat
   return { resp: undefined };
 }
 
-export const QuerySimulateWithdrawFilledLimitOrderResponse: MessageFns<QuerySimulateWithdrawFilledLimitOrderResponse> =
-  {
-    encode(
-      message: QuerySimulateWithdrawFilledLimitOrderResponse,
-      writer: BinaryWriter = new BinaryWriter(),
-    ): BinaryWriter {
-      if (message.resp !== undefined) {
-        MsgWithdrawFilledLimitOrderResponse.encode(message.resp, writer.uint32(10).fork()).join();
-      }
-      return writer;
-    },
+export const QuerySimulateWithdrawFilledLimitOrderResponse: MessageFns<QuerySimulateWithdrawFilledLimitOrderResponse> = {
+  encode(
+    message: QuerySimulateWithdrawFilledLimitOrderResponse,
+    writer: BinaryWriter = new BinaryWriter(),
+  ): BinaryWriter {
+    if (message.resp !== undefined) {
+      MsgWithdrawFilledLimitOrderResponse.encode(message.resp, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
 
-    decode(input: BinaryReader | Uint8Array, length?: number, previous?: QuerySimulateWithdrawFilledLimitOrderResponse): QuerySimulateWithdrawFilledLimitOrderResponse {
-      const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-      const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-      if (previousRecursionDepth >= 100) {
-        throw new globalThis.Error("protobuf decode recursion limit exceeded");
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QuerySimulateWithdrawFilledLimitOrderResponse): QuerySimulateWithdrawFilledLimitOrderResponse {
+    return decodeFields(input, length, previous ?? createBaseQuerySimulateWithdrawFilledLimitOrderResponse(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.resp = MsgWithdrawFilledLimitOrderResponse.decode(reader, reader.uint32(), message.resp);
+          return true;
       }
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-      try {
-        const end = length === undefined ? reader.len : reader.pos + length;
-        const message = previous ?? createBaseQuerySimulateWithdrawFilledLimitOrderResponse();
-        while (reader.pos < end) {
-          const tag = reader.uint32();
-          switch (tag >>> 3) {
-            case 1: {
-              if (tag !== 10) {
-                break;
-              }
-
-              message.resp = MsgWithdrawFilledLimitOrderResponse.decode(reader, reader.uint32(), message.resp);
-              continue;
-            }
-          }
-          if ((tag & 7) === 4 || tag === 0) {
-            throw new globalThis.Error("illegal tag");
-          }
-          reader.skip(tag & 7);
-        }
-        if (reader.pos !== end) {
-          throw new globalThis.Error("premature EOF");
-        }
-        return message;
-      } finally {
-        (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-      }
-    },
-  };
+      return false;
+    });
+  },
+};
 
 function createBaseQuerySimulateCancelLimitOrderRequest(): QuerySimulateCancelLimitOrderRequest {
   return { msg: undefined };
@@ -2945,40 +1639,15 @@ export const QuerySimulateCancelLimitOrderRequest: MessageFns<QuerySimulateCance
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QuerySimulateCancelLimitOrderRequest): QuerySimulateCancelLimitOrderRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQuerySimulateCancelLimitOrderRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.msg = MsgCancelLimitOrder.decode(reader, reader.uint32(), message.msg);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QuerySimulateCancelLimitOrderRequest): QuerySimulateCancelLimitOrderRequest {
+    return decodeFields(input, length, previous ?? createBaseQuerySimulateCancelLimitOrderRequest(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.msg = MsgCancelLimitOrder.decode(reader, reader.uint32(), message.msg);
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -2994,40 +1663,15 @@ export const QuerySimulateCancelLimitOrderResponse: MessageFns<QuerySimulateCanc
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QuerySimulateCancelLimitOrderResponse): QuerySimulateCancelLimitOrderResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQuerySimulateCancelLimitOrderResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.resp = MsgCancelLimitOrderResponse.decode(reader, reader.uint32(), message.resp);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QuerySimulateCancelLimitOrderResponse): QuerySimulateCancelLimitOrderResponse {
+    return decodeFields(input, length, previous ?? createBaseQuerySimulateCancelLimitOrderResponse(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.resp = MsgCancelLimitOrderResponse.decode(reader, reader.uint32(), message.resp);
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -3043,40 +1687,15 @@ export const QuerySimulateMultiHopSwapRequest: MessageFns<QuerySimulateMultiHopS
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QuerySimulateMultiHopSwapRequest): QuerySimulateMultiHopSwapRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQuerySimulateMultiHopSwapRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.msg = MsgMultiHopSwap.decode(reader, reader.uint32(), message.msg);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QuerySimulateMultiHopSwapRequest): QuerySimulateMultiHopSwapRequest {
+    return decodeFields(input, length, previous ?? createBaseQuerySimulateMultiHopSwapRequest(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.msg = MsgMultiHopSwap.decode(reader, reader.uint32(), message.msg);
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -3092,40 +1711,15 @@ export const QuerySimulateMultiHopSwapResponse: MessageFns<QuerySimulateMultiHop
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QuerySimulateMultiHopSwapResponse): QuerySimulateMultiHopSwapResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQuerySimulateMultiHopSwapResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.resp = MsgMultiHopSwapResponse.decode(reader, reader.uint32(), message.resp);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QuerySimulateMultiHopSwapResponse): QuerySimulateMultiHopSwapResponse {
+    return decodeFields(input, length, previous ?? createBaseQuerySimulateMultiHopSwapResponse(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.resp = MsgMultiHopSwapResponse.decode(reader, reader.uint32(), message.resp);
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 

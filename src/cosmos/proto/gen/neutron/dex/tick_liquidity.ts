@@ -5,8 +5,8 @@
 // source: neutron/dex/tick_liquidity.proto
 
 /* eslint-disable */
-import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import type { MessageFns } from "../../message-fns.ts";
+import { BinaryWriter } from "@bufbuild/protobuf/wire";
+import { decodeFields, type MessageFns, type MessageReader } from "../../../message-fns.ts";
 import { LimitOrderTranche } from "./limit_order_tranche.ts";
 import { PoolReserves } from "./pool_reserves.ts";
 
@@ -36,47 +36,17 @@ export const TickLiquidity: MessageFns<TickLiquidity> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: TickLiquidity): TickLiquidity {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseTickLiquidity();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.record = { $case: "liquidity", value: PoolReserves.decode(reader, reader.uint32()) };
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.record = { $case: "limitOrderTranche", value: LimitOrderTranche.decode(reader, reader.uint32()) };
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: TickLiquidity): TickLiquidity {
+    return decodeFields(input, length, previous ?? createBaseTickLiquidity(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.record = { $case: "liquidity", value: PoolReserves.decode(reader, reader.uint32()) };
+          return true;
+        case 18:
+          message.record = { $case: "limitOrderTranche", value: LimitOrderTranche.decode(reader, reader.uint32()) };
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };

@@ -5,8 +5,8 @@
 // source: neutron/dex/tx.proto
 
 /* eslint-disable */
-import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import type { MessageFns } from "../../message-fns.ts";
+import { BinaryWriter } from "@bufbuild/protobuf/wire";
+import { decodeFields, type MessageFns, type MessageReader } from "../../../message-fns.ts";
 import { Coin } from "../../cosmos/base/v1beta1/coin.ts";
 import { Timestamp } from "../../google/protobuf/timestamp.ts";
 import { Params } from "./params.ts";
@@ -176,64 +176,24 @@ export const DepositOptions: MessageFns<DepositOptions> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: DepositOptions): DepositOptions {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseDepositOptions();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 8) {
-              break;
-            }
-
-            message.disableAutoswap = reader.bool();
-            continue;
-          }
-          case 2: {
-            if (tag !== 16) {
-              break;
-            }
-
-            message.failTxOnBel = reader.bool();
-            continue;
-          }
-          case 3: {
-            if (tag !== 24) {
-              break;
-            }
-
-            message.swapOnDeposit = reader.bool();
-            continue;
-          }
-          case 4: {
-            if (tag !== 32) {
-              break;
-            }
-
-            message.swapOnDepositSlopToleranceBps = reader.uint64() as bigint;
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: DepositOptions): DepositOptions {
+    return decodeFields(input, length, previous ?? createBaseDepositOptions(), (message, tag, reader) => {
+      switch (tag) {
+        case 8:
+          message.disableAutoswap = reader.bool();
+          return true;
+        case 16:
+          message.failTxOnBel = reader.bool();
+          return true;
+        case 24:
+          message.swapOnDeposit = reader.bool();
+          return true;
+        case 32:
+          message.swapOnDepositSlopToleranceBps = reader.uint64() as bigint;
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -297,124 +257,53 @@ export const MsgDeposit: MessageFns<MsgDeposit> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgDeposit): MsgDeposit {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgDeposit();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.creator = reader.string();
-            continue;
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: MsgDeposit): MsgDeposit {
+    return decodeFields(input, length, previous ?? createBaseMsgDeposit(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.creator = reader.string();
+          return true;
+        case 18:
+          message.receiver = reader.string();
+          return true;
+        case 26:
+          message.tokenA = reader.string();
+          return true;
+        case 34:
+          message.tokenB = reader.string();
+          return true;
+        case 42:
+          message.amountsA.push(reader.string());
+          return true;
+        case 50:
+          message.amountsB.push(reader.string());
+          return true;
+        case 56:
+          message.tickIndexesAToB.push(reader.int64() as bigint);
+          return true;
+        case 58: {
+          const end2 = reader.uint32() + reader.pos;
+          while (reader.pos < end2) {
+            message.tickIndexesAToB.push(reader.int64() as bigint);
           }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.receiver = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.tokenA = reader.string();
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.tokenB = reader.string();
-            continue;
-          }
-          case 5: {
-            if (tag !== 42) {
-              break;
-            }
-
-            message.amountsA.push(reader.string());
-            continue;
-          }
-          case 6: {
-            if (tag !== 50) {
-              break;
-            }
-
-            message.amountsB.push(reader.string());
-            continue;
-          }
-          case 7: {
-            if (tag === 56) {
-              message.tickIndexesAToB.push(reader.int64() as bigint);
-
-              continue;
-            }
-
-            if (tag === 58) {
-              const end2 = reader.uint32() + reader.pos;
-              while (reader.pos < end2) {
-                message.tickIndexesAToB.push(reader.int64() as bigint);
-              }
-
-              continue;
-            }
-
-            break;
-          }
-          case 8: {
-            if (tag === 64) {
-              message.fees.push(reader.uint64() as bigint);
-
-              continue;
-            }
-
-            if (tag === 66) {
-              const end2 = reader.uint32() + reader.pos;
-              while (reader.pos < end2) {
-                message.fees.push(reader.uint64() as bigint);
-              }
-
-              continue;
-            }
-
-            break;
-          }
-          case 9: {
-            if (tag !== 74) {
-              break;
-            }
-
-            message.options.push(DepositOptions.decode(reader, reader.uint32()));
-            continue;
-          }
+          return true;
         }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
+        case 64:
+          message.fees.push(reader.uint64() as bigint);
+          return true;
+        case 66: {
+          const end2 = reader.uint32() + reader.pos;
+          while (reader.pos < end2) {
+            message.fees.push(reader.uint64() as bigint);
+          }
+          return true;
         }
-        reader.skip(tag & 7);
+        case 74:
+          message.options.push(DepositOptions.decode(reader, reader.uint32()));
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -436,48 +325,18 @@ export const FailedDeposit: MessageFns<FailedDeposit> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: FailedDeposit): FailedDeposit {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseFailedDeposit();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 8) {
-              break;
-            }
-
-            message.depositIdx = reader.uint64() as bigint;
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.error = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: FailedDeposit): FailedDeposit {
+    return decodeFields(input, length, previous ?? createBaseFailedDeposit(), (message, tag, reader) => {
+      switch (tag) {
+        case 8:
+          message.depositIdx = reader.uint64() as bigint;
+          return true;
+        case 18:
+          message.error = reader.string();
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -502,64 +361,24 @@ export const MsgDepositResponse: MessageFns<MsgDepositResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgDepositResponse): MsgDepositResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgDepositResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.reserve0Deposited.push(reader.string());
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.reserve1Deposited.push(reader.string());
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.failedDeposits.push(FailedDeposit.decode(reader, reader.uint32()));
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.sharesIssued.push(Coin.decode(reader, reader.uint32()));
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: MsgDepositResponse): MsgDepositResponse {
+    return decodeFields(input, length, previous ?? createBaseMsgDepositResponse(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.reserve0Deposited.push(reader.string());
+          return true;
+        case 18:
+          message.reserve1Deposited.push(reader.string());
+          return true;
+        case 26:
+          message.failedDeposits.push(FailedDeposit.decode(reader, reader.uint32()));
+          return true;
+        case 34:
+          message.sharesIssued.push(Coin.decode(reader, reader.uint32()));
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -607,108 +426,47 @@ export const MsgWithdrawal: MessageFns<MsgWithdrawal> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgWithdrawal): MsgWithdrawal {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgWithdrawal();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.creator = reader.string();
-            continue;
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: MsgWithdrawal): MsgWithdrawal {
+    return decodeFields(input, length, previous ?? createBaseMsgWithdrawal(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.creator = reader.string();
+          return true;
+        case 18:
+          message.receiver = reader.string();
+          return true;
+        case 26:
+          message.tokenA = reader.string();
+          return true;
+        case 34:
+          message.tokenB = reader.string();
+          return true;
+        case 42:
+          message.sharesToRemove.push(reader.string());
+          return true;
+        case 48:
+          message.tickIndexesAToB.push(reader.int64() as bigint);
+          return true;
+        case 50: {
+          const end2 = reader.uint32() + reader.pos;
+          while (reader.pos < end2) {
+            message.tickIndexesAToB.push(reader.int64() as bigint);
           }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.receiver = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.tokenA = reader.string();
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.tokenB = reader.string();
-            continue;
-          }
-          case 5: {
-            if (tag !== 42) {
-              break;
-            }
-
-            message.sharesToRemove.push(reader.string());
-            continue;
-          }
-          case 6: {
-            if (tag === 48) {
-              message.tickIndexesAToB.push(reader.int64() as bigint);
-
-              continue;
-            }
-
-            if (tag === 50) {
-              const end2 = reader.uint32() + reader.pos;
-              while (reader.pos < end2) {
-                message.tickIndexesAToB.push(reader.int64() as bigint);
-              }
-
-              continue;
-            }
-
-            break;
-          }
-          case 7: {
-            if (tag === 56) {
-              message.fees.push(reader.uint64() as bigint);
-
-              continue;
-            }
-
-            if (tag === 58) {
-              const end2 = reader.uint32() + reader.pos;
-              while (reader.pos < end2) {
-                message.fees.push(reader.uint64() as bigint);
-              }
-
-              continue;
-            }
-
-            break;
-          }
+          return true;
         }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
+        case 56:
+          message.fees.push(reader.uint64() as bigint);
+          return true;
+        case 58: {
+          const end2 = reader.uint32() + reader.pos;
+          while (reader.pos < end2) {
+            message.fees.push(reader.uint64() as bigint);
+          }
+          return true;
         }
-        reader.skip(tag & 7);
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -730,56 +488,21 @@ export const MsgWithdrawalResponse: MessageFns<MsgWithdrawalResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgWithdrawalResponse): MsgWithdrawalResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgWithdrawalResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.reserve0Withdrawn = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.reserve1Withdrawn = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.sharesBurned.push(Coin.decode(reader, reader.uint32()));
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: MsgWithdrawalResponse): MsgWithdrawalResponse {
+    return decodeFields(input, length, previous ?? createBaseMsgWithdrawalResponse(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.reserve0Withdrawn = reader.string();
+          return true;
+        case 18:
+          message.reserve1Withdrawn = reader.string();
+          return true;
+        case 26:
+          message.sharesBurned.push(Coin.decode(reader, reader.uint32()));
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -840,120 +563,45 @@ export const MsgPlaceLimitOrder: MessageFns<MsgPlaceLimitOrder> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgPlaceLimitOrder): MsgPlaceLimitOrder {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgPlaceLimitOrder();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.creator = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.receiver = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.tokenIn = reader.string();
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.tokenOut = reader.string();
-            continue;
-          }
-          case 5: {
-            if (tag !== 40) {
-              break;
-            }
-
-            message.tickIndexInToOut = reader.int64() as bigint;
-            continue;
-          }
-          case 7: {
-            if (tag !== 58) {
-              break;
-            }
-
-            message.amountIn = reader.string();
-            continue;
-          }
-          case 8: {
-            if (tag !== 64) {
-              break;
-            }
-
-            message.orderType = reader.int32() as any;
-            continue;
-          }
-          case 9: {
-            if (tag !== 74) {
-              break;
-            }
-
-            message.expirationTime = Timestamp.decode(reader, reader.uint32());
-            continue;
-          }
-          case 10: {
-            if (tag !== 82) {
-              break;
-            }
-
-            message.maxAmountOut = reader.string();
-            continue;
-          }
-          case 11: {
-            if (tag !== 90) {
-              break;
-            }
-
-            message.limitSellPrice = reader.string();
-            continue;
-          }
-          case 12: {
-            if (tag !== 98) {
-              break;
-            }
-
-            message.minAverageSellPrice = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: MsgPlaceLimitOrder): MsgPlaceLimitOrder {
+    return decodeFields(input, length, previous ?? createBaseMsgPlaceLimitOrder(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.creator = reader.string();
+          return true;
+        case 18:
+          message.receiver = reader.string();
+          return true;
+        case 26:
+          message.tokenIn = reader.string();
+          return true;
+        case 34:
+          message.tokenOut = reader.string();
+          return true;
+        case 40:
+          message.tickIndexInToOut = reader.int64() as bigint;
+          return true;
+        case 58:
+          message.amountIn = reader.string();
+          return true;
+        case 64:
+          message.orderType = reader.int32() as any;
+          return true;
+        case 74:
+          message.expirationTime = Timestamp.decode(reader, reader.uint32());
+          return true;
+        case 82:
+          message.maxAmountOut = reader.string();
+          return true;
+        case 90:
+          message.limitSellPrice = reader.string();
+          return true;
+        case 98:
+          message.minAverageSellPrice = reader.string();
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -978,64 +626,24 @@ export const MsgPlaceLimitOrderResponse: MessageFns<MsgPlaceLimitOrderResponse> 
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgPlaceLimitOrderResponse): MsgPlaceLimitOrderResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgPlaceLimitOrderResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.trancheKey = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.coinIn = Coin.decode(reader, reader.uint32(), message.coinIn);
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.takerCoinOut = Coin.decode(reader, reader.uint32(), message.takerCoinOut);
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.takerCoinIn = Coin.decode(reader, reader.uint32(), message.takerCoinIn);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: MsgPlaceLimitOrderResponse): MsgPlaceLimitOrderResponse {
+    return decodeFields(input, length, previous ?? createBaseMsgPlaceLimitOrderResponse(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.trancheKey = reader.string();
+          return true;
+        case 18:
+          message.coinIn = Coin.decode(reader, reader.uint32(), message.coinIn);
+          return true;
+        case 26:
+          message.takerCoinOut = Coin.decode(reader, reader.uint32(), message.takerCoinOut);
+          return true;
+        case 34:
+          message.takerCoinIn = Coin.decode(reader, reader.uint32(), message.takerCoinIn);
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -1054,48 +662,18 @@ export const MsgWithdrawFilledLimitOrder: MessageFns<MsgWithdrawFilledLimitOrder
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgWithdrawFilledLimitOrder): MsgWithdrawFilledLimitOrder {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgWithdrawFilledLimitOrder();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.creator = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.trancheKey = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: MsgWithdrawFilledLimitOrder): MsgWithdrawFilledLimitOrder {
+    return decodeFields(input, length, previous ?? createBaseMsgWithdrawFilledLimitOrder(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.creator = reader.string();
+          return true;
+        case 18:
+          message.trancheKey = reader.string();
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -1114,48 +692,18 @@ export const MsgWithdrawFilledLimitOrderResponse: MessageFns<MsgWithdrawFilledLi
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgWithdrawFilledLimitOrderResponse): MsgWithdrawFilledLimitOrderResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgWithdrawFilledLimitOrderResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.takerCoinOut = Coin.decode(reader, reader.uint32(), message.takerCoinOut);
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.makerCoinOut = Coin.decode(reader, reader.uint32(), message.makerCoinOut);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: MsgWithdrawFilledLimitOrderResponse): MsgWithdrawFilledLimitOrderResponse {
+    return decodeFields(input, length, previous ?? createBaseMsgWithdrawFilledLimitOrderResponse(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.takerCoinOut = Coin.decode(reader, reader.uint32(), message.takerCoinOut);
+          return true;
+        case 18:
+          message.makerCoinOut = Coin.decode(reader, reader.uint32(), message.makerCoinOut);
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -1174,48 +722,18 @@ export const MsgCancelLimitOrder: MessageFns<MsgCancelLimitOrder> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgCancelLimitOrder): MsgCancelLimitOrder {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgCancelLimitOrder();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.creator = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.trancheKey = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: MsgCancelLimitOrder): MsgCancelLimitOrder {
+    return decodeFields(input, length, previous ?? createBaseMsgCancelLimitOrder(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.creator = reader.string();
+          return true;
+        case 18:
+          message.trancheKey = reader.string();
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -1234,48 +752,18 @@ export const MsgCancelLimitOrderResponse: MessageFns<MsgCancelLimitOrderResponse
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgCancelLimitOrderResponse): MsgCancelLimitOrderResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgCancelLimitOrderResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.takerCoinOut = Coin.decode(reader, reader.uint32(), message.takerCoinOut);
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.makerCoinOut = Coin.decode(reader, reader.uint32(), message.makerCoinOut);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: MsgCancelLimitOrderResponse): MsgCancelLimitOrderResponse {
+    return decodeFields(input, length, previous ?? createBaseMsgCancelLimitOrderResponse(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.takerCoinOut = Coin.decode(reader, reader.uint32(), message.takerCoinOut);
+          return true;
+        case 18:
+          message.makerCoinOut = Coin.decode(reader, reader.uint32(), message.makerCoinOut);
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -1291,40 +779,15 @@ export const MultiHopRoute: MessageFns<MultiHopRoute> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MultiHopRoute): MultiHopRoute {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMultiHopRoute();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.hops.push(reader.string());
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: MultiHopRoute): MultiHopRoute {
+    return decodeFields(input, length, previous ?? createBaseMultiHopRoute(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.hops.push(reader.string());
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -1355,80 +818,30 @@ export const MsgMultiHopSwap: MessageFns<MsgMultiHopSwap> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgMultiHopSwap): MsgMultiHopSwap {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgMultiHopSwap();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.creator = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.receiver = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.routes.push(MultiHopRoute.decode(reader, reader.uint32()));
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.amountIn = reader.string();
-            continue;
-          }
-          case 5: {
-            if (tag !== 42) {
-              break;
-            }
-
-            message.exitLimitPrice = reader.string();
-            continue;
-          }
-          case 6: {
-            if (tag !== 48) {
-              break;
-            }
-
-            message.pickBestRoute = reader.bool();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: MsgMultiHopSwap): MsgMultiHopSwap {
+    return decodeFields(input, length, previous ?? createBaseMsgMultiHopSwap(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.creator = reader.string();
+          return true;
+        case 18:
+          message.receiver = reader.string();
+          return true;
+        case 26:
+          message.routes.push(MultiHopRoute.decode(reader, reader.uint32()));
+          return true;
+        case 34:
+          message.amountIn = reader.string();
+          return true;
+        case 42:
+          message.exitLimitPrice = reader.string();
+          return true;
+        case 48:
+          message.pickBestRoute = reader.bool();
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -1450,56 +863,21 @@ export const MsgMultiHopSwapResponse: MessageFns<MsgMultiHopSwapResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgMultiHopSwapResponse): MsgMultiHopSwapResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgMultiHopSwapResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.coinOut = Coin.decode(reader, reader.uint32(), message.coinOut);
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.route = MultiHopRoute.decode(reader, reader.uint32(), message.route);
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.dust.push(Coin.decode(reader, reader.uint32()));
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: MsgMultiHopSwapResponse): MsgMultiHopSwapResponse {
+    return decodeFields(input, length, previous ?? createBaseMsgMultiHopSwapResponse(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.coinOut = Coin.decode(reader, reader.uint32(), message.coinOut);
+          return true;
+        case 18:
+          message.route = MultiHopRoute.decode(reader, reader.uint32(), message.route);
+          return true;
+        case 26:
+          message.dust.push(Coin.decode(reader, reader.uint32()));
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -1518,48 +896,18 @@ export const MsgUpdateParams: MessageFns<MsgUpdateParams> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgUpdateParams): MsgUpdateParams {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgUpdateParams();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.authority = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.params = Params.decode(reader, reader.uint32(), message.params);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: MsgUpdateParams): MsgUpdateParams {
+    return decodeFields(input, length, previous ?? createBaseMsgUpdateParams(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.authority = reader.string();
+          return true;
+        case 18:
+          message.params = Params.decode(reader, reader.uint32(), message.params);
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 

@@ -5,8 +5,8 @@
 // source: neutron/feeburner/total_burned_neutrons_amount.proto
 
 /* eslint-disable */
-import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import type { MessageFns } from "../../message-fns.ts";
+import { BinaryWriter } from "@bufbuild/protobuf/wire";
+import { decodeFields, type MessageFns, type MessageReader } from "../../../message-fns.ts";
 import { Coin } from "../../cosmos/base/v1beta1/coin.ts";
 
 export interface TotalBurnedNeutronsAmount {
@@ -25,39 +25,14 @@ export const TotalBurnedNeutronsAmount: MessageFns<TotalBurnedNeutronsAmount> = 
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: TotalBurnedNeutronsAmount): TotalBurnedNeutronsAmount {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseTotalBurnedNeutronsAmount();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.coin = Coin.decode(reader, reader.uint32(), message.coin);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: TotalBurnedNeutronsAmount): TotalBurnedNeutronsAmount {
+    return decodeFields(input, length, previous ?? createBaseTotalBurnedNeutronsAmount(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.coin = Coin.decode(reader, reader.uint32(), message.coin);
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };

@@ -5,8 +5,8 @@
 // source: neutron/harpoon/query.proto
 
 /* eslint-disable */
-import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import type { MessageFns } from "../../message-fns.ts";
+import { BinaryWriter } from "@bufbuild/protobuf/wire";
+import { decodeFields, type MessageFns, type MessageReader } from "../../../message-fns.ts";
 import { HookType } from "./hooks.ts";
 
 export interface QuerySubscribedContractsRequest {
@@ -29,40 +29,15 @@ export const QuerySubscribedContractsRequest: MessageFns<QuerySubscribedContract
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QuerySubscribedContractsRequest): QuerySubscribedContractsRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQuerySubscribedContractsRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 8) {
-              break;
-            }
-
-            message.hookType = reader.int32() as any;
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QuerySubscribedContractsRequest): QuerySubscribedContractsRequest {
+    return decodeFields(input, length, previous ?? createBaseQuerySubscribedContractsRequest(), (message, tag, reader) => {
+      switch (tag) {
+        case 8:
+          message.hookType = reader.int32() as any;
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -78,40 +53,15 @@ export const QuerySubscribedContractsResponse: MessageFns<QuerySubscribedContrac
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QuerySubscribedContractsResponse): QuerySubscribedContractsResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQuerySubscribedContractsResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.contractAddresses.push(reader.string());
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QuerySubscribedContractsResponse): QuerySubscribedContractsResponse {
+    return decodeFields(input, length, previous ?? createBaseQuerySubscribedContractsResponse(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.contractAddresses.push(reader.string());
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 

@@ -5,8 +5,8 @@
 // source: neutron/harpoon/tx.proto
 
 /* eslint-disable */
-import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import type { MessageFns } from "../../message-fns.ts";
+import { BinaryWriter } from "@bufbuild/protobuf/wire";
+import { decodeFields, type MessageFns, type MessageReader } from "../../../message-fns.ts";
 import { HookType } from "./hooks.ts";
 
 export interface MsgManageHookSubscription {
@@ -34,48 +34,18 @@ export const MsgManageHookSubscription: MessageFns<MsgManageHookSubscription> = 
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgManageHookSubscription): MsgManageHookSubscription {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgManageHookSubscription();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.authority = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.hookSubscription = HookSubscription.decode(reader, reader.uint32(), message.hookSubscription);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: MsgManageHookSubscription): MsgManageHookSubscription {
+    return decodeFields(input, length, previous ?? createBaseMsgManageHookSubscription(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.authority = reader.string();
+          return true;
+        case 18:
+          message.hookSubscription = HookSubscription.decode(reader, reader.uint32(), message.hookSubscription);
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -98,58 +68,25 @@ export const HookSubscription: MessageFns<HookSubscription> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: HookSubscription): HookSubscription {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseHookSubscription();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.contractAddress = reader.string();
-            continue;
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: HookSubscription): HookSubscription {
+    return decodeFields(input, length, previous ?? createBaseHookSubscription(), (message, tag, reader) => {
+      switch (tag) {
+        case 18:
+          message.contractAddress = reader.string();
+          return true;
+        case 24:
+          message.hooks.push(reader.int32() as any);
+          return true;
+        case 26: {
+          const end2 = reader.uint32() + reader.pos;
+          while (reader.pos < end2) {
+            message.hooks.push(reader.int32() as any);
           }
-          case 3: {
-            if (tag === 24) {
-              message.hooks.push(reader.int32() as any);
-
-              continue;
-            }
-
-            if (tag === 26) {
-              const end2 = reader.uint32() + reader.pos;
-              while (reader.pos < end2) {
-                message.hooks.push(reader.int32() as any);
-              }
-
-              continue;
-            }
-
-            break;
-          }
+          return true;
         }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 

@@ -5,8 +5,8 @@
 // source: neutron/interchainqueries/query.proto
 
 /* eslint-disable */
-import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import type { MessageFns } from "../../message-fns.ts";
+import { BinaryWriter } from "@bufbuild/protobuf/wire";
+import { decodeFields, type MessageFns, type MessageReader } from "../../../message-fns.ts";
 import { PageRequest, PageResponse } from "../../cosmos/base/query/v1beta1/pagination.ts";
 import { RegisteredQuery } from "./genesis.ts";
 import { Params } from "./params.ts";
@@ -64,32 +64,8 @@ export const QueryParamsRequest: MessageFns<QueryParamsRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryParamsRequest): QueryParamsRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQueryParamsRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QueryParamsRequest): QueryParamsRequest {
+    return decodeFields(input, length, previous ?? createBaseQueryParamsRequest(), () => false);
   },
 };
 
@@ -105,40 +81,15 @@ export const QueryParamsResponse: MessageFns<QueryParamsResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryParamsResponse): QueryParamsResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQueryParamsResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.params = Params.decode(reader, reader.uint32(), message.params);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QueryParamsResponse): QueryParamsResponse {
+    return decodeFields(input, length, previous ?? createBaseQueryParamsResponse(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.params = Params.decode(reader, reader.uint32(), message.params);
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -160,56 +111,21 @@ export const QueryRegisteredQueriesRequest: MessageFns<QueryRegisteredQueriesReq
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryRegisteredQueriesRequest): QueryRegisteredQueriesRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQueryRegisteredQueriesRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.owners.push(reader.string());
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.connectionId = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.pagination = PageRequest.decode(reader, reader.uint32(), message.pagination);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QueryRegisteredQueriesRequest): QueryRegisteredQueriesRequest {
+    return decodeFields(input, length, previous ?? createBaseQueryRegisteredQueriesRequest(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.owners.push(reader.string());
+          return true;
+        case 18:
+          message.connectionId = reader.string();
+          return true;
+        case 26:
+          message.pagination = PageRequest.decode(reader, reader.uint32(), message.pagination);
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -228,48 +144,18 @@ export const QueryRegisteredQueriesResponse: MessageFns<QueryRegisteredQueriesRe
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryRegisteredQueriesResponse): QueryRegisteredQueriesResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQueryRegisteredQueriesResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.registeredQueries.push(RegisteredQuery.decode(reader, reader.uint32()));
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.pagination = PageResponse.decode(reader, reader.uint32(), message.pagination);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QueryRegisteredQueriesResponse): QueryRegisteredQueriesResponse {
+    return decodeFields(input, length, previous ?? createBaseQueryRegisteredQueriesResponse(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.registeredQueries.push(RegisteredQuery.decode(reader, reader.uint32()));
+          return true;
+        case 18:
+          message.pagination = PageResponse.decode(reader, reader.uint32(), message.pagination);
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -288,40 +174,15 @@ export const QueryRegisteredQueryRequest: MessageFns<QueryRegisteredQueryRequest
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryRegisteredQueryRequest): QueryRegisteredQueryRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQueryRegisteredQueryRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 8) {
-              break;
-            }
-
-            message.queryId = reader.uint64() as bigint;
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QueryRegisteredQueryRequest): QueryRegisteredQueryRequest {
+    return decodeFields(input, length, previous ?? createBaseQueryRegisteredQueryRequest(), (message, tag, reader) => {
+      switch (tag) {
+        case 8:
+          message.queryId = reader.uint64() as bigint;
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -337,40 +198,15 @@ export const QueryRegisteredQueryResponse: MessageFns<QueryRegisteredQueryRespon
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryRegisteredQueryResponse): QueryRegisteredQueryResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQueryRegisteredQueryResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.registeredQuery = RegisteredQuery.decode(reader, reader.uint32(), message.registeredQuery);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QueryRegisteredQueryResponse): QueryRegisteredQueryResponse {
+    return decodeFields(input, length, previous ?? createBaseQueryRegisteredQueryResponse(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.registeredQuery = RegisteredQuery.decode(reader, reader.uint32(), message.registeredQuery);
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -389,40 +225,15 @@ export const QueryRegisteredQueryResultRequest: MessageFns<QueryRegisteredQueryR
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryRegisteredQueryResultRequest): QueryRegisteredQueryResultRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQueryRegisteredQueryResultRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 8) {
-              break;
-            }
-
-            message.queryId = reader.uint64() as bigint;
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QueryRegisteredQueryResultRequest): QueryRegisteredQueryResultRequest {
+    return decodeFields(input, length, previous ?? createBaseQueryRegisteredQueryResultRequest(), (message, tag, reader) => {
+      switch (tag) {
+        case 8:
+          message.queryId = reader.uint64() as bigint;
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -438,40 +249,15 @@ export const QueryRegisteredQueryResultResponse: MessageFns<QueryRegisteredQuery
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryRegisteredQueryResultResponse): QueryRegisteredQueryResultResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQueryRegisteredQueryResultResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.result = QueryResult.decode(reader, reader.uint32(), message.result);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QueryRegisteredQueryResultResponse): QueryRegisteredQueryResultResponse {
+    return decodeFields(input, length, previous ?? createBaseQueryRegisteredQueryResultResponse(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.result = QueryResult.decode(reader, reader.uint32(), message.result);
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -487,40 +273,15 @@ export const QueryLastRemoteHeight: MessageFns<QueryLastRemoteHeight> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryLastRemoteHeight): QueryLastRemoteHeight {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQueryLastRemoteHeight();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.connectionId = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QueryLastRemoteHeight): QueryLastRemoteHeight {
+    return decodeFields(input, length, previous ?? createBaseQueryLastRemoteHeight(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.connectionId = reader.string();
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -545,48 +306,18 @@ export const QueryLastRemoteHeightResponse: MessageFns<QueryLastRemoteHeightResp
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryLastRemoteHeightResponse): QueryLastRemoteHeightResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQueryLastRemoteHeightResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 8) {
-              break;
-            }
-
-            message.height = reader.uint64() as bigint;
-            continue;
-          }
-          case 2: {
-            if (tag !== 16) {
-              break;
-            }
-
-            message.revision = reader.uint64() as bigint;
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QueryLastRemoteHeightResponse): QueryLastRemoteHeightResponse {
+    return decodeFields(input, length, previous ?? createBaseQueryLastRemoteHeightResponse(), (message, tag, reader) => {
+      switch (tag) {
+        case 8:
+          message.height = reader.uint64() as bigint;
+          return true;
+        case 16:
+          message.revision = reader.uint64() as bigint;
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 

@@ -5,8 +5,8 @@
 // source: neutron/revenue/params.proto
 
 /* eslint-disable */
-import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import type { MessageFns } from "../../message-fns.ts";
+import { BinaryWriter } from "@bufbuild/protobuf/wire";
+import { decodeFields, type MessageFns, type MessageReader } from "../../../message-fns.ts";
 
 export interface Params {
   rewardAsset: string;
@@ -82,80 +82,30 @@ export const Params: MessageFns<Params> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Params): Params {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseParams();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.rewardAsset = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.rewardQuote = RewardQuote.decode(reader, reader.uint32(), message.rewardQuote);
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.blocksPerformanceRequirement = PerformanceRequirement.decode(reader, reader.uint32(), message.blocksPerformanceRequirement);
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.oracleVotesPerformanceRequirement = PerformanceRequirement.decode(reader, reader.uint32(), message.oracleVotesPerformanceRequirement);
-            continue;
-          }
-          case 5: {
-            if (tag !== 42) {
-              break;
-            }
-
-            message.paymentScheduleType = PaymentScheduleType.decode(reader, reader.uint32(), message.paymentScheduleType);
-            continue;
-          }
-          case 6: {
-            if (tag !== 48) {
-              break;
-            }
-
-            message.twapWindow = reader.int64() as bigint;
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: Params): Params {
+    return decodeFields(input, length, previous ?? createBaseParams(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.rewardAsset = reader.string();
+          return true;
+        case 18:
+          message.rewardQuote = RewardQuote.decode(reader, reader.uint32(), message.rewardQuote);
+          return true;
+        case 26:
+          message.blocksPerformanceRequirement = PerformanceRequirement.decode(reader, reader.uint32(), message.blocksPerformanceRequirement);
+          return true;
+        case 34:
+          message.oracleVotesPerformanceRequirement = PerformanceRequirement.decode(reader, reader.uint32(), message.oracleVotesPerformanceRequirement);
+          return true;
+        case 42:
+          message.paymentScheduleType = PaymentScheduleType.decode(reader, reader.uint32(), message.paymentScheduleType);
+          return true;
+        case 48:
+          message.twapWindow = reader.int64() as bigint;
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -177,48 +127,18 @@ export const RewardQuote: MessageFns<RewardQuote> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: RewardQuote): RewardQuote {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseRewardQuote();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 8) {
-              break;
-            }
-
-            message.amount = reader.uint64() as bigint;
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.asset = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: RewardQuote): RewardQuote {
+    return decodeFields(input, length, previous ?? createBaseRewardQuote(), (message, tag, reader) => {
+      switch (tag) {
+        case 8:
+          message.amount = reader.uint64() as bigint;
+          return true;
+        case 18:
+          message.asset = reader.string();
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -237,48 +157,18 @@ export const PerformanceRequirement: MessageFns<PerformanceRequirement> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: PerformanceRequirement): PerformanceRequirement {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBasePerformanceRequirement();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.allowedToMiss = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.requiredAtLeast = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: PerformanceRequirement): PerformanceRequirement {
+    return decodeFields(input, length, previous ?? createBasePerformanceRequirement(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.allowedToMiss = reader.string();
+          return true;
+        case 18:
+          message.requiredAtLeast = reader.string();
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -302,65 +192,30 @@ export const PaymentScheduleType: MessageFns<PaymentScheduleType> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: PaymentScheduleType): PaymentScheduleType {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBasePaymentScheduleType();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.paymentScheduleType = {
-              $case: "monthlyPaymentScheduleType",
-              value: MonthlyPaymentScheduleType.decode(reader, reader.uint32()),
-            };
-            continue;
-          }
-          case 5: {
-            if (tag !== 42) {
-              break;
-            }
-
-            message.paymentScheduleType = {
-              $case: "blockBasedPaymentScheduleType",
-              value: BlockBasedPaymentScheduleType.decode(reader, reader.uint32()),
-            };
-            continue;
-          }
-          case 6: {
-            if (tag !== 50) {
-              break;
-            }
-
-            message.paymentScheduleType = {
-              $case: "emptyPaymentScheduleType",
-              value: EmptyPaymentScheduleType.decode(reader, reader.uint32()),
-            };
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: PaymentScheduleType): PaymentScheduleType {
+    return decodeFields(input, length, previous ?? createBasePaymentScheduleType(), (message, tag, reader) => {
+      switch (tag) {
+        case 34:
+          message.paymentScheduleType = {
+            $case: "monthlyPaymentScheduleType",
+            value: MonthlyPaymentScheduleType.decode(reader, reader.uint32()),
+          };
+          return true;
+        case 42:
+          message.paymentScheduleType = {
+            $case: "blockBasedPaymentScheduleType",
+            value: BlockBasedPaymentScheduleType.decode(reader, reader.uint32()),
+          };
+          return true;
+        case 50:
+          message.paymentScheduleType = {
+            $case: "emptyPaymentScheduleType",
+            value: EmptyPaymentScheduleType.decode(reader, reader.uint32()),
+          };
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -373,32 +228,8 @@ export const MonthlyPaymentScheduleType: MessageFns<MonthlyPaymentScheduleType> 
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MonthlyPaymentScheduleType): MonthlyPaymentScheduleType {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMonthlyPaymentScheduleType();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: MonthlyPaymentScheduleType): MonthlyPaymentScheduleType {
+    return decodeFields(input, length, previous ?? createBaseMonthlyPaymentScheduleType(), () => false);
   },
 };
 
@@ -417,40 +248,15 @@ export const BlockBasedPaymentScheduleType: MessageFns<BlockBasedPaymentSchedule
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: BlockBasedPaymentScheduleType): BlockBasedPaymentScheduleType {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseBlockBasedPaymentScheduleType();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 8) {
-              break;
-            }
-
-            message.blocksPerPeriod = reader.uint64() as bigint;
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: BlockBasedPaymentScheduleType): BlockBasedPaymentScheduleType {
+    return decodeFields(input, length, previous ?? createBaseBlockBasedPaymentScheduleType(), (message, tag, reader) => {
+      switch (tag) {
+        case 8:
+          message.blocksPerPeriod = reader.uint64() as bigint;
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -463,31 +269,7 @@ export const EmptyPaymentScheduleType: MessageFns<EmptyPaymentScheduleType> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: EmptyPaymentScheduleType): EmptyPaymentScheduleType {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseEmptyPaymentScheduleType();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: EmptyPaymentScheduleType): EmptyPaymentScheduleType {
+    return decodeFields(input, length, previous ?? createBaseEmptyPaymentScheduleType(), () => false);
   },
 };

@@ -5,8 +5,8 @@
 // source: tendermint/types/block.proto
 
 /* eslint-disable */
-import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import type { MessageFns } from "../../message-fns.ts";
+import { BinaryWriter } from "@bufbuild/protobuf/wire";
+import { decodeFields, type MessageFns, type MessageReader } from "../../../message-fns.ts";
 import { EvidenceList } from "./evidence.ts";
 import { Commit, Data, Header } from "./types.ts";
 
@@ -38,63 +38,23 @@ export const Block: MessageFns<Block> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Block): Block {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseBlock();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.header = Header.decode(reader, reader.uint32(), message.header);
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.data = Data.decode(reader, reader.uint32(), message.data);
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.evidence = EvidenceList.decode(reader, reader.uint32(), message.evidence);
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.lastCommit = Commit.decode(reader, reader.uint32(), message.lastCommit);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: Block): Block {
+    return decodeFields(input, length, previous ?? createBaseBlock(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.header = Header.decode(reader, reader.uint32(), message.header);
+          return true;
+        case 18:
+          message.data = Data.decode(reader, reader.uint32(), message.data);
+          return true;
+        case 26:
+          message.evidence = EvidenceList.decode(reader, reader.uint32(), message.evidence);
+          return true;
+        case 34:
+          message.lastCommit = Commit.decode(reader, reader.uint32(), message.lastCommit);
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };

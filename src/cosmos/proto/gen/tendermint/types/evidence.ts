@@ -5,8 +5,8 @@
 // source: tendermint/types/evidence.proto
 
 /* eslint-disable */
-import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import type { MessageFns } from "../../message-fns.ts";
+import { BinaryWriter } from "@bufbuild/protobuf/wire";
+import { decodeFields, type MessageFns, type MessageReader } from "../../../message-fns.ts";
 import { Timestamp } from "../../google/protobuf/timestamp.ts";
 import { LightBlock, Vote } from "./types.ts";
 import { Validator } from "./validator.ts";
@@ -55,54 +55,24 @@ export const Evidence: MessageFns<Evidence> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Evidence): Evidence {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseEvidence();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.sum = {
-              $case: "duplicateVoteEvidence",
-              value: DuplicateVoteEvidence.decode(reader, reader.uint32()),
-            };
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.sum = {
-              $case: "lightClientAttackEvidence",
-              value: LightClientAttackEvidence.decode(reader, reader.uint32()),
-            };
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: Evidence): Evidence {
+    return decodeFields(input, length, previous ?? createBaseEvidence(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.sum = {
+            $case: "duplicateVoteEvidence",
+            value: DuplicateVoteEvidence.decode(reader, reader.uint32()),
+          };
+          return true;
+        case 18:
+          message.sum = {
+            $case: "lightClientAttackEvidence",
+            value: LightClientAttackEvidence.decode(reader, reader.uint32()),
+          };
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -136,72 +106,27 @@ export const DuplicateVoteEvidence: MessageFns<DuplicateVoteEvidence> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: DuplicateVoteEvidence): DuplicateVoteEvidence {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseDuplicateVoteEvidence();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.voteA = Vote.decode(reader, reader.uint32(), message.voteA);
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.voteB = Vote.decode(reader, reader.uint32(), message.voteB);
-            continue;
-          }
-          case 3: {
-            if (tag !== 24) {
-              break;
-            }
-
-            message.totalVotingPower = reader.int64() as bigint;
-            continue;
-          }
-          case 4: {
-            if (tag !== 32) {
-              break;
-            }
-
-            message.validatorPower = reader.int64() as bigint;
-            continue;
-          }
-          case 5: {
-            if (tag !== 42) {
-              break;
-            }
-
-            message.timestamp = Timestamp.decode(reader, reader.uint32());
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: DuplicateVoteEvidence): DuplicateVoteEvidence {
+    return decodeFields(input, length, previous ?? createBaseDuplicateVoteEvidence(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.voteA = Vote.decode(reader, reader.uint32(), message.voteA);
+          return true;
+        case 18:
+          message.voteB = Vote.decode(reader, reader.uint32(), message.voteB);
+          return true;
+        case 24:
+          message.totalVotingPower = reader.int64() as bigint;
+          return true;
+        case 32:
+          message.validatorPower = reader.int64() as bigint;
+          return true;
+        case 42:
+          message.timestamp = Timestamp.decode(reader, reader.uint32());
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -241,72 +166,27 @@ export const LightClientAttackEvidence: MessageFns<LightClientAttackEvidence> = 
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: LightClientAttackEvidence): LightClientAttackEvidence {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseLightClientAttackEvidence();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.conflictingBlock = LightBlock.decode(reader, reader.uint32(), message.conflictingBlock);
-            continue;
-          }
-          case 2: {
-            if (tag !== 16) {
-              break;
-            }
-
-            message.commonHeight = reader.int64() as bigint;
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.byzantineValidators.push(Validator.decode(reader, reader.uint32()));
-            continue;
-          }
-          case 4: {
-            if (tag !== 32) {
-              break;
-            }
-
-            message.totalVotingPower = reader.int64() as bigint;
-            continue;
-          }
-          case 5: {
-            if (tag !== 42) {
-              break;
-            }
-
-            message.timestamp = Timestamp.decode(reader, reader.uint32());
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: LightClientAttackEvidence): LightClientAttackEvidence {
+    return decodeFields(input, length, previous ?? createBaseLightClientAttackEvidence(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.conflictingBlock = LightBlock.decode(reader, reader.uint32(), message.conflictingBlock);
+          return true;
+        case 16:
+          message.commonHeight = reader.int64() as bigint;
+          return true;
+        case 26:
+          message.byzantineValidators.push(Validator.decode(reader, reader.uint32()));
+          return true;
+        case 32:
+          message.totalVotingPower = reader.int64() as bigint;
+          return true;
+        case 42:
+          message.timestamp = Timestamp.decode(reader, reader.uint32());
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -322,39 +202,14 @@ export const EvidenceList: MessageFns<EvidenceList> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: EvidenceList): EvidenceList {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseEvidenceList();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.evidence.push(Evidence.decode(reader, reader.uint32()));
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: EvidenceList): EvidenceList {
+    return decodeFields(input, length, previous ?? createBaseEvidenceList(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.evidence.push(Evidence.decode(reader, reader.uint32()));
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };

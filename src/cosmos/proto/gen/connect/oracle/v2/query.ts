@@ -5,8 +5,8 @@
 // source: connect/oracle/v2/query.proto
 
 /* eslint-disable */
-import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import type { MessageFns } from "../../../message-fns.ts";
+import { BinaryWriter } from "@bufbuild/protobuf/wire";
+import { decodeFields, type MessageFns, type MessageReader } from "../../../../message-fns.ts";
 import { QuotePrice } from "../../../slinky/oracle/v1/genesis.ts";
 import { CurrencyPair } from "../../../slinky/types/v1/currency_pair.ts";
 
@@ -70,32 +70,8 @@ export const GetAllCurrencyPairsRequest: MessageFns<GetAllCurrencyPairsRequest> 
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: GetAllCurrencyPairsRequest): GetAllCurrencyPairsRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseGetAllCurrencyPairsRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: GetAllCurrencyPairsRequest): GetAllCurrencyPairsRequest {
+    return decodeFields(input, length, previous ?? createBaseGetAllCurrencyPairsRequest(), () => false);
   },
 };
 
@@ -111,40 +87,15 @@ export const GetAllCurrencyPairsResponse: MessageFns<GetAllCurrencyPairsResponse
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: GetAllCurrencyPairsResponse): GetAllCurrencyPairsResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseGetAllCurrencyPairsResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.currencyPairs.push(CurrencyPair.decode(reader, reader.uint32()));
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: GetAllCurrencyPairsResponse): GetAllCurrencyPairsResponse {
+    return decodeFields(input, length, previous ?? createBaseGetAllCurrencyPairsResponse(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.currencyPairs.push(CurrencyPair.decode(reader, reader.uint32()));
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -160,40 +111,15 @@ export const GetPriceRequest: MessageFns<GetPriceRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: GetPriceRequest): GetPriceRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseGetPriceRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.currencyPair = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: GetPriceRequest): GetPriceRequest {
+    return decodeFields(input, length, previous ?? createBaseGetPriceRequest(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.currencyPair = reader.string();
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -227,64 +153,24 @@ export const GetPriceResponse: MessageFns<GetPriceResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: GetPriceResponse): GetPriceResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseGetPriceResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.price = QuotePrice.decode(reader, reader.uint32(), message.price);
-            continue;
-          }
-          case 2: {
-            if (tag !== 16) {
-              break;
-            }
-
-            message.nonce = reader.uint64() as bigint;
-            continue;
-          }
-          case 3: {
-            if (tag !== 24) {
-              break;
-            }
-
-            message.decimals = reader.uint64() as bigint;
-            continue;
-          }
-          case 4: {
-            if (tag !== 32) {
-              break;
-            }
-
-            message.id = reader.uint64() as bigint;
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: GetPriceResponse): GetPriceResponse {
+    return decodeFields(input, length, previous ?? createBaseGetPriceResponse(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.price = QuotePrice.decode(reader, reader.uint32(), message.price);
+          return true;
+        case 16:
+          message.nonce = reader.uint64() as bigint;
+          return true;
+        case 24:
+          message.decimals = reader.uint64() as bigint;
+          return true;
+        case 32:
+          message.id = reader.uint64() as bigint;
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -300,40 +186,15 @@ export const GetPricesRequest: MessageFns<GetPricesRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: GetPricesRequest): GetPricesRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseGetPricesRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.currencyPairIds.push(reader.string());
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: GetPricesRequest): GetPricesRequest {
+    return decodeFields(input, length, previous ?? createBaseGetPricesRequest(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.currencyPairIds.push(reader.string());
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -349,40 +210,15 @@ export const GetPricesResponse: MessageFns<GetPricesResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: GetPricesResponse): GetPricesResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseGetPricesResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.prices.push(GetPriceResponse.decode(reader, reader.uint32()));
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: GetPricesResponse): GetPricesResponse {
+    return decodeFields(input, length, previous ?? createBaseGetPricesResponse(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.prices.push(GetPriceResponse.decode(reader, reader.uint32()));
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -395,32 +231,8 @@ export const GetCurrencyPairMappingRequest: MessageFns<GetCurrencyPairMappingReq
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: GetCurrencyPairMappingRequest): GetCurrencyPairMappingRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseGetCurrencyPairMappingRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: GetCurrencyPairMappingRequest): GetCurrencyPairMappingRequest {
+    return decodeFields(input, length, previous ?? createBaseGetCurrencyPairMappingRequest(), () => false);
   },
 };
 
@@ -439,43 +251,19 @@ export const GetCurrencyPairMappingResponse: MessageFns<GetCurrencyPairMappingRe
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: GetCurrencyPairMappingResponse): GetCurrencyPairMappingResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseGetCurrencyPairMappingResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            const entry1 = GetCurrencyPairMappingResponse_CurrencyPairMappingEntry.decode(reader, reader.uint32());
-            if (entry1.value !== undefined) {
-              message.currencyPairMapping.set(entry1.key, entry1.value);
-            }
-            continue;
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: GetCurrencyPairMappingResponse): GetCurrencyPairMappingResponse {
+    return decodeFields(input, length, previous ?? createBaseGetCurrencyPairMappingResponse(), (message, tag, reader) => {
+      switch (tag) {
+        case 10: {
+          const entry1 = GetCurrencyPairMappingResponse_CurrencyPairMappingEntry.decode(reader, reader.uint32());
+          if (entry1.value !== undefined) {
+            message.currencyPairMapping.set(entry1.key, entry1.value);
           }
+          return true;
         }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -502,48 +290,18 @@ export const GetCurrencyPairMappingResponse_CurrencyPairMappingEntry: MessageFns
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: GetCurrencyPairMappingResponse_CurrencyPairMappingEntry): GetCurrencyPairMappingResponse_CurrencyPairMappingEntry {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseGetCurrencyPairMappingResponse_CurrencyPairMappingEntry();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 8) {
-              break;
-            }
-
-            message.key = reader.uint64() as bigint;
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.value = CurrencyPair.decode(reader, reader.uint32(), message.value);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: GetCurrencyPairMappingResponse_CurrencyPairMappingEntry): GetCurrencyPairMappingResponse_CurrencyPairMappingEntry {
+    return decodeFields(input, length, previous ?? createBaseGetCurrencyPairMappingResponse_CurrencyPairMappingEntry(), (message, tag, reader) => {
+      switch (tag) {
+        case 8:
+          message.key = reader.uint64() as bigint;
+          return true;
+        case 18:
+          message.value = CurrencyPair.decode(reader, reader.uint32(), message.value);
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -565,48 +323,18 @@ export const CurrencyPairMapping: MessageFns<CurrencyPairMapping> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: CurrencyPairMapping): CurrencyPairMapping {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseCurrencyPairMapping();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 8) {
-              break;
-            }
-
-            message.id = reader.uint64() as bigint;
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.currencyPair = CurrencyPair.decode(reader, reader.uint32(), message.currencyPair);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: CurrencyPairMapping): CurrencyPairMapping {
+    return decodeFields(input, length, previous ?? createBaseCurrencyPairMapping(), (message, tag, reader) => {
+      switch (tag) {
+        case 8:
+          message.id = reader.uint64() as bigint;
+          return true;
+        case 18:
+          message.currencyPair = CurrencyPair.decode(reader, reader.uint32(), message.currencyPair);
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -619,32 +347,8 @@ export const GetCurrencyPairMappingListRequest: MessageFns<GetCurrencyPairMappin
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: GetCurrencyPairMappingListRequest): GetCurrencyPairMappingListRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseGetCurrencyPairMappingListRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: GetCurrencyPairMappingListRequest): GetCurrencyPairMappingListRequest {
+    return decodeFields(input, length, previous ?? createBaseGetCurrencyPairMappingListRequest(), () => false);
   },
 };
 
@@ -660,40 +364,15 @@ export const GetCurrencyPairMappingListResponse: MessageFns<GetCurrencyPairMappi
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: GetCurrencyPairMappingListResponse): GetCurrencyPairMappingListResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseGetCurrencyPairMappingListResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.mappings.push(CurrencyPairMapping.decode(reader, reader.uint32()));
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: GetCurrencyPairMappingListResponse): GetCurrencyPairMappingListResponse {
+    return decodeFields(input, length, previous ?? createBaseGetCurrencyPairMappingListResponse(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.mappings.push(CurrencyPairMapping.decode(reader, reader.uint32()));
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 

@@ -5,8 +5,8 @@
 // source: cosmos/crypto/secp256k1/keys.proto
 
 /* eslint-disable */
-import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import type { MessageFns } from "../../../message-fns.ts";
+import { BinaryWriter } from "@bufbuild/protobuf/wire";
+import { decodeFields, type MessageFns, type MessageReader } from "../../../../message-fns.ts";
 
 export interface PubKey {
   key: Uint8Array;
@@ -28,40 +28,15 @@ export const PubKey: MessageFns<PubKey> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: PubKey): PubKey {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBasePubKey();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.key = reader.bytes();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: PubKey): PubKey {
+    return decodeFields(input, length, previous ?? createBasePubKey(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.key = reader.bytes();
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -77,39 +52,14 @@ export const PrivKey: MessageFns<PrivKey> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: PrivKey): PrivKey {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBasePrivKey();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.key = reader.bytes();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: PrivKey): PrivKey {
+    return decodeFields(input, length, previous ?? createBasePrivKey(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.key = reader.bytes();
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };

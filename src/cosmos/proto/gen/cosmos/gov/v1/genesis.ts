@@ -5,8 +5,8 @@
 // source: cosmos/gov/v1/genesis.proto
 
 /* eslint-disable */
-import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import type { MessageFns } from "../../../message-fns.ts";
+import { BinaryWriter } from "@bufbuild/protobuf/wire";
+import { decodeFields, type MessageFns, type MessageReader } from "../../../../message-fns.ts";
 import { Deposit, DepositParams, Params, Proposal, TallyParams, Vote, VotingParams } from "./gov.ts";
 
 export interface GenesisState {
@@ -77,103 +77,38 @@ export const GenesisState: MessageFns<GenesisState> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: GenesisState): GenesisState {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseGenesisState();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 8) {
-              break;
-            }
-
-            message.startingProposalId = reader.uint64() as bigint;
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.deposits.push(Deposit.decode(reader, reader.uint32()));
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.votes.push(Vote.decode(reader, reader.uint32()));
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.proposals.push(Proposal.decode(reader, reader.uint32()));
-            continue;
-          }
-          case 5: {
-            if (tag !== 42) {
-              break;
-            }
-
-            message.depositParams = DepositParams.decode(reader, reader.uint32(), message.depositParams);
-            continue;
-          }
-          case 6: {
-            if (tag !== 50) {
-              break;
-            }
-
-            message.votingParams = VotingParams.decode(reader, reader.uint32(), message.votingParams);
-            continue;
-          }
-          case 7: {
-            if (tag !== 58) {
-              break;
-            }
-
-            message.tallyParams = TallyParams.decode(reader, reader.uint32(), message.tallyParams);
-            continue;
-          }
-          case 8: {
-            if (tag !== 66) {
-              break;
-            }
-
-            message.params = Params.decode(reader, reader.uint32(), message.params);
-            continue;
-          }
-          case 9: {
-            if (tag !== 74) {
-              break;
-            }
-
-            message.constitution = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: GenesisState): GenesisState {
+    return decodeFields(input, length, previous ?? createBaseGenesisState(), (message, tag, reader) => {
+      switch (tag) {
+        case 8:
+          message.startingProposalId = reader.uint64() as bigint;
+          return true;
+        case 18:
+          message.deposits.push(Deposit.decode(reader, reader.uint32()));
+          return true;
+        case 26:
+          message.votes.push(Vote.decode(reader, reader.uint32()));
+          return true;
+        case 34:
+          message.proposals.push(Proposal.decode(reader, reader.uint32()));
+          return true;
+        case 42:
+          message.depositParams = DepositParams.decode(reader, reader.uint32(), message.depositParams);
+          return true;
+        case 50:
+          message.votingParams = VotingParams.decode(reader, reader.uint32(), message.votingParams);
+          return true;
+        case 58:
+          message.tallyParams = TallyParams.decode(reader, reader.uint32(), message.tallyParams);
+          return true;
+        case 66:
+          message.params = Params.decode(reader, reader.uint32(), message.params);
+          return true;
+        case 74:
+          message.constitution = reader.string();
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };

@@ -5,8 +5,8 @@
 // source: cosmos/gov/v1/gov.proto
 
 /* eslint-disable */
-import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import type { MessageFns } from "../../../message-fns.ts";
+import { BinaryWriter } from "@bufbuild/protobuf/wire";
+import { decodeFields, type MessageFns, type MessageReader } from "../../../../message-fns.ts";
 import { Any } from "../../../google/protobuf/any.ts";
 import { Duration } from "../../../google/protobuf/duration.ts";
 import { Timestamp } from "../../../google/protobuf/timestamp.ts";
@@ -128,48 +128,18 @@ export const WeightedVoteOption: MessageFns<WeightedVoteOption> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: WeightedVoteOption): WeightedVoteOption {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseWeightedVoteOption();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 8) {
-              break;
-            }
-
-            message.option = reader.int32() as any;
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.weight = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: WeightedVoteOption): WeightedVoteOption {
+    return decodeFields(input, length, previous ?? createBaseWeightedVoteOption(), (message, tag, reader) => {
+      switch (tag) {
+        case 8:
+          message.option = reader.int32() as any;
+          return true;
+        case 18:
+          message.weight = reader.string();
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -194,56 +164,21 @@ export const Deposit: MessageFns<Deposit> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Deposit): Deposit {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseDeposit();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 8) {
-              break;
-            }
-
-            message.proposalId = reader.uint64() as bigint;
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.depositor = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.amount.push(Coin.decode(reader, reader.uint32()));
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: Deposit): Deposit {
+    return decodeFields(input, length, previous ?? createBaseDeposit(), (message, tag, reader) => {
+      switch (tag) {
+        case 8:
+          message.proposalId = reader.uint64() as bigint;
+          return true;
+        case 18:
+          message.depositor = reader.string();
+          return true;
+        case 26:
+          message.amount.push(Coin.decode(reader, reader.uint32()));
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -320,152 +255,57 @@ export const Proposal: MessageFns<Proposal> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Proposal): Proposal {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseProposal();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 8) {
-              break;
-            }
-
-            message.id = reader.uint64() as bigint;
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.messages.push(Any.decode(reader, reader.uint32()));
-            continue;
-          }
-          case 3: {
-            if (tag !== 24) {
-              break;
-            }
-
-            message.status = reader.int32() as any;
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.finalTallyResult = TallyResult.decode(reader, reader.uint32(), message.finalTallyResult);
-            continue;
-          }
-          case 5: {
-            if (tag !== 42) {
-              break;
-            }
-
-            message.submitTime = Timestamp.decode(reader, reader.uint32());
-            continue;
-          }
-          case 6: {
-            if (tag !== 50) {
-              break;
-            }
-
-            message.depositEndTime = Timestamp.decode(reader, reader.uint32());
-            continue;
-          }
-          case 7: {
-            if (tag !== 58) {
-              break;
-            }
-
-            message.totalDeposit.push(Coin.decode(reader, reader.uint32()));
-            continue;
-          }
-          case 8: {
-            if (tag !== 66) {
-              break;
-            }
-
-            message.votingStartTime = Timestamp.decode(reader, reader.uint32());
-            continue;
-          }
-          case 9: {
-            if (tag !== 74) {
-              break;
-            }
-
-            message.votingEndTime = Timestamp.decode(reader, reader.uint32());
-            continue;
-          }
-          case 10: {
-            if (tag !== 82) {
-              break;
-            }
-
-            message.metadata = reader.string();
-            continue;
-          }
-          case 11: {
-            if (tag !== 90) {
-              break;
-            }
-
-            message.title = reader.string();
-            continue;
-          }
-          case 12: {
-            if (tag !== 98) {
-              break;
-            }
-
-            message.summary = reader.string();
-            continue;
-          }
-          case 13: {
-            if (tag !== 106) {
-              break;
-            }
-
-            message.proposer = reader.string();
-            continue;
-          }
-          case 14: {
-            if (tag !== 112) {
-              break;
-            }
-
-            message.expedited = reader.bool();
-            continue;
-          }
-          case 15: {
-            if (tag !== 122) {
-              break;
-            }
-
-            message.failedReason = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: Proposal): Proposal {
+    return decodeFields(input, length, previous ?? createBaseProposal(), (message, tag, reader) => {
+      switch (tag) {
+        case 8:
+          message.id = reader.uint64() as bigint;
+          return true;
+        case 18:
+          message.messages.push(Any.decode(reader, reader.uint32()));
+          return true;
+        case 24:
+          message.status = reader.int32() as any;
+          return true;
+        case 34:
+          message.finalTallyResult = TallyResult.decode(reader, reader.uint32(), message.finalTallyResult);
+          return true;
+        case 42:
+          message.submitTime = Timestamp.decode(reader, reader.uint32());
+          return true;
+        case 50:
+          message.depositEndTime = Timestamp.decode(reader, reader.uint32());
+          return true;
+        case 58:
+          message.totalDeposit.push(Coin.decode(reader, reader.uint32()));
+          return true;
+        case 66:
+          message.votingStartTime = Timestamp.decode(reader, reader.uint32());
+          return true;
+        case 74:
+          message.votingEndTime = Timestamp.decode(reader, reader.uint32());
+          return true;
+        case 82:
+          message.metadata = reader.string();
+          return true;
+        case 90:
+          message.title = reader.string();
+          return true;
+        case 98:
+          message.summary = reader.string();
+          return true;
+        case 106:
+          message.proposer = reader.string();
+          return true;
+        case 112:
+          message.expedited = reader.bool();
+          return true;
+        case 122:
+          message.failedReason = reader.string();
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -490,64 +330,24 @@ export const TallyResult: MessageFns<TallyResult> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: TallyResult): TallyResult {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseTallyResult();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.yesCount = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.abstainCount = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.noCount = reader.string();
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.noWithVetoCount = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: TallyResult): TallyResult {
+    return decodeFields(input, length, previous ?? createBaseTallyResult(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.yesCount = reader.string();
+          return true;
+        case 18:
+          message.abstainCount = reader.string();
+          return true;
+        case 26:
+          message.noCount = reader.string();
+          return true;
+        case 34:
+          message.noWithVetoCount = reader.string();
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -575,64 +375,24 @@ export const Vote: MessageFns<Vote> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Vote): Vote {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseVote();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 8) {
-              break;
-            }
-
-            message.proposalId = reader.uint64() as bigint;
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.voter = reader.string();
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.options.push(WeightedVoteOption.decode(reader, reader.uint32()));
-            continue;
-          }
-          case 5: {
-            if (tag !== 42) {
-              break;
-            }
-
-            message.metadata = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: Vote): Vote {
+    return decodeFields(input, length, previous ?? createBaseVote(), (message, tag, reader) => {
+      switch (tag) {
+        case 8:
+          message.proposalId = reader.uint64() as bigint;
+          return true;
+        case 18:
+          message.voter = reader.string();
+          return true;
+        case 34:
+          message.options.push(WeightedVoteOption.decode(reader, reader.uint32()));
+          return true;
+        case 42:
+          message.metadata = reader.string();
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -651,48 +411,18 @@ export const DepositParams: MessageFns<DepositParams> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: DepositParams): DepositParams {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseDepositParams();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.minDeposit.push(Coin.decode(reader, reader.uint32()));
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.maxDepositPeriod = Duration.decode(reader, reader.uint32());
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: DepositParams): DepositParams {
+    return decodeFields(input, length, previous ?? createBaseDepositParams(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.minDeposit.push(Coin.decode(reader, reader.uint32()));
+          return true;
+        case 18:
+          message.maxDepositPeriod = Duration.decode(reader, reader.uint32());
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -708,40 +438,15 @@ export const VotingParams: MessageFns<VotingParams> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: VotingParams): VotingParams {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseVotingParams();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.votingPeriod = Duration.decode(reader, reader.uint32());
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: VotingParams): VotingParams {
+    return decodeFields(input, length, previous ?? createBaseVotingParams(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.votingPeriod = Duration.decode(reader, reader.uint32());
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -763,56 +468,21 @@ export const TallyParams: MessageFns<TallyParams> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: TallyParams): TallyParams {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseTallyParams();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.quorum = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.threshold = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.vetoThreshold = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: TallyParams): TallyParams {
+    return decodeFields(input, length, previous ?? createBaseTallyParams(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.quorum = reader.string();
+          return true;
+        case 18:
+          message.threshold = reader.string();
+          return true;
+        case 26:
+          message.vetoThreshold = reader.string();
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -890,159 +560,59 @@ export const Params: MessageFns<Params> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Params): Params {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseParams();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.minDeposit.push(Coin.decode(reader, reader.uint32()));
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.maxDepositPeriod = Duration.decode(reader, reader.uint32());
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.votingPeriod = Duration.decode(reader, reader.uint32());
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.quorum = reader.string();
-            continue;
-          }
-          case 5: {
-            if (tag !== 42) {
-              break;
-            }
-
-            message.threshold = reader.string();
-            continue;
-          }
-          case 6: {
-            if (tag !== 50) {
-              break;
-            }
-
-            message.vetoThreshold = reader.string();
-            continue;
-          }
-          case 7: {
-            if (tag !== 58) {
-              break;
-            }
-
-            message.minInitialDepositRatio = reader.string();
-            continue;
-          }
-          case 8: {
-            if (tag !== 66) {
-              break;
-            }
-
-            message.proposalCancelRatio = reader.string();
-            continue;
-          }
-          case 9: {
-            if (tag !== 74) {
-              break;
-            }
-
-            message.proposalCancelDest = reader.string();
-            continue;
-          }
-          case 10: {
-            if (tag !== 82) {
-              break;
-            }
-
-            message.expeditedVotingPeriod = Duration.decode(reader, reader.uint32());
-            continue;
-          }
-          case 11: {
-            if (tag !== 90) {
-              break;
-            }
-
-            message.expeditedThreshold = reader.string();
-            continue;
-          }
-          case 12: {
-            if (tag !== 98) {
-              break;
-            }
-
-            message.expeditedMinDeposit.push(Coin.decode(reader, reader.uint32()));
-            continue;
-          }
-          case 13: {
-            if (tag !== 104) {
-              break;
-            }
-
-            message.burnVoteQuorum = reader.bool();
-            continue;
-          }
-          case 14: {
-            if (tag !== 112) {
-              break;
-            }
-
-            message.burnProposalDepositPrevote = reader.bool();
-            continue;
-          }
-          case 15: {
-            if (tag !== 120) {
-              break;
-            }
-
-            message.burnVoteVeto = reader.bool();
-            continue;
-          }
-          case 16: {
-            if (tag !== 130) {
-              break;
-            }
-
-            message.minDepositRatio = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: Params): Params {
+    return decodeFields(input, length, previous ?? createBaseParams(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.minDeposit.push(Coin.decode(reader, reader.uint32()));
+          return true;
+        case 18:
+          message.maxDepositPeriod = Duration.decode(reader, reader.uint32());
+          return true;
+        case 26:
+          message.votingPeriod = Duration.decode(reader, reader.uint32());
+          return true;
+        case 34:
+          message.quorum = reader.string();
+          return true;
+        case 42:
+          message.threshold = reader.string();
+          return true;
+        case 50:
+          message.vetoThreshold = reader.string();
+          return true;
+        case 58:
+          message.minInitialDepositRatio = reader.string();
+          return true;
+        case 66:
+          message.proposalCancelRatio = reader.string();
+          return true;
+        case 74:
+          message.proposalCancelDest = reader.string();
+          return true;
+        case 82:
+          message.expeditedVotingPeriod = Duration.decode(reader, reader.uint32());
+          return true;
+        case 90:
+          message.expeditedThreshold = reader.string();
+          return true;
+        case 98:
+          message.expeditedMinDeposit.push(Coin.decode(reader, reader.uint32()));
+          return true;
+        case 104:
+          message.burnVoteQuorum = reader.bool();
+          return true;
+        case 112:
+          message.burnProposalDepositPrevote = reader.bool();
+          return true;
+        case 120:
+          message.burnVoteVeto = reader.bool();
+          return true;
+        case 130:
+          message.minDepositRatio = reader.string();
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };

@@ -5,8 +5,8 @@
 // source: cosmos/ics23/v1/proofs.proto
 
 /* eslint-disable */
-import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import type { MessageFns } from "../../../message-fns.ts";
+import { BinaryWriter } from "@bufbuild/protobuf/wire";
+import { decodeFields, type MessageFns, type MessageReader } from "../../../../message-fns.ts";
 
 export const HashOp = {
   NO_HASH: 0,
@@ -86,72 +86,27 @@ export const LeafOp: MessageFns<LeafOp> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: LeafOp): LeafOp {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseLeafOp();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 8) {
-              break;
-            }
-
-            message.hash = reader.int32() as any;
-            continue;
-          }
-          case 2: {
-            if (tag !== 16) {
-              break;
-            }
-
-            message.prehashKey = reader.int32() as any;
-            continue;
-          }
-          case 3: {
-            if (tag !== 24) {
-              break;
-            }
-
-            message.prehashValue = reader.int32() as any;
-            continue;
-          }
-          case 4: {
-            if (tag !== 32) {
-              break;
-            }
-
-            message.length = reader.int32() as any;
-            continue;
-          }
-          case 5: {
-            if (tag !== 42) {
-              break;
-            }
-
-            message.prefix = reader.bytes();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: LeafOp): LeafOp {
+    return decodeFields(input, length, previous ?? createBaseLeafOp(), (message, tag, reader) => {
+      switch (tag) {
+        case 8:
+          message.hash = reader.int32() as any;
+          return true;
+        case 16:
+          message.prehashKey = reader.int32() as any;
+          return true;
+        case 24:
+          message.prehashValue = reader.int32() as any;
+          return true;
+        case 32:
+          message.length = reader.int32() as any;
+          return true;
+        case 42:
+          message.prefix = reader.bytes();
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -179,72 +134,27 @@ export const ProofSpec: MessageFns<ProofSpec> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ProofSpec): ProofSpec {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseProofSpec();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.leafSpec = LeafOp.decode(reader, reader.uint32(), message.leafSpec);
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.innerSpec = InnerSpec.decode(reader, reader.uint32(), message.innerSpec);
-            continue;
-          }
-          case 3: {
-            if (tag !== 24) {
-              break;
-            }
-
-            message.maxDepth = reader.int32();
-            continue;
-          }
-          case 4: {
-            if (tag !== 32) {
-              break;
-            }
-
-            message.minDepth = reader.int32();
-            continue;
-          }
-          case 5: {
-            if (tag !== 40) {
-              break;
-            }
-
-            message.prehashKeyBeforeComparison = reader.bool();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: ProofSpec): ProofSpec {
+    return decodeFields(input, length, previous ?? createBaseProofSpec(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.leafSpec = LeafOp.decode(reader, reader.uint32(), message.leafSpec);
+          return true;
+        case 18:
+          message.innerSpec = InnerSpec.decode(reader, reader.uint32(), message.innerSpec);
+          return true;
+        case 24:
+          message.maxDepth = reader.int32();
+          return true;
+        case 32:
+          message.minDepth = reader.int32();
+          return true;
+        case 40:
+          message.prehashKeyBeforeComparison = reader.bool();
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -286,89 +196,36 @@ export const InnerSpec: MessageFns<InnerSpec> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: InnerSpec): InnerSpec {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseInnerSpec();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag === 8) {
-              message.childOrder.push(reader.int32());
-
-              continue;
-            }
-
-            if (tag === 10) {
-              const end2 = reader.uint32() + reader.pos;
-              while (reader.pos < end2) {
-                message.childOrder.push(reader.int32());
-              }
-
-              continue;
-            }
-
-            break;
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: InnerSpec): InnerSpec {
+    return decodeFields(input, length, previous ?? createBaseInnerSpec(), (message, tag, reader) => {
+      switch (tag) {
+        case 8:
+          message.childOrder.push(reader.int32());
+          return true;
+        case 10: {
+          const end2 = reader.uint32() + reader.pos;
+          while (reader.pos < end2) {
+            message.childOrder.push(reader.int32());
           }
-          case 2: {
-            if (tag !== 16) {
-              break;
-            }
-
-            message.childSize = reader.int32();
-            continue;
-          }
-          case 3: {
-            if (tag !== 24) {
-              break;
-            }
-
-            message.minPrefixLength = reader.int32();
-            continue;
-          }
-          case 4: {
-            if (tag !== 32) {
-              break;
-            }
-
-            message.maxPrefixLength = reader.int32();
-            continue;
-          }
-          case 5: {
-            if (tag !== 42) {
-              break;
-            }
-
-            message.emptyChild = reader.bytes();
-            continue;
-          }
-          case 6: {
-            if (tag !== 48) {
-              break;
-            }
-
-            message.hash = reader.int32() as any;
-            continue;
-          }
+          return true;
         }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+        case 16:
+          message.childSize = reader.int32();
+          return true;
+        case 24:
+          message.minPrefixLength = reader.int32();
+          return true;
+        case 32:
+          message.maxPrefixLength = reader.int32();
+          return true;
+        case 42:
+          message.emptyChild = reader.bytes();
+          return true;
+        case 48:
+          message.hash = reader.int32() as any;
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };

@@ -5,8 +5,8 @@
 // source: cosmos/vesting/v1beta1/vesting.proto
 
 /* eslint-disable */
-import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import type { MessageFns } from "../../../message-fns.ts";
+import { BinaryWriter } from "@bufbuild/protobuf/wire";
+import { decodeFields, type MessageFns, type MessageReader } from "../../../../message-fns.ts";
 import { BaseAccount } from "../../auth/v1beta1/auth.ts";
 import { Coin } from "../../base/v1beta1/coin.ts";
 
@@ -77,72 +77,27 @@ export const BaseVestingAccount: MessageFns<BaseVestingAccount> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: BaseVestingAccount): BaseVestingAccount {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseBaseVestingAccount();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.baseAccount = BaseAccount.decode(reader, reader.uint32(), message.baseAccount);
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.originalVesting.push(Coin.decode(reader, reader.uint32()));
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.delegatedFree.push(Coin.decode(reader, reader.uint32()));
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.delegatedVesting.push(Coin.decode(reader, reader.uint32()));
-            continue;
-          }
-          case 5: {
-            if (tag !== 40) {
-              break;
-            }
-
-            message.endTime = reader.int64() as bigint;
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: BaseVestingAccount): BaseVestingAccount {
+    return decodeFields(input, length, previous ?? createBaseBaseVestingAccount(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.baseAccount = BaseAccount.decode(reader, reader.uint32(), message.baseAccount);
+          return true;
+        case 18:
+          message.originalVesting.push(Coin.decode(reader, reader.uint32()));
+          return true;
+        case 26:
+          message.delegatedFree.push(Coin.decode(reader, reader.uint32()));
+          return true;
+        case 34:
+          message.delegatedVesting.push(Coin.decode(reader, reader.uint32()));
+          return true;
+        case 40:
+          message.endTime = reader.int64() as bigint;
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -164,48 +119,18 @@ export const ContinuousVestingAccount: MessageFns<ContinuousVestingAccount> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ContinuousVestingAccount): ContinuousVestingAccount {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseContinuousVestingAccount();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.baseVestingAccount = BaseVestingAccount.decode(reader, reader.uint32(), message.baseVestingAccount);
-            continue;
-          }
-          case 2: {
-            if (tag !== 16) {
-              break;
-            }
-
-            message.startTime = reader.int64() as bigint;
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: ContinuousVestingAccount): ContinuousVestingAccount {
+    return decodeFields(input, length, previous ?? createBaseContinuousVestingAccount(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.baseVestingAccount = BaseVestingAccount.decode(reader, reader.uint32(), message.baseVestingAccount);
+          return true;
+        case 16:
+          message.startTime = reader.int64() as bigint;
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -221,40 +146,15 @@ export const DelayedVestingAccount: MessageFns<DelayedVestingAccount> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: DelayedVestingAccount): DelayedVestingAccount {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseDelayedVestingAccount();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.baseVestingAccount = BaseVestingAccount.decode(reader, reader.uint32(), message.baseVestingAccount);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: DelayedVestingAccount): DelayedVestingAccount {
+    return decodeFields(input, length, previous ?? createBaseDelayedVestingAccount(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.baseVestingAccount = BaseVestingAccount.decode(reader, reader.uint32(), message.baseVestingAccount);
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -276,48 +176,18 @@ export const Period: MessageFns<Period> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Period): Period {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBasePeriod();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 8) {
-              break;
-            }
-
-            message.length = reader.int64() as bigint;
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.amount.push(Coin.decode(reader, reader.uint32()));
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: Period): Period {
+    return decodeFields(input, length, previous ?? createBasePeriod(), (message, tag, reader) => {
+      switch (tag) {
+        case 8:
+          message.length = reader.int64() as bigint;
+          return true;
+        case 18:
+          message.amount.push(Coin.decode(reader, reader.uint32()));
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -342,56 +212,21 @@ export const PeriodicVestingAccount: MessageFns<PeriodicVestingAccount> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: PeriodicVestingAccount): PeriodicVestingAccount {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBasePeriodicVestingAccount();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.baseVestingAccount = BaseVestingAccount.decode(reader, reader.uint32(), message.baseVestingAccount);
-            continue;
-          }
-          case 2: {
-            if (tag !== 16) {
-              break;
-            }
-
-            message.startTime = reader.int64() as bigint;
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.vestingPeriods.push(Period.decode(reader, reader.uint32()));
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: PeriodicVestingAccount): PeriodicVestingAccount {
+    return decodeFields(input, length, previous ?? createBasePeriodicVestingAccount(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.baseVestingAccount = BaseVestingAccount.decode(reader, reader.uint32(), message.baseVestingAccount);
+          return true;
+        case 16:
+          message.startTime = reader.int64() as bigint;
+          return true;
+        case 26:
+          message.vestingPeriods.push(Period.decode(reader, reader.uint32()));
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -407,39 +242,14 @@ export const PermanentLockedAccount: MessageFns<PermanentLockedAccount> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: PermanentLockedAccount): PermanentLockedAccount {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBasePermanentLockedAccount();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.baseVestingAccount = BaseVestingAccount.decode(reader, reader.uint32(), message.baseVestingAccount);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: PermanentLockedAccount): PermanentLockedAccount {
+    return decodeFields(input, length, previous ?? createBasePermanentLockedAccount(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.baseVestingAccount = BaseVestingAccount.decode(reader, reader.uint32(), message.baseVestingAccount);
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };

@@ -5,8 +5,8 @@
 // source: grpc/reflection/v1/reflection.proto
 
 /* eslint-disable */
-import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import type { MessageFns } from "../../../message-fns.ts";
+import { BinaryWriter } from "@bufbuild/protobuf/wire";
+import { decodeFields, type MessageFns, type MessageReader } from "../../../../message-fns.ts";
 
 export interface ServerReflectionRequest {
   host: string;
@@ -86,83 +86,33 @@ export const ServerReflectionRequest: MessageFns<ServerReflectionRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ServerReflectionRequest): ServerReflectionRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseServerReflectionRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.host = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.messageRequest = { $case: "fileByFilename", value: reader.string() };
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.messageRequest = { $case: "fileContainingSymbol", value: reader.string() };
-            continue;
-          }
-          case 5: {
-            if (tag !== 42) {
-              break;
-            }
-
-            message.messageRequest = {
-              $case: "fileContainingExtension",
-              value: ExtensionRequest.decode(reader, reader.uint32()),
-            };
-            continue;
-          }
-          case 6: {
-            if (tag !== 50) {
-              break;
-            }
-
-            message.messageRequest = { $case: "allExtensionNumbersOfType", value: reader.string() };
-            continue;
-          }
-          case 7: {
-            if (tag !== 58) {
-              break;
-            }
-
-            message.messageRequest = { $case: "listServices", value: reader.string() };
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: ServerReflectionRequest): ServerReflectionRequest {
+    return decodeFields(input, length, previous ?? createBaseServerReflectionRequest(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.host = reader.string();
+          return true;
+        case 26:
+          message.messageRequest = { $case: "fileByFilename", value: reader.string() };
+          return true;
+        case 34:
+          message.messageRequest = { $case: "fileContainingSymbol", value: reader.string() };
+          return true;
+        case 42:
+          message.messageRequest = {
+            $case: "fileContainingExtension",
+            value: ExtensionRequest.decode(reader, reader.uint32()),
+          };
+          return true;
+        case 50:
+          message.messageRequest = { $case: "allExtensionNumbersOfType", value: reader.string() };
+          return true;
+        case 58:
+          message.messageRequest = { $case: "listServices", value: reader.string() };
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -181,48 +131,18 @@ export const ExtensionRequest: MessageFns<ExtensionRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ExtensionRequest): ExtensionRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseExtensionRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.containingType = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 16) {
-              break;
-            }
-
-            message.extensionNumber = reader.int32();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: ExtensionRequest): ExtensionRequest {
+    return decodeFields(input, length, previous ?? createBaseExtensionRequest(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.containingType = reader.string();
+          return true;
+        case 16:
+          message.extensionNumber = reader.int32();
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -255,89 +175,39 @@ export const ServerReflectionResponse: MessageFns<ServerReflectionResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ServerReflectionResponse): ServerReflectionResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseServerReflectionResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.validHost = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.originalRequest = ServerReflectionRequest.decode(reader, reader.uint32(), message.originalRequest);
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.messageResponse = {
-              $case: "fileDescriptorResponse",
-              value: FileDescriptorResponse.decode(reader, reader.uint32()),
-            };
-            continue;
-          }
-          case 5: {
-            if (tag !== 42) {
-              break;
-            }
-
-            message.messageResponse = {
-              $case: "allExtensionNumbersResponse",
-              value: ExtensionNumberResponse.decode(reader, reader.uint32()),
-            };
-            continue;
-          }
-          case 6: {
-            if (tag !== 50) {
-              break;
-            }
-
-            message.messageResponse = {
-              $case: "listServicesResponse",
-              value: ListServiceResponse.decode(reader, reader.uint32()),
-            };
-            continue;
-          }
-          case 7: {
-            if (tag !== 58) {
-              break;
-            }
-
-            message.messageResponse = { $case: "errorResponse", value: ErrorResponse.decode(reader, reader.uint32()) };
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: ServerReflectionResponse): ServerReflectionResponse {
+    return decodeFields(input, length, previous ?? createBaseServerReflectionResponse(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.validHost = reader.string();
+          return true;
+        case 18:
+          message.originalRequest = ServerReflectionRequest.decode(reader, reader.uint32(), message.originalRequest);
+          return true;
+        case 34:
+          message.messageResponse = {
+            $case: "fileDescriptorResponse",
+            value: FileDescriptorResponse.decode(reader, reader.uint32()),
+          };
+          return true;
+        case 42:
+          message.messageResponse = {
+            $case: "allExtensionNumbersResponse",
+            value: ExtensionNumberResponse.decode(reader, reader.uint32()),
+          };
+          return true;
+        case 50:
+          message.messageResponse = {
+            $case: "listServicesResponse",
+            value: ListServiceResponse.decode(reader, reader.uint32()),
+          };
+          return true;
+        case 58:
+          message.messageResponse = { $case: "errorResponse", value: ErrorResponse.decode(reader, reader.uint32()) };
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -353,40 +223,15 @@ export const FileDescriptorResponse: MessageFns<FileDescriptorResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: FileDescriptorResponse): FileDescriptorResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseFileDescriptorResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.fileDescriptorProto.push(reader.bytes());
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: FileDescriptorResponse): FileDescriptorResponse {
+    return decodeFields(input, length, previous ?? createBaseFileDescriptorResponse(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.fileDescriptorProto.push(reader.bytes());
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -409,58 +254,25 @@ export const ExtensionNumberResponse: MessageFns<ExtensionNumberResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ExtensionNumberResponse): ExtensionNumberResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseExtensionNumberResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.baseTypeName = reader.string();
-            continue;
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: ExtensionNumberResponse): ExtensionNumberResponse {
+    return decodeFields(input, length, previous ?? createBaseExtensionNumberResponse(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.baseTypeName = reader.string();
+          return true;
+        case 16:
+          message.extensionNumber.push(reader.int32());
+          return true;
+        case 18: {
+          const end2 = reader.uint32() + reader.pos;
+          while (reader.pos < end2) {
+            message.extensionNumber.push(reader.int32());
           }
-          case 2: {
-            if (tag === 16) {
-              message.extensionNumber.push(reader.int32());
-
-              continue;
-            }
-
-            if (tag === 18) {
-              const end2 = reader.uint32() + reader.pos;
-              while (reader.pos < end2) {
-                message.extensionNumber.push(reader.int32());
-              }
-
-              continue;
-            }
-
-            break;
-          }
+          return true;
         }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -476,40 +288,15 @@ export const ListServiceResponse: MessageFns<ListServiceResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ListServiceResponse): ListServiceResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseListServiceResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.service.push(ServiceResponse.decode(reader, reader.uint32()));
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: ListServiceResponse): ListServiceResponse {
+    return decodeFields(input, length, previous ?? createBaseListServiceResponse(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.service.push(ServiceResponse.decode(reader, reader.uint32()));
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -525,40 +312,15 @@ export const ServiceResponse: MessageFns<ServiceResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ServiceResponse): ServiceResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseServiceResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.name = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: ServiceResponse): ServiceResponse {
+    return decodeFields(input, length, previous ?? createBaseServiceResponse(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.name = reader.string();
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -577,47 +339,17 @@ export const ErrorResponse: MessageFns<ErrorResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ErrorResponse): ErrorResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseErrorResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 8) {
-              break;
-            }
-
-            message.errorCode = reader.int32();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.errorMessage = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: ErrorResponse): ErrorResponse {
+    return decodeFields(input, length, previous ?? createBaseErrorResponse(), (message, tag, reader) => {
+      switch (tag) {
+        case 8:
+          message.errorCode = reader.int32();
+          return true;
+        case 18:
+          message.errorMessage = reader.string();
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };

@@ -5,8 +5,8 @@
 // source: slinky/abci/v1/vote_extensions.proto
 
 /* eslint-disable */
-import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import type { MessageFns } from "../../../message-fns.ts";
+import { BinaryWriter } from "@bufbuild/protobuf/wire";
+import { decodeFields, type MessageFns, type MessageReader } from "../../../../message-fns.ts";
 
 export interface OracleVoteExtension {
   /** Key: id of the pair. Value: price less the price on the chain, as Go's gob encodes a big.Int. */
@@ -30,43 +30,19 @@ export const OracleVoteExtension: MessageFns<OracleVoteExtension> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: OracleVoteExtension): OracleVoteExtension {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseOracleVoteExtension();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            const entry1 = OracleVoteExtension_PricesEntry.decode(reader, reader.uint32());
-            if (entry1.value !== undefined) {
-              message.prices.set(entry1.key, entry1.value);
-            }
-            continue;
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: OracleVoteExtension): OracleVoteExtension {
+    return decodeFields(input, length, previous ?? createBaseOracleVoteExtension(), (message, tag, reader) => {
+      switch (tag) {
+        case 10: {
+          const entry1 = OracleVoteExtension_PricesEntry.decode(reader, reader.uint32());
+          if (entry1.value !== undefined) {
+            message.prices.set(entry1.key, entry1.value);
           }
+          return true;
         }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -88,47 +64,17 @@ export const OracleVoteExtension_PricesEntry: MessageFns<OracleVoteExtension_Pri
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: OracleVoteExtension_PricesEntry): OracleVoteExtension_PricesEntry {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseOracleVoteExtension_PricesEntry();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 8) {
-              break;
-            }
-
-            message.key = reader.uint64() as bigint;
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.value = reader.bytes();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: OracleVoteExtension_PricesEntry): OracleVoteExtension_PricesEntry {
+    return decodeFields(input, length, previous ?? createBaseOracleVoteExtension_PricesEntry(), (message, tag, reader) => {
+      switch (tag) {
+        case 8:
+          message.key = reader.uint64() as bigint;
+          return true;
+        case 18:
+          message.value = reader.bytes();
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };

@@ -5,8 +5,8 @@
 // source: cosmos/base/tendermint/v1beta1/types.proto
 
 /* eslint-disable */
-import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import type { MessageFns } from "../../../../message-fns.ts";
+import { BinaryWriter } from "@bufbuild/protobuf/wire";
+import { decodeFields, type MessageFns, type MessageReader } from "../../../../../message-fns.ts";
 import { Timestamp } from "../../../../google/protobuf/timestamp.ts";
 import { EvidenceList } from "../../../../tendermint/types/evidence.ts";
 import { BlockID, Commit, Data } from "../../../../tendermint/types/types.ts";
@@ -57,64 +57,24 @@ export const Block: MessageFns<Block> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Block): Block {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseBlock();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.header = Header.decode(reader, reader.uint32(), message.header);
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.data = Data.decode(reader, reader.uint32(), message.data);
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.evidence = EvidenceList.decode(reader, reader.uint32(), message.evidence);
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.lastCommit = Commit.decode(reader, reader.uint32(), message.lastCommit);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: Block): Block {
+    return decodeFields(input, length, previous ?? createBaseBlock(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.header = Header.decode(reader, reader.uint32(), message.header);
+          return true;
+        case 18:
+          message.data = Data.decode(reader, reader.uint32(), message.data);
+          return true;
+        case 26:
+          message.evidence = EvidenceList.decode(reader, reader.uint32(), message.evidence);
+          return true;
+        case 34:
+          message.lastCommit = Commit.decode(reader, reader.uint32(), message.lastCommit);
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -187,143 +147,53 @@ export const Header: MessageFns<Header> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Header): Header {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseHeader();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.version = Consensus.decode(reader, reader.uint32(), message.version);
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.chainId = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 24) {
-              break;
-            }
-
-            message.height = reader.int64() as bigint;
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.time = Timestamp.decode(reader, reader.uint32());
-            continue;
-          }
-          case 5: {
-            if (tag !== 42) {
-              break;
-            }
-
-            message.lastBlockId = BlockID.decode(reader, reader.uint32(), message.lastBlockId);
-            continue;
-          }
-          case 6: {
-            if (tag !== 50) {
-              break;
-            }
-
-            message.lastCommitHash = reader.bytes();
-            continue;
-          }
-          case 7: {
-            if (tag !== 58) {
-              break;
-            }
-
-            message.dataHash = reader.bytes();
-            continue;
-          }
-          case 8: {
-            if (tag !== 66) {
-              break;
-            }
-
-            message.validatorsHash = reader.bytes();
-            continue;
-          }
-          case 9: {
-            if (tag !== 74) {
-              break;
-            }
-
-            message.nextValidatorsHash = reader.bytes();
-            continue;
-          }
-          case 10: {
-            if (tag !== 82) {
-              break;
-            }
-
-            message.consensusHash = reader.bytes();
-            continue;
-          }
-          case 11: {
-            if (tag !== 90) {
-              break;
-            }
-
-            message.appHash = reader.bytes();
-            continue;
-          }
-          case 12: {
-            if (tag !== 98) {
-              break;
-            }
-
-            message.lastResultsHash = reader.bytes();
-            continue;
-          }
-          case 13: {
-            if (tag !== 106) {
-              break;
-            }
-
-            message.evidenceHash = reader.bytes();
-            continue;
-          }
-          case 14: {
-            if (tag !== 114) {
-              break;
-            }
-
-            message.proposerAddress = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: Header): Header {
+    return decodeFields(input, length, previous ?? createBaseHeader(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.version = Consensus.decode(reader, reader.uint32(), message.version);
+          return true;
+        case 18:
+          message.chainId = reader.string();
+          return true;
+        case 24:
+          message.height = reader.int64() as bigint;
+          return true;
+        case 34:
+          message.time = Timestamp.decode(reader, reader.uint32());
+          return true;
+        case 42:
+          message.lastBlockId = BlockID.decode(reader, reader.uint32(), message.lastBlockId);
+          return true;
+        case 50:
+          message.lastCommitHash = reader.bytes();
+          return true;
+        case 58:
+          message.dataHash = reader.bytes();
+          return true;
+        case 66:
+          message.validatorsHash = reader.bytes();
+          return true;
+        case 74:
+          message.nextValidatorsHash = reader.bytes();
+          return true;
+        case 82:
+          message.consensusHash = reader.bytes();
+          return true;
+        case 90:
+          message.appHash = reader.bytes();
+          return true;
+        case 98:
+          message.lastResultsHash = reader.bytes();
+          return true;
+        case 106:
+          message.evidenceHash = reader.bytes();
+          return true;
+        case 114:
+          message.proposerAddress = reader.string();
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };

@@ -5,8 +5,8 @@
 // source: ibc/core/client/v1/tx.proto
 
 /* eslint-disable */
-import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import type { MessageFns } from "../../../../message-fns.ts";
+import { BinaryWriter } from "@bufbuild/protobuf/wire";
+import { decodeFields, type MessageFns, type MessageReader } from "../../../../../message-fns.ts";
 import { Plan } from "../../../../cosmos/upgrade/v1beta1/upgrade.ts";
 import { Any } from "../../../../google/protobuf/any.ts";
 import { Params } from "./client.ts";
@@ -77,56 +77,21 @@ export const MsgCreateClient: MessageFns<MsgCreateClient> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgCreateClient): MsgCreateClient {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgCreateClient();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.clientState = Any.decode(reader, reader.uint32(), message.clientState);
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.consensusState = Any.decode(reader, reader.uint32(), message.consensusState);
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.signer = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: MsgCreateClient): MsgCreateClient {
+    return decodeFields(input, length, previous ?? createBaseMsgCreateClient(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.clientState = Any.decode(reader, reader.uint32(), message.clientState);
+          return true;
+        case 18:
+          message.consensusState = Any.decode(reader, reader.uint32(), message.consensusState);
+          return true;
+        case 26:
+          message.signer = reader.string();
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -142,40 +107,15 @@ export const MsgCreateClientResponse: MessageFns<MsgCreateClientResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgCreateClientResponse): MsgCreateClientResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgCreateClientResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.clientId = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: MsgCreateClientResponse): MsgCreateClientResponse {
+    return decodeFields(input, length, previous ?? createBaseMsgCreateClientResponse(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.clientId = reader.string();
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -197,56 +137,21 @@ export const MsgUpdateClient: MessageFns<MsgUpdateClient> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgUpdateClient): MsgUpdateClient {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgUpdateClient();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.clientId = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.clientMessage = Any.decode(reader, reader.uint32(), message.clientMessage);
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.signer = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: MsgUpdateClient): MsgUpdateClient {
+    return decodeFields(input, length, previous ?? createBaseMsgUpdateClient(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.clientId = reader.string();
+          return true;
+        case 18:
+          message.clientMessage = Any.decode(reader, reader.uint32(), message.clientMessage);
+          return true;
+        case 26:
+          message.signer = reader.string();
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -284,80 +189,30 @@ export const MsgUpgradeClient: MessageFns<MsgUpgradeClient> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgUpgradeClient): MsgUpgradeClient {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgUpgradeClient();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.clientId = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.clientState = Any.decode(reader, reader.uint32(), message.clientState);
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.consensusState = Any.decode(reader, reader.uint32(), message.consensusState);
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.proofUpgradeClient = reader.bytes();
-            continue;
-          }
-          case 5: {
-            if (tag !== 42) {
-              break;
-            }
-
-            message.proofUpgradeConsensusState = reader.bytes();
-            continue;
-          }
-          case 6: {
-            if (tag !== 50) {
-              break;
-            }
-
-            message.signer = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: MsgUpgradeClient): MsgUpgradeClient {
+    return decodeFields(input, length, previous ?? createBaseMsgUpgradeClient(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.clientId = reader.string();
+          return true;
+        case 18:
+          message.clientState = Any.decode(reader, reader.uint32(), message.clientState);
+          return true;
+        case 26:
+          message.consensusState = Any.decode(reader, reader.uint32(), message.consensusState);
+          return true;
+        case 34:
+          message.proofUpgradeClient = reader.bytes();
+          return true;
+        case 42:
+          message.proofUpgradeConsensusState = reader.bytes();
+          return true;
+        case 50:
+          message.signer = reader.string();
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -379,56 +234,21 @@ export const MsgSubmitMisbehaviour: MessageFns<MsgSubmitMisbehaviour> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgSubmitMisbehaviour): MsgSubmitMisbehaviour {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgSubmitMisbehaviour();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.clientId = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.misbehaviour = Any.decode(reader, reader.uint32(), message.misbehaviour);
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.signer = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: MsgSubmitMisbehaviour): MsgSubmitMisbehaviour {
+    return decodeFields(input, length, previous ?? createBaseMsgSubmitMisbehaviour(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.clientId = reader.string();
+          return true;
+        case 18:
+          message.misbehaviour = Any.decode(reader, reader.uint32(), message.misbehaviour);
+          return true;
+        case 26:
+          message.signer = reader.string();
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -450,56 +270,21 @@ export const MsgRecoverClient: MessageFns<MsgRecoverClient> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgRecoverClient): MsgRecoverClient {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgRecoverClient();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.subjectClientId = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.substituteClientId = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.signer = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: MsgRecoverClient): MsgRecoverClient {
+    return decodeFields(input, length, previous ?? createBaseMsgRecoverClient(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.subjectClientId = reader.string();
+          return true;
+        case 18:
+          message.substituteClientId = reader.string();
+          return true;
+        case 26:
+          message.signer = reader.string();
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -521,56 +306,21 @@ export const MsgIBCSoftwareUpgrade: MessageFns<MsgIBCSoftwareUpgrade> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgIBCSoftwareUpgrade): MsgIBCSoftwareUpgrade {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgIBCSoftwareUpgrade();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.plan = Plan.decode(reader, reader.uint32(), message.plan);
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.upgradedClientState = Any.decode(reader, reader.uint32(), message.upgradedClientState);
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.signer = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: MsgIBCSoftwareUpgrade): MsgIBCSoftwareUpgrade {
+    return decodeFields(input, length, previous ?? createBaseMsgIBCSoftwareUpgrade(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.plan = Plan.decode(reader, reader.uint32(), message.plan);
+          return true;
+        case 18:
+          message.upgradedClientState = Any.decode(reader, reader.uint32(), message.upgradedClientState);
+          return true;
+        case 26:
+          message.signer = reader.string();
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -589,48 +339,18 @@ export const MsgUpdateParams: MessageFns<MsgUpdateParams> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgUpdateParams): MsgUpdateParams {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgUpdateParams();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.signer = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.params = Params.decode(reader, reader.uint32(), message.params);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: MsgUpdateParams): MsgUpdateParams {
+    return decodeFields(input, length, previous ?? createBaseMsgUpdateParams(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.signer = reader.string();
+          return true;
+        case 18:
+          message.params = Params.decode(reader, reader.uint32(), message.params);
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 

@@ -5,8 +5,8 @@
 // source: ibc/core/connection/v1/query.proto
 
 /* eslint-disable */
-import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import type { MessageFns } from "../../../../message-fns.ts";
+import { BinaryWriter } from "@bufbuild/protobuf/wire";
+import { decodeFields, type MessageFns, type MessageReader } from "../../../../../message-fns.ts";
 import { PageRequest, PageResponse } from "../../../../cosmos/base/query/v1beta1/pagination.ts";
 import { Any } from "../../../../google/protobuf/any.ts";
 import { Height, IdentifiedClientState } from "../../client/v1/client.ts";
@@ -84,40 +84,15 @@ export const QueryConnectionRequest: MessageFns<QueryConnectionRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryConnectionRequest): QueryConnectionRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQueryConnectionRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.connectionId = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QueryConnectionRequest): QueryConnectionRequest {
+    return decodeFields(input, length, previous ?? createBaseQueryConnectionRequest(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.connectionId = reader.string();
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -139,56 +114,21 @@ export const QueryConnectionResponse: MessageFns<QueryConnectionResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryConnectionResponse): QueryConnectionResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQueryConnectionResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.connection = ConnectionEnd.decode(reader, reader.uint32(), message.connection);
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.proof = reader.bytes();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.proofHeight = Height.decode(reader, reader.uint32(), message.proofHeight);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QueryConnectionResponse): QueryConnectionResponse {
+    return decodeFields(input, length, previous ?? createBaseQueryConnectionResponse(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.connection = ConnectionEnd.decode(reader, reader.uint32(), message.connection);
+          return true;
+        case 18:
+          message.proof = reader.bytes();
+          return true;
+        case 26:
+          message.proofHeight = Height.decode(reader, reader.uint32(), message.proofHeight);
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -204,40 +144,15 @@ export const QueryConnectionsRequest: MessageFns<QueryConnectionsRequest> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryConnectionsRequest): QueryConnectionsRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQueryConnectionsRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.pagination = PageRequest.decode(reader, reader.uint32(), message.pagination);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QueryConnectionsRequest): QueryConnectionsRequest {
+    return decodeFields(input, length, previous ?? createBaseQueryConnectionsRequest(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.pagination = PageRequest.decode(reader, reader.uint32(), message.pagination);
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -259,56 +174,21 @@ export const QueryConnectionsResponse: MessageFns<QueryConnectionsResponse> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryConnectionsResponse): QueryConnectionsResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQueryConnectionsResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.connections.push(IdentifiedConnection.decode(reader, reader.uint32()));
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.pagination = PageResponse.decode(reader, reader.uint32(), message.pagination);
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.height = Height.decode(reader, reader.uint32(), message.height);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QueryConnectionsResponse): QueryConnectionsResponse {
+    return decodeFields(input, length, previous ?? createBaseQueryConnectionsResponse(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.connections.push(IdentifiedConnection.decode(reader, reader.uint32()));
+          return true;
+        case 18:
+          message.pagination = PageResponse.decode(reader, reader.uint32(), message.pagination);
+          return true;
+        case 26:
+          message.height = Height.decode(reader, reader.uint32(), message.height);
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -324,40 +204,15 @@ export const QueryClientConnectionsRequest: MessageFns<QueryClientConnectionsReq
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryClientConnectionsRequest): QueryClientConnectionsRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQueryClientConnectionsRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.clientId = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QueryClientConnectionsRequest): QueryClientConnectionsRequest {
+    return decodeFields(input, length, previous ?? createBaseQueryClientConnectionsRequest(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.clientId = reader.string();
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -379,56 +234,21 @@ export const QueryClientConnectionsResponse: MessageFns<QueryClientConnectionsRe
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryClientConnectionsResponse): QueryClientConnectionsResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQueryClientConnectionsResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.connectionPaths.push(reader.string());
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.proof = reader.bytes();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.proofHeight = Height.decode(reader, reader.uint32(), message.proofHeight);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QueryClientConnectionsResponse): QueryClientConnectionsResponse {
+    return decodeFields(input, length, previous ?? createBaseQueryClientConnectionsResponse(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.connectionPaths.push(reader.string());
+          return true;
+        case 18:
+          message.proof = reader.bytes();
+          return true;
+        case 26:
+          message.proofHeight = Height.decode(reader, reader.uint32(), message.proofHeight);
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -444,40 +264,15 @@ export const QueryConnectionClientStateRequest: MessageFns<QueryConnectionClient
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryConnectionClientStateRequest): QueryConnectionClientStateRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQueryConnectionClientStateRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.connectionId = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QueryConnectionClientStateRequest): QueryConnectionClientStateRequest {
+    return decodeFields(input, length, previous ?? createBaseQueryConnectionClientStateRequest(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.connectionId = reader.string();
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -499,56 +294,21 @@ export const QueryConnectionClientStateResponse: MessageFns<QueryConnectionClien
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryConnectionClientStateResponse): QueryConnectionClientStateResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQueryConnectionClientStateResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.identifiedClientState = IdentifiedClientState.decode(reader, reader.uint32(), message.identifiedClientState);
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.proof = reader.bytes();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.proofHeight = Height.decode(reader, reader.uint32(), message.proofHeight);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QueryConnectionClientStateResponse): QueryConnectionClientStateResponse {
+    return decodeFields(input, length, previous ?? createBaseQueryConnectionClientStateResponse(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.identifiedClientState = IdentifiedClientState.decode(reader, reader.uint32(), message.identifiedClientState);
+          return true;
+        case 18:
+          message.proof = reader.bytes();
+          return true;
+        case 26:
+          message.proofHeight = Height.decode(reader, reader.uint32(), message.proofHeight);
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -576,56 +336,21 @@ export const QueryConnectionConsensusStateRequest: MessageFns<QueryConnectionCon
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryConnectionConsensusStateRequest): QueryConnectionConsensusStateRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQueryConnectionConsensusStateRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.connectionId = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 16) {
-              break;
-            }
-
-            message.revisionNumber = reader.uint64() as bigint;
-            continue;
-          }
-          case 3: {
-            if (tag !== 24) {
-              break;
-            }
-
-            message.revisionHeight = reader.uint64() as bigint;
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QueryConnectionConsensusStateRequest): QueryConnectionConsensusStateRequest {
+    return decodeFields(input, length, previous ?? createBaseQueryConnectionConsensusStateRequest(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.connectionId = reader.string();
+          return true;
+        case 16:
+          message.revisionNumber = reader.uint64() as bigint;
+          return true;
+        case 24:
+          message.revisionHeight = reader.uint64() as bigint;
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -650,64 +375,24 @@ export const QueryConnectionConsensusStateResponse: MessageFns<QueryConnectionCo
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryConnectionConsensusStateResponse): QueryConnectionConsensusStateResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQueryConnectionConsensusStateResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.consensusState = Any.decode(reader, reader.uint32(), message.consensusState);
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.clientId = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.proof = reader.bytes();
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.proofHeight = Height.decode(reader, reader.uint32(), message.proofHeight);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QueryConnectionConsensusStateResponse): QueryConnectionConsensusStateResponse {
+    return decodeFields(input, length, previous ?? createBaseQueryConnectionConsensusStateResponse(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.consensusState = Any.decode(reader, reader.uint32(), message.consensusState);
+          return true;
+        case 18:
+          message.clientId = reader.string();
+          return true;
+        case 26:
+          message.proof = reader.bytes();
+          return true;
+        case 34:
+          message.proofHeight = Height.decode(reader, reader.uint32(), message.proofHeight);
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -720,32 +405,8 @@ export const QueryConnectionParamsRequest: MessageFns<QueryConnectionParamsReque
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryConnectionParamsRequest): QueryConnectionParamsRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQueryConnectionParamsRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QueryConnectionParamsRequest): QueryConnectionParamsRequest {
+    return decodeFields(input, length, previous ?? createBaseQueryConnectionParamsRequest(), () => false);
   },
 };
 
@@ -761,40 +422,15 @@ export const QueryConnectionParamsResponse: MessageFns<QueryConnectionParamsResp
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryConnectionParamsResponse): QueryConnectionParamsResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseQueryConnectionParamsResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.params = Params.decode(reader, reader.uint32(), message.params);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: QueryConnectionParamsResponse): QueryConnectionParamsResponse {
+    return decodeFields(input, length, previous ?? createBaseQueryConnectionParamsResponse(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.params = Params.decode(reader, reader.uint32(), message.params);
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 

@@ -5,8 +5,8 @@
 // source: ibc/core/connection/v1/tx.proto
 
 /* eslint-disable */
-import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import type { MessageFns } from "../../../../message-fns.ts";
+import { BinaryWriter } from "@bufbuild/protobuf/wire";
+import { decodeFields, type MessageFns, type MessageReader } from "../../../../../message-fns.ts";
 import { Any } from "../../../../google/protobuf/any.ts";
 import { Height } from "../../client/v1/client.ts";
 import { Counterparty, Params, Version } from "./connection.ts";
@@ -88,72 +88,27 @@ export const MsgConnectionOpenInit: MessageFns<MsgConnectionOpenInit> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgConnectionOpenInit): MsgConnectionOpenInit {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgConnectionOpenInit();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.clientId = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.counterparty = Counterparty.decode(reader, reader.uint32(), message.counterparty);
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.version = Version.decode(reader, reader.uint32(), message.version);
-            continue;
-          }
-          case 4: {
-            if (tag !== 32) {
-              break;
-            }
-
-            message.delayPeriod = reader.uint64() as bigint;
-            continue;
-          }
-          case 5: {
-            if (tag !== 42) {
-              break;
-            }
-
-            message.signer = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: MsgConnectionOpenInit): MsgConnectionOpenInit {
+    return decodeFields(input, length, previous ?? createBaseMsgConnectionOpenInit(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.clientId = reader.string();
+          return true;
+        case 18:
+          message.counterparty = Counterparty.decode(reader, reader.uint32(), message.counterparty);
+          return true;
+        case 26:
+          message.version = Version.decode(reader, reader.uint32(), message.version);
+          return true;
+        case 32:
+          message.delayPeriod = reader.uint64() as bigint;
+          return true;
+        case 42:
+          message.signer = reader.string();
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -222,136 +177,51 @@ export const MsgConnectionOpenTry: MessageFns<MsgConnectionOpenTry> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgConnectionOpenTry): MsgConnectionOpenTry {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgConnectionOpenTry();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.clientId = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.previousConnectionId = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.clientState = Any.decode(reader, reader.uint32(), message.clientState);
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.counterparty = Counterparty.decode(reader, reader.uint32(), message.counterparty);
-            continue;
-          }
-          case 5: {
-            if (tag !== 40) {
-              break;
-            }
-
-            message.delayPeriod = reader.uint64() as bigint;
-            continue;
-          }
-          case 6: {
-            if (tag !== 50) {
-              break;
-            }
-
-            message.counterpartyVersions.push(Version.decode(reader, reader.uint32()));
-            continue;
-          }
-          case 7: {
-            if (tag !== 58) {
-              break;
-            }
-
-            message.proofHeight = Height.decode(reader, reader.uint32(), message.proofHeight);
-            continue;
-          }
-          case 8: {
-            if (tag !== 66) {
-              break;
-            }
-
-            message.proofInit = reader.bytes();
-            continue;
-          }
-          case 9: {
-            if (tag !== 74) {
-              break;
-            }
-
-            message.proofClient = reader.bytes();
-            continue;
-          }
-          case 10: {
-            if (tag !== 82) {
-              break;
-            }
-
-            message.proofConsensus = reader.bytes();
-            continue;
-          }
-          case 11: {
-            if (tag !== 90) {
-              break;
-            }
-
-            message.consensusHeight = Height.decode(reader, reader.uint32(), message.consensusHeight);
-            continue;
-          }
-          case 12: {
-            if (tag !== 98) {
-              break;
-            }
-
-            message.signer = reader.string();
-            continue;
-          }
-          case 13: {
-            if (tag !== 106) {
-              break;
-            }
-
-            message.hostConsensusStateProof = reader.bytes();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: MsgConnectionOpenTry): MsgConnectionOpenTry {
+    return decodeFields(input, length, previous ?? createBaseMsgConnectionOpenTry(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.clientId = reader.string();
+          return true;
+        case 18:
+          message.previousConnectionId = reader.string();
+          return true;
+        case 26:
+          message.clientState = Any.decode(reader, reader.uint32(), message.clientState);
+          return true;
+        case 34:
+          message.counterparty = Counterparty.decode(reader, reader.uint32(), message.counterparty);
+          return true;
+        case 40:
+          message.delayPeriod = reader.uint64() as bigint;
+          return true;
+        case 50:
+          message.counterpartyVersions.push(Version.decode(reader, reader.uint32()));
+          return true;
+        case 58:
+          message.proofHeight = Height.decode(reader, reader.uint32(), message.proofHeight);
+          return true;
+        case 66:
+          message.proofInit = reader.bytes();
+          return true;
+        case 74:
+          message.proofClient = reader.bytes();
+          return true;
+        case 82:
+          message.proofConsensus = reader.bytes();
+          return true;
+        case 90:
+          message.consensusHeight = Height.decode(reader, reader.uint32(), message.consensusHeight);
+          return true;
+        case 98:
+          message.signer = reader.string();
+          return true;
+        case 106:
+          message.hostConsensusStateProof = reader.bytes();
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -409,120 +279,45 @@ export const MsgConnectionOpenAck: MessageFns<MsgConnectionOpenAck> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgConnectionOpenAck): MsgConnectionOpenAck {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgConnectionOpenAck();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.connectionId = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.counterpartyConnectionId = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.version = Version.decode(reader, reader.uint32(), message.version);
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.clientState = Any.decode(reader, reader.uint32(), message.clientState);
-            continue;
-          }
-          case 5: {
-            if (tag !== 42) {
-              break;
-            }
-
-            message.proofHeight = Height.decode(reader, reader.uint32(), message.proofHeight);
-            continue;
-          }
-          case 6: {
-            if (tag !== 50) {
-              break;
-            }
-
-            message.proofTry = reader.bytes();
-            continue;
-          }
-          case 7: {
-            if (tag !== 58) {
-              break;
-            }
-
-            message.proofClient = reader.bytes();
-            continue;
-          }
-          case 8: {
-            if (tag !== 66) {
-              break;
-            }
-
-            message.proofConsensus = reader.bytes();
-            continue;
-          }
-          case 9: {
-            if (tag !== 74) {
-              break;
-            }
-
-            message.consensusHeight = Height.decode(reader, reader.uint32(), message.consensusHeight);
-            continue;
-          }
-          case 10: {
-            if (tag !== 82) {
-              break;
-            }
-
-            message.signer = reader.string();
-            continue;
-          }
-          case 11: {
-            if (tag !== 90) {
-              break;
-            }
-
-            message.hostConsensusStateProof = reader.bytes();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: MsgConnectionOpenAck): MsgConnectionOpenAck {
+    return decodeFields(input, length, previous ?? createBaseMsgConnectionOpenAck(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.connectionId = reader.string();
+          return true;
+        case 18:
+          message.counterpartyConnectionId = reader.string();
+          return true;
+        case 26:
+          message.version = Version.decode(reader, reader.uint32(), message.version);
+          return true;
+        case 34:
+          message.clientState = Any.decode(reader, reader.uint32(), message.clientState);
+          return true;
+        case 42:
+          message.proofHeight = Height.decode(reader, reader.uint32(), message.proofHeight);
+          return true;
+        case 50:
+          message.proofTry = reader.bytes();
+          return true;
+        case 58:
+          message.proofClient = reader.bytes();
+          return true;
+        case 66:
+          message.proofConsensus = reader.bytes();
+          return true;
+        case 74:
+          message.consensusHeight = Height.decode(reader, reader.uint32(), message.consensusHeight);
+          return true;
+        case 82:
+          message.signer = reader.string();
+          return true;
+        case 90:
+          message.hostConsensusStateProof = reader.bytes();
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -547,64 +342,24 @@ export const MsgConnectionOpenConfirm: MessageFns<MsgConnectionOpenConfirm> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgConnectionOpenConfirm): MsgConnectionOpenConfirm {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgConnectionOpenConfirm();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.connectionId = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.proofAck = reader.bytes();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.proofHeight = Height.decode(reader, reader.uint32(), message.proofHeight);
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.signer = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: MsgConnectionOpenConfirm): MsgConnectionOpenConfirm {
+    return decodeFields(input, length, previous ?? createBaseMsgConnectionOpenConfirm(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.connectionId = reader.string();
+          return true;
+        case 18:
+          message.proofAck = reader.bytes();
+          return true;
+        case 26:
+          message.proofHeight = Height.decode(reader, reader.uint32(), message.proofHeight);
+          return true;
+        case 34:
+          message.signer = reader.string();
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -623,48 +378,18 @@ export const MsgUpdateParams: MessageFns<MsgUpdateParams> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgUpdateParams): MsgUpdateParams {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgUpdateParams();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.signer = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.params = Params.decode(reader, reader.uint32(), message.params);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: MsgUpdateParams): MsgUpdateParams {
+    return decodeFields(input, length, previous ?? createBaseMsgUpdateParams(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.signer = reader.string();
+          return true;
+        case 18:
+          message.params = Params.decode(reader, reader.uint32(), message.params);
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 

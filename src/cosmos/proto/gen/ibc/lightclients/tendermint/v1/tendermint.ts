@@ -5,8 +5,8 @@
 // source: ibc/lightclients/tendermint/v1/tendermint.proto
 
 /* eslint-disable */
-import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import type { MessageFns } from "../../../../message-fns.ts";
+import { BinaryWriter } from "@bufbuild/protobuf/wire";
+import { decodeFields, type MessageFns, type MessageReader } from "../../../../../message-fns.ts";
 import { ProofSpec } from "../../../../cosmos/ics23/v1/proofs.ts";
 import { Duration } from "../../../../google/protobuf/duration.ts";
 import { Timestamp } from "../../../../google/protobuf/timestamp.ts";
@@ -107,120 +107,45 @@ export const ClientState: MessageFns<ClientState> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ClientState): ClientState {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseClientState();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.chainId = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.trustLevel = Fraction.decode(reader, reader.uint32(), message.trustLevel);
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.trustingPeriod = Duration.decode(reader, reader.uint32());
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.unbondingPeriod = Duration.decode(reader, reader.uint32());
-            continue;
-          }
-          case 5: {
-            if (tag !== 42) {
-              break;
-            }
-
-            message.maxClockDrift = Duration.decode(reader, reader.uint32());
-            continue;
-          }
-          case 6: {
-            if (tag !== 50) {
-              break;
-            }
-
-            message.frozenHeight = Height.decode(reader, reader.uint32(), message.frozenHeight);
-            continue;
-          }
-          case 7: {
-            if (tag !== 58) {
-              break;
-            }
-
-            message.latestHeight = Height.decode(reader, reader.uint32(), message.latestHeight);
-            continue;
-          }
-          case 8: {
-            if (tag !== 66) {
-              break;
-            }
-
-            message.proofSpecs.push(ProofSpec.decode(reader, reader.uint32()));
-            continue;
-          }
-          case 9: {
-            if (tag !== 74) {
-              break;
-            }
-
-            message.upgradePath.push(reader.string());
-            continue;
-          }
-          case 10: {
-            if (tag !== 80) {
-              break;
-            }
-
-            message.allowUpdateAfterExpiry = reader.bool();
-            continue;
-          }
-          case 11: {
-            if (tag !== 88) {
-              break;
-            }
-
-            message.allowUpdateAfterMisbehaviour = reader.bool();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: ClientState): ClientState {
+    return decodeFields(input, length, previous ?? createBaseClientState(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.chainId = reader.string();
+          return true;
+        case 18:
+          message.trustLevel = Fraction.decode(reader, reader.uint32(), message.trustLevel);
+          return true;
+        case 26:
+          message.trustingPeriod = Duration.decode(reader, reader.uint32());
+          return true;
+        case 34:
+          message.unbondingPeriod = Duration.decode(reader, reader.uint32());
+          return true;
+        case 42:
+          message.maxClockDrift = Duration.decode(reader, reader.uint32());
+          return true;
+        case 50:
+          message.frozenHeight = Height.decode(reader, reader.uint32(), message.frozenHeight);
+          return true;
+        case 58:
+          message.latestHeight = Height.decode(reader, reader.uint32(), message.latestHeight);
+          return true;
+        case 66:
+          message.proofSpecs.push(ProofSpec.decode(reader, reader.uint32()));
+          return true;
+        case 74:
+          message.upgradePath.push(reader.string());
+          return true;
+        case 80:
+          message.allowUpdateAfterExpiry = reader.bool();
+          return true;
+        case 88:
+          message.allowUpdateAfterMisbehaviour = reader.bool();
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -242,56 +167,21 @@ export const ConsensusState: MessageFns<ConsensusState> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ConsensusState): ConsensusState {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseConsensusState();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.timestamp = Timestamp.decode(reader, reader.uint32());
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.root = MerkleRoot.decode(reader, reader.uint32(), message.root);
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.nextValidatorsHash = reader.bytes();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: ConsensusState): ConsensusState {
+    return decodeFields(input, length, previous ?? createBaseConsensusState(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.timestamp = Timestamp.decode(reader, reader.uint32());
+          return true;
+        case 18:
+          message.root = MerkleRoot.decode(reader, reader.uint32(), message.root);
+          return true;
+        case 26:
+          message.nextValidatorsHash = reader.bytes();
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -313,56 +203,21 @@ export const Misbehaviour: MessageFns<Misbehaviour> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Misbehaviour): Misbehaviour {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMisbehaviour();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.clientId = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.header1 = Header.decode(reader, reader.uint32(), message.header1);
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.header2 = Header.decode(reader, reader.uint32(), message.header2);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: Misbehaviour): Misbehaviour {
+    return decodeFields(input, length, previous ?? createBaseMisbehaviour(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.clientId = reader.string();
+          return true;
+        case 18:
+          message.header1 = Header.decode(reader, reader.uint32(), message.header1);
+          return true;
+        case 26:
+          message.header2 = Header.decode(reader, reader.uint32(), message.header2);
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -387,64 +242,24 @@ export const Header: MessageFns<Header> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Header): Header {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseHeader();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.signedHeader = SignedHeader.decode(reader, reader.uint32(), message.signedHeader);
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.validatorSet = ValidatorSet.decode(reader, reader.uint32(), message.validatorSet);
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.trustedHeight = Height.decode(reader, reader.uint32(), message.trustedHeight);
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.trustedValidators = ValidatorSet.decode(reader, reader.uint32(), message.trustedValidators);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: Header): Header {
+    return decodeFields(input, length, previous ?? createBaseHeader(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.signedHeader = SignedHeader.decode(reader, reader.uint32(), message.signedHeader);
+          return true;
+        case 18:
+          message.validatorSet = ValidatorSet.decode(reader, reader.uint32(), message.validatorSet);
+          return true;
+        case 26:
+          message.trustedHeight = Height.decode(reader, reader.uint32(), message.trustedHeight);
+          return true;
+        case 34:
+          message.trustedValidators = ValidatorSet.decode(reader, reader.uint32(), message.trustedValidators);
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };
 
@@ -469,47 +284,17 @@ export const Fraction: MessageFns<Fraction> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Fraction): Fraction {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseFraction();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 8) {
-              break;
-            }
-
-            message.numerator = reader.uint64() as bigint;
-            continue;
-          }
-          case 2: {
-            if (tag !== 16) {
-              break;
-            }
-
-            message.denominator = reader.uint64() as bigint;
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: Fraction): Fraction {
+    return decodeFields(input, length, previous ?? createBaseFraction(), (message, tag, reader) => {
+      switch (tag) {
+        case 8:
+          message.numerator = reader.uint64() as bigint;
+          return true;
+        case 16:
+          message.denominator = reader.uint64() as bigint;
+          return true;
       }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
+      return false;
+    });
   },
 };

@@ -1,0 +1,45 @@
+import { BinaryReader, type BinaryWriter } from "@bufbuild/protobuf/wire";
+
+/** Encodes and decodes the messages of one type. Generated for each message of `definitions/` that the program uses. */
+export interface MessageFns<T> {
+  encode(message: T, writer?: BinaryWriter): BinaryWriter;
+  /**
+   * Decodes the next `length` bytes of a reader, by default all. Fields are merged into `previous` if given.
+   * Throws on bytes that a Go node refuses: illegal tags, and a nested message that runs past the end of its parent.
+   */
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: T): T;
+}
+
+/** Messages in messages. A message can contain itself, so bytes from outside could otherwise exhaust the stack. */
+const MAX_DEPTH = 100;
+
+/** Reads a message together with the messages in it. */
+export class MessageReader extends BinaryReader {
+  /** The number of messages that contain the position. */
+  depth = 0;
+}
+
+/** Decodes a field into the message. Returns false, and reads nothing, if the message has no field of this tag. */
+type DecodeField<T> = (message: T, tag: number, reader: MessageReader) => boolean;
+
+/** `decode` of `MessageFns`: reads fields into `message` and skips unknown ones. */
+export function decodeFields<T>(
+  input: MessageReader | Uint8Array,
+  length: number | undefined,
+  message: T,
+  decodeField: DecodeField<T>,
+): T {
+  const reader = input instanceof MessageReader ? input : new MessageReader(input);
+  if (reader.depth >= MAX_DEPTH) throw new Error("protobuf decode recursion limit exceeded");
+  reader.depth += 1;
+  const end = length === undefined ? reader.len : reader.pos + length;
+  while (reader.pos < end) {
+    const tag = reader.uint32();
+    if (decodeField(message, tag, reader)) continue;
+    if ((tag & 7) === 4 || tag === 0) throw new Error("illegal tag");
+    reader.skip(tag & 7);
+  }
+  if (reader.pos !== end) throw new Error("premature EOF");
+  reader.depth -= 1;
+  return message;
+}
