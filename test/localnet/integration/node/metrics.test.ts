@@ -85,6 +85,8 @@ describe("the metrics endpoint", () => {
     const page = await (await fetch(`http://127.0.0.1:${node.ports.get("metrics")}/metrics`)).text();
     expect(page).toMatch(/^cometbft_consensus_height\{chain_id="kv-1"\} 1$/m);
     expect(page).not.toContain("latest_block_height{");
+    for (const name of ["mempool_failed_txs", "mempool_recheck_times", "state_validator_set_updates"])
+      expect(page).toMatch(new RegExp(`^cometbft_${name}\\{chain_id="kv-1"\\} 0$`, "m"));
     expect(toNodeReading(parsePrometheusText(utf8(page)).samples)).toMatchObject({
       chainId: "kv-1",
       height: 0n,
