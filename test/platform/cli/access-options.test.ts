@@ -3,11 +3,11 @@ import { accessOf } from "../../../src/platform/cli/options.ts";
 
 describe("accessOf", () => {
   it.each([
-    ["nothing", undefined, ["localhost"]],
-    ["--no-cors", false, []],
-    ["--cors ORIGIN", ["https://dapp.example"], ["https://dapp.example"]],
-  ])("allows pages of these origins with %s", (_, cors, origins) => {
-    expect(accessOf({ cors })).toEqual({ hosts: [], origins });
+    ["nothing", {}, ["localhost"]],
+    ["--no-cors", { cors: false }, []],
+    ["--cors ORIGIN", { cors: ["https://dapp.example"] }, ["https://dapp.example"]],
+  ])("allows pages of these origins with %s", (_, options, origins) => {
+    expect(accessOf(options)).toEqual({ hosts: [], origins });
   });
 
   it("allows the named hosts", () => {
