@@ -13,7 +13,7 @@ import type { JsonValue } from "../../../../platform/base/json.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import { type Context, dryRun } from "../../runtime/context.ts";
 import { GrpcCode, QueryError } from "../../runtime/errors.ts";
-import { atPath, type GenesisSchema, partOr, printGenesis, readGenesis } from "../../runtime/genesis.ts";
+import { atPath, genesisSchema, partOr, printGenesis, readGenesis } from "../../runtime/genesis.ts";
 import { orQueryError, type QueryFunctions, queryHandlers } from "../../runtime/handlers.ts";
 import type { ChainModule } from "../../runtime/module.ts";
 import { paginate, paginateFiltered } from "../../runtime/pagination.ts";
@@ -158,11 +158,7 @@ function queryParams(context: Context, { paramsType }: wire.QueryParamsRequest):
   }
 }
 
-const SCHEMA: GenesisSchema<GenesisState> = {
-  module: keys.MODULE_NAME,
-  typeName: "cosmos.gov.v1.GenesisState",
-  type: GenesisState,
-};
+const SCHEMA = genesisSchema(keys.MODULE_NAME, "cosmos.gov.v1.GenesisState", GenesisState);
 
 /** Stores the state. Throws `GenesisError` for invalid params, and for votes or deposits on unknown proposals. */
 function initGenesis(context: Context, json: JsonValue | undefined, keepers: keeper.Keepers): void {

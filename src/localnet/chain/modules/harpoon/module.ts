@@ -14,7 +14,7 @@ import {
   unregisteredError,
   wrapErrors,
 } from "../../runtime/errors.ts";
-import { atPath, type GenesisSchema, printGenesis, readGenesis } from "../../runtime/genesis.ts";
+import { atPath, genesisSchema, printGenesis, readGenesis } from "../../runtime/genesis.ts";
 import { messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
 import type { ChainModule, QueryHandler } from "../../runtime/module.ts";
 import {
@@ -146,11 +146,7 @@ function asArgument(check: () => void): void {
   }
 }
 
-const SCHEMA: GenesisSchema<GenesisState> = {
-  module: MODULE_NAME,
-  typeName: "neutron.harpoon.GenesisState",
-  type: GenesisState,
-};
+const SCHEMA = genesisSchema(MODULE_NAME, "neutron.harpoon.GenesisState", GenesisState);
 
 /**
  * Stores the subscriptions from a genesis document. Throws `GenesisError` if a contract is invalid, repeated or missing, or if a

@@ -8,7 +8,7 @@ import type { CurrencyPair } from "../../../../cosmos/proto/gen/slinky/types/v1/
 import type { JsonValue } from "../../../../platform/base/json.ts";
 import type { Context } from "../../runtime/context.ts";
 import { GrpcCode, QueryError } from "../../runtime/errors.ts";
-import { atPath, type GenesisSchema, printGenesis, readGenesis } from "../../runtime/genesis.ts";
+import { atPath, genesisSchema, printGenesis, readGenesis } from "../../runtime/genesis.ts";
 import { queryHandlers } from "../../runtime/handlers.ts";
 import type { ChainModule, QueryHandler } from "../../runtime/module.ts";
 import { type OracleVote, readVotes } from "./extended-commit.ts";
@@ -64,11 +64,7 @@ export function createOracleModule({ staking, countVotes }: OracleDeps): OracleM
   };
 }
 
-const SCHEMA: GenesisSchema<GenesisState> = {
-  module: MODULE_NAME,
-  typeName: "slinky.oracle.v1.GenesisState",
-  type: GenesisState,
-};
+const SCHEMA = genesisSchema(MODULE_NAME, "slinky.oracle.v1.GenesisState", GenesisState);
 
 /** Maximum number of decimals that a pair may have. */
 const MAX_DECIMALS = 36n;

@@ -13,7 +13,7 @@ import {
   QueryError,
   wrapErrors,
 } from "../../runtime/errors.ts";
-import { atPath, type GenesisSchema, partOr, printGenesis, readGenesis } from "../../runtime/genesis.ts";
+import { atPath, genesisSchema, partOr, printGenesis, readGenesis } from "../../runtime/genesis.ts";
 import { messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
 import type { ChainModule, MessageHandler, QueryHandler } from "../../runtime/module.ts";
 import { requireAuthorityAddress } from "../../runtime/params-module.ts";
@@ -62,11 +62,7 @@ export function createRevenueModule(options: RevenueOptions, deps: RevenueDeps):
   };
 }
 
-const SCHEMA: GenesisSchema<GenesisState> = {
-  module: MODULE_NAME,
-  typeName: "neutron.revenue.GenesisState",
-  type: GenesisState,
-};
+const SCHEMA = genesisSchema(MODULE_NAME, "neutron.revenue.GenesisState", GenesisState);
 
 /** Stores parameters, period and counts. If there is no period, starts one. Throws `GenesisError`. */
 function initGenesis(context: Context, json: JsonValue | undefined, { bech32Prefix }: Keepers): void {

@@ -1,3 +1,4 @@
+import { lengthPrefixed, splitAddresses } from "../../store/collections.ts";
 import type * as wire from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/query.ts";
 import type * as staking from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
 import type { RedelegationResponse } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
@@ -79,7 +80,7 @@ function withBalance(context: Context, keepers: Keepers, delegation: Delegation)
 function delegatorQueries(keepers: Keepers) {
   const prefixOf = (prefix: Uint8Array, delegatorAddr: string): Uint8Array => {
     if (delegatorAddr === "") throw emptyAddress("delegator");
-    return concat(prefix, keys.lengthPrefixed(delegatorOf(keepers, delegatorAddr)));
+    return concat(prefix, lengthPrefixed(delegatorOf(keepers, delegatorAddr)));
   };
   return {
     DelegatorDelegations: (context, request) => {
@@ -107,7 +108,7 @@ function ofValidatorQueries(keepers: Keepers) {
   return {
     ValidatorDelegations: (context, request) => {
       const validator = validatorOf(request.validatorAddr);
-      const prefix = concat(keys.DELEGATIONS_BY_VALIDATOR, keys.lengthPrefixed(validator));
+      const prefix = concat(keys.DELEGATIONS_BY_VALIDATOR, lengthPrefixed(validator));
       const [found, pagination] = page(context, prefix, request.pagination, (delegator) =>
         delegations.get(context, { delegator, validator }),
       );
@@ -119,9 +120,9 @@ function ofValidatorQueries(keepers: Keepers) {
     },
     ValidatorUnbondingDelegations: (context, request) => {
       const validator = validatorOf(request.validatorAddr);
-      const prefix = concat(keys.UNBONDINGS_BY_VALIDATOR, keys.lengthPrefixed(validator));
+      const prefix = concat(keys.UNBONDINGS_BY_VALIDATOR, lengthPrefixed(validator));
       const [found, pagination] = page(context, prefix, request.pagination, (key) => {
-        const [delegator = key] = keys.splitAddresses(key);
+        const [delegator = key] = splitAddresses(key);
         return unbondings.get(context, { delegator, validator });
       });
       const known = found.filter((one) => one !== undefined);
@@ -134,7 +135,7 @@ function validatorsOfDelegator(keepers: Keepers) {
   return {
     DelegatorValidators: (context, { delegatorAddr, pagination: request }) => {
       if (delegatorAddr === "") throw emptyAddress("delegator");
-      const prefix = concat(keys.DELEGATIONS, keys.lengthPrefixed(delegatorOf(keepers, delegatorAddr)));
+      const prefix = concat(keys.DELEGATIONS, lengthPrefixed(delegatorOf(keepers, delegatorAddr)));
       const [found, pagination] = page(context, prefix, request, (_key, value) => {
         const { validatorAddress } = delegationCodec.decode(value);
         return validatorToWire(requireValidator(context, keepers.operators.parse(validatorAddress)));
@@ -205,13 +206,13 @@ function ofSource(
   request: wire.QueryRedelegationsRequest,
 ): wire.QueryRedelegationsResponse {
   const source = operatorOf(keepers, request.srcValidatorAddr);
-  const prefix = concat(keys.REDELEGATIONS_BY_SOURCE, keys.lengthPrefixed(source));
+  const prefix = concat(keys.REDELEGATIONS_BY_SOURCE, lengthPrefixed(source));
   const found: RedelegationResponse[] = [];
   const pagination = paginate(
     { store: context.store(keys.MODULE_NAME), prefix },
     request.pagination,
     (key) => {
-      const [delegator = key, destination = key] = keys.splitAddresses(key);
+      const [delegator = key, destination = key] = splitAddresses(key);
       const redelegation = redelegations.get(context, { delegator, source, destination });
       if (redelegation !== undefined) found.push(withBalances(context, keepers, redelegation));
     },
@@ -225,7 +226,7 @@ function ofDelegator(
   request: wire.QueryRedelegationsRequest,
 ): wire.QueryRedelegationsResponse {
   const delegator = delegatorOf(keepers, request.delegatorAddr);
-  const prefix = concat(keys.REDELEGATIONS, keys.lengthPrefixed(delegator));
+  const prefix = concat(keys.REDELEGATIONS, lengthPrefixed(delegator));
   const found: RedelegationResponse[] = [];
   const paged = { store: context.store(keys.MODULE_NAME), prefix };
   const pagination = paginate(paged, request.pagination, (_key, value) => {

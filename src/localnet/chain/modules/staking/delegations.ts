@@ -1,13 +1,13 @@
-import { concat } from "../../../../platform/base/bytes.ts";
-import { type Codec, bytesCodec, createMap } from "../../store/collections.ts";
-import type { Context } from "../../runtime/context.ts";
 import {
-  DELEGATIONS,
-  DELEGATIONS_BY_VALIDATOR,
   lengthPrefixed,
-  MODULE_NAME,
   splitAddresses,
-} from "./keys.ts";
+  type Codec,
+  bytesCodec,
+  createMap,
+} from "../../store/collections.ts";
+import { concat } from "../../../../platform/base/bytes.ts";
+import type { Context } from "../../runtime/context.ts";
+import { DELEGATIONS, DELEGATIONS_BY_VALIDATOR, MODULE_NAME } from "./keys.ts";
 import { type Delegation, delegationCodec } from "./records.ts";
 import type { Keepers, Pair } from "./types.ts";
 

@@ -7,7 +7,7 @@ import type { Context } from "../../runtime/context.ts";
 import {
   atPath,
   GenesisError,
-  type GenesisSchema,
+  genesisSchema,
   partOr,
   printGenesis,
   readGenesis,
@@ -53,11 +53,7 @@ import {
 import type { Keepers } from "./types.ts";
 import { storeUpdates, updateValidatorSet } from "./validator-set.ts";
 
-const SCHEMA: GenesisSchema<GenesisState> = {
-  module: MODULE_NAME,
-  typeName: "cosmos.staking.v1beta1.GenesisState",
-  type: GenesisState,
-};
+const SCHEMA = genesisSchema(MODULE_NAME, "cosmos.staking.v1beta1.GenesisState", GenesisState);
 const PATH = `app_state.${MODULE_NAME}`;
 
 /**

@@ -1,3 +1,4 @@
+import { lengthPrefixed } from "../../store/collections.ts";
 import { BondStatus } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
 import { type Dec18, formatDec18, mulDec18, truncateDec18 } from "../../../../platform/base/decimal.ts";
 import type { ValidatorPower } from "../../runtime/abci.ts";
@@ -6,7 +7,7 @@ import type { Context } from "../../runtime/context.ts";
 import { unregisteredError } from "../../runtime/errors.ts";
 import { jail, unbond } from "./delegate.ts";
 import { delegations } from "./delegations.ts";
-import { BONDED_POOL, lengthPrefixed, NOT_BONDED_POOL } from "./keys.ts";
+import { BONDED_POOL, NOT_BONDED_POOL } from "./keys.ts";
 import { moduleParams } from "./params.ts";
 import {
   consensusAddressOf,

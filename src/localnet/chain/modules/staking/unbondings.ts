@@ -1,9 +1,6 @@
-import { DVPairs, DVVTriplets } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
-import { concat } from "../../../../platform/base/bytes.ts";
-import type { Dec18 } from "../../../../platform/base/decimal.ts";
-import type { Context } from "../../runtime/context.ts";
-import { isOutOfGas, ModuleError } from "../../runtime/errors.ts";
 import {
+  lengthPrefixed,
+  splitAddresses,
   bytesCodec,
   type Codec,
   createItem,
@@ -11,6 +8,11 @@ import {
   messageCodec,
   uint64Codec,
 } from "../../store/collections.ts";
+import { DVPairs, DVVTriplets } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
+import { concat } from "../../../../platform/base/bytes.ts";
+import type { Dec18 } from "../../../../platform/base/decimal.ts";
+import type { Context } from "../../runtime/context.ts";
+import { isOutOfGas, ModuleError } from "../../runtime/errors.ts";
 import { pairKey, reversedPairKey } from "./delegations.ts";
 import * as keys from "./keys.ts";
 import { bondCoins } from "./params.ts";
@@ -51,7 +53,7 @@ export function* unbondingsFrom(
   context: Context,
   validator: Uint8Array,
 ): IterableIterator<readonly [Pair, Unbonding]> {
-  for (const [pair] of byValidator.entries(context, keys.lengthPrefixed(validator))) {
+  for (const [pair] of byValidator.entries(context, lengthPrefixed(validator))) {
     const unbonding = unbondings.get(context, pair);
     if (unbonding !== undefined) yield [pair, unbonding];
   }
@@ -197,9 +199,9 @@ export function ignoringErrors(call: () => void): void {
 
 function tripletKey(order: readonly [keyof Triplet, keyof Triplet, keyof Triplet]): Codec<Triplet> {
   return {
-    encode: (triplet) => keys.lengthPrefixed(...order.map((name) => triplet[name])),
+    encode: (triplet) => lengthPrefixed(...order.map((name) => triplet[name])),
     decode: (bytes) => {
-      const parts = keys.splitAddresses(bytes);
+      const parts = splitAddresses(bytes);
       const part = (name: keyof Triplet): Uint8Array => parts[order.indexOf(name)] ?? EMPTY;
       return { delegator: part("delegator"), source: part("source"), destination: part("destination") };
     },
@@ -245,7 +247,7 @@ export function* redelegationsFrom(
   context: Context,
   source: Uint8Array,
 ): IterableIterator<readonly [Triplet, Redelegation]> {
-  for (const [triplet] of bySource.entries(context, keys.lengthPrefixed(source))) {
+  for (const [triplet] of bySource.entries(context, lengthPrefixed(source))) {
     const redelegation = redelegations.get(context, triplet);
     if (redelegation !== undefined) yield [triplet, redelegation];
   }
@@ -253,7 +255,7 @@ export function* redelegationsFrom(
 
 /** Returns whether a delegator has a redelegation to the validator that has not completed. */
 export function hasReceiving(context: Context, delegator: Uint8Array, destination: Uint8Array): boolean {
-  return byDestination.entries(context, keys.lengthPrefixed(destination, delegator)).next().done !== true;
+  return byDestination.entries(context, lengthPrefixed(destination, delegator)).next().done !== true;
 }
 
 /** Adds a redelegation. Entries never merge. */

@@ -1,3 +1,12 @@
+import {
+  addressCodec,
+  bytesCodec,
+  type Codec,
+  createItem,
+  createMap,
+  mappedCodec,
+  messageCodec,
+} from "../../store/collections.ts";
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { IntProto } from "../../../../cosmos/proto/gen/cosmos/base/v1beta1/coin.ts";
 import {
@@ -14,24 +23,11 @@ import {
   truncateDec18,
 } from "../../../../platform/base/decimal.ts";
 import type { Context } from "../../runtime/context.ts";
-import {
-  bytesCodec,
-  type Codec,
-  createItem,
-  createMap,
-  mappedCodec,
-  messageCodec,
-} from "../../store/collections.ts";
 import { ErrInsufficientShares, ErrNoValidatorFound } from "./errors.ts";
 import * as keys from "./keys.ts";
 import { bondCoins } from "./params.ts";
 import { consensusAddressOf, toInteger, type Validator, validatorCodec } from "./records.ts";
 import type { Keepers } from "./types.ts";
-
-const addressKey: Codec<Uint8Array> = {
-  encode: keys.lengthPrefixed,
-  decode: (bytes) => keys.splitAddresses(bytes)[0] ?? bytes,
-};
 
 /** A `google.protobuf.Int64Value`. */
 const powerCodec: Codec<bigint> = {
@@ -45,15 +41,15 @@ const powerCodec: Codec<bigint> = {
 };
 
 /** Validators by operator. */
-export const validators = createMap(keys.MODULE_NAME, keys.VALIDATORS, addressKey, validatorCodec);
+export const validators = createMap(keys.MODULE_NAME, keys.VALIDATORS, addressCodec, validatorCodec);
 const operatorsByConsensus = createMap(
   keys.MODULE_NAME,
   keys.VALIDATORS_BY_CONSENSUS,
-  addressKey,
+  addressCodec,
   bytesCodec,
 );
 /** Powers in the last block, by operator. */
-export const lastPowers = createMap(keys.MODULE_NAME, keys.LAST_POWER, addressKey, powerCodec);
+export const lastPowers = createMap(keys.MODULE_NAME, keys.LAST_POWER, addressCodec, powerCodec);
 export const lastTotalPower = createItem(
   keys.MODULE_NAME,
   keys.LAST_TOTAL_POWER,

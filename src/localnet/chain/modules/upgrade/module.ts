@@ -5,7 +5,7 @@ import type { JsonValue } from "../../../../platform/base/json.ts";
 import { GO_ZERO_TIME_NS, joinNs } from "../../../../platform/base/time.ts";
 import type { Context } from "../../runtime/context.ts";
 import { ErrInvalidRequest, ErrInvalidSigner } from "../../runtime/errors.ts";
-import { atPath, type GenesisSchema, printGenesis, readGenesis } from "../../runtime/genesis.ts";
+import { atPath, genesisSchema, printGenesis, readGenesis } from "../../runtime/genesis.ts";
 import { messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
 import type { ChainModule, MessageHandler, QueryHandler } from "../../runtime/module.ts";
 import { createItem, createMap, messageCodec, textCodec, uint64Codec } from "../../store/collections.ts";
@@ -44,11 +44,11 @@ export function createUpgradeModule(options: UpgradeOptions): ChainModule {
 }
 
 /** The SDK's module has no genesis; this one uses the schema of the query response, `{"plan": …}`. */
-const SCHEMA: GenesisSchema<wire.QueryCurrentPlanResponse> = {
-  module: MODULE_NAME,
-  typeName: "cosmos.upgrade.v1beta1.QueryCurrentPlanResponse",
-  type: wire.QueryCurrentPlanResponse,
-};
+const SCHEMA = genesisSchema(
+  MODULE_NAME,
+  "cosmos.upgrade.v1beta1.QueryCurrentPlanResponse",
+  wire.QueryCurrentPlanResponse,
+);
 
 const EMPTY_PLAN: Plan = Plan.decode(new Uint8Array(0));
 
