@@ -76,7 +76,7 @@ function requireAddress(bech32Prefix: string, address: string): void {
   }
 }
 
-const proposalCodec = messageCodec<Proposal>(Proposal);
+const proposalCodec = messageCodec(Proposal);
 
 /** Accounts that may submit proposals, by address. */
 const admins = createMap(MODULE_NAME, utf8("Admin-"), textCodec, textCodec);

@@ -65,7 +65,7 @@ const subscriptions = createMap(
   MODULE_NAME,
   SUBSCRIPTIONS_PREFIX,
   hookTypeCodec,
-  messageCodec<HookSubscriptions>(HookSubscriptions),
+  messageCodec(HookSubscriptions),
 );
 
 /** Finds a hook type's record. As in Go, checks that it exists before reading it; both accesses consume gas. */

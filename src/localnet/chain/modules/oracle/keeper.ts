@@ -8,12 +8,7 @@ import type { OracleVote } from "./extended-commit.ts";
 export const MODULE_NAME = "oracle";
 
 /** Pair states by pair, for example "BTC/USD". */
-export const pairs = createMap(
-  MODULE_NAME,
-  Uint8Array.of(0),
-  textCodec,
-  messageCodec<CurrencyPairState>(CurrencyPairState),
-);
+export const pairs = createMap(MODULE_NAME, Uint8Array.of(0), textCodec, messageCodec(CurrencyPairState));
 /** Id of the next pair. */
 export const nextId = createItem(MODULE_NAME, Uint8Array.of(1), uint64Codec);
 

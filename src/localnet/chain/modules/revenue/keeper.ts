@@ -64,19 +64,10 @@ export const TREASURY = "revenue-treasury";
 
 const PRICES = Uint8Array.of(4);
 
-const scheduleItem = createItem(
-  MODULE_NAME,
-  Uint8Array.of(2),
-  messageCodec<PaymentSchedule>(PaymentSchedule),
-);
+const scheduleItem = createItem(MODULE_NAME, Uint8Array.of(2), messageCodec(PaymentSchedule));
 /** Counts for the current period, by operator. */
-export const infos = createMap(
-  MODULE_NAME,
-  Uint8Array.of(3),
-  bytesCodec,
-  messageCodec<ValidatorInfo>(ValidatorInfo),
-);
-const priceCodec = messageCodec<RewardAssetPrice>(RewardAssetPrice);
+export const infos = createMap(MODULE_NAME, Uint8Array.of(3), bytesCodec, messageCodec(ValidatorInfo));
+const priceCodec = messageCodec(RewardAssetPrice);
 
 /** The present block. */
 export function presentBlock({ height, timeNs }: Context): PeriodBlock {

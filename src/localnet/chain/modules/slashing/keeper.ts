@@ -52,7 +52,7 @@ export function infoToWire({ jailedUntilNs, ...info }: SigningInfo): ValidatorSi
 }
 
 const infoCodec: Codec<SigningInfo> = mappedCodec(
-  messageCodec<ValidatorSigningInfo>(ValidatorSigningInfo),
+  messageCodec(ValidatorSigningInfo),
   infoFromWire,
   infoToWire,
 );

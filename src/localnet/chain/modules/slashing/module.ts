@@ -1,3 +1,4 @@
+import { parseQueryAddress, messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
 import {
   eachAtPath,
   atPath,
@@ -10,7 +11,6 @@ import {
   orThrowWith,
   ErrInvalidAddress,
   ErrInvalidSigner,
-  ErrLogic,
   GrpcCode,
   QueryError,
   errorsOf,
@@ -21,9 +21,8 @@ import { GenesisState } from "../../../../cosmos/proto/gen/cosmos/slashing/v1bet
 import * as wire from "../../../../cosmos/proto/gen/cosmos/slashing/v1beta1/query.ts";
 import * as tx from "../../../../cosmos/proto/gen/cosmos/slashing/v1beta1/tx.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
-import { AddressError, formatAddress, parseAddress } from "../../runtime/address.ts";
+import { formatAddress, parseAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
-import { messageHandlers, orQueryError, queryHandlers } from "../../runtime/handlers.ts";
 import {
   countVote,
   punishDoubleSign,
@@ -119,7 +118,7 @@ function createQueryHandlers({ bech32Prefix }: Keepers): readonly QueryHandler[]
     Params: moduleParams.query,
     SigningInfo: (context, { consAddress }) => {
       if (consAddress === "") throw new QueryError(GrpcCode.InvalidArgument, "invalid request");
-      const info = signingInfos.get(context, consensusOf(prefix, consAddress));
+      const info = signingInfos.get(context, parseQueryAddress(prefix, consAddress));
       if (info === undefined)
         throw new QueryError(GrpcCode.NotFound, `SigningInfo not found for validator ${consAddress}`);
       return { valSigningInfo: infoToWire(info) };
@@ -129,18 +128,6 @@ function createQueryHandlers({ bech32Prefix }: Keepers): readonly QueryHandler[]
       return { info: items, pagination };
     },
   });
-}
-
-function consensusOf(prefix: string, text: string): Uint8Array {
-  try {
-    return parseAddress(prefix, text);
-  } catch (error) {
-    if (!(error instanceof AddressError) || error.facts.code !== "wrong-prefix")
-      return orQueryError(() => {
-        throw error;
-      });
-    throw ErrLogic(`hrp does not match bech32 prefix: expected '${prefix}' got '${error.facts.got}'`);
-  }
 }
 
 function createHandlers(keepers: Keepers): readonly MessageHandler[] {

@@ -42,16 +42,16 @@ const indexKey: Codec<Pair> = {
 
 /** Delegations. Write them with {@link setDelegation}, which also updates the index by validator. */
 export const delegations = createMap(MODULE_NAME, DELEGATIONS, pairKey, delegationCodec);
-const byValidator = createMap(MODULE_NAME, DELEGATIONS_BY_VALIDATOR, indexKey, bytesCodec);
+export const delegationsByValidator = createMap(MODULE_NAME, DELEGATIONS_BY_VALIDATOR, indexKey, bytesCodec);
 
 export function setDelegation(context: Context, pair: Pair, delegation: Delegation): void {
   delegations.set(context, pair, delegation);
-  byValidator.set(context, pair, EMPTY);
+  delegationsByValidator.set(context, pair, EMPTY);
 }
 
 /** Runs the hook, then deletes a delegation. */
 export function deleteDelegation(context: Context, { hooks }: Keepers, pair: Pair): void {
   hooks.beforeDelegationRemoved(context, pair.delegator, pair.validator);
   delegations.delete(context, pair);
-  byValidator.delete(context, pair);
+  delegationsByValidator.delete(context, pair);
 }

@@ -152,7 +152,7 @@ export const historicalInfos = createMap(
   MODULE_NAME,
   HISTORICAL_INFO,
   uint64Codec,
-  messageCodec<HistoricalInfo>(HistoricalInfo),
+  messageCodec(HistoricalInfo),
 );
 
 /**

@@ -54,7 +54,7 @@ export const lastTotalPower = createItem(
   keys.MODULE_NAME,
   keys.LAST_TOTAL_POWER,
   mappedCodec(
-    messageCodec<IntProto>(IntProto),
+    messageCodec(IntProto),
     ({ int }) => toInteger(int),
     (value: bigint) => ({ int: value.toString() }),
   ),
@@ -63,7 +63,7 @@ export const lastTotalPower = createItem(
 export const lastUpdates = createItem(
   keys.MODULE_NAME,
   keys.VALIDATOR_UPDATES,
-  messageCodec<ValidatorUpdates>(ValidatorUpdates),
+  messageCodec(ValidatorUpdates),
 );
 
 /** Returns a validator by operator. Throws staking/3 if there is none. */
@@ -128,21 +128,25 @@ export function changeValidator(
   return after;
 }
 
-/** Adds tokens to a validator. Returns the shares issued for them. */
+/** Adds tokens to a validator. Returns the shares issued for them; the first delegation gets one share per token. */
 export function addTokens(context: Context, keepers: Keepers, validator: Validator, amount: bigint): Dec18 {
-  const [after, shares] = withTokens(validator, amount);
+  const { tokens, delegatorShares } = validator;
+  const issued = delegatorShares === 0n ? amount * DEC18_ONE : sharesFromTokens(validator, amount);
+  const after = { ...validator, tokens: tokens + amount, delegatorShares: delegatorShares + issued };
   changeValidator(context, keepers, validator, after);
-  return shares;
+  return issued;
 }
 
-/** Removes shares from a validator. Returns the new validator and the tokens removed. */
+/** Removes shares. Returns the new validator and the shares' tokens, rounded down. The last shares remove all tokens. */
 export function removeShares(
   context: Context,
   keepers: Keepers,
   validator: Validator,
   shares: Dec18,
 ): readonly [Validator, bigint] {
-  const [after, amount] = withoutShares(validator, shares);
+  const remaining = validator.delegatorShares - shares;
+  const amount = remaining === 0n ? validator.tokens : truncateDec18(tokensFromShares(validator, shares));
+  const after = { ...validator, tokens: validator.tokens - amount, delegatorShares: remaining };
   return [changeValidator(context, keepers, validator, after), amount];
 }
 
@@ -176,20 +180,6 @@ export function sharesFromTokens({ tokens, delegatorShares }: Validator, amount:
   return (delegatorShares * amount) / tokens;
 }
 
-/** Adds tokens. Returns the new validator and the shares issued for them; the first delegation gets one share per token. */
-function withTokens(validator: Validator, amount: bigint): readonly [Validator, Dec18] {
-  const { tokens, delegatorShares } = validator;
-  const issued = delegatorShares === 0n ? amount * DEC18_ONE : sharesFromTokens(validator, amount);
-  return [{ ...validator, tokens: tokens + amount, delegatorShares: delegatorShares + issued }, issued];
-}
-
-/** Removes shares. Returns the new validator and the shares' tokens, rounded down. The last shares remove all tokens. */
-function withoutShares(validator: Validator, shares: Dec18): readonly [Validator, bigint] {
-  const remaining = validator.delegatorShares - shares;
-  const amount = remaining === 0n ? validator.tokens : truncateDec18(tokensFromShares(validator, shares));
-  return [{ ...validator, tokens: validator.tokens - amount, delegatorShares: remaining }, amount];
-}
-
 /** Returns a fraction of an amount, rounded down. */
 export function fractionOf(fraction: Dec18, amount: bigint): bigint {
   return truncateDec18(mulDec18(fraction, amount * DEC18_ONE));
@@ -203,7 +193,7 @@ export function effectiveFraction(amount: bigint, total: bigint): Dec18 {
   return fraction > DEC18_ONE ? DEC18_ONE : fraction;
 }
 
-const codec = messageCodec<ValAddresses>(ValAddresses);
+const codec = messageCodec(ValAddresses);
 /** Combined length of the prefix and the time length, which precede the time in a key. */
 const TIME_OFFSET = 9;
 
