@@ -1,3 +1,4 @@
+import type { ChainNames, ChainModule, MessageHandler, QueryHandler } from "../../runtime/module.ts";
 import * as wire from "../../../../cosmos/proto/gen/cosmos/upgrade/v1beta1/query.ts";
 import * as tx from "../../../../cosmos/proto/gen/cosmos/upgrade/v1beta1/tx.ts";
 import { Plan } from "../../../../cosmos/proto/gen/cosmos/upgrade/v1beta1/upgrade.ts";
@@ -7,7 +8,6 @@ import type { Context } from "../../runtime/context.ts";
 import { ErrInvalidRequest, ErrInvalidSigner } from "../../runtime/errors.ts";
 import { atPath, genesisSchema, printGenesis, readGenesis } from "../../runtime/genesis.ts";
 import { messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
-import type { ChainModule, MessageHandler, QueryHandler } from "../../runtime/module.ts";
 import { createItem, createMap, messageCodec, textCodec, uint64Codec } from "../../store/collections.ts";
 
 const MODULE_NAME = "upgrade";
@@ -17,10 +17,8 @@ const plan = createItem(MODULE_NAME, Uint8Array.of(0), messageCodec(Plan));
 /** Upgrade heights by name. */
 const done = createMap(MODULE_NAME, Uint8Array.of(1), textCodec, uint64Codec);
 
-interface UpgradeOptions {
-  /** Bech32 address of the account that may plan upgrades. */
-  readonly authority: string;
-}
+/** The authority may plan upgrades. */
+type UpgradeOptions = Pick<ChainNames, "authority">;
 
 /** Creates the `upgrade` module: upgrade plans. A plan is done at its height; nothing else in the program depends on it. */
 export function createUpgradeModule(options: UpgradeOptions): ChainModule {
