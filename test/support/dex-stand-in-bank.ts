@@ -1,11 +1,4 @@
-import {
-  burn,
-  coinbase,
-  coinReceived,
-  coinSpent,
-  messageSender,
-  transfer,
-} from "../../src/localnet/chain/modules/bank/keeper.ts";
+import { coinEvent, messageSender, transfer } from "../../src/localnet/chain/modules/bank/keeper.ts";
 import type { DexBank } from "../../src/localnet/chain/modules/dex/types.ts";
 import { formatAddress, moduleAddress } from "../../src/localnet/chain/runtime/address.ts";
 import type { Coin } from "../../src/localnet/chain/runtime/coins.ts";
@@ -39,12 +32,12 @@ function createBank(dex: Uint8Array): DexBank {
     mint: (context, coins) => {
       receive(context, formatAddress(PREFIX, dex), coins);
       changeSupply(context, coins, 1n);
-      context.emit(coinbase(formatAddress(PREFIX, dex), coins));
+      context.emit(coinEvent("coinbase", "minter", formatAddress(PREFIX, dex), coins));
     },
     burn: (context, coins) => {
       spend(context, formatAddress(PREFIX, dex), coins);
       changeSupply(context, coins, -1n);
-      context.emit(burn(formatAddress(PREFIX, dex), coins));
+      context.emit(coinEvent("burn", "burner", formatAddress(PREFIX, dex), coins));
     },
   };
 }
@@ -65,7 +58,7 @@ function spend(context: Context, spender: string, coins: readonly Coin[]): void 
     if (balance === 0n) entry.delete(context);
     else entry.set(context, balance);
   }
-  context.emit(coinSpent(spender, coins));
+  context.emit(coinEvent("coin_spent", "spender", spender, coins));
 }
 
 function receive(context: Context, receiver: string, coins: readonly Coin[]): void {
@@ -73,7 +66,7 @@ function receive(context: Context, receiver: string, coins: readonly Coin[]): vo
     const entry = balances.at(`${receiver}/${denom}`);
     entry.set(context, (entry.get(context) ?? 0n) + amount);
   }
-  context.emit(coinReceived(receiver, coins));
+  context.emit(coinEvent("coin_received", "receiver", receiver, coins));
 }
 
 function changeSupply(context: Context, coins: readonly Coin[], direction: 1n | -1n): void {

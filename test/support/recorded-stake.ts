@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { ed25519Address } from "../../src/cosmos/comet/validator-key.ts";
-import { nextProposalId } from "../../src/localnet/chain/modules/adminmodule/proposals.ts";
+import { nextProposalId } from "../../src/localnet/chain/modules/adminmodule/module.ts";
 import { signingInfos } from "../../src/localnet/chain/modules/slashing/keeper.ts";
 import { ModuleError } from "../../src/localnet/chain/runtime/errors.ts";
 import type { ChainEvent } from "../../src/localnet/chain/runtime/events.ts";

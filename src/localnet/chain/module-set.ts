@@ -8,24 +8,16 @@ import type { ContractHost } from "./modules/wasm/contract-host.ts";
 import type { WasmModule } from "./modules/wasm/module.ts";
 import type { CustomMessageHandler, CustomQueryHandler } from "./modules/wasm/types.ts";
 import type { Context } from "./runtime/context.ts";
-import type { ChainModule, MessageHandler, QueryHandler } from "./runtime/module.ts";
+import type { ChainModule, ChainNames, FindMessage, QueryHandler } from "./runtime/module.ts";
 
 /** The names and keepers of the local chain that additional modules build on. */
 export interface ChainParts {
-  readonly names: {
-    /** Prefix of the type URLs of the chain's own modules. */
-    readonly chainName: string;
-    readonly bech32Prefix: string;
-    readonly denom: string;
-    /** Bech32 address of the account that may change params. */
-    readonly authority: string;
-  };
+  readonly names: ChainNames;
   readonly bank: BankKeeper;
   readonly accounts: AuthKeeper;
   readonly contracts: ContractHost & Pick<WasmModule, "codeOf">;
   readonly channels: IbcKeeper;
-  /** Returns the handler for a message of any module. */
-  readonly findMessage: (typeUrl: string) => MessageHandler | undefined;
+  readonly findMessage: FindMessage;
   readonly findQuery: (path: string) => QueryHandler | undefined;
 }
 

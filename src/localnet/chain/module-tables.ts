@@ -1,7 +1,7 @@
 import { unreachable } from "../../platform/base/errors.ts";
-import { MODULE_NAME as AUTHORITY_NAME } from "./modules/adminmodule/proposals.ts";
+import { MODULE_NAME as AUTHORITY_NAME } from "./modules/adminmodule/module.ts";
 import type { ModulePermissions } from "./modules/auth/keeper.ts";
-import { ESCROW_NAME } from "./modules/feemarket/keys.ts";
+import { ESCROW_NAME } from "./modules/feemarket/params.ts";
 import { MODULE_NAME as GOV_NAME } from "./modules/gov/keys.ts";
 import { BONDED_POOL, NOT_BONDED_POOL } from "./modules/staking/keys.ts";
 import type { ChainModule } from "./runtime/module.ts";

@@ -1,5 +1,4 @@
-import { createOracleModule, type OracleModule } from "./modules/oracle/module.ts";
-import type { OracleStaking } from "./modules/oracle/keeper.ts";
+import { createOracleModule, type OracleModule, type OracleStaking } from "./modules/oracle/module.ts";
 import type { RevenueDeps, RevenueOptions } from "./modules/revenue/keeper.ts";
 import { createRevenueModule } from "./modules/revenue/module.ts";
 import type { ChainModule } from "./runtime/module.ts";

@@ -7,7 +7,7 @@ import { MsgCancelUpgrade, MsgSoftwareUpgrade } from "../../cosmos/proto/gen/cos
 import type { Logger } from "../../platform/base/logger.ts";
 import type { ChainProfile } from "../accounts/chains.ts";
 import { createLocalAccount, type LocalAccount, type LocalDraft } from "../accounts/local-account.ts";
-import { MODULE_NAME as AUTHORITY } from "../chain/modules/adminmodule/proposals.ts";
+import { MODULE_NAME as AUTHORITY } from "../chain/modules/adminmodule/module.ts";
 import { formatAddress, moduleAddress } from "../chain/runtime/address.ts";
 import type { NodeView } from "../node/base/node-view.ts";
 

@@ -5,7 +5,7 @@ import {
   createHooks,
   type HarpoonHooks,
   setSubscriptions,
-} from "../../../src/localnet/chain/modules/harpoon/keeper.ts";
+} from "../../../src/localnet/chain/modules/harpoon/module.ts";
 import { parseAddress } from "../../../src/localnet/chain/runtime/address.ts";
 import type { Context } from "../../../src/localnet/chain/runtime/context.ts";
 import { HookType } from "../../../src/cosmos/proto/gen/neutron/harpoon/hooks.ts";

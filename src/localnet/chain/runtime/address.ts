@@ -1,3 +1,4 @@
+import { ErrLogic } from "./errors.ts";
 import { encodeBech32, sha256, latin1, utf8 } from "../../../platform/base/bytes.ts";
 import { bad, CodedError, errorText, good, type Result } from "../../../platform/base/errors.ts";
 import { createObjectSlot, createRecentCache, type RecentCache } from "../../../platform/base/caches.ts";
@@ -53,6 +54,17 @@ export function formatAddress(prefix: string, address: Uint8Array): string {
 /** Parses an account address. Do not modify the array. Throws `AddressError`. */
 export function parseAddress(prefix: string, text: string): Uint8Array {
   return cached(ofPrefix(parsedByPrefix, prefix), text, () => shared(readAddress(prefix, text)));
+}
+
+/** Runs `parse`. As in the SDK's address codec, a wrong prefix throws sdk/35; any other invalid text throws `AddressError`. */
+export function withSdkErrors<T>(parse: () => T): T {
+  try {
+    return parse();
+  } catch (error) {
+    if (!(error instanceof AddressError) || error.facts.code !== "wrong-prefix") throw error;
+    const { expected, got } = error.facts;
+    throw ErrLogic(`hrp does not match bech32 prefix: expected '${expected}' got '${got}'`);
+  }
 }
 
 /** Parses an account address. Returns its bytes, or the error text. */

@@ -1,3 +1,5 @@
+import { errorText } from "../../../platform/base/errors.ts";
+
 /** An error's description and wraps. The text alone is ambiguous, since a wrap may contain ": ". */
 export interface ErrorOrigin {
   readonly description: string;
@@ -58,13 +60,15 @@ export type ErrorKind = (words?: string) => ModuleError;
  * ErrSendDisabled(words)`.
  */
 export function registerError(codespace: string, code: number, description: string): ErrorKind {
-  return (words) =>
-    new ModuleError(
-      codespace,
-      code,
-      words === undefined ? description : `${words}: ${description}`,
-      description,
-    );
+  return (words) => {
+    const text = words === undefined ? description : `${words}: ${description}`;
+    return new ModuleError(codespace, code, text, description);
+  };
+}
+
+/** Returns {@link registerError} for one codespace. */
+export function errorsOf(codespace: string): (code: number, description: string) => ErrorKind {
+  return (code, description) => registerError(codespace, code, description);
 }
 
 /** Creates an error that the Go code never registered (`errors.New`). ABCI reports it as code 1 in the codespace "undefined". */
@@ -73,36 +77,33 @@ export function unregisteredError(text: string): ModuleError {
 }
 
 // Errors of codespace "sdk" by their Go names (cosmos-sdk v0.50 types/errors/errors.go), in the order of their codes.
+const sdkError = errorsOf("sdk");
 
-export const ErrTxDecode = registerError("sdk", 2, "tx parse error");
-export const ErrUnauthorized = registerError("sdk", 4, "unauthorized");
-export const ErrInsufficientFunds = registerError("sdk", 5, "insufficient funds");
-export const ErrUnknownRequest = registerError("sdk", 6, "unknown request");
-export const ErrInvalidAddress = registerError("sdk", 7, "invalid address");
-export const ErrInvalidPubKey = registerError("sdk", 8, "invalid pubkey");
-export const ErrUnknownAddress = registerError("sdk", 9, "unknown address");
-export const ErrInvalidCoins = registerError("sdk", 10, "invalid coins");
-export const ErrOutOfGas = registerError("sdk", 11, "out of gas");
-export const ErrMemoTooLarge = registerError("sdk", 12, "memo too large");
-export const ErrInsufficientFee = registerError("sdk", 13, "insufficient fee");
-export const ErrTooManySignatures = registerError("sdk", 14, "maximum number of signatures exceeded");
-export const ErrNoSignatures = registerError("sdk", 15, "no signatures supplied");
-export const ErrInvalidRequest = registerError("sdk", 18, "invalid request");
-export const ErrKeyNotFound = registerError("sdk", 22, "key not found");
-export const ErrorInvalidSigner = registerError(
-  "sdk",
-  24,
-  "tx intended signer does not match the given signer",
-);
-export const ErrInvalidHeight = registerError("sdk", 26, "invalid height");
-export const ErrInvalidType = registerError("sdk", 29, "invalid type");
-export const ErrTxTimeoutHeight = registerError("sdk", 30, "tx timeout height");
-export const ErrUnknownExtensionOptions = registerError("sdk", 31, "unknown extension options");
-export const ErrWrongSequence = registerError("sdk", 32, "incorrect account sequence");
-export const ErrLogic = registerError("sdk", 35, "internal logic error");
-export const ErrNotSupported = registerError("sdk", 37, "feature not supported");
-export const ErrNotFound = registerError("sdk", 38, "not found");
-export const ErrInvalidGasLimit = registerError("sdk", 41, "invalid gas limit");
+export const ErrTxDecode = sdkError(2, "tx parse error");
+export const ErrUnauthorized = sdkError(4, "unauthorized");
+export const ErrInsufficientFunds = sdkError(5, "insufficient funds");
+export const ErrUnknownRequest = sdkError(6, "unknown request");
+export const ErrInvalidAddress = sdkError(7, "invalid address");
+export const ErrInvalidPubKey = sdkError(8, "invalid pubkey");
+export const ErrUnknownAddress = sdkError(9, "unknown address");
+export const ErrInvalidCoins = sdkError(10, "invalid coins");
+export const ErrOutOfGas = sdkError(11, "out of gas");
+export const ErrMemoTooLarge = sdkError(12, "memo too large");
+export const ErrInsufficientFee = sdkError(13, "insufficient fee");
+export const ErrTooManySignatures = sdkError(14, "maximum number of signatures exceeded");
+export const ErrNoSignatures = sdkError(15, "no signatures supplied");
+export const ErrInvalidRequest = sdkError(18, "invalid request");
+export const ErrKeyNotFound = sdkError(22, "key not found");
+export const ErrorInvalidSigner = sdkError(24, "tx intended signer does not match the given signer");
+export const ErrInvalidHeight = sdkError(26, "invalid height");
+export const ErrInvalidType = sdkError(29, "invalid type");
+export const ErrTxTimeoutHeight = sdkError(30, "tx timeout height");
+export const ErrUnknownExtensionOptions = sdkError(31, "unknown extension options");
+export const ErrWrongSequence = sdkError(32, "incorrect account sequence");
+export const ErrLogic = sdkError(35, "internal logic error");
+export const ErrNotSupported = sdkError(37, "feature not supported");
+export const ErrNotFound = sdkError(38, "not found");
+export const ErrInvalidGasLimit = sdkError(41, "invalid gas limit");
 
 /** A panic from which baseapp recovered, as registered by cosmossdk.io/errors. */
 export const ErrPanic = registerError("undefined", 111_222, "panic");
@@ -126,6 +127,25 @@ export function wrapErrors<T>(wrap: (error: ModuleError) => ModuleError, work: (
   } catch (error) {
     throw error instanceof ModuleError && !(error instanceof ChainPanic) ? wrap(error) : error;
   }
+}
+
+/** Runs `work` and prepends `words` to any `ModuleError`, like {@link wrapErrors}. */
+export function wrapping<T>(words: string, work: () => T): T {
+  return wrapErrors((error) => error.wrap(words), work);
+}
+
+/** Runs `parse`. Whatever it throws becomes an error of `kind` with the thrown value's text. `parse` must not consume gas. */
+export function orThrow<T>(kind: (text: string) => Error, parse: () => T): T {
+  try {
+    return parse();
+  } catch (thrown) {
+    throw kind(errorText(thrown));
+  }
+}
+
+/** Like {@link orThrow}, with `words` before the thrown value's text: "words: text". */
+export function orThrowWith<T>(kind: (text: string) => Error, words: string, parse: () => T): T {
+  return orThrow((text) => kind(`${words}: ${text}`), parse);
 }
 
 /** Returns whether the error is `ErrOutOfGas` (sdk/11). */

@@ -15,10 +15,16 @@ export function attribute(key: string, value: string): EventAttribute {
   return { key, value, index: true };
 }
 
-/** Creates an event. All attributes are indexed and keep their order. */
+/** Creates an event. All attributes are indexed and keep their order; an undefined value is left out. */
 export function event(
   type: string,
-  attributes: readonly (readonly [key: string, value: string])[],
+  attributes:
+    | Readonly<Record<string, string | undefined>>
+    | readonly (readonly [key: string, value: string])[],
 ): ChainEvent {
-  return { type, attributes: attributes.map(([key, value]) => attribute(key, value)) };
+  const entries = Array.isArray(attributes) ? attributes : Object.entries(attributes);
+  return {
+    type,
+    attributes: entries.flatMap(([key, value]) => (value === undefined ? [] : [attribute(key, value)])),
+  };
 }

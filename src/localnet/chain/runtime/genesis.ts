@@ -1,4 +1,4 @@
-import { CodedError, errorText } from "../../../platform/base/errors.ts";
+import { CodedError, errorMessage, errorText } from "../../../platform/base/errors.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../../../platform/base/json.ts";
 import { messageFromJson, messageToJson } from "../../../cosmos/proto/json.ts";
 import { CANONICAL_CHAIN_NAME } from "../../../cosmos/proto/registry.ts";
@@ -23,6 +23,11 @@ export interface GenesisSchema<T> {
   /** Full name of the protobuf message. */
   readonly typeName: string;
   readonly type: MessageType<T>;
+}
+
+/** Describes a module's genesis state. `typeName` is the full name of the protobuf message. */
+export function genesisSchema<T>(module: string, typeName: string, type: MessageType<T>): GenesisSchema<T> {
+  return { module, typeName, type };
 }
 
 /** Decodes a module's genesis state, using the field names from `variant`. Undefined if it is absent. Throws `GenesisError`. */
@@ -55,8 +60,13 @@ export function atPath<T>(path: string, read: () => T): T {
   try {
     return read();
   } catch (thrown) {
-    throw new GenesisError(path, thrown instanceof Error ? thrown.message : String(thrown), thrown);
+    throw new GenesisError(path, errorMessage(thrown), thrown);
   }
+}
+
+/** Runs `read` for each item of a list. Anything it throws becomes a `GenesisError` with the item's path. */
+export function eachAtPath<T, R>(path: string, items: readonly T[], read: (item: T) => R): readonly R[] {
+  return items.map((item, index) => atPath(`${path}[${index}]`, () => read(item)));
 }
 
 /** Encodes a module's genesis state as proto JSON, using the field names from `variant`. */

@@ -1,9 +1,10 @@
+import { parseAddress, withSdkErrors } from "./address.ts";
+import { ModuleError, ErrTxDecode, GrpcCode, QueryError, UnreadableRequest } from "./errors.ts";
 import { type EncodedType, encodeMessage } from "../../../cosmos/proto/encode.ts";
 import { CANONICAL_CHAIN_NAME, toChainTypeUrl } from "../../../cosmos/proto/registry.ts";
 import { createObjectSlot } from "../../../platform/base/caches.ts";
 import type { Context } from "./context.ts";
 import type { MessageHandler, QueryHandler } from "./module.ts";
-import { ErrTxDecode, GrpcCode, QueryError, UnreadableRequest } from "./errors.ts";
 import { errorMessage } from "../../../platform/base/errors.ts";
 
 /** A generated protobuf message type. */
@@ -181,6 +182,16 @@ function decodeMessage<T>(decode: (bytes: Uint8Array) => T, bytes: Uint8Array): 
     return decode(bytes);
   } catch (thrown) {
     throw ErrTxDecode(errorMessage(thrown));
+  }
+}
+
+/** Parses an address in a query's request. A wrong prefix throws sdk/35, as {@link withSdkErrors} does. */
+export function parseQueryAddress(prefix: string, text: string): Uint8Array {
+  try {
+    return withSdkErrors(() => parseAddress(prefix, text));
+  } catch (error) {
+    // A registered error has its codespace in the text of the query.
+    throw error instanceof ModuleError ? error : new QueryError(GrpcCode.Unknown, errorMessage(error));
   }
 }
 

@@ -27,6 +27,9 @@ export interface MessageHandler {
   readonly handle: (context: Context, message: Uint8Array) => HandlerResult;
 }
 
+/** Returns the handler for a message of any module. */
+export type FindMessage = (typeUrl: string) => MessageHandler | undefined;
+
 /** Handles one gRPC query, whose request and response are encoded messages. */
 export interface QueryHandler {
   /** For example "/cosmos.bank.v1beta1.Query/Balance". */
@@ -46,6 +49,18 @@ export interface BlockInput
 
 /** Runs an encoded transaction from a genesis document, without a fee or gas limit. Its writes are kept if its code is 0. */
 export type DeliverGenesisTx = (tx: Uint8Array) => TxResult;
+
+/** Names that a chain's modules receive. */
+export interface ChainNames {
+  /** The chain's own name: the first part of the type URLs, query paths and REST paths of its own modules. */
+  readonly chainName: string;
+  /** Bech32 prefix of account addresses. Operator and consensus addresses append `valoper` and `valcons`. */
+  readonly bech32Prefix: string;
+  /** Denomination of fees and default parameters. */
+  readonly denom: string;
+  /** Bech32 address of the account that may change parameters and that signs a proposal's messages. */
+  readonly authority: string;
+}
 
 /** One of the chain's modules. A module calls another module only through an interface that it declares itself. */
 export interface ChainModule {

@@ -3,6 +3,7 @@ import type {
   PageRequest,
   PageResponse,
 } from "../../../cosmos/proto/gen/cosmos/base/query/v1beta1/pagination.ts";
+import type { MapRange } from "../store/collections.ts";
 import type { Entry, KVStore } from "../store/kv-store.ts";
 import { GrpcCode, QueryError } from "./errors.ts";
 
@@ -35,6 +36,41 @@ export function paginate(
     if (onPage) onEntry(key, value);
     return true;
   });
+}
+
+/** A page of a list query. */
+export interface Page<T> {
+  readonly items: T[];
+  readonly pagination: PageResponse;
+}
+
+/** Pages through a map like {@link paginate}. Returns what `convert` makes of each entry on the page. */
+export function pageOf<K, V, T>(
+  range: MapRange<K, V>,
+  request: PageRequest | undefined,
+  convert: (value: V, key: K) => T,
+): Page<T> {
+  const items: T[] = [];
+  const pagination = paginate(range, request, (keyBytes, bytes) => {
+    const [key, value] = range.decode(keyBytes, bytes);
+    items.push(convert(value, key));
+  });
+  return { items, pagination };
+}
+
+/** Pages through the matching values of a map like {@link paginateFiltered}. `convert` returns undefined unless a value matches. */
+export function filteredPageOf<V, T>(
+  range: MapRange<unknown, V>,
+  request: PageRequest | undefined,
+  convert: (value: V) => T | undefined,
+): Page<T> {
+  const items: T[] = [];
+  const pagination = paginateFiltered(range, request, (key, bytes, onPage) => {
+    const item = convert(range.decode(key, bytes)[1]);
+    if (item !== undefined && onPage) items.push(item);
+    return item !== undefined;
+  });
+  return { items, pagination };
 }
 
 /**

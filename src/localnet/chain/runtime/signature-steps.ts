@@ -13,17 +13,15 @@ import { SignDoc, type SignerInfo } from "../../../cosmos/proto/gen/cosmos/tx/v1
 import type { Any } from "../../../cosmos/proto/gen/google/protobuf/any.ts";
 import { concat, equalBytes, fromHex, sha256, toBase64, utf8, latin1 } from "../../../platform/base/bytes.ts";
 import { createRecentCache } from "../../../platform/base/caches.ts";
-import { AddressError } from "./address.ts";
+import { AddressError, withSdkErrors } from "./address.ts";
 import type { Account, AnteAccounts, AnteStep } from "./ante-step.ts";
 import type { Context } from "./context.ts";
 import {
   ErrInvalidPubKey,
-  ErrLogic,
   ErrTooManySignatures,
   ErrUnauthorized,
   ErrUnknownAddress,
   ErrWrongSequence,
-  type ModuleError,
   unregisteredError,
 } from "./errors.ts";
 import { event } from "./events.ts";
@@ -215,16 +213,10 @@ function signersOf(tx: DecodedTx, accounts: AnteAccounts): readonly Signer[] {
  */
 export function parseSigner(accounts: Pick<AnteAccounts, "parseAddress">, text: string): Uint8Array {
   try {
-    return accounts.parseAddress(text);
+    return withSdkErrors(() => accounts.parseAddress(text));
   } catch (thrown) {
-    throw thrown instanceof AddressError ? toModuleError(thrown) : thrown;
+    throw thrown instanceof AddressError ? unregisteredError(thrown.message) : thrown;
   }
-}
-
-function toModuleError({ facts, message }: AddressError): ModuleError {
-  if (facts.code !== "wrong-prefix") return unregisteredError(message);
-  const { expected, got } = facts;
-  return ErrLogic(`hrp does not match bech32 prefix: expected '${expected}' got '${got}'`);
 }
 
 /** Chain and account fields in the sign document. */

@@ -22,7 +22,7 @@ export interface Codec<T> {
 }
 
 /** Opens stores by name. A `Context` is one. */
-interface StoreScope {
+export interface StoreScope {
   readonly store: (name: string) => KVStore;
 }
 
@@ -44,6 +44,25 @@ export const textCodec: Codec<string> = {
     const text = latin1(prefix);
     return isAscii ? (value) => utf8(text + value) : (value) => concat(prefix, utf8(value));
   },
+};
+
+/** Joins addresses, each prefixed with its length in one byte. */
+export function lengthPrefixed(...addresses: readonly Uint8Array[]): Uint8Array {
+  return concat(...addresses.flatMap((address) => [Uint8Array.of(address.length), address]));
+}
+
+/** Splits the result of {@link lengthPrefixed}. */
+export function splitAddresses(bytes: Uint8Array): readonly Uint8Array[] {
+  const parts: Uint8Array[] = [];
+  for (let at = 0; at < bytes.length; at += 1 + (bytes[at] ?? 0))
+    parts.push(bytes.slice(at + 1, at + 1 + (bytes[at] ?? 0)));
+  return parts;
+}
+
+/** Encodes an address with its length in front, as in {@link lengthPrefixed}. */
+export const addressCodec: Codec<Uint8Array> = {
+  encode: (address) => lengthPrefixed(address),
+  decode: (bytes) => bytes.slice(1),
 };
 
 /** Encodes integers of any size as decimal text, as the SDK stores `math.Int`. */
@@ -136,7 +155,21 @@ export interface StoredMap<K, V> {
   readonly at: (key: K) => StoredItem<V>;
   /** Iterates in ascending order of encoded keys, over all entries or only those whose encoded keys start with `within`. */
   readonly entries: (scope: StoreScope, within?: Uint8Array) => IterableIterator<readonly [key: K, value: V]>;
+  /** Returns the values in the order of `entries`. */
+  readonly values: (scope: StoreScope, within?: Uint8Array) => V[];
+  /** Returns the stored bytes of the entries, for paging. */
+  readonly range: (scope: StoreScope, within?: Uint8Array) => MapRange<K, V>;
 }
+
+/** The stored bytes of a map's entries: all keys that start with `prefix`. */
+export interface MapRange<K, V> {
+  readonly store: KVStore;
+  readonly prefix: Uint8Array;
+  /** Decodes an entry. The key is given without `prefix`. */
+  readonly decode: (key: Uint8Array, value: Uint8Array) => readonly [key: K, value: V];
+}
+
+const NO_BYTES: Uint8Array = new Uint8Array(0);
 
 /** Declares a map under a prefix. */
 export function createMap<K, V>(
@@ -146,6 +179,11 @@ export function createMap<K, V>(
   values: Codec<V>,
 ): StoredMap<K, V> {
   const path = keys.encodeAfter?.(prefix) ?? ((key: K): Uint8Array => concat(prefix, keys.encode(key)));
+  const entries = function* (scope: StoreScope, within = NO_BYTES): IterableIterator<readonly [K, V]> {
+    const start = concat(prefix, within);
+    for (const [key, value] of scope.store(store).iterate(start, prefixEnd(start)))
+      yield [keys.decode(key.subarray(prefix.length)), values.decode(value)];
+  };
   return {
     get: (scope, key) => {
       const bytes = scope.store(store).get(path(key));
@@ -155,10 +193,12 @@ export function createMap<K, V>(
     set: (scope, key, value) => scope.store(store).set(path(key), values.encode(value)),
     delete: (scope, key) => scope.store(store).delete(path(key)),
     at: (key) => createItem(store, path(key), values),
-    entries: function* (scope, within = new Uint8Array(0)) {
-      const start = concat(prefix, within);
-      for (const [key, value] of scope.store(store).iterate(start, prefixEnd(start)))
-        yield [keys.decode(key.subarray(prefix.length)), values.decode(value)];
-    },
+    entries,
+    values: (scope, within) => Array.from(entries(scope, within), ([, value]) => value),
+    range: (scope, within = NO_BYTES) => ({
+      store: scope.store(store),
+      prefix: concat(prefix, within),
+      decode: (key, value) => [keys.decode(concat(within, key)), values.decode(value)],
+    }),
   };
 }

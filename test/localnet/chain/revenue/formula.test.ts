@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { compensationOf, ratingOf } from "../../../../src/localnet/chain/modules/revenue/rating.ts";
 import {
+  compensationOf,
+  ratingOf,
   blocksOf,
   hasEnded,
   isOfType,

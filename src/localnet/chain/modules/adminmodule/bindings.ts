@@ -1,4 +1,13 @@
 import {
+  orThrow,
+  wrapping,
+  ErrorInvalidSigner,
+  ErrUnauthorized,
+  ErrUnknownRequest,
+  unregisteredError,
+} from "../../runtime/errors.ts";
+import { type ProposalDeps, submitLegacyProposal } from "./module.ts";
+import {
   MsgSubmitProposal,
   MsgSubmitProposalResponse,
 } from "../../../../cosmos/proto/gen/cosmos/adminmodule/adminmodule/tx.ts";
@@ -6,27 +15,10 @@ import type { Any } from "../../../../cosmos/proto/gen/google/protobuf/any.ts";
 import { messageFromJson } from "../../../../cosmos/proto/json.ts";
 import { findMessageByTypeUrl, TYPE_URL } from "../../../../cosmos/proto/registry.ts";
 import { utf8 } from "../../../../platform/base/bytes.ts";
-import { errorText } from "../../../../platform/base/errors.ts";
 import { isRecord, type JsonField } from "../../../../platform/base/json.ts";
 import type { Context } from "../../runtime/context.ts";
-import {
-  ErrorInvalidSigner,
-  ErrUnauthorized,
-  ErrUnknownRequest,
-  unregisteredError,
-  wrapErrors,
-} from "../../runtime/errors.ts";
-import type { MessageHandler } from "../../runtime/module.ts";
 import { customFields } from "../wasm/custom-json.ts";
 import type { CustomMessageResult } from "../wasm/types.ts";
-import { submitLegacyProposal } from "./proposals.ts";
-
-interface BindingDeps {
-  readonly chainName: string;
-  /** Bech32 address of the account that signs a proposal's messages. */
-  readonly authority: string;
-  readonly findMessage: (typeUrl: string) => MessageHandler | undefined;
-}
 
 /**
  * Runs a contract's `{"submit_admin_proposal":{"admin_proposal":{"proposal_execute_message":{"message":"…"}}}}`, where `message`
@@ -36,7 +28,7 @@ export function handleAdminMessage(
   context: Context,
   sender: string,
   message: unknown,
-  deps: BindingDeps,
+  deps: ProposalDeps,
 ): CustomMessageResult | undefined {
   const submit = isRecord(message) ? message["submit_admin_proposal"] : undefined;
   if (!isRecord(submit)) return undefined;
@@ -44,13 +36,11 @@ export function handleAdminMessage(
   requireOne(proposal);
   const execute = proposal.member("proposal_execute_message");
   if (!execute.isPresent())
-    return wrapErrors(
-      (error) => error.wrap("failed to submit admin proposal legacy"),
-      () => submitLegacyProposal(context, { proposer: sender, content: undefined }),
+    return wrapping("failed to submit admin proposal legacy", () =>
+      submitLegacyProposal(context, { proposer: sender, content: undefined }),
     );
-  return wrapErrors(
-    (error) => error.wrap("failed to submit admin proposal"),
-    () => submitProposal(context, sender, execute.member("message").asText(), deps),
+  return wrapping("failed to submit admin proposal", () =>
+    submitProposal(context, sender, execute.member("message").asText(), deps),
   );
 }
 
@@ -66,18 +56,14 @@ function submitProposal(
   context: Context,
   proposer: string,
   json: string,
-  deps: BindingDeps,
+  deps: ProposalDeps,
 ): CustomMessageResult {
-  const message = wrapErrors(
-    (error) => error.wrap("failed to unmarshall incoming sdk message"),
-    () => parseAny(json, deps.chainName),
-  );
+  const message = wrapping("failed to unmarshall incoming sdk message", () => parseAny(json, deps.chainName));
   requireAuthority(message, deps);
   const handler = deps.findMessage(TYPE_URL.submitProposal);
   if (handler === undefined) throw ErrUnknownRequest(TYPE_URL.submitProposal);
-  const response = wrapErrors(
-    (error) => error.wrap("failed to submit proposal"),
-    () => handler.handle(context, MsgSubmitProposal.encode({ proposer, messages: [message] }).finish()),
+  const response = wrapping("failed to submit proposal", () =>
+    handler.handle(context, MsgSubmitProposal.encode({ proposer, messages: [message] }).finish()),
   );
   const { proposalId } = MsgSubmitProposalResponse.decode(response.response);
   return { data: utf8(`{"proposal_id":${proposalId}}`), response };
@@ -89,26 +75,17 @@ function parseAny(json: string, chainName: string): Any {
   if (typeof typeUrl !== "string") throw unregisteredError("Any JSON doesn't have '@type'");
   const type = findMessageByTypeUrl(typeUrl, chainName)?.typeName;
   if (type === undefined) throw unregisteredError(`unable to resolve type URL ${typeUrl}`);
-  try {
-    return { typeUrl, value: messageFromJson(type, fields, chainName) };
-  } catch (error) {
-    throw unregisteredError(errorText(error));
-  }
+  return { typeUrl, value: orThrow(unregisteredError, () => messageFromJson(type, fields, chainName)) };
 }
 
 function parseObject(json: string): Readonly<Record<string, unknown>> {
-  let value: unknown;
-  try {
-    value = JSON.parse(json);
-  } catch (error) {
-    throw unregisteredError(errorText(error));
-  }
+  const value = orThrow<unknown>(unregisteredError, () => JSON.parse(json));
   if (!isRecord(value)) throw unregisteredError("json: an object was expected");
   return value;
 }
 
 /** Throws unless the authority is the message's only signer. */
-function requireAuthority({ typeUrl, value }: Any, { authority, findMessage }: BindingDeps): void {
+function requireAuthority({ typeUrl, value }: Any, { authority, findMessage }: ProposalDeps): void {
   const handler = findMessage(typeUrl);
   // A message without a handler fails in the proposal.
   if (handler === undefined) return;

@@ -1,63 +1,58 @@
 import { GenesisState } from "../../../../cosmos/proto/gen/cosmos/adminmodule/adminmodule/genesis.ts";
 import { Query } from "../../../../cosmos/proto/gen/cosmos/adminmodule/adminmodule/query.ts";
-import { Msg } from "../../../../cosmos/proto/gen/cosmos/adminmodule/adminmodule/tx.ts";
+import {
+  Msg,
+  type MsgSubmitProposal,
+  type MsgSubmitProposalLegacy,
+} from "../../../../cosmos/proto/gen/cosmos/adminmodule/adminmodule/tx.ts";
 import { errorText } from "../../../../platform/base/errors.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
-import { atPath, type GenesisSchema, printGenesis, readGenesis } from "../../runtime/genesis.ts";
+import { eachAtPath, genesisSchema, printGenesis, readGenesis } from "../../runtime/genesis.ts";
 import { messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
-import type { ChainModule } from "../../runtime/module.ts";
+import type { ChainModule, ChainNames, FindMessage, MessageHandler } from "../../runtime/module.ts";
+import { nsToTimestamp } from "../../../../cosmos/comet/timestamp.ts";
+import { Proposal, ProposalStatus } from "../../../../cosmos/proto/gen/cosmos/gov/v1/gov.ts";
+import type { Any } from "../../../../cosmos/proto/gen/google/protobuf/any.ts";
+import { toCanonicalTypeUrl } from "../../../../cosmos/proto/registry.ts";
+import { utf8 } from "../../../../platform/base/bytes.ts";
 import {
-  admins,
-  archive,
-  MODULE_NAME,
-  nextLegacyProposalId,
-  nextProposalId,
-  type ProposalDeps,
-  submitLegacyProposal,
-  submitProposal,
-} from "./proposals.ts";
+  ErrorInvalidSigner,
+  ErrUnknownRequest,
+  isOutOfGas,
+  ModuleError,
+  unregisteredError,
+} from "../../runtime/errors.ts";
+import { event } from "../../runtime/events.ts";
+import { createItem, createMap, messageCodec, textCodec, uint64Codec } from "../../store/collections.ts";
 
-interface AdminOptions {
-  readonly chainName: string;
-  /** Bech32 prefix of account addresses. */
-  readonly bech32Prefix: string;
-  /** Bech32 address of the account that signs a proposal's messages. */
-  readonly authority: string;
-}
+/** Name of the module and its store. The module's account is the chain's authority. */
+export const MODULE_NAME = "adminmodule";
 
-type AdminDeps = Pick<ProposalDeps, "findMessage">;
-
-const SCHEMA: GenesisSchema<GenesisState> = {
-  module: MODULE_NAME,
-  typeName: "cosmos.adminmodule.adminmodule.GenesisState",
-  type: GenesisState,
-};
+const SCHEMA = genesisSchema(MODULE_NAME, "cosmos.adminmodule.adminmodule.GenesisState", GenesisState);
 
 /** Creates the `adminmodule` module, whose admins send messages as the chain's authority. */
-export function createAdminModule(options: AdminOptions, deps: AdminDeps): ChainModule {
-  const { bech32Prefix } = options;
+export function createAdminModule(
+  options: Pick<ChainNames, "chainName" | "bech32Prefix" | "authority">,
+  { findMessage }: { readonly findMessage: FindMessage },
+): ChainModule {
+  const deps = { ...options, findMessage };
   return {
     name: MODULE_NAME,
     stores: [MODULE_NAME],
     messages: messageHandlers(Msg, {
-      SubmitProposal: (context, message) => {
-        const proposalId = submitProposal(context, message, { ...options, ...deps });
-        return { proposalId };
-      },
+      SubmitProposal: (context, message) => ({ proposalId: submitProposal(context, message, deps) }),
       SubmitProposalLegacy: submitLegacyProposal,
       DeleteAdmin: "not served",
       AddAdmin: "not served",
     }),
     queries: queryHandlers(Query, {
-      Admins: (context) => ({ admins: listOf(context) }),
-      ArchivedProposals: (context) => ({
-        proposals: [...archive.entries(context)].map(([, proposal]) => proposal),
-      }),
+      Admins: (context) => ({ admins: admins.values(context) }),
+      ArchivedProposals: (context) => ({ proposals: archive.values(context) }),
     }),
-    initGenesis: (context, json) => initGenesis(context, json, bech32Prefix),
-    exportGenesis: (context) => printGenesis(SCHEMA, { admins: listOf(context) }),
+    initGenesis: (context, json) => initGenesis(context, json, options.bech32Prefix),
+    exportGenesis: (context) => printGenesis(SCHEMA, { admins: admins.values(context) }),
   };
 }
 
@@ -66,13 +61,11 @@ function initGenesis(context: Context, json: JsonValue | undefined, bech32Prefix
   const given = readGenesis(SCHEMA, json)?.admins ?? [];
   nextProposalId.set(context, 1n);
   nextLegacyProposalId.set(context, 1n);
-  given.forEach((admin, index) =>
-    atPath(`app_state.${MODULE_NAME}.admins[${index}]`, () => {
-      requireAddress(bech32Prefix, admin);
-      if (admins.has(context, admin)) throw new Error(`duplicate admin: ${admin}`);
-      admins.set(context, admin, admin);
-    }),
-  );
+  eachAtPath(`app_state.${MODULE_NAME}.admins`, given, (admin) => {
+    requireAddress(bech32Prefix, admin);
+    if (admins.has(context, admin)) throw new Error(`duplicate admin: ${admin}`);
+    admins.set(context, admin, admin);
+  });
 }
 
 function requireAddress(bech32Prefix: string, address: string): void {
@@ -83,6 +76,115 @@ function requireAddress(bech32Prefix: string, address: string): void {
   }
 }
 
-function listOf(context: Context): string[] {
-  return [...admins.entries(context)].map(([, admin]) => admin);
+const proposalCodec = messageCodec(Proposal);
+
+/** Accounts that may submit proposals, by address. */
+const admins = createMap(MODULE_NAME, utf8("Admin-"), textCodec, textCodec);
+/** The id of the next proposal. */
+export const nextProposalId = createItem(MODULE_NAME, Uint8Array.of(0x06), uint64Codec);
+/** The next legacy proposal's id. This chain has no legacy proposals (SDK 0.46 replaced them), but genesis contains the id. */
+const nextLegacyProposalId = createItem(MODULE_NAME, Uint8Array.of(0x03), uint64Codec);
+const proposals = createMap(MODULE_NAME, Uint8Array.of(0x04), uint64Codec, proposalCodec);
+/** Executed proposals, by id. */
+const archive = createMap(MODULE_NAME, utf8("ArchiveSdk47-\x04"), uint64Codec, proposalCodec);
+
+/** What a proposal needs to find and check its messages. */
+export interface ProposalDeps extends Pick<ChainNames, "chainName" | "authority"> {
+  readonly findMessage: FindMessage;
+}
+
+/**
+ * Runs a proposal's messages as the authority, archives the proposal and returns its id. If one message fails, none take effect.
+ */
+function submitProposal(
+  context: Context,
+  { proposer, messages }: MsgSubmitProposal,
+  deps: ProposalDeps,
+): bigint {
+  requireAdmin(context, proposer);
+  const handlers = messages.map((message) => handlerOf(message, deps));
+  const id = nextProposalId.get(context) ?? 1n;
+  handlers.forEach((handler, index) => {
+    const message = messages[index];
+    if (message !== undefined) runMessage(context, handler, message, index);
+  });
+  const proposal = passedProposal(context, id, messages);
+  proposals.set(context, id, proposal);
+  nextProposalId.set(context, id + 1n);
+  archive.set(context, id, proposal);
+  context.emit(event("submit_admin_proposal", { proposal_type: "submit_sdk_message" }));
+  return id;
+}
+
+function handlerOf(
+  { typeUrl, value }: Any,
+  { authority, chainName, findMessage }: ProposalDeps,
+): MessageHandler {
+  const handler = findMessage(typeUrl);
+  if (handler === undefined) throw ErrUnknownRequest(`no message handler found for ${typeUrl}`);
+  const signers = handler.signers(value);
+  const [signer] = signers;
+  if (signer === undefined || signers.length > 1)
+    throw unregisteredError(`should be only 1 signer in message, received: ${signers.join(" ")}`);
+  if (signer !== authority) throw ErrorInvalidSigner(signer);
+  if (!isAllowed(typeUrl, chainName)) throw unregisteredError(`sdk.Msg is not whitelisted: ${typeUrl}`);
+  return handler;
+}
+
+/** Messages that a proposal may contain, as on the deployed chain: those of the modules here, plus any module's params update. */
+const ALLOWED = [
+  "/cosmwasm.wasm.v1.MsgClearAdmin",
+  "/cosmwasm.wasm.v1.MsgUpdateAdmin",
+  "/cosmwasm.wasm.v1.MsgPinCodes",
+  "/cosmwasm.wasm.v1.MsgUnpinCodes",
+  "/cosmos.upgrade.v1beta1.MsgSoftwareUpgrade",
+  "/cosmos.upgrade.v1beta1.MsgCancelUpgrade",
+  "/ibc.core.client.v1.MsgRecoverClient",
+  "/ibc.core.client.v1.MsgIBCSoftwareUpgrade",
+  "/neutron.cron.MsgAddSchedule",
+  "/neutron.cron.MsgRemoveSchedule",
+  "/neutron.harpoon.MsgManageHookSubscription",
+  "/feemarket.feemarket.v1.MsgParams",
+];
+
+function isAllowed(typeUrl: string, chainName: string): boolean {
+  if (typeUrl.endsWith(".MsgUpdateParams")) return true;
+  return ALLOWED.includes(toCanonicalTypeUrl(typeUrl, chainName) ?? "");
+}
+
+/** MsgSubmitProposalLegacy always throws: the deployed chain allows only client changes, which do not exist here. */
+export function submitLegacyProposal(context: Context, { proposer }: MsgSubmitProposalLegacy): never {
+  requireAdmin(context, proposer);
+  throw unregisteredError("proposal content is not whitelisted");
+}
+
+function requireAdmin(context: Context, proposer: string): void {
+  if (admins.get(context, proposer) === undefined)
+    throw unregisteredError(`proposer ${proposer} must be admin to submit proposals to admin-module`);
+}
+
+/** Runs one message. As in Go, an error loses its codespace and code. */
+function runMessage(context: Context, handler: MessageHandler, { value }: Any, index: number): void {
+  try {
+    handler.handle(context, value);
+  } catch (error) {
+    if (!(error instanceof ModuleError) || isOutOfGas(error)) throw error;
+    throw unregisteredError(
+      `failed to submit proposal: failed to handle ${handler.typeUrl} msg #${index} in proposal: ${error.message}`,
+    );
+  }
+}
+
+/** Creates the `x/gov` record. Most of its fields do not apply, because there is no vote and no deposit. */
+function passedProposal({ timeNs }: Context, id: bigint, messages: readonly Any[]): Proposal {
+  const time = nsToTimestamp(timeNs);
+  return {
+    ...Proposal.decode(new Uint8Array(0)),
+    id,
+    messages: [...messages],
+    status: ProposalStatus.PROPOSAL_STATUS_PASSED,
+    finalTallyResult: { yesCount: "0", abstainCount: "0", noCount: "0", noWithVetoCount: "0" },
+    submitTime: time,
+    depositEndTime: time,
+  };
 }

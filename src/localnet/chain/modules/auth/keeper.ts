@@ -3,9 +3,8 @@ import { splitNs } from "../../../../platform/base/time.ts";
 import { Any } from "../../../../cosmos/proto/gen/google/protobuf/any.ts";
 import { formatAddress, moduleAddress, parseAddress } from "../../runtime/address.ts";
 import type { Account, AnteAccounts } from "../../runtime/ante-step.ts";
-import type { Coin } from "../../runtime/coins.ts";
+import { type Coin, parseCoins, toWireCoin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
-import * as vesting from "../../runtime/vesting.ts";
 import {
   bytesCodec,
   type Codec,
@@ -14,9 +13,18 @@ import {
   rememberingCodec,
   uint64Codec,
 } from "../../store/collections.ts";
-import { fromAny, toAny } from "./accounts.ts";
-import { ACCOUNT_PREFIX, NEXT_NUMBER_KEY, NUMBER_PREFIX, STORE_NAME } from "./keys.ts";
-import { moduleParams } from "./params.ts";
+import { ACCOUNT_PREFIX, NEXT_NUMBER_KEY, NUMBER_PREFIX, STORE_NAME, moduleParams } from "./params.ts";
+import { BaseAccount, ModuleAccount } from "../../../../cosmos/proto/gen/cosmos/auth/v1beta1/auth.ts";
+import * as wire from "../../../../cosmos/proto/gen/cosmos/vesting/v1beta1/vesting.ts";
+import { TYPE_URL } from "../../../../cosmos/proto/registry.ts";
+import {
+  lockedCoins,
+  trackDelegation,
+  trackUndelegation,
+  type Vesting,
+  type VestingPeriod,
+  type VestingSchedule,
+} from "../../runtime/vesting.ts";
 
 /** Permissions ("minter", "burner", "staking") by module account name. */
 export type ModulePermissions = Readonly<Record<string, readonly string[]>>;
@@ -29,31 +37,7 @@ export interface AuthOptions {
 }
 
 /** Account keeper. Addresses are bytes, except in parameters named `text`. */
-export interface AuthKeeper extends AnteAccounts {
-  readonly has: (context: Context, address: Uint8Array) => boolean;
-  /** Creates an account with the next number and no key, unless the address already has an account. */
-  readonly ensure: (context: Context, address: Uint8Array) => void;
-  /** Like `ensure`, but also charges gas for reading the account. */
-  readonly getOrCreate: (context: Context, address: Uint8Array) => Account;
-  /** Creates an account with vesting coins. The address must not have an account yet. */
-  readonly createVesting: (context: Context, address: Uint8Array, coins: vesting.Vesting) => void;
-  /** Returns the coins that an account cannot yet spend. Reads the account. */
-  readonly lockedCoins: (context: Context, address: Uint8Array) => readonly Coin[];
-  /** Reads the account and, if it has vesting coins, counts its delegated coins. */
-  readonly trackDelegation: (context: Context, address: Uint8Array, coins: readonly Coin[]) => void;
-  /** Reads the account and, if it has vesting coins, counts the coins returned by an undelegation. */
-  readonly trackUndelegation: (context: Context, address: Uint8Array, coins: readonly Coin[]) => void;
-  /** Returns a module's account, creating it if absent. Throws a plain error (a bug) for an unknown name. */
-  readonly moduleAccount: (context: Context, name: string) => Account;
-  readonly isModuleName: (name: string) => boolean;
-  /** In alphabetical order. */
-  readonly moduleNames: readonly string[];
-  readonly addressByNumber: (context: Context, number: bigint) => Uint8Array | undefined;
-  /** Assigns and returns the next account number. */
-  readonly nextNumber: (context: Context) => bigint;
-  readonly all: (context: Context) => IterableIterator<Account>;
-  readonly formatAddress: (address: Uint8Array) => string;
-}
+export type AuthKeeper = ReturnType<typeof createAuthKeeper>;
 
 const nextNumberItem = createItem(STORE_NAME, NEXT_NUMBER_KEY, uint64Codec);
 const numbers = createMap(STORE_NAME, NUMBER_PREFIX, uint64Codec, bytesCodec);
@@ -65,8 +49,7 @@ const accounts = createMap(STORE_NAME, ACCOUNT_PREFIX, bytesCodec, accountCodec)
 
 const NO_COINS: readonly Coin[] = [];
 
-export function createAuthKeeper(options: AuthOptions): AuthKeeper {
-  const { bech32Prefix, moduleAccounts } = options;
+export function createAuthKeeper({ bech32Prefix, moduleAccounts }: AuthOptions) {
   const parse = (text: string): Uint8Array => parseAddress(bech32Prefix, text);
   const format = (address: Uint8Array): string => formatAddress(bech32Prefix, address);
   const set = (context: Context, account: Account): void =>
@@ -78,11 +61,7 @@ export function createAuthKeeper(options: AuthOptions): AuthKeeper {
     set(context, account);
     return account;
   };
-  const track = (
-    context: Context,
-    address: Uint8Array,
-    change: (before: vesting.Vesting) => vesting.Vesting,
-  ): void => {
+  const track = (context: Context, address: Uint8Array, change: (before: Vesting) => Vesting): void => {
     const account = accounts.get(context, address);
     if (account?.vesting !== undefined) set(context, { ...account, vesting: change(account.vesting) });
   };
@@ -91,38 +70,45 @@ export function createAuthKeeper(options: AuthOptions): AuthKeeper {
     get: accounts.get,
     set,
     has: accounts.has,
-    ensure: (context, address) => {
+    /** Creates an account with the next number and no key, unless the address already has an account. */
+    ensure: (context: Context, address: Uint8Array): void => {
       if (!accounts.has(context, address)) create(context, address);
     },
-    getOrCreate: (context, address) => accounts.get(context, address) ?? create(context, address),
-    createVesting: (context, address, coins) => {
+    /** Like `ensure`, but also charges gas for reading the account. */
+    getOrCreate: (context: Context, address: Uint8Array): Account =>
+      accounts.get(context, address) ?? create(context, address),
+    /** Creates an account with vesting coins. The address must not have an account yet. */
+    createVesting: (context: Context, address: Uint8Array, coins: Vesting): void => {
       create(context, address, { vesting: coins });
     },
-    lockedCoins: (context, address) => {
+    /** Returns the coins that an account cannot yet spend. Reads the account. */
+    lockedCoins: (context: Context, address: Uint8Array): readonly Coin[] => {
       const coins = accounts.get(context, address)?.vesting;
-      return coins === undefined ? NO_COINS : vesting.lockedCoins(coins, splitNs(context.timeNs).seconds);
+      return coins === undefined ? NO_COINS : lockedCoins(coins, splitNs(context.timeNs).seconds);
     },
-    trackDelegation: (context, address, coins) =>
-      track(context, address, (before) =>
-        vesting.trackDelegation(before, splitNs(context.timeNs).seconds, coins),
-      ),
-    trackUndelegation: (context, address, coins) =>
-      track(context, address, (before) => vesting.trackUndelegation(before, coins)),
-    moduleAccount: (context, name) => {
+    /** Reads the account and, if it has vesting coins, counts its delegated coins. */
+    trackDelegation: (context: Context, address: Uint8Array, coins: readonly Coin[]): void =>
+      track(context, address, (before) => trackDelegation(before, splitNs(context.timeNs).seconds, coins)),
+    /** Reads the account and, if it has vesting coins, counts the coins returned by an undelegation. */
+    trackUndelegation: (context: Context, address: Uint8Array, coins: readonly Coin[]): void =>
+      track(context, address, (before) => trackUndelegation(before, coins)),
+    /** Returns a module's account, creating it if absent. Throws a plain error (a bug) for an unknown name. */
+    moduleAccount: (context: Context, name: string): Account => {
       const permissions = moduleAccounts[name] ?? unreachable(`${name} is not a module account`);
       const address = moduleAddress(name);
       return accounts.get(context, address) ?? create(context, address, { module: { name, permissions } });
     },
-    isModuleName: (name) => Object.hasOwn(moduleAccounts, name),
+    isModuleName: (name: string): boolean => Object.hasOwn(moduleAccounts, name),
+    /** In alphabetical order. */
     moduleNames: Object.keys(moduleAccounts).toSorted(),
     addressByNumber: numbers.get,
+    /** Assigns and returns the next account number. */
     nextNumber: takeNumber,
-    all: function* (context) {
-      for (const [, account] of accounts.entries(context)) yield account;
-    },
+    all: accounts.values,
+    range: accounts.range,
     parseAddress: parse,
     formatAddress: format,
-  };
+  } satisfies AnteAccounts & Readonly<Record<string, unknown>>;
 }
 
 /**
@@ -142,4 +128,106 @@ function takeNumber(context: Context): bigint {
   const number = nextNumberItem.get(context) ?? 0n;
   nextNumberItem.set(context, number + 1n);
   return number;
+}
+
+/** Converts an account to the protobuf message that is stored and returned by queries. */
+export function toAny({ base, module, vesting }: Account): Any {
+  if (vesting !== undefined) return vestingToAny(base, vesting);
+  if (module === undefined)
+    return { typeUrl: TYPE_URL.baseAccount, value: BaseAccount.encode(base).finish() };
+  const message = { baseAccount: base, name: module.name, permissions: [...module.permissions] };
+  return { typeUrl: TYPE_URL.moduleAccount, value: ModuleAccount.encode(message).finish() };
+}
+
+function vestingToAny(baseAccount: BaseAccount, vesting: Vesting): Any {
+  const { original, delegatedFree, delegatedVesting, endTime, schedule } = vesting;
+  const baseVestingAccount = {
+    baseAccount,
+    originalVesting: original.map(toWireCoin),
+    delegatedFree: delegatedFree.map(toWireCoin),
+    delegatedVesting: delegatedVesting.map(toWireCoin),
+    endTime,
+  };
+  const typeUrl = VESTING_TYPE_URLS[schedule.kind];
+  switch (schedule.kind) {
+    case "continuous": {
+      const { startTime } = schedule;
+      return {
+        typeUrl,
+        value: wire.ContinuousVestingAccount.encode({ baseVestingAccount, startTime }).finish(),
+      };
+    }
+    case "delayed":
+      return { typeUrl, value: wire.DelayedVestingAccount.encode({ baseVestingAccount }).finish() };
+    case "periodic": {
+      const { startTime, periods } = schedule;
+      const vestingPeriods = periods.map(toWirePeriod);
+      const message = { baseVestingAccount, startTime, vestingPeriods };
+      return { typeUrl, value: wire.PeriodicVestingAccount.encode(message).finish() };
+    }
+    case "permanent":
+      return { typeUrl, value: wire.PermanentLockedAccount.encode({ baseVestingAccount }).finish() };
+  }
+}
+
+const VESTING_TYPE_URLS: Readonly<Record<VestingSchedule["kind"], string>> = {
+  continuous: "/cosmos.vesting.v1beta1.ContinuousVestingAccount",
+  delayed: "/cosmos.vesting.v1beta1.DelayedVestingAccount",
+  periodic: "/cosmos.vesting.v1beta1.PeriodicVestingAccount",
+  permanent: TYPE_URL.permanentLockedAccount,
+};
+
+/** Decodes a stored account. Throws a plain error if this chain does not support the account type. */
+export function fromAny({ typeUrl, value }: Any): Account {
+  switch (typeUrl) {
+    case TYPE_URL.baseAccount:
+      return { base: BaseAccount.decode(value) };
+    case TYPE_URL.moduleAccount: {
+      const { baseAccount, name, permissions } = ModuleAccount.decode(value);
+      if (baseAccount === undefined) throw new Error(`module account ${name} has no base_account`);
+      return { base: baseAccount, module: { name, permissions } };
+    }
+    case VESTING_TYPE_URLS.continuous: {
+      const { baseVestingAccount, startTime } = wire.ContinuousVestingAccount.decode(value);
+      return vestingAccount(baseVestingAccount, { kind: "continuous", startTime });
+    }
+    case VESTING_TYPE_URLS.delayed:
+      return vestingAccount(wire.DelayedVestingAccount.decode(value).baseVestingAccount, { kind: "delayed" });
+    case VESTING_TYPE_URLS.periodic: {
+      const { baseVestingAccount, startTime, vestingPeriods } = wire.PeriodicVestingAccount.decode(value);
+      const periods = vestingPeriods.map(fromWirePeriod);
+      return vestingAccount(baseVestingAccount, { kind: "periodic", startTime, periods });
+    }
+    case VESTING_TYPE_URLS.permanent:
+      return vestingAccount(wire.PermanentLockedAccount.decode(value).baseVestingAccount, {
+        kind: "permanent",
+      });
+    default:
+      throw new Error(`accounts of type ${typeUrl} are not supported`);
+  }
+}
+
+function vestingAccount(account: wire.BaseVestingAccount | undefined, schedule: VestingSchedule): Account {
+  if (account?.baseAccount === undefined)
+    throw new Error("a vesting account has no base_vesting_account with a base_account");
+  return {
+    base: account.baseAccount,
+    vesting: {
+      original: parseCoins(account.originalVesting),
+      delegatedFree: parseCoins(account.delegatedFree),
+      delegatedVesting: parseCoins(account.delegatedVesting),
+      endTime: account.endTime,
+      schedule,
+    },
+  };
+}
+
+/** Converts a vesting period to protobuf. */
+function toWirePeriod({ lengthSeconds, amount }: VestingPeriod): wire.Period {
+  return { length: lengthSeconds, amount: amount.map(toWireCoin) };
+}
+
+/** Reads a vesting period from a message. Throws sdk/2 if an amount is not an integer. */
+function fromWirePeriod({ length, amount }: wire.Period): VestingPeriod {
+  return { lengthSeconds: length, amount: parseCoins(amount) };
 }

@@ -1,20 +1,17 @@
+import { pageOf } from "../../runtime/pagination.ts";
+import { eachAtPath, genesisSchema, partOr, printGenesis, readGenesis } from "../../runtime/genesis.ts";
 import { GenesisState } from "../../../../cosmos/proto/gen/cosmos/auth/v1beta1/genesis.ts";
 import * as wire from "../../../../cosmos/proto/gen/cosmos/auth/v1beta1/query.ts";
-import { Any } from "../../../../cosmos/proto/gen/google/protobuf/any.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
 import { trimGoSpace } from "../../../../platform/base/text.ts";
 import type { Account } from "../../runtime/ante-step.ts";
 import type { Context } from "../../runtime/context.ts";
 import { GrpcCode, QueryError } from "../../runtime/errors.ts";
-import { atPath, type GenesisSchema, partOr, printGenesis, readGenesis } from "../../runtime/genesis.ts";
-import { orQueryError, type QueryFunctions, queryHandlers } from "../../runtime/handlers.ts";
+import { orQueryError, queryHandlers } from "../../runtime/handlers.ts";
 import type { ChainModule, QueryHandler } from "../../runtime/module.ts";
-import { paginate } from "../../runtime/pagination.ts";
 import { validateVesting } from "../../runtime/vesting.ts";
-import { fromAny, toAny } from "./accounts.ts";
-import { type AuthKeeper, type AuthOptions, createAuthKeeper } from "./keeper.ts";
-import { ACCOUNT_PREFIX, MODULE_NAME, STORE_NAME } from "./keys.ts";
-import { moduleParams } from "./params.ts";
+import { fromAny, toAny, type AuthKeeper, type AuthOptions, createAuthKeeper } from "./keeper.ts";
+import { MODULE_NAME, STORE_NAME, moduleParams } from "./params.ts";
 
 /** Creates the `auth` module: accounts with numbers, sequences and keys. */
 export function createAuthModule(options: AuthOptions): ChainModule & { readonly keeper: AuthKeeper } {
@@ -33,11 +30,7 @@ export function createAuthModule(options: AuthOptions): ChainModule & { readonly
   };
 }
 
-const SCHEMA: GenesisSchema<GenesisState> = {
-  module: MODULE_NAME,
-  typeName: "cosmos.auth.v1beta1.GenesisState",
-  type: GenesisState,
-};
+const SCHEMA = genesisSchema(MODULE_NAME, "cosmos.auth.v1beta1.GenesisState", GenesisState);
 
 /**
  * Reads parameters and accounts. In document order, an account whose number is already taken gets the lowest free number (SDK
@@ -46,7 +39,12 @@ const SCHEMA: GenesisSchema<GenesisState> = {
 function initGenesis(context: Context, json: JsonValue | undefined, keeper: AuthKeeper): void {
   const state = readGenesis(SCHEMA, json);
   moduleParams.set(context, partOr(json, "params", state?.params, moduleParams.defaults));
-  const accounts = (state?.accounts ?? []).map((any, index) => readAccount(keeper, any, index));
+  const accounts = eachAtPath("app_state.auth.accounts", state?.accounts ?? [], (any) => {
+    const account = fromAny(any);
+    keeper.parseAddress(account.base.address);
+    if (account.vesting !== undefined) validateVesting(account.vesting);
+    return account;
+  });
   let last = -1n;
   for (const account of withUniqueNumbers(accounts)) {
     // The counter passes every used number, so that the next new account gets a free one.
@@ -57,17 +55,8 @@ function initGenesis(context: Context, json: JsonValue | undefined, keeper: Auth
 
 /** Exports the parameters and all accounts, ordered by account number. */
 function exportGenesis(context: Context, keeper: AuthKeeper): JsonValue {
-  const accounts = [...keeper.all(context)].toSorted(byNumber);
+  const accounts = keeper.all(context).toSorted(byNumber);
   return printGenesis(SCHEMA, { params: moduleParams.get(context), accounts: accounts.map(toAny) });
-}
-
-function readAccount(keeper: AuthKeeper, any: Any, index: number): Account {
-  return atPath(`app_state.auth.accounts[${index}]`, () => {
-    const account = fromAny(any);
-    keeper.parseAddress(account.base.address);
-    if (account.vesting !== undefined) validateVesting(account.vesting);
-    return account;
-  });
 }
 
 function byNumber(a: Account, b: Account): number {
@@ -93,29 +82,13 @@ function withUniqueNumbers(accounts: readonly Account[]): readonly Account[] {
   return [...unique, ...renumbered].toSorted(byNumber);
 }
 
-/** Implementations of some of the service's methods. */
-type Queries = Partial<QueryFunctions<typeof wire.Query>>;
-
 /** Creates the handlers for `cosmos.auth.v1beta1.Query`. */
 function createQueries(keeper: AuthKeeper, bech32Prefix: string): readonly QueryHandler[] {
   return queryHandlers(wire.Query, {
-    ...accountQueries(keeper),
-    ...moduleAccountQueries(keeper),
-    ...addressQueries(keeper, bech32Prefix),
     Params: moduleParams.query,
-  });
-}
-
-function accountQueries(keeper: AuthKeeper) {
-  return {
     Accounts: (context, request) => {
-      const accounts: Any[] = [];
-      const pagination = paginate(
-        { store: context.store(STORE_NAME), prefix: ACCOUNT_PREFIX },
-        request.pagination,
-        (_key, value) => accounts.push(Any.decode(value)),
-      );
-      return { accounts, pagination };
+      const { items, pagination } = pageOf(keeper.range(context), request.pagination, toAny);
+      return { accounts: items, pagination };
     },
     Account: (context, { address }) => ({
       account: toAny(requireAccount(context, keeper, address, "Address")),
@@ -129,20 +102,6 @@ function accountQueries(keeper: AuthKeeper) {
         throw new QueryError(GrpcCode.NotFound, `account address not found with account number ${accountId}`);
       return { accountAddress: keeper.formatAddress(address) };
     },
-  } satisfies Queries;
-}
-
-/** Reads an account by bech32 address. `fieldName` is the field's name in errors, which the SDK spells differently per query. */
-function requireAccount(context: Context, keeper: AuthKeeper, text: string, fieldName: string): Account {
-  if (text === "") throw new QueryError(GrpcCode.InvalidArgument, `${fieldName} cannot be empty`);
-  const address = orQueryError(() => keeper.parseAddress(text));
-  const account = keeper.get(context, address);
-  if (account === undefined) throw new QueryError(GrpcCode.NotFound, `account ${text} not found`);
-  return account;
-}
-
-function moduleAccountQueries(keeper: AuthKeeper) {
-  return {
     ModuleAccounts: (context) => ({
       accounts: keeper.moduleNames.map((name) => toAny(requireModuleAccount(context, keeper, name))),
     }),
@@ -150,16 +109,6 @@ function moduleAccountQueries(keeper: AuthKeeper) {
       if (name === "") throw new QueryError(GrpcCode.InvalidArgument, "module name is empty");
       return { account: toAny(requireModuleAccount(context, keeper, name)) };
     },
-  } satisfies Queries;
-}
-
-function requireModuleAccount(context: Context, keeper: AuthKeeper, name: string): Account {
-  if (!keeper.isModuleName(name)) throw new QueryError(GrpcCode.NotFound, `account ${name} not found`);
-  return keeper.moduleAccount(context, name);
-}
-
-function addressQueries(keeper: AuthKeeper, bech32Prefix: string) {
-  return {
     Bech32Prefix: () => ({ bech32Prefix }),
     AddressBytesToString: (_context, { addressBytes }) => {
       if (addressBytes.length === 0)
@@ -171,5 +120,19 @@ function addressQueries(keeper: AuthKeeper, bech32Prefix: string) {
         throw new QueryError(GrpcCode.InvalidArgument, "empty address string is not allowed");
       return { addressBytes: orQueryError(() => keeper.parseAddress(addressString)) };
     },
-  } satisfies Queries;
+  });
+}
+
+/** Reads an account by bech32 address. `fieldName` is the field's name in errors, which the SDK spells differently per query. */
+function requireAccount(context: Context, keeper: AuthKeeper, text: string, fieldName: string): Account {
+  if (text === "") throw new QueryError(GrpcCode.InvalidArgument, `${fieldName} cannot be empty`);
+  const address = orQueryError(() => keeper.parseAddress(text));
+  const account = keeper.get(context, address);
+  if (account === undefined) throw new QueryError(GrpcCode.NotFound, `account ${text} not found`);
+  return account;
+}
+
+function requireModuleAccount(context: Context, keeper: AuthKeeper, name: string): Account {
+  if (!keeper.isModuleName(name)) throw new QueryError(GrpcCode.NotFound, `account ${name} not found`);
+  return keeper.moduleAccount(context, name);
 }

@@ -1,9 +1,5 @@
-import { unreachable } from "../../../../platform/base/errors.ts";
-import { Metadata } from "../../../../cosmos/proto/gen/cosmos/bank/v1beta1/bank.ts";
-import { amountOf, areValidCoins, type Coin, formatCoin, formatCoins } from "../../runtime/coins.ts";
-import type { Context } from "../../runtime/context.ts";
-import { ErrInsufficientFunds, ErrInvalidCoins } from "../../runtime/errors.ts";
 import {
+  lengthPrefixed,
   bytesCodec,
   type Codec,
   createMap,
@@ -12,6 +8,11 @@ import {
   type StoredItem,
   textCodec,
 } from "../../store/collections.ts";
+import { unreachable } from "../../../../platform/base/errors.ts";
+import { Metadata } from "../../../../cosmos/proto/gen/cosmos/bank/v1beta1/bank.ts";
+import { amountOf, areValidCoins, type Coin, formatCoin, formatCoins } from "../../runtime/coins.ts";
+import type { Context } from "../../runtime/context.ts";
+import { ErrInsufficientFunds, ErrInvalidCoins } from "../../runtime/errors.ts";
 import {
   BALANCE_PREFIX,
   type BalanceKey,
@@ -19,7 +20,6 @@ import {
   HOLDER_PREFIX,
   holderKeyCodec,
   holdersOf as holdersKey,
-  lengthPrefixed,
   METADATA_PREFIX,
   MODULE_NAME,
   SEND_ENABLED_PREFIX,
@@ -34,7 +34,7 @@ const booleanCodec: Codec<boolean> = {
 /** Balances by address and denomination. Write them with {@link setBalance}, which also updates the index of holders. */
 export const balances = createMap(MODULE_NAME, BALANCE_PREFIX, balanceKeyCodec, integerCodec);
 /** Index of holders by denomination. */
-const holders = createMap(MODULE_NAME, HOLDER_PREFIX, holderKeyCodec, bytesCodec);
+export const holders = createMap(MODULE_NAME, HOLDER_PREFIX, holderKeyCodec, bytesCodec);
 /** Supply by denomination. */
 export const supplies = createMap(MODULE_NAME, SUPPLY_PREFIX, textCodec, integerCodec);
 /** Metadata by denomination. */

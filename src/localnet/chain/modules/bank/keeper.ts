@@ -1,8 +1,9 @@
+import type { AuthKeeper } from "../auth/keeper.ts";
 import type { Metadata } from "../../../../cosmos/proto/gen/cosmos/bank/v1beta1/bank.ts";
 import { moduleAddress } from "../../runtime/address.ts";
 import { type Coin, formatCoin, formatCoins, sumCoins } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
-import { ErrInsufficientFunds, ErrUnauthorized, registerError } from "../../runtime/errors.ts";
+import { ErrInsufficientFunds, ErrUnauthorized, errorsOf } from "../../runtime/errors.ts";
 import { attribute, type ChainEvent } from "../../runtime/events.ts";
 import {
   addCoins,
@@ -19,20 +20,11 @@ import {
 import { moduleParams } from "./params.ts";
 
 /** Functions of the auth module that the bank module calls. */
-export interface BankAccounts {
-  readonly get: (context: Context, address: Uint8Array) => unknown;
-  /** Reads an account and returns the coins that it cannot yet spend. */
-  readonly lockedCoins: (context: Context, address: Uint8Array) => readonly Coin[];
-  /** Reads an account and, if some of its coins are vesting, counts its delegated coins. */
-  readonly trackDelegation: (context: Context, address: Uint8Array, coins: readonly Coin[]) => void;
-  readonly trackUndelegation: (context: Context, address: Uint8Array, coins: readonly Coin[]) => void;
-  readonly has: (context: Context, address: Uint8Array) => boolean;
-  readonly ensure: (context: Context, address: Uint8Array) => void;
-  readonly moduleAccount: (context: Context, name: string) => unknown;
-  readonly isModuleName: (name: string) => boolean;
-  readonly parseAddress: (text: string) => Uint8Array;
-  readonly formatAddress: (address: Uint8Array) => string;
-}
+export type BankAccounts = Pick<
+  AuthKeeper,
+  | ("get" | "has" | "ensure" | "lockedCoins" | "trackDelegation" | "trackUndelegation")
+  | ("moduleAccount" | "isModuleName" | "parseAddress" | "formatAddress")
+>;
 
 /** One side of a payment with several recipients. */
 export interface Payment {
@@ -40,38 +32,8 @@ export interface Payment {
   readonly coins: readonly Coin[];
 }
 
-/** Coin keeper for other modules. Every transfer throws `ModuleError` if a balance is too small or coins are invalid. */
-export interface BankKeeper {
-  readonly balance: (context: Context, address: Uint8Array, denom: string) => Coin;
-  /** Returns an address' coins, sorted by the bytes of their denominations. */
-  readonly balances: (context: Context, address: Uint8Array) => Iterable<Coin>;
-  /** Returns the addresses that hold a denomination, in ascending order. */
-  readonly holders: (context: Context, denom: string) => Iterable<Uint8Array>;
-  readonly supply: (context: Context, denom: string) => bigint;
-  readonly hasSupply: (context: Context, denom: string) => boolean;
-  readonly metadata: (context: Context, denom: string) => Metadata | undefined;
-  readonly hasMetadata: (context: Context, denom: string) => boolean;
-  /** Stores metadata under its base denomination without checking it. */
-  readonly setMetadata: (context: Context, metadata: Metadata) => void;
-  /** Moves coins, creates the recipient's account if absent, and emits the events of a transfer. */
-  readonly send: (context: Context, from: Uint8Array, to: Uint8Array, coins: readonly Coin[]) => void;
-  readonly sendToModule: (context: Context, from: Uint8Array, module: string, coins: readonly Coin[]) => void;
-  /** Throws sdk/4 if the recipient is a blocked module account. */
-  readonly sendFromModule: (context: Context, module: string, to: Uint8Array, coins: readonly Coin[]) => void;
-  readonly sendBetweenModules: (context: Context, from: string, to: string, coins: readonly Coin[]) => void;
-  /** Moves coins from one sender to several recipients. The amounts sent and received must be equal. */
-  readonly sendToMany: (context: Context, from: Payment, to: readonly Payment[]) => void;
-  /** Moves a delegator's coins into a staking pool. */
-  readonly delegate: (context: Context, from: Uint8Array, module: string, coins: readonly Coin[]) => void;
-  /** Moves coins from a staking pool back to a delegator. */
-  readonly undelegate: (context: Context, module: string, to: Uint8Array, coins: readonly Coin[]) => void;
-  readonly mint: (context: Context, module: string, coins: readonly Coin[]) => void;
-  readonly burn: (context: Context, module: string, coins: readonly Coin[]) => void;
-  /** Throws bank/5 if messages may not send one of these denominations. */
-  readonly requireSendEnabled: (context: Context, coins: readonly Coin[]) => void;
-  /** Returns whether the address belongs to a module account that messages may not send coins to. */
-  readonly isBlocked: (address: Uint8Array) => boolean;
-}
+/** Coin keeper for other modules. */
+export type BankKeeper = ReturnType<typeof createBankKeeper>;
 
 export interface BankOptions {
   /** Names of modules whose accounts messages may not send coins to. */
@@ -91,18 +53,22 @@ export interface BankHooks {
   readonly track: (context: Context, transfer: Transfer, coins: readonly Coin[]) => void;
 }
 
-/** Creates the keeper. It looks up the hooks at each payment, since they call contracts, which are created later. */
+/**
+ * Creates the keeper. Every transfer throws `ModuleError` if a balance is too small or coins are invalid. The hooks are looked up
+ * at each payment, since they call contracts, which are created later.
+ */
 export function createBankKeeper(
   accounts: BankAccounts,
   { blockedModules }: BankOptions,
   hooks: () => BankHooks | undefined = () => undefined,
-): BankKeeper {
+) {
   const blockedAddresses = new Set(blockedModules.map((name) => accounts.formatAddress(moduleAddress(name))));
   const sendUnblocked = (context: Context, ends: Transfer, coins: readonly Coin[]): void => {
     hooks()?.track(context, ends, coins);
     sendCoins(context, accounts, ends, coins);
   };
-  const send: BankKeeper["send"] = (context, from, to, coins) => {
+  /** Moves coins, creates the recipient's account if absent, and emits the events of a transfer. */
+  const send = (context: Context, from: Uint8Array, to: Uint8Array, coins: readonly Coin[]): void => {
     hooks()?.block(context, { from, to }, coins);
     sendUnblocked(context, { from, to }, coins);
   };
@@ -110,51 +76,60 @@ export function createBankKeeper(
     balance: balanceOf,
     balances: balancesOf,
     holders: holdersOf,
-    supply: (context, denom) => supplies.get(context, denom) ?? 0n,
+    supply: (context: Context, denom: string): bigint => supplies.get(context, denom) ?? 0n,
     hasSupply: supplies.has,
     metadata: metadatas.get,
     hasMetadata: metadatas.has,
-    setMetadata: (context, metadata) => metadatas.set(context, metadata.base, metadata),
+    /** Stores metadata under its base denomination without checking it. */
+    setMetadata: (context: Context, metadata: Metadata): void =>
+      metadatas.set(context, metadata.base, metadata),
     send,
-    sendToModule: (context, from, module, coins) => {
+    sendToModule: (context: Context, from: Uint8Array, module: string, coins: readonly Coin[]): void => {
       // Creates the module account, so that `send` does not create a plain account at its address.
       accounts.moduleAccount(context, module);
       send(context, from, moduleAddress(module), coins);
     },
-    sendFromModule: (context, module, to, coins) => {
+    /** Throws sdk/4 if the recipient is a blocked module account. */
+    sendFromModule: (context: Context, module: string, to: Uint8Array, coins: readonly Coin[]): void => {
       const recipient = accounts.formatAddress(to);
       if (blockedAddresses.has(recipient))
         throw ErrUnauthorized(`${recipient} is not allowed to receive funds`);
       send(context, moduleAddress(module), to, coins);
     },
-    sendBetweenModules: (context, from, to, coins) => {
+    sendBetweenModules: (context: Context, from: string, to: string, coins: readonly Coin[]): void => {
       accounts.moduleAccount(context, to);
       // Nothing blocks a payment between modules.
       sendUnblocked(context, { from: moduleAddress(from), to: moduleAddress(to) }, coins);
     },
-    sendToMany: (context, from, to) => sendToMany(context, accounts, from, to),
-    delegate: (context, from, module, coins) => delegate(context, accounts, { from, module }, coins),
-    undelegate: (context, module, to, coins) => {
+    /** Moves coins from one sender to several recipients. The amounts sent and received must be equal. */
+    sendToMany: (context: Context, from: Payment, to: readonly Payment[]): void =>
+      sendToMany(context, accounts, from, to),
+    /** Moves a delegator's coins into a staking pool. */
+    delegate: (context: Context, from: Uint8Array, module: string, coins: readonly Coin[]): void =>
+      delegate(context, accounts, { from, module }, coins),
+    /** Moves coins from a staking pool back to a delegator. */
+    undelegate: (context: Context, module: string, to: Uint8Array, coins: readonly Coin[]): void => {
       accounts.moduleAccount(context, module);
       accounts.get(context, moduleAddress(module));
       spend(context, accounts, moduleAddress(module), coins);
       accounts.trackUndelegation(context, to, coins);
       receive(context, accounts, to, coins);
     },
-    mint: (context, module, coins) => {
+    mint: (context: Context, module: string, coins: readonly Coin[]): void => {
       accounts.moduleAccount(context, module);
       const minter = receive(context, accounts, moduleAddress(module), coins);
       changeSupply(context, coins, 1n);
-      context.emit(coinbase(minter, coins));
+      context.emit(coinEvent("coinbase", "minter", minter, coins));
     },
-    burn: (context, module, coins) => {
+    burn: (context: Context, module: string, coins: readonly Coin[]): void => {
       accounts.moduleAccount(context, module);
       const burner = spend(context, accounts, moduleAddress(module), coins);
       changeSupply(context, coins, -1n);
-      context.emit(burn(burner, coins));
+      context.emit(coinEvent("burn", "burner", burner, coins));
     },
     requireSendEnabled,
-    isBlocked: (address) => blockedAddresses.has(accounts.formatAddress(address)),
+    /** Returns whether the address belongs to a module account that messages may not send coins to. */
+    isBlocked: (address: Uint8Array): boolean => blockedAddresses.has(accounts.formatAddress(address)),
   };
 }
 
@@ -163,7 +138,7 @@ function spend(context: Context, accounts: BankAccounts, from: Uint8Array, coins
   const spender = accounts.formatAddress(from);
   const locked = accounts.lockedCoins(context, from);
   subtractCoins(context, from, { coins, locked });
-  context.emit(coinSpent(spender, coins));
+  context.emit(coinEvent("coin_spent", "spender", spender, coins));
   return spender;
 }
 
@@ -186,7 +161,7 @@ function delegate(
     setBalance(context, from, { denom: coin.denom, amount: balance.amount - coin.amount });
   }
   accounts.trackDelegation(context, from, coins);
-  context.emit(coinSpent(accounts.formatAddress(from), coins));
+  context.emit(coinEvent("coin_spent", "spender", accounts.formatAddress(from), coins));
   receive(context, accounts, moduleAddress(module), coins);
 }
 
@@ -194,7 +169,7 @@ function delegate(
 function receive(context: Context, accounts: BankAccounts, to: Uint8Array, coins: readonly Coin[]): string {
   const receiver = accounts.formatAddress(to);
   addCoins(context, to, coins);
-  context.emit(coinReceived(receiver, coins));
+  context.emit(coinEvent("coin_received", "receiver", receiver, coins));
   return receiver;
 }
 
@@ -232,6 +207,7 @@ function equalCoins(a: readonly Coin[], b: readonly Coin[]): boolean {
   );
 }
 
+/** Throws bank/5 if messages may not send one of these denominations. */
 function requireSendEnabled(context: Context, coins: readonly Coin[]): void {
   if (coins.length === 0) return;
   const { defaultSendEnabled } = moduleParams.get(context);
@@ -243,20 +219,9 @@ function requireSendEnabled(context: Context, coins: readonly Coin[]): void {
   }
 }
 
-/** Creates the `coin_spent` event. All addresses in these events are bech32. */
-export function coinSpent(spender: string, coins: readonly Coin[]): ChainEvent {
-  return {
-    type: "coin_spent",
-    attributes: [attribute("spender", spender), attribute("amount", formatCoins(coins))],
-  };
-}
-
-/** Creates `coin_received`. */
-export function coinReceived(receiver: string, coins: readonly Coin[]): ChainEvent {
-  return {
-    type: "coin_received",
-    attributes: [attribute("receiver", receiver), attribute("amount", formatCoins(coins))],
-  };
+/** Creates an event about the coins of one account, whose bech32 address is the attribute `role`. */
+export function coinEvent(type: string, role: string, address: string, coins: readonly Coin[]): ChainEvent {
+  return { type, attributes: [attribute(role, address), attribute("amount", formatCoins(coins))] };
 }
 
 /** Creates the `transfer` event. As in the SDK, it names no sender if a payment has several recipients. */
@@ -276,22 +241,10 @@ export function messageSender(sender: string): ChainEvent {
   return { type: "message", attributes: [attribute("sender", sender)] };
 }
 
-/** Creates the `coinbase` event for coins that a module minted. */
-export function coinbase(minter: string, coins: readonly Coin[]): ChainEvent {
-  return {
-    type: "coinbase",
-    attributes: [attribute("minter", minter), attribute("amount", formatCoins(coins))],
-  };
-}
-
-/** Creates the `burn` event for coins that a module burned. */
-export function burn(burner: string, coins: readonly Coin[]): ChainEvent {
-  return { type: "burn", attributes: [attribute("burner", burner), attribute("amount", formatCoins(coins))] };
-}
-
 // Errors of codespace "bank" by their Go names (cosmos-sdk v0.50 x/bank/types/errors.go).
-export const ErrNoInputs = registerError("bank", 2, "no inputs to send transaction");
-export const ErrNoOutputs = registerError("bank", 3, "no outputs to send transaction");
-export const ErrInputOutputMismatch = registerError("bank", 4, "sum inputs != sum outputs");
-const ErrSendDisabled = registerError("bank", 5, "send transactions are disabled");
-export const ErrMultipleSenders = registerError("bank", 9, "multiple senders not allowed");
+const bankError = errorsOf("bank");
+export const ErrNoInputs = bankError(2, "no inputs to send transaction");
+export const ErrNoOutputs = bankError(3, "no outputs to send transaction");
+export const ErrInputOutputMismatch = bankError(4, "sum inputs != sum outputs");
+const ErrSendDisabled = bankError(5, "send transactions are disabled");
+export const ErrMultipleSenders = bankError(9, "multiple senders not allowed");

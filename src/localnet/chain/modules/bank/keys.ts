@@ -1,5 +1,5 @@
-import { concat, utf8 } from "../../../../platform/base/bytes.ts";
 import { type Codec, textCodec } from "../../store/collections.ts";
+import { concat, utf8 } from "../../../../platform/base/bytes.ts";
 
 /** Name of the module and its store. Other chains prove keys in this store, so it uses the SDK's layout. */
 export const MODULE_NAME = "bank";
@@ -20,11 +20,6 @@ export const PARAMS_KEY = Uint8Array.of(5);
 export interface BalanceKey {
   readonly address: Uint8Array;
   readonly denom: string;
-}
-
-/** Encodes an address, preceded by its length in one byte. */
-export function lengthPrefixed(address: Uint8Array): Uint8Array {
-  return concat(Uint8Array.of(address.length), address);
 }
 
 /** Encodes balance keys, without the prefix. */

@@ -1,3 +1,12 @@
+import { lengthPrefixed } from "../../store/collections.ts";
+import {
+  orThrowWith,
+  ErrInvalidAddress,
+  ErrInvalidCoins,
+  ErrUnauthorized,
+  GrpcCode,
+  QueryError,
+} from "../../runtime/errors.ts";
 import { GenesisState } from "../../../../cosmos/proto/gen/cosmos/bank/v1beta1/genesis.ts";
 import * as tx from "../../../../cosmos/proto/gen/cosmos/bank/v1beta1/tx.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
@@ -9,20 +18,31 @@ import {
   parseCoins,
   sumCoins,
   toWireCoin,
+  amountOf,
+  isDenom,
 } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
-import { ErrInvalidAddress, ErrInvalidCoins, ErrUnauthorized } from "../../runtime/errors.ts";
 import {
   atPath,
   GenesisError,
-  type GenesisSchema,
+  genesisSchema,
   partOr,
   printGenesis,
   readGenesis,
 } from "../../runtime/genesis.ts";
-import { messageHandlers } from "../../runtime/handlers.ts";
-import type { ChainModule, MessageHandler } from "../../runtime/module.ts";
-import { balances, changeSupply, metadatas, sendEnabled, setBalance, supplies } from "./balances.ts";
+import { messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
+import type { ChainModule, QueryHandler } from "../../runtime/module.ts";
+import {
+  balances,
+  changeSupply,
+  metadatas,
+  sendEnabled,
+  setBalance,
+  supplies,
+  holders,
+  balanceOf,
+  balancesOf,
+} from "./balances.ts";
 import {
   type BankAccounts,
   type BankHooks,
@@ -35,9 +55,16 @@ import {
   ErrNoOutputs,
   type Payment,
 } from "./keeper.ts";
-import { MODULE_NAME } from "./keys.ts";
+import { MODULE_NAME, holdersOf as holdersKey } from "./keys.ts";
 import { moduleParams } from "./params.ts";
-import { createQueries } from "./queries.ts";
+import { pageOf } from "../../runtime/pagination.ts";
+import type { Metadata } from "../../../../cosmos/proto/gen/cosmos/bank/v1beta1/bank.ts";
+import * as wire from "../../../../cosmos/proto/gen/cosmos/bank/v1beta1/query.ts";
+import type { Coin as WireCoin } from "../../../../cosmos/proto/gen/cosmos/base/v1beta1/coin.ts";
+import type {
+  PageRequest,
+  PageResponse,
+} from "../../../../cosmos/proto/gen/cosmos/base/query/v1beta1/pagination.ts";
 
 /** Creates the `bank` module: balances and supply. Hooks are looked up at each payment. */
 export function createBankModule(
@@ -49,7 +76,12 @@ export function createBankModule(
   return {
     name: MODULE_NAME,
     stores: [MODULE_NAME],
-    messages: createHandlers({ accounts, keeper }),
+    messages: messageHandlers(tx.Msg, {
+      Send: (context, message) => handleSend(context, message, { accounts, keeper }),
+      MultiSend: (context, message) => handleMultiSend(context, message, { accounts, keeper }),
+      UpdateParams: "not served",
+      SetSendEnabled: "not served",
+    }),
     queries: createQueries(accounts),
     initGenesis: (context, genesis) => initGenesis(context, genesis, accounts),
     exportGenesis: (context) => exportGenesis(context, accounts),
@@ -57,11 +89,7 @@ export function createBankModule(
   };
 }
 
-const SCHEMA: GenesisSchema<GenesisState> = {
-  module: MODULE_NAME,
-  typeName: "cosmos.bank.v1beta1.GenesisState",
-  type: GenesisState,
-};
+const SCHEMA = genesisSchema(MODULE_NAME, "cosmos.bank.v1beta1.GenesisState", GenesisState);
 
 /**
  * Reads parameters, balances and metadata. The supply is the sum of the balances; any supply in the document must match it.
@@ -119,7 +147,7 @@ function exportGenesis(context: Context, accounts: BankAccounts): JsonValue {
     params: moduleParams.get(context),
     balances: [...byAddress].map(([address, coins]) => ({ address, coins: coins.map(toWireCoin) })),
     supply: [...supplies.entries(context)].map(([denom, amount]) => toWireCoin({ denom, amount })),
-    denomMetadata: [...metadatas.entries(context)].map(([, metadata]) => metadata),
+    denomMetadata: metadatas.values(context),
     sendEnabled: [...sendEnabled.entries(context)].map(([denom, enabled]) => ({ denom, enabled })),
   });
 }
@@ -129,15 +157,7 @@ interface BankHandlerDeps {
   readonly keeper: BankKeeper;
 }
 
-/** Creates the handlers for MsgSend and MsgMultiSend. Checks run in the SDK's order, which determines a message's error. */
-function createHandlers(deps: BankHandlerDeps): readonly MessageHandler[] {
-  return messageHandlers(tx.Msg, {
-    Send: (context, message) => handleSend(context, message, deps),
-    MultiSend: (context, message) => handleMultiSend(context, message, deps),
-    UpdateParams: "not served",
-    SetSendEnabled: "not served",
-  });
-}
+// Checks of messages run in the SDK's order, which determines a message's error.
 
 function handleSend(context: Context, message: tx.MsgSend, deps: BankHandlerDeps): void {
   const from = readAddress(message.fromAddress, "from", deps.accounts);
@@ -178,13 +198,7 @@ function readPayment(
 }
 
 function readAddress(text: string, fieldName: string, accounts: BankAccounts): Uint8Array {
-  try {
-    return accounts.parseAddress(text);
-  } catch (thrown) {
-    throw ErrInvalidAddress(
-      `invalid ${fieldName} address: ${thrown instanceof Error ? thrown.message : text}`,
-    );
-  }
+  return orThrowWith(ErrInvalidAddress, `invalid ${fieldName} address`, () => accounts.parseAddress(text));
 }
 
 function requirePositive(coins: readonly Coin[]): void {
@@ -193,4 +207,130 @@ function requirePositive(coins: readonly Coin[]): void {
 
 function requireNotBlocked(to: Uint8Array, text: string, keeper: BankKeeper): void {
   if (keeper.isBlocked(to)) throw ErrUnauthorized(`${text} is not allowed to receive funds`);
+}
+
+/** Creates the handlers for `cosmos.bank.v1beta1.Query`. */
+function createQueries(accounts: BankAccounts): readonly QueryHandler[] {
+  const parse = (address: string): Uint8Array =>
+    orThrowWith(invalidArgument, "invalid address", () => accounts.parseAddress(address));
+  const all = (
+    context: Context,
+    request: { readonly address: string; readonly pagination: PageRequest | undefined },
+  ) => pageOfBalances(context, parse(request.address), request.pagination);
+  const owners = (
+    context: Context,
+    { denom, pagination: request }: { readonly denom: string; readonly pagination: PageRequest | undefined },
+  ): wire.QueryDenomOwnersResponse => {
+    requireQueriedDenom(denom);
+    const range = holders.range(context, holdersKey(denom));
+    const { items, pagination } = pageOf(range, request, (_value, { address }) => ({
+      address: accounts.formatAddress(address),
+      balance: toWireCoin(balanceOf(context, address, denom)),
+    }));
+    return { denomOwners: items, pagination };
+  };
+  return queryHandlers(wire.Query, {
+    Params: moduleParams.query,
+    Balance: (context, { address, denom }) => {
+      requireQueriedDenom(denom);
+      return { balance: toWireCoin(balanceOf(context, parse(address), denom)) };
+    },
+    // The SDK checks the address first here, and the denomination first in Balance.
+    SpendableBalanceByDenom: (context, { address, denom }) => {
+      const bytes = parse(address);
+      requireQueriedDenom(denom);
+      return { balance: toWireCoin(spendableOf(context, accounts, bytes, denom)) };
+    },
+    AllBalances: all,
+    SpendableBalances: (context, request) => {
+      const page = all(context, request);
+      const available = allSpendable(context, accounts, parse(request.address));
+      return {
+        balances: page.balances.map(({ denom }) => toWireCoin({ denom, amount: amountOf(available, denom) })),
+        pagination: page.pagination,
+      };
+    },
+    TotalSupply: (context, request) => {
+      const { items, pagination } = pageOf(supplies.range(context), request.pagination, (amount, denom) =>
+        toWireCoin({ denom, amount }),
+      );
+      return { supply: items, pagination };
+    },
+    SupplyOf: (context, { denom }) => {
+      requireQueriedDenom(denom);
+      return { amount: toWireCoin({ denom, amount: supplies.get(context, denom) ?? 0n }) };
+    },
+    DenomsMetadata: (context, request) => {
+      const { items, pagination } = pageOf(metadatas.range(context), request.pagination, (one) => one);
+      return { metadatas: items, pagination };
+    },
+    DenomMetadata: metadataOf,
+    DenomMetadataByQueryString: metadataOf,
+    DenomOwners: owners,
+    DenomOwnersByQuery: owners,
+    SendEnabled: sendEnabledPage,
+  });
+}
+
+function invalidArgument(text: string): QueryError {
+  return new QueryError(GrpcCode.InvalidArgument, text);
+}
+
+/** Throws a plain error, just as Go panics, if a genesis account has fewer coins than it locks. */
+function spendableOf(context: Context, accounts: BankAccounts, address: Uint8Array, denom: string): Coin {
+  const { amount: balance } = balanceOf(context, address, denom);
+  const amount = balance - amountOf(accounts.lockedCoins(context, address), denom);
+  if (amount < 0n) throw new Error(`negative coin amount: ${amount}`);
+  return { denom, amount };
+}
+
+/** As in the SDK, nothing is spendable while an account holds fewer coins than it locks. */
+function allSpendable(context: Context, accounts: BankAccounts, address: Uint8Array): readonly Coin[] {
+  const held = [...balancesOf(context, address)];
+  const locked = accounts.lockedCoins(context, address);
+  if (locked.some(({ denom, amount }) => amount > amountOf(held, denom))) return [];
+  return held.map(({ denom, amount }) => ({ denom, amount: amount - amountOf(locked, denom) }));
+}
+
+function pageOfBalances(
+  context: Context,
+  address: Uint8Array,
+  request: PageRequest | undefined,
+): { readonly balances: WireCoin[]; readonly pagination: PageResponse } {
+  const range = balances.range(context, lengthPrefixed(address));
+  const { items, pagination } = pageOf(range, request, (amount, { denom }) => toWireCoin({ denom, amount }));
+  return { balances: items, pagination };
+}
+
+function metadataOf(
+  context: Context,
+  { denom }: { readonly denom: string },
+): { readonly metadata: Metadata } {
+  requireQueriedDenom(denom);
+  const metadata = metadatas.get(context, denom);
+  if (metadata === undefined) throw new QueryError(GrpcCode.NotFound, `client metadata for denom ${denom}`);
+  return { metadata };
+}
+
+/** Returns the entries for the requested denominations without paging, or a page of all entries if the request names none. */
+function sendEnabledPage(
+  context: Context,
+  request: wire.QuerySendEnabledRequest,
+): wire.QuerySendEnabledResponse {
+  if (request.denoms.length > 0) {
+    const requested = request.denoms.flatMap((denom) => {
+      const enabled = sendEnabled.get(context, denom);
+      return enabled === undefined ? [] : [{ denom, enabled }];
+    });
+    return { sendEnabled: requested, pagination: undefined };
+  }
+  const { items, pagination } = pageOf(sendEnabled.range(context), request.pagination, (enabled, denom) => ({
+    denom,
+    enabled,
+  }));
+  return { sendEnabled: items, pagination };
+}
+
+function requireQueriedDenom(denom: string): void {
+  if (!isDenom(denom)) throw invalidArgument(`invalid denom: ${denom}`);
 }

@@ -4,17 +4,17 @@ import type { JsonValue } from "../../../../platform/base/json.ts";
 import { joinNs } from "../../../../platform/base/time.ts";
 import type { Context } from "../../runtime/context.ts";
 import { unregisteredError } from "../../runtime/errors.ts";
-import { type GenesisSchema, partOr, printGenesis, readGenesis } from "../../runtime/genesis.ts";
+import { genesisSchema, partOr, printGenesis, readGenesis } from "../../runtime/genesis.ts";
 import { messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
 import type { ChainModule } from "../../runtime/module.ts";
 import { MODULE_NAME, moduleParams } from "./params.ts";
 
 /** The SDK's module has no genesis; this one uses the schema of the query response, `{"params": …}`. */
-const SCHEMA: GenesisSchema<wire.QueryParamsResponse> = {
-  module: MODULE_NAME,
-  typeName: "cosmos.consensus.v1.QueryParamsResponse",
-  type: wire.QueryParamsResponse,
-};
+const SCHEMA = genesisSchema(
+  MODULE_NAME,
+  "cosmos.consensus.v1.QueryParamsResponse",
+  wire.QueryParamsResponse,
+);
 
 /** Creates the `consensus` module: block and evidence limits. */
 export function createConsensusModule({ authority }: { readonly authority: string }): ChainModule {

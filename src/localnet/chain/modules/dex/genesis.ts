@@ -4,13 +4,7 @@ import type { DepositRecord } from "../../../../cosmos/proto/gen/neutron/dex/dep
 import { GenesisState } from "../../../../cosmos/proto/gen/neutron/dex/genesis.ts";
 import type { Params } from "../../../../cosmos/proto/gen/neutron/dex/params.ts";
 import type { Context } from "../../runtime/context.ts";
-import {
-  GenesisError,
-  type GenesisSchema,
-  partOr,
-  printGenesis,
-  readGenesis,
-} from "../../runtime/genesis.ts";
+import { GenesisError, genesisSchema, partOr, printGenesis, readGenesis } from "../../runtime/genesis.ts";
 import { ModuleError } from "../../runtime/errors.ts";
 import { MODULE_NAME, poolDenom, poolReservesKey, trancheRef, trancheUserKey } from "./keys.ts";
 import { moduleParams, validateParams } from "./params.ts";
@@ -20,11 +14,7 @@ import * as store from "./store.ts";
 import type { PairId, TickLiquidity } from "./types.ts";
 import { type DexBalances, toDepositRecord } from "./user-deposits.ts";
 
-const SCHEMA: GenesisSchema<GenesisState> = {
-  module: MODULE_NAME,
-  typeName: "neutron.dex.GenesisState",
-  type: GenesisState,
-};
+const SCHEMA = genesisSchema(MODULE_NAME, "neutron.dex.GenesisState", GenesisState);
 
 /** The validated content of a genesis document. */
 interface GenesisRecords {

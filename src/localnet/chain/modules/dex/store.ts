@@ -30,7 +30,7 @@ export const poolMetadata = createMap(
   MODULE_NAME,
   keys.POOL_METADATA_PREFIX,
   uint64Codec,
-  messageCodec<PoolMetadata>(PoolMetadata),
+  messageCodec(PoolMetadata),
 );
 
 /** Returns one side of a pool. */

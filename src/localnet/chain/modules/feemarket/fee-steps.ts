@@ -1,9 +1,7 @@
-import { goString } from "../../../../platform/base/bytes.ts";
-import { ceilDec18 } from "../../../../platform/base/decimal.ts";
-import type { AnteStep, TxEnvironment } from "../../runtime/ante-step.ts";
-import { areValidCoins, type Coin, formatCoin, formatCoins, parseCoins } from "../../runtime/coins.ts";
-import type { Context } from "../../runtime/context.ts";
+import type { AuthKeeper } from "../auth/keeper.ts";
+import type { BankKeeper } from "../bank/keeper.ts";
 import {
+  wrapping,
   ErrInsufficientFee,
   ErrInsufficientFunds,
   ErrInvalidGasLimit,
@@ -11,29 +9,36 @@ import {
   ErrUnknownAddress,
   unregisteredError,
   wrapErrors,
+  errorsOf,
+  registerError,
 } from "../../runtime/errors.ts";
-import { type ChainEvent, event } from "../../runtime/events.ts";
+import { goString } from "../../../../platform/base/bytes.ts";
+import { ceilDec18, type Dec18, formatDec18 } from "../../../../platform/base/decimal.ts";
+import type { AnteStep, TxEnvironment } from "../../runtime/ante-step.ts";
+import { areValidCoins, type Coin, formatCoin, formatCoins, parseCoins } from "../../runtime/coins.ts";
+import type { Context } from "../../runtime/context.ts";
+import { event } from "../../runtime/events.ts";
 import { parseSigner } from "../../runtime/signature-steps.ts";
 import { type DecodedTx, feeOf, feePayerOf } from "../../runtime/tx.ts";
+import { ESCROW_NAME, storedParams, ENABLED_HEIGHT_KEY, MODULE_NAME, STATE_KEY } from "./params.ts";
+import { addUtilization, type State, type Params } from "../../../../cosmos/fee-market/market.ts";
+import { State as WireState } from "../../../../cosmos/proto/gen/feemarket/feemarket/v1/genesis.ts";
 import {
-  enabledHeight,
-  ErrNoFeeCoins,
-  ErrTooManyFeeCoins,
-  type FeeAccounts,
-  type FeeBank,
-  type GasPrice,
-  gasPriceIn,
-  splitFee,
-  storedState,
-} from "./keeper.ts";
-import { ESCROW_NAME } from "./keys.ts";
-import { addUtilization, type State } from "../../../../cosmos/fee-market/market.ts";
-import type { Params } from "../../../../cosmos/fee-market/market.ts";
-import { storedParams } from "./params.ts";
+  createItem,
+  createRequiredItem,
+  integerCodec,
+  mappedCodec,
+  messageCodec,
+  rememberingCodec,
+} from "../../store/collections.ts";
+import * as market from "../../../../cosmos/fee-market/market.ts";
 
 interface FeeDeps {
-  readonly bank: FeeBank;
-  readonly accounts: FeeAccounts;
+  readonly bank: Pick<
+    BankKeeper,
+    "sendToModule" | "sendFromModule" | "sendBetweenModules" | "balances" | "burn"
+  >;
+  readonly accounts: Pick<AuthKeeper, "has" | "get" | "parseAddress" | "formatAddress">;
 }
 
 /** Module account that receives the fees while the market is disabled. */
@@ -58,24 +63,21 @@ export function createTakeFee(deps: FeeDeps, minGasPrices: readonly GasPrice[] =
     if (!isSimulation && gasLimit === 0n) throw ErrInvalidGasLimit("must provide positive gas");
     const { feeDenom } = storedParams.get(context);
     const offered = offeredFee(tx, feeDenom, isSimulation);
-    const price = wrapErrors(
-      (error) => error.wrap(`unable to get min gas price for denom ${offered.denom}`),
-      () => gasPriceIn(context, offered.denom),
-    );
+    const price = requirePrice(context, offered);
     // A simulation may offer less than the price: the client simulates before it knows the fee.
     if (!isSimulation) {
       const used = context.gas.used();
-      wrapErrors(
-        (error) => error.wrap("error checking fee"),
-        () => splitFee(offered, price, { limit: gasLimit, used, charged: gasLimit }),
+      wrapping("error checking fee", () =>
+        splitFee(offered, price, { limit: gasLimit, used, charged: gasLimit }),
       );
     }
-    wrapErrors(
-      (error) => error.wrap("error escrowing funds"),
-      () => escrow(context, tx, offered, deps),
-    );
+    wrapping("error escrowing funds", () => escrow(context, tx, offered, deps));
     gasPriceIn(context, feeDenom);
   };
+}
+
+function requirePrice(context: Context, { denom }: Coin): GasPrice {
+  return wrapping(`unable to get min gas price for denom ${denom}`, () => gasPriceIn(context, denom));
 }
 
 /** Moves the offered fee to the fee collector (x/auth 0.50 `DeductFeeDecorator`). Throws sdk/13 if below the node's price. */
@@ -107,12 +109,7 @@ function deductFee(context: Context, tx: DecodedTx, deps: FeeDeps, minGasPrices:
       () => deps.bank.sendToModule(context, payer, FEE_COLLECTOR, offered),
     );
   }
-  context.emit(
-    event("tx", [
-      ["fee", formatCoins(offered)],
-      ["fee_payer", feePayerOf(tx)],
-    ]),
-  );
+  context.emit(event("tx", { fee: formatCoins(offered), fee_payer: feePayerOf(tx) }));
 }
 
 /** Returns the only coin in the fee; in a simulation, its amount is always 0. Throws feemarket/1 and feemarket/2. */
@@ -173,28 +170,16 @@ export function createSettleFee(deps: SettleDeps): AnteStep {
     // Read here, before the payouts: the gas of the payouts does not count into the block.
     const used = context.gas.used();
     const offered = offeredFee(tx, params.feeDenom, isSimulation);
-    const price = wrapErrors(
-      (error) => error.wrap(`unable to get min gas price for denom ${offered.denom}`),
-      () => gasPriceIn(context, offered.denom),
-    );
+    const price = requirePrice(context, offered);
+    // Splits the offer according to the gas used so far, including the first reads of the settlement.
+    const charged = context.gas.used();
     const split = isSimulation
       ? { fee: offered, tip: { denom: offered.denom, amount: 0n } }
-      : splitAtEnd(context, offered, price, gasLimit);
+      : splitFee(offered, price, { limit: gasLimit, used: charged, charged });
     payOut(context, split, environment, deps);
     countGas(context, state, used, params);
     if (isSimulation) context.gas.consume(SIMULATED_SETTLEMENT_GAS, "simulation send gas consumption");
   };
-}
-
-/** Splits the offer according to the gas used so far, including the first reads of the settlement. */
-function splitAtEnd(
-  context: Context,
-  offered: Coin,
-  price: ReturnType<typeof gasPriceIn>,
-  limit: bigint,
-): { readonly fee: Coin; readonly tip: Coin } {
-  const used = context.gas.used();
-  return splitFee(offered, price, { limit, used, charged: used });
 }
 
 function payOut(
@@ -206,8 +191,10 @@ function payOut(
   const { distributeFees, sendTipToProposer } = storedParams.get(context);
   if (distributeFees) deps.bank.sendBetweenModules(context, ESCROW_NAME, deps.feeRecipient, positive(fee));
   if (sendTipToProposer) deps.bank.sendFromModule(context, ESCROW_NAME, proposerAddress, positive(tip));
-  context.emit(feePaid(fee));
-  if (sendTipToProposer) context.emit(tipPaid(tip, deps.accounts.formatAddress(proposerAddress)));
+  context.emit(event("fee_pay", { fee: formatCoin(fee) }));
+  if (!sendTipToProposer) return;
+  const payee = deps.accounts.formatAddress(proposerAddress);
+  context.emit(event("tip_pay", { tip: formatCoin(tip), tip_payee: payee }));
 }
 
 function positive(coin: Coin): readonly Coin[] {
@@ -224,15 +211,59 @@ function countGas(context: Context, state: State, gas: bigint, params: Params): 
   storedState.set(context, next.state);
 }
 
-/** Creates the `fee_pay` event for the part of the offer that pays for the gas. */
-function feePaid(fee: Coin): ChainEvent {
-  return event("fee_pay", [["fee", formatCoin(fee)]]);
+export const storedState = createRequiredItem(
+  MODULE_NAME,
+  STATE_KEY,
+  rememberingCodec(mappedCodec(messageCodec(WireState), market.fromWire, market.toWire)),
+);
+/** Height up to which no fee is charged; -1 if fees are charged from the first block. */
+export const enabledHeight = createItem(MODULE_NAME, ENABLED_HEIGHT_KEY, integerCodec);
+
+/** Price per unit of gas. */
+export interface GasPrice {
+  readonly denom: string;
+  readonly amount: Dec18;
 }
 
-/** Creates the `tip_pay` event for the part of the offer that exceeds the fee, which the proposer receives. */
-function tipPaid(tip: Coin, proposer: string): ChainEvent {
-  return event("tip_pay", [
-    ["tip", formatCoin(tip)],
-    ["tip_payee", proposer],
-  ]);
+/** Returns the gas price in a denomination. Throws dynamicfees/1100 unless it is the fee denomination. */
+export function gasPriceIn(context: Context, denom: string): GasPrice {
+  // State before parameters, as in Go: the order decides the gas used when a later read fails.
+  const { baseGasPrice } = storedState.get(context);
+  if (storedParams.get(context).feeDenom !== denom) throw ErrUnknownDenom();
+  return { denom, amount: baseGasPrice };
 }
+
+/** Returns the price of an amount of gas, rounded up to a whole coin. */
+function priceOf(gas: bigint, price: GasPrice): bigint {
+  return ceilDec18(gas * price.amount);
+}
+
+/**
+ * Splits an offer into fee and tip. The offer must cover `gas.limit`; the fee pays for `gas.charged`; the error text reports
+ * `gas.used`. Throws sdk/13.
+ */
+function splitFee(
+  offered: Coin,
+  price: GasPrice,
+  gas: { readonly limit: bigint; readonly used: bigint; readonly charged: bigint },
+): { readonly fee: Coin; readonly tip: Coin } {
+  const { denom } = offered;
+  const required = { denom, amount: priceOf(gas.limit, price) };
+  if (offered.amount < required.amount) {
+    throw ErrInsufficientFee(
+      `got: ${formatCoin(offered)} required: ${formatCoin(required)}, minGasPrice: ${formatDec18(price.amount)}${price.denom}, gas: ${gas.used}`,
+    );
+  }
+  const fee = priceOf(gas.charged, price);
+  return { fee: { denom, amount: fee }, tip: { denom, amount: offered.amount - fee } };
+}
+
+// Errors of codespace "feemarket" by their Go names (x/feemarket v1.1.1 types/errors.go).
+const feemarketError = errorsOf("feemarket");
+const ErrNoFeeCoins = feemarketError(1, "no fee coin provided. Must provide one.");
+const ErrTooManyFeeCoins = feemarketError(
+  2,
+  "too many fee coins provided.  Only one fee coin may be provided",
+);
+/** The fee's denomination has no price. The deployed chain looks up prices in its `dynamicfees` module. */
+const ErrUnknownDenom = registerError("dynamicfees", 1100, "unknown denom");

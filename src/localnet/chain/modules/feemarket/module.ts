@@ -3,23 +3,23 @@ import * as wire from "../../../../cosmos/proto/gen/feemarket/feemarket/v1/query
 import type { JsonValue } from "../../../../platform/base/json.ts";
 import type { AnteStep } from "../../runtime/ante-step.ts";
 import type { Context } from "../../runtime/context.ts";
-import {
-  GenesisError,
-  type GenesisSchema,
-  partOr,
-  printGenesis,
-  readGenesis,
-} from "../../runtime/genesis.ts";
+import { GenesisError, genesisSchema, partOr, printGenesis, readGenesis } from "../../runtime/genesis.ts";
 import { queryHandlers } from "../../runtime/handlers.ts";
 import type { ChainModule, QueryHandler } from "../../runtime/module.ts";
-import { createSettleFee, createTakeFee, type SettleDeps } from "./fee-steps.ts";
-import { enabledHeight, type GasPrice, gasPriceIn, storedState } from "./keeper.ts";
-import { MODULE_NAME } from "./keys.ts";
+import {
+  createSettleFee,
+  createTakeFee,
+  type SettleDeps,
+  enabledHeight,
+  type GasPrice,
+  gasPriceIn,
+  storedState,
+} from "./fee-steps.ts";
+import { MODULE_NAME, defaultParams, findParamsError, storedParams } from "./params.ts";
 import * as market from "../../../../cosmos/fee-market/market.ts";
 import { closeBlock, paramsFromWire, paramsToWire } from "../../../../cosmos/fee-market/market.ts";
-import { defaultParams, findParamsError, storedParams } from "./params.ts";
 
-export interface FeemarketOptions {
+interface FeemarketOptions {
   /** Fee denomination if the genesis has no parameters. */
   readonly feeDenom: string;
   /** Prices that the node's mempool requires while the market is disabled. Default: none. */
@@ -55,7 +55,7 @@ export function createFeemarketModule(options: FeemarketOptions, deps: Feemarket
       if (params.enabled) storedState.set(context, closeBlock(storedState.get(context), params));
     },
     initGenesis: (context, genesis) => initGenesis(context, genesis, options.feeDenom),
-    exportGenesis,
+    exportGenesis: (context) => printGenesis(SCHEMA, { ...readParams(context), ...readState(context) }),
     takeFee: createTakeFee(deps, options.minGasPrices),
     settleFee: createSettleFee(deps),
     maxTxGas: (context) => {
@@ -65,11 +65,7 @@ export function createFeemarketModule(options: FeemarketOptions, deps: Feemarket
   };
 }
 
-const SCHEMA: GenesisSchema<GenesisState> = {
-  module: MODULE_NAME,
-  typeName: "feemarket.feemarket.v1.GenesisState",
-  type: GenesisState,
-};
+const SCHEMA = genesisSchema(MODULE_NAME, "feemarket.feemarket.v1.GenesisState", GenesisState);
 
 /**
  * Reads parameters and state. Without parameters, the deployed chain's are used with `feeDenom`; without a state, the market
@@ -91,22 +87,13 @@ function initGenesis(context: Context, json: JsonValue | undefined, feeDenom: st
   enabledHeight.set(context, -1n);
 }
 
-/** Exports parameters and state. */
-function exportGenesis(context: Context): JsonValue {
-  return printGenesis(SCHEMA, {
-    params: paramsToWire(storedParams.get(context)),
-    state: market.toWire(storedState.get(context)),
-  });
-}
+const readParams = (context: Context) => ({ params: paramsToWire(storedParams.get(context)) });
+const readState = (context: Context) => ({ state: market.toWire(storedState.get(context)) });
 
 /** The handlers for `feemarket.feemarket.v1.Query`. */
 const queries: readonly QueryHandler[] = queryHandlers(wire.Query, {
-  Params: (context) => ({
-    params: paramsToWire(storedParams.get(context)),
-  }),
-  State: (context) => ({
-    state: market.toWire(storedState.get(context)),
-  }),
+  Params: readParams,
+  State: readState,
   GasPrice: (context, { denom }) => ({ price: toDecCoin(gasPriceIn(context, denom)) }),
   GasPrices: (context) => ({
     prices: [toDecCoin(gasPriceIn(context, storedParams.get(context).feeDenom))],

@@ -8,7 +8,17 @@ import { DEC18_ONE, formatDec18 } from "../../../../platform/base/decimal.ts";
 import { Params as WireParams } from "../../../../cosmos/proto/gen/feemarket/feemarket/v1/params.ts";
 import { isDenom } from "../../runtime/coins.ts";
 import { createRequiredItem, mappedCodec, messageCodec, rememberingCodec } from "../../store/collections.ts";
-import { MODULE_NAME, PARAMS_KEY } from "./keys.ts";
+
+/** Name of the module and its store. */
+export const MODULE_NAME = "feemarket";
+
+/** Module account that holds a transaction's fee between the ante step and the post step. */
+export const ESCROW_NAME = "feemarket-fee-collector";
+
+const PARAMS_KEY = Uint8Array.of(1);
+export const STATE_KEY = Uint8Array.of(2);
+/** Key for the height up to which no fee is charged. The value is decimal text. */
+export const ENABLED_HEIGHT_KEY = Uint8Array.of(3);
 
 /** Returns the deployed chain's parameters. */
 export function defaultParams(feeDenom: string): Params {

@@ -1,29 +1,22 @@
+import type { ChainNames, ChainModule, DeliverGenesisTx } from "../../runtime/module.ts";
+import type { StakingKeeper } from "../staking/keeper.ts";
 import { messageFromJson } from "../../../../cosmos/proto/json.ts";
 import { AuthInfo, Tx, TxBody, TxRaw } from "../../../../cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
 import { isRecord, type JsonValue } from "../../../../platform/base/json.ts";
-import type { Context } from "../../runtime/context.ts";
 import { atPath, GenesisError } from "../../runtime/genesis.ts";
-import type { ChainModule, DeliverGenesisTx } from "../../runtime/module.ts";
 
 /** Name of the module and of its member in the genesis document. The module has no store. */
 const MODULE_NAME = "genutil";
 const PATH = `app_state.${MODULE_NAME}`;
 
-interface GenutilOptions {
-  /** Prefix of the type URLs of the chain's own modules. */
-  readonly chainName: string;
-}
-
-interface GenutilDeps {
-  /** Moves the validators created by the transactions into the active set. */
-  readonly updateValidatorSet: (context: Context) => void;
-}
-
 /**
  * Creates the `genutil` module, which runs the genesis document's transactions. They create a chain's first validators, and run
  * after the genesis of all modules, without a fee or a gas limit.
  */
-export function createGenutilModule({ chainName }: GenutilOptions, deps: GenutilDeps): ChainModule {
+export function createGenutilModule(
+  { chainName }: Pick<ChainNames, "chainName">,
+  { updateValidatorSet }: Pick<StakingKeeper, "updateValidatorSet">,
+): ChainModule {
   return {
     name: MODULE_NAME,
     stores: [],
@@ -35,7 +28,7 @@ export function createGenutilModule({ chainName }: GenutilOptions, deps: Genutil
     genesisTxs: (context, json, deliver) => {
       const txs = genesisTxs(json);
       txs.forEach((tx, index) => deliverTx(tx, index, chainName, deliver));
-      if (txs.length > 0) deps.updateValidatorSet(context);
+      if (txs.length > 0) updateValidatorSet(context);
     },
     exportGenesis: () => ({ gen_txs: [] }),
   };

@@ -1,3 +1,13 @@
+import {
+  orThrow,
+  orThrowWith,
+  ErrInvalidAddress,
+  ErrInvalidCoins,
+  ErrInvalidRequest,
+  ErrInvalidSigner,
+  ErrTxDecode,
+} from "../../runtime/errors.ts";
+import { parseWireInt, arePositive, formatCoins, parseCoins } from "../../runtime/coins.ts";
 import { nsToTimestamp } from "../../../../cosmos/comet/timestamp.ts";
 import { VoteOption, type WeightedVoteOption } from "../../../../cosmos/proto/gen/cosmos/gov/v1/gov.ts";
 import * as tx from "../../../../cosmos/proto/gen/cosmos/gov/v1/tx.ts";
@@ -5,22 +15,12 @@ import { TextProposal } from "../../../../cosmos/proto/gen/cosmos/gov/v1beta1/go
 import * as legacy from "../../../../cosmos/proto/gen/cosmos/gov/v1beta1/tx.ts";
 import type { Any } from "../../../../cosmos/proto/gen/google/protobuf/any.ts";
 import { type Dec18, DEC18_ONE, formatDec18, parseDec18 } from "../../../../platform/base/decimal.ts";
-import { errorText } from "../../../../platform/base/errors.ts";
-import { parseInt256 } from "../../../../platform/base/integers.ts";
 import { isRecord } from "../../../../platform/base/json.ts";
 import { enumName, trimGoSpace } from "../../../../platform/base/text.ts";
 import { parseAddress } from "../../runtime/address.ts";
-import { arePositive, formatCoins, parseCoins } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
-import {
-  ErrInvalidAddress,
-  ErrInvalidCoins,
-  ErrInvalidRequest,
-  ErrInvalidSigner,
-  ErrTxDecode,
-} from "../../runtime/errors.ts";
 import { event } from "../../runtime/events.ts";
-import { type MessageFunctions, messageHandlers } from "../../runtime/handlers.ts";
+import { messageHandlers } from "../../runtime/handlers.ts";
 import type { MessageHandler } from "../../runtime/module.ts";
 import * as keeper from "./keeper.ts";
 import { ErrInvalidProposalContent, ErrInvalidVote, ErrNoProposalMsgs } from "./keys.ts";
@@ -28,42 +28,26 @@ import { defaultParams, moduleParams } from "./params.ts";
 
 /** Creates the handlers for `cosmos.gov.v1` and `cosmos.gov.v1beta1` messages. */
 export function createHandlers(keepers: keeper.Keepers): readonly MessageHandler[] {
-  return [
-    ...messageHandlers(tx.Msg, { ...currentHandlers(keepers), ...authorityHandlers(keepers) }),
-    ...messageHandlers(legacy.Msg, legacyHandlers(keepers)),
-  ];
+  return [...currentHandlers(keepers), ...legacyHandlers(keepers)];
 }
 
-function currentHandlers(keepers: keeper.Keepers) {
-  return {
-    SubmitProposal: (context, message) => {
-      const proposalId = submitProposal(context, message, message.initialDeposit, keepers);
-      return { proposalId };
-    },
+function currentHandlers(keepers: keeper.Keepers): readonly MessageHandler[] {
+  const { authority, denom } = keepers;
+  return messageHandlers(tx.Msg, {
+    SubmitProposal: (context, message) => ({
+      proposalId: submitProposal(context, message, message.initialDeposit, keepers),
+    }),
     Vote: (context, message) => vote(context, message, keepers),
     VoteWeighted: (context, message) => voteWeighted(context, message, keepers),
     Deposit: (context, message) => deposit(context, message, keepers),
     CancelProposal: (context, { proposalId, proposer }) => {
       requireAddress("proposer", proposer, keepers);
       keeper.cancelProposal(context, proposalId, proposer, keepers);
-      context.emit(
-        event("cancel_proposal", [
-          ["sender", proposer],
-          ["proposal_id", proposalId.toString()],
-        ]),
-      );
-      return {
-        proposalId,
-        canceledTime: nsToTimestamp(context.timeNs),
-        canceledHeight: context.height,
-      };
+      context.emit(event("cancel_proposal", { sender: proposer, proposal_id: proposalId.toString() }));
+      const canceledTime = nsToTimestamp(context.timeNs);
+      return { proposalId, canceledTime, canceledHeight: context.height };
     },
-  } satisfies Partial<MessageFunctions<typeof tx.Msg>>;
-}
-
-/** Creates the handlers for messages that only a proposal can send. */
-function authorityHandlers({ authority, denom }: keeper.Keepers) {
-  return {
+    // Only a proposal can send the following messages.
     ExecLegacyContent: (_context, message) => {
       if (message.authority !== authority)
         throw ErrInvalidSigner(`expected ${authority} got ${message.authority}`);
@@ -75,20 +59,17 @@ function authorityHandlers({ authority, denom }: keeper.Keepers) {
       signerError: ErrInvalidSigner,
       absent: { ...defaultParams(denom), minDeposit: [] },
     }),
-  } satisfies Partial<MessageFunctions<typeof tx.Msg>>;
+  });
 }
 
-function legacyHandlers(keepers: keeper.Keepers) {
-  return {
+function legacyHandlers(keepers: keeper.Keepers): readonly MessageHandler[] {
+  return messageHandlers(legacy.Msg, {
     SubmitProposal: {
       signers: ({ content, proposer }) => {
         readContent(content);
         return [proposer];
       },
-      handle: (context, message) => {
-        const proposalId = submitText(context, message, keepers);
-        return { proposalId };
-      },
+      handle: (context, message) => ({ proposalId: submitText(context, message, keepers) }),
     },
     Vote: (context, message) => vote(context, { ...message, metadata: "" }, keepers),
     VoteWeighted: (context, { options, ...message }) =>
@@ -102,16 +83,12 @@ function legacyHandlers(keepers: keeper.Keepers) {
         keepers,
       ),
     Deposit: (context, message) => deposit(context, message, keepers),
-  } satisfies MessageFunctions<typeof legacy.Msg>;
+  });
 }
 
 /** Converts the digits of a decimal on the wire to decimal text. */
 function decimalText(digits: string): string {
-  try {
-    return formatDec18(digits === "" ? 0n : parseInt256(digits));
-  } catch (error) {
-    throw ErrTxDecode(errorText(error));
-  }
+  return formatDec18(parseWireInt(digits));
 }
 
 /** Reads a legacy proposal's content. Throws sdk/2 for a content type that the chain does not support. */
@@ -121,11 +98,7 @@ function readContent(content: Any | undefined): TextProposal | undefined {
     throw ErrTxDecode(
       `no concrete type registered for type URL ${content.typeUrl} against interface *v1beta1.Content`,
     );
-  try {
-    return TextProposal.decode(content.value);
-  } catch (error) {
-    throw ErrTxDecode(errorText(error));
-  }
+  return orThrow(ErrTxDecode, () => TextProposal.decode(content.value));
 }
 
 const MAX_TITLE_BYTES = 140;
@@ -178,7 +151,7 @@ function submitProposal(
   const bytes = keeper.proposalCodec.encode(proposal).length;
   context.gas.consume(PROPOSAL_BYTE_GAS * BigInt(bytes), "submit proposal");
   const starts = keeper.addDeposit(context, { id: proposal.id, depositor: draft.proposer, amount }, keepers);
-  if (starts) context.emit(event("submit_proposal", [["voting_period_start", proposal.id.toString()]]));
+  if (starts) context.emit(event("submit_proposal", { voting_period_start: proposal.id.toString() }));
   return proposal.id;
 }
 
@@ -229,12 +202,7 @@ function voteWeighted(context: Context, message: tx.MsgVoteWeighted, keepers: ke
 }
 
 function weightOf(text: string): Dec18 {
-  let weight: Dec18;
-  try {
-    weight = parseDec18(text);
-  } catch (error) {
-    throw ErrInvalidVote(`invalid weight: ${errorText(error)}`);
-  }
+  const weight = orThrowWith(ErrInvalidVote, "invalid weight", () => parseDec18(text));
   if (weight <= 0n || weight > DEC18_ONE) throw ErrInvalidVote(`invalid weight: ${text}`);
   return weight;
 }
@@ -250,13 +218,9 @@ function deposit(context: Context, message: tx.MsgDeposit, keepers: keeper.Keepe
   if (!arePositive(amount)) throw ErrInvalidCoins(formatCoins(amount));
   const { proposalId, depositor } = message;
   if (keeper.addDeposit(context, { id: proposalId, depositor, amount }, keepers))
-    context.emit(event("proposal_deposit", [["voting_period_start", proposalId.toString()]]));
+    context.emit(event("proposal_deposit", { voting_period_start: proposalId.toString() }));
 }
 
 function requireAddress(name: string, text: string, { bech32Prefix }: keeper.Keepers): void {
-  try {
-    parseAddress(bech32Prefix, text);
-  } catch (error) {
-    throw ErrInvalidAddress(`invalid ${name} address: ${errorText(error)}`);
-  }
+  orThrowWith(ErrInvalidAddress, `invalid ${name} address`, () => parseAddress(bech32Prefix, text));
 }

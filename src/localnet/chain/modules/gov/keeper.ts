@@ -1,3 +1,6 @@
+import type { ChainNames, FindMessage } from "../../runtime/module.ts";
+import type { BankKeeper } from "../bank/keeper.ts";
+import type { StakingKeeper } from "../staking/keeper.ts";
 import { nsToTimestamp, timestampToNs } from "../../../../cosmos/comet/timestamp.ts";
 import {
   Deposit,
@@ -17,7 +20,6 @@ import type { Coin } from "../../runtime/coins.ts";
 import { type Context, dryRun } from "../../runtime/context.ts";
 import { ErrInvalidCoins, ErrInvalidSigner, unregisteredError, wrapErrors } from "../../runtime/errors.ts";
 import { event } from "../../runtime/events.ts";
-import type { MessageHandler } from "../../runtime/module.ts";
 import {
   bytesCodec,
   createItem,
@@ -29,50 +31,20 @@ import {
 import * as keys from "./keys.ts";
 import { minDepositOf, moduleParams, ratioOf } from "./params.ts";
 
-export interface GovOptions {
-  readonly bech32Prefix: string;
-  /** Denomination of the default minimum deposits. */
-  readonly denom: string;
-  /** Bech32 address of the module's account, which is the chain's authority. */
-  readonly authority: string;
-}
-
-interface BankKeeper {
-  readonly sendToModule: (context: Context, from: Uint8Array, module: string, coins: readonly Coin[]) => void;
-  readonly sendFromModule: (context: Context, module: string, to: Uint8Array, coins: readonly Coin[]) => void;
-  readonly burn: (context: Context, module: string, coins: readonly Coin[]) => void;
-}
-
-/** A bonded validator. */
-export interface BondedValidator {
-  readonly operator: Uint8Array;
-  readonly tokens: bigint;
-  readonly shares: Dec18;
-}
-
-/** Provides validators' and delegators' stakes. */
-interface StakingKeeper {
-  /** Bonded validators, from highest to lowest power. */
-  readonly bonded: (context: Context) => Iterable<BondedValidator>;
-  readonly delegationsOf: (
-    context: Context,
-    delegator: Uint8Array,
-  ) => Iterable<{ readonly validator: Uint8Array; readonly shares: Dec18 }>;
-}
+export type GovOptions = Pick<ChainNames, "bech32Prefix" | "denom" | "authority">;
 
 export interface GovDeps {
-  readonly bank: BankKeeper;
-  readonly staking: StakingKeeper;
-  /** Returns the handler for a message of any module. */
-  readonly findMessage: (typeUrl: string) => MessageHandler | undefined;
+  readonly bank: Pick<BankKeeper, "sendToModule" | "sendFromModule" | "burn">;
+  readonly staking: Pick<StakingKeeper, "bonded" | "delegationsOf">;
+  readonly findMessage: FindMessage;
 }
 
 /** Options, and keepers of other modules. */
 export interface Keepers extends GovOptions, GovDeps {}
 
-export const proposalCodec = messageCodec<Proposal>(Proposal);
-export const depositCodec = messageCodec<Deposit>(Deposit);
-export const voteCodec = messageCodec<Vote>(Vote);
+export const proposalCodec = messageCodec(Proposal);
+const depositCodec = messageCodec(Deposit);
+const voteCodec = messageCodec(Vote);
 
 export const proposals = createMap(keys.MODULE_NAME, keys.PROPOSALS, uint64Codec, proposalCodec);
 export const activeQueue = createMap(keys.MODULE_NAME, keys.ACTIVE_QUEUE, bytesCodec, uint64Codec);
@@ -154,10 +126,10 @@ export function addProposal(context: Context, draft: Draft, keepers: Keepers): P
   setProposal(context, proposal);
   inactiveQueue.set(context, keys.queueKey(endNs, id), id);
   context.emit(
-    event("submit_proposal", [
-      ["proposal_id", id.toString()],
-      ["proposal_messages", messages.map(({ typeUrl }) => `,${typeUrl}`).join("")],
-    ]),
+    event("submit_proposal", {
+      proposal_id: id.toString(),
+      proposal_messages: messages.map(({ typeUrl }) => `,${typeUrl}`).join(""),
+    }),
   );
   return proposal;
 }
@@ -192,7 +164,7 @@ export function checkInitialDeposit(params: Params, deposit: readonly Coin[], ex
   if (ratio > 0n) {
     const least = minDepositOf(params, expedited).map(({ denom, amount }) => ({
       denom,
-      amount: roundDec18(mulDec18(amount * DEC18_ONE, ratio)),
+      amount: truncateDec18(mulDec18(amount * DEC18_ONE, ratio) + DEC18_ONE / 2n),
     }));
     if (!coversAll(deposit, least))
       throw keys.ErrMinDepositTooSmall(
@@ -208,10 +180,6 @@ function requireDepositDenoms(params: Params, deposit: readonly Coin[]): void {
   throw keys.ErrInvalidDepositDenom(
     `deposited ${money.formatCoins(deposit)}, but gov accepts only the following denom(s): [${denoms.join(" ")}]`,
   );
-}
-
-function roundDec18(value: Dec18): bigint {
-  return truncateDec18(value + DEC18_ONE / 2n);
 }
 
 function coversAll(coins: readonly Coin[], least: readonly Coin[]): boolean {
@@ -246,11 +214,7 @@ export function addDeposit(context: Context, { id, depositor, amount }: Payment,
   const key = keys.partKey(id, address);
   const before = money.parseCoins(deposits.get(context, key)?.amount ?? []);
   context.emit(
-    event("proposal_deposit", [
-      ["depositor", depositor],
-      ["amount", money.formatCoins(amount)],
-      ["proposal_id", id.toString()],
-    ]),
+    event("proposal_deposit", { depositor, amount: money.formatCoins(amount), proposal_id: id.toString() }),
   );
   deposits.set(context, key, {
     proposalId: id,
@@ -264,10 +228,7 @@ export function addDeposit(context: Context, { id, depositor, amount }: Payment,
 function requireRatioOf(params: Params, least: readonly Coin[], amount: readonly Coin[]): void {
   const ratio = ratioOf(params.minDepositRatio);
   if (ratio === 0n) return;
-  const thresholds = least.map((coin) => ({
-    denom: coin.denom,
-    amount: truncateDec18(mulDec18(coin.amount * DEC18_ONE, ratio)),
-  }));
+  const thresholds = partsOf(least, ratio);
   const isMet = thresholds.some((threshold) =>
     amount.some((coin) => coin.denom === threshold.denom && coin.amount >= threshold.amount),
   );
@@ -276,6 +237,14 @@ function requireRatioOf(params: Params, least: readonly Coin[], amount: readonly
   throw keys.ErrMinDepositTooSmall(
     `received ${money.formatCoins(amount)} but need at least one of the following: ${needed}`,
   );
+}
+
+/** Returns a fraction of each coin, rounded down. */
+function partsOf(coins: readonly Coin[], ratio: Dec18): readonly Coin[] {
+  return coins.map(({ denom, amount }) => ({
+    denom,
+    amount: truncateDec18(mulDec18(amount * DEC18_ONE, ratio)),
+  }));
 }
 
 function startVote(context: Context, proposal: Proposal): void {
@@ -297,22 +266,14 @@ export function addVote(context: Context, vote: Vote, { bech32Prefix }: Keepers)
   if (!votingPeriod.has(context, vote.proposalId)) throw keys.ErrInactiveProposal(vote.proposalId.toString());
   requireLength(vote.metadata);
   votes.set(context, keys.partKey(vote.proposalId, parseAddress(bech32Prefix, vote.voter)), vote);
+  const option = printOptions(vote.options);
   context.emit(
-    event("proposal_vote", [
-      ["voter", vote.voter],
-      ["option", printOptions(vote.options)],
-      ["proposal_id", vote.proposalId.toString()],
-    ]),
+    event("proposal_vote", { voter: vote.voter, option, proposal_id: vote.proposalId.toString() }),
   );
 }
 
 function printOptions(options: readonly WeightedVoteOption[]): string {
   return `[${options.map(({ option, weight }) => `{"option":${option},"weight":"${weight}"}`).join(",")}]`;
-}
-
-/** Returns a proposal's deposits, ordered by depositor. */
-function depositsOf(context: Context, id: bigint): readonly Deposit[] {
-  return [...deposits.entries(context, uint64BigEndian(id))].map(([, deposit]) => deposit);
 }
 
 function deleteVotes(context: Context, id: bigint): void {
@@ -322,7 +283,7 @@ function deleteVotes(context: Context, id: bigint): void {
 
 /** Returns a proposal's deposits to their depositors. */
 export function refundDeposits(context: Context, id: bigint, keepers: Keepers): void {
-  for (const deposit of depositsOf(context, id)) {
+  for (const deposit of deposits.values(context, uint64BigEndian(id))) {
     const address = parseAddress(keepers.bech32Prefix, deposit.depositor);
     keepers.bank.sendFromModule(context, keys.MODULE_NAME, address, money.parseCoins(deposit.amount));
     deposits.delete(context, keys.partKey(id, address));
@@ -331,7 +292,7 @@ export function refundDeposits(context: Context, id: bigint, keepers: Keepers): 
 
 /** Burns a proposal's deposits. */
 export function burnDeposits(context: Context, id: bigint, { bank, bech32Prefix }: Keepers): void {
-  const all = depositsOf(context, id);
+  const all = deposits.values(context, uint64BigEndian(id));
   for (const { depositor } of all)
     deposits.delete(context, keys.partKey(id, parseAddress(bech32Prefix, depositor)));
   bank.burn(context, keys.MODULE_NAME, money.sumCoins(all.flatMap(({ amount }) => money.parseCoins(amount))));
@@ -361,13 +322,10 @@ function chargeDeposits(context: Context, id: bigint, keepers: Keepers): void {
   const { proposalCancelRatio, proposalCancelDest } = moduleParams.get(context);
   const ratio = ratioOf(proposalCancelRatio);
   const charged: Coin[] = [];
-  for (const { depositor, amount } of depositsOf(context, id)) {
+  for (const { depositor, amount } of deposits.values(context, uint64BigEndian(id))) {
     const address = parseAddress(bech32Prefix, depositor);
     const coins = money.parseCoins(amount);
-    const charges = coins.map(({ denom, amount: each }) => ({
-      denom,
-      amount: truncateDec18(mulDec18(each * DEC18_ONE, ratio)),
-    }));
+    const charges = partsOf(coins, ratio);
     const rest = money.sumCoins(
       coins.map(({ denom, amount: each }) => ({ denom, amount: each - money.amountOf(charges, denom) })),
     );

@@ -1,6 +1,7 @@
+import { timeKey } from "../staking/keys.ts";
 import { concat, uint64BigEndian } from "../../../../platform/base/bytes.ts";
-import { registerError } from "../../runtime/errors.ts";
-import { lengthPrefixed, timeKey } from "../staking/keys.ts";
+import { errorsOf } from "../../runtime/errors.ts";
+import { lengthPrefixed } from "../../store/collections.ts";
 
 /** Name of the module, its store and its account, and the error codespace. */
 export const MODULE_NAME = "gov";
@@ -33,19 +34,16 @@ export function queueKey(timeNs: bigint, id: bigint): Uint8Array {
   return concat(timeKey(timeNs), uint64BigEndian(id));
 }
 
-export const ErrInactiveProposal = registerError(MODULE_NAME, 3, "inactive proposal");
-export const ErrInvalidProposalContent = registerError(MODULE_NAME, 5, "invalid proposal content");
-export const ErrInvalidVote = registerError(MODULE_NAME, 7, "invalid vote option");
-export const ErrUnroutableProposalMsg = registerError(
-  MODULE_NAME,
-  10,
-  "proposal message not recognized by router",
-);
-export const ErrNoProposalMsgs = registerError(MODULE_NAME, 11, "no messages proposed");
-export const ErrMetadataTooLong = registerError(MODULE_NAME, 15, "metadata too long");
-export const ErrMinDepositTooSmall = registerError(MODULE_NAME, 16, "minimum deposit is too small");
-export const ErrInvalidProposer = registerError(MODULE_NAME, 18, "invalid proposer");
-export const ErrVotingPeriodEnded = registerError(MODULE_NAME, 20, "voting period already ended");
-export const ErrInvalidProposal = registerError(MODULE_NAME, 21, "invalid proposal");
-export const ErrSummaryTooLong = registerError(MODULE_NAME, 22, "summary too long");
-export const ErrInvalidDepositDenom = registerError(MODULE_NAME, 23, "invalid deposit denom");
+const govError = errorsOf(MODULE_NAME);
+export const ErrInactiveProposal = govError(3, "inactive proposal");
+export const ErrInvalidProposalContent = govError(5, "invalid proposal content");
+export const ErrInvalidVote = govError(7, "invalid vote option");
+export const ErrUnroutableProposalMsg = govError(10, "proposal message not recognized by router");
+export const ErrNoProposalMsgs = govError(11, "no messages proposed");
+export const ErrMetadataTooLong = govError(15, "metadata too long");
+export const ErrMinDepositTooSmall = govError(16, "minimum deposit is too small");
+export const ErrInvalidProposer = govError(18, "invalid proposer");
+export const ErrVotingPeriodEnded = govError(20, "voting period already ended");
+export const ErrInvalidProposal = govError(21, "invalid proposal");
+export const ErrSummaryTooLong = govError(22, "summary too long");
+export const ErrInvalidDepositDenom = govError(23, "invalid deposit denom");

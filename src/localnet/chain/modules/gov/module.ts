@@ -1,28 +1,39 @@
+import { filteredPageOf, pageOf } from "../../runtime/pagination.ts";
+import {
+  eachAtPath,
+  atPath,
+  genesisSchema,
+  partOr,
+  printGenesis,
+  readGenesis,
+} from "../../runtime/genesis.ts";
 import { timestampToNs } from "../../../../cosmos/comet/timestamp.ts";
 import { GenesisState } from "../../../../cosmos/proto/gen/cosmos/gov/v1/genesis.ts";
-import {
-  type Deposit,
-  type Proposal,
-  ProposalStatus,
-  type Vote,
-} from "../../../../cosmos/proto/gen/cosmos/gov/v1/gov.ts";
+import { type Proposal, ProposalStatus, VoteOption } from "../../../../cosmos/proto/gen/cosmos/gov/v1/gov.ts";
 import * as wire from "../../../../cosmos/proto/gen/cosmos/gov/v1/query.ts";
 import * as legacy from "../../../../cosmos/proto/gen/cosmos/gov/v1beta1/query.ts";
-import { uint64BigEndian } from "../../../../platform/base/bytes.ts";
+import { uint64BigEndian, utf8 } from "../../../../platform/base/bytes.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import { type Context, dryRun } from "../../runtime/context.ts";
 import { GrpcCode, QueryError } from "../../runtime/errors.ts";
-import { atPath, type GenesisSchema, partOr, printGenesis, readGenesis } from "../../runtime/genesis.ts";
-import { orQueryError, type QueryFunctions, queryHandlers } from "../../runtime/handlers.ts";
+import {
+  orQueryError,
+  type QueryFunctions,
+  queryHandlers,
+  type ServedQueries,
+} from "../../runtime/handlers.ts";
 import type { ChainModule } from "../../runtime/module.ts";
-import { paginate, paginateFiltered } from "../../runtime/pagination.ts";
 import { createHandlers } from "./handlers.ts";
 import * as keeper from "./keeper.ts";
 import * as keys from "./keys.ts";
-import { legacyQueries } from "./legacy-queries.ts";
 import { defaultParams, moduleParams } from "./params.ts";
-import { endBlock, tally } from "./tally.ts";
+import { endBlock, tally as countVotes } from "./tally.ts";
+import { MsgExecLegacyContent } from "../../../../cosmos/proto/gen/cosmos/gov/v1/tx.ts";
+import type * as v1 from "../../../../cosmos/proto/gen/cosmos/gov/v1/gov.ts";
+import type * as current from "../../../../cosmos/proto/gen/cosmos/gov/v1/query.ts";
+import type * as gov from "../../../../cosmos/proto/gen/cosmos/gov/v1beta1/gov.ts";
+import { parseDec18 } from "../../../../platform/base/decimal.ts";
 
 /** Creates the `gov` module: proposals whose messages run as the chain's authority if stakeholders vote for them. */
 export function createGovModule(options: keeper.GovOptions, deps: keeper.GovDeps): ChainModule {
@@ -46,25 +57,16 @@ function createQueries(keepers: keeper.Keepers) {
     Proposals: (context, request) => queryProposals(context, request, keepers),
     Params: queryParams,
     TallyResult: (context, { proposalId }) => ({ tally: tallyOf(context, proposalId, keepers) }),
-    ...createPartQueries(keepers),
-  } satisfies Partial<QueryFunctions<typeof wire.Query>>;
-}
-
-/** Creates the queries for votes and deposits. */
-function createPartQueries(keepers: keeper.Keepers) {
-  return {
     Vote: (context, { proposalId, voter }) => {
       if (voter === "") throw new QueryError(GrpcCode.InvalidArgument, "empty voter address");
       const vote = keeper.votes.get(context, partKeyOf(requireId(proposalId), voter, keepers));
       if (vote !== undefined) return { vote };
       throw new QueryError(GrpcCode.InvalidArgument, `voter: ${voter} not found for proposal: ${proposalId}`);
     },
-    Votes: (context, { proposalId, pagination }) => {
-      const list: Vote[] = [];
-      const page = paginate(partsOf(context, keys.VOTES, proposalId), pagination, (_key, value) =>
-        list.push(keeper.voteCodec.decode(value)),
-      );
-      return { votes: list, pagination: page };
+    Votes: (context, { proposalId, pagination: request }) => {
+      const range = keeper.votes.range(context, uint64BigEndian(requireId(proposalId)));
+      const { items, pagination } = pageOf(range, request, (vote) => vote);
+      return { votes: items, pagination };
     },
     Deposit: (context, { proposalId, depositor }) => {
       if (depositor === "") throw new QueryError(GrpcCode.InvalidArgument, "empty depositor address");
@@ -75,21 +77,12 @@ function createPartQueries(keepers: keeper.Keepers) {
         `depositer: ${depositor} not found for proposal: ${proposalId}`,
       );
     },
-    Deposits: (context, { proposalId, pagination }) => {
-      const list: Deposit[] = [];
-      const page = paginate(partsOf(context, keys.DEPOSITS, proposalId), pagination, (_key, value) =>
-        list.push(keeper.depositCodec.decode(value)),
-      );
-      return { deposits: list, pagination: page };
+    Deposits: (context, { proposalId, pagination: request }) => {
+      const range = keeper.deposits.range(context, uint64BigEndian(requireId(proposalId)));
+      const { items, pagination } = pageOf(range, request, (deposit) => deposit);
+      return { deposits: items, pagination };
     },
-  } satisfies Partial<QueryFunctions<typeof wire.Query>>;
-}
-
-function partsOf(context: Context, prefix: Uint8Array, id: bigint) {
-  return {
-    store: context.store(keys.MODULE_NAME),
-    prefix: Uint8Array.from([...prefix, ...uint64BigEndian(requireId(id))]),
-  };
+  } satisfies QueryFunctions<typeof wire.Query>;
 }
 
 function partKeyOf(id: bigint, address: string, { bech32Prefix }: keeper.Keepers): Uint8Array {
@@ -114,7 +107,7 @@ function proposalOf(context: Context, id: bigint): Proposal {
 function tallyOf(context: Context, id: bigint, keepers: keeper.Keepers): Proposal["finalTallyResult"] {
   const proposal = proposalOf(context, id);
   if (proposal.status === ProposalStatus.PROPOSAL_STATUS_VOTING_PERIOD)
-    return dryRun(context, (inner) => tally(inner, proposal, keepers, false).result);
+    return dryRun(context, (inner) => countVotes(inner, proposal, keepers, false).result);
   return proposal.finalTallyResult;
 }
 
@@ -124,19 +117,14 @@ function queryProposals(
   { proposalStatus, voter, depositor, pagination }: wire.QueryProposalsRequest,
   keepers: keeper.Keepers,
 ): wire.QueryProposalsResponse {
-  const list: Proposal[] = [];
   const matches = ({ id, status }: Proposal): boolean =>
     (proposalStatus === ProposalStatus.PROPOSAL_STATUS_UNSPECIFIED || status === proposalStatus) &&
     (voter === "" || keeper.votes.has(context, partKeyOf(id, voter, keepers))) &&
     (depositor === "" || keeper.deposits.has(context, partKeyOf(id, depositor, keepers)));
-  const paged = { store: context.store(keys.MODULE_NAME), prefix: keys.PROPOSALS };
-  const page = paginateFiltered(paged, pagination, (_key, value, onPage) => {
-    const proposal = keeper.proposalCodec.decode(value);
-    if (!matches(proposal)) return false;
-    if (onPage) list.push(proposal);
-    return true;
-  });
-  return { proposals: list, pagination: page };
+  const page = filteredPageOf(keeper.proposals.range(context), pagination, (proposal) =>
+    matches(proposal) ? proposal : undefined,
+  );
+  return { proposals: page.items, pagination: page.pagination };
 }
 
 /** `params` always contains all parameters; the separate parts from earlier releases are added on request. */
@@ -158,11 +146,7 @@ function queryParams(context: Context, { paramsType }: wire.QueryParamsRequest):
   }
 }
 
-const SCHEMA: GenesisSchema<GenesisState> = {
-  module: keys.MODULE_NAME,
-  typeName: "cosmos.gov.v1.GenesisState",
-  type: GenesisState,
-};
+const SCHEMA = genesisSchema(keys.MODULE_NAME, "cosmos.gov.v1.GenesisState", GenesisState);
 
 /** Stores the state. Throws `GenesisError` for invalid params, and for votes or deposits on unknown proposals. */
 function initGenesis(context: Context, json: JsonValue | undefined, keepers: keeper.Keepers): void {
@@ -173,24 +157,15 @@ function initGenesis(context: Context, json: JsonValue | undefined, keepers: kee
     moduleParams.set(context, partOr(json, "params", state.params, defaultParams(keepers.denom))),
   );
   keeper.constitution.set(context, state.constitution);
-  state.proposals.forEach((proposal, index) =>
-    atPath(`${path}.proposals[${index}]`, () =>
-      addStoredProposal(context, proposal, state.startingProposalId),
-    ),
+  eachAtPath(`${path}.proposals`, state.proposals, (proposal) =>
+    addStoredProposal(context, proposal, state.startingProposalId),
   );
-  state.deposits.forEach((deposit, index) =>
-    atPath(`${path}.deposits[${index}]`, () =>
-      keeper.deposits.set(
-        context,
-        storedPart(context, deposit.proposalId, deposit.depositor, keepers),
-        deposit,
-      ),
-    ),
-  );
-  state.votes.forEach((vote, index) =>
-    atPath(`${path}.votes[${index}]`, () =>
-      keeper.votes.set(context, storedPart(context, vote.proposalId, vote.voter, keepers), vote),
-    ),
+  eachAtPath(`${path}.deposits`, state.deposits, (deposit) => {
+    const key = storedPart(context, deposit.proposalId, deposit.depositor, keepers);
+    keeper.deposits.set(context, key, deposit);
+  });
+  eachAtPath(`${path}.votes`, state.votes, (vote) =>
+    keeper.votes.set(context, storedPart(context, vote.proposalId, vote.voter, keepers), vote),
   );
 }
 
@@ -220,15 +195,90 @@ function storedPart(
   return keys.partKey(id, parseAddress(bech32Prefix, address));
 }
 
-/** Prints the state. */
 function exportGenesis(context: Context): JsonValue {
   return printGenesis(SCHEMA, {
     ...GenesisState.decode(new Uint8Array(0)),
     startingProposalId: keeper.nextProposalId.get(context) ?? 1n,
-    deposits: [...keeper.deposits.entries(context)].map(([, deposit]) => deposit),
-    votes: [...keeper.votes.entries(context)].map(([, vote]) => vote),
-    proposals: [...keeper.proposals.entries(context)].map(([, proposal]) => proposal),
+    deposits: keeper.deposits.values(context),
+    votes: keeper.votes.values(context),
+    proposals: keeper.proposals.values(context),
     params: moduleParams.get(context),
     constitution: keeper.constitution.get(context) ?? "",
   });
+}
+
+/** Creates the `cosmos.gov.v1beta1` queries from the v1 queries. Requests and deposit responses have the same fields in both. */
+function legacyQueries(queries: ServedQueries<typeof current.Query>): QueryFunctions<typeof legacy.Query> {
+  return {
+    Proposal: (context, request) => {
+      const { proposal } = queries.Proposal(context, request);
+      return { proposal: proposal && toLegacy(proposal) };
+    },
+    Proposals: (context, request) => {
+      const { proposals, pagination } = queries.Proposals(context, request);
+      return { proposals: proposals.map(toLegacy), pagination };
+    },
+    Vote: (context, request) => {
+      const { vote } = queries.Vote(context, request);
+      return { vote: vote && toLegacyVote(vote) };
+    },
+    Votes: (context, request) => {
+      const { votes, pagination } = queries.Votes(context, request);
+      return { votes: votes.map(toLegacyVote), pagination };
+    },
+    Params: (context, request) => toLegacyParams(queries.Params(context, request)),
+    Deposit: queries.Deposit,
+    Deposits: queries.Deposits,
+    TallyResult: (context, request) => {
+      const { tally } = queries.TallyResult(context, request);
+      return { tally: tally && toLegacyTally(tally) };
+    },
+  };
+}
+
+function toLegacy({ id, finalTallyResult: tally, ...proposal }: v1.Proposal): gov.Proposal {
+  return {
+    ...proposal,
+    proposalId: id,
+    content: contentOf(proposal),
+    finalTallyResult: tally && toLegacyTally(tally),
+  };
+}
+
+/** Returns the legacy content that a proposal executes, or else its first message, as on the deployed chain. */
+function contentOf({ messages }: Pick<v1.Proposal, "messages">): gov.Proposal["content"] {
+  const [exec] = messages.filter(({ typeUrl }) => typeUrl === "/cosmos.gov.v1.MsgExecLegacyContent");
+  return exec === undefined ? messages[0] : MsgExecLegacyContent.decode(exec.value).content;
+}
+
+function toLegacyTally(tally: v1.TallyResult): gov.TallyResult {
+  const { yesCount: yes, abstainCount: abstain, noCount: no, noWithVetoCount: noWithVeto } = tally;
+  return { yes, abstain, no, noWithVeto };
+}
+
+/** Converts a v1 vote, whose weights are decimals with a point. */
+function toLegacyVote({ options, ...vote }: v1.Vote): gov.Vote {
+  return {
+    ...vote,
+    option: VoteOption.VOTE_OPTION_UNSPECIFIED,
+    options: options.map(({ option, weight }) => ({ option, weight: digitsOf(weight) })),
+  };
+}
+
+function toLegacyParams(params: current.QueryParamsResponse): legacy.QueryParamsResponse {
+  const { votingParams, depositParams, tallyParams } = params;
+  return {
+    votingParams,
+    depositParams,
+    tallyParams: tallyParams && {
+      quorum: utf8(digitsOf(tallyParams.quorum)),
+      threshold: utf8(digitsOf(tallyParams.threshold)),
+      vetoThreshold: utf8(digitsOf(tallyParams.vetoThreshold)),
+    },
+  };
+}
+
+/** Returns a decimal as protobuf encodes it: its digits, without a point. */
+function digitsOf(decimal: string): string {
+  return parseDec18(decimal).toString();
 }

@@ -1,8 +1,8 @@
+import { orThrow, unregisteredError } from "../../runtime/errors.ts";
 import { Params } from "../../../../cosmos/proto/gen/cosmos/gov/v1/gov.ts";
 import { DEC18_ONE, type Dec18, parseDec18 } from "../../../../platform/base/decimal.ts";
 import { joinNs } from "../../../../platform/base/time.ts";
 import { arePositive, type Coin, formatCoins, parseCoins } from "../../runtime/coins.ts";
-import { unregisteredError } from "../../runtime/errors.ts";
 import { defineParams, type ModuleParams } from "../../runtime/params.ts";
 import { MODULE_NAME, PARAMS } from "./keys.ts";
 
@@ -46,11 +46,9 @@ export function minDepositOf(params: Params, expedited: boolean): readonly Coin[
 
 /** Reads a ratio from the params. Throws `ModuleError` if the text is not a decimal. */
 export function ratioOf(text: string, name = "ratio"): Dec18 {
-  try {
-    return parseDec18(text);
-  } catch {
-    throw unregisteredError(`invalid ${name} string: ${JSON.stringify(text.slice(0, 40))} is not a decimal`);
-  }
+  const refuse = (): Error =>
+    unregisteredError(`invalid ${name} string: ${JSON.stringify(text.slice(0, 40))} is not a decimal`);
+  return orThrow(refuse, () => parseDec18(text));
 }
 
 /** Throws an unregistered error for parameters that would break the module. */

@@ -1,3 +1,4 @@
+import type { ValidatorStake } from "../staking/keeper.ts";
 import { nsToTimestamp, timestampToNs } from "../../../../cosmos/comet/timestamp.ts";
 import {
   type Params,
@@ -40,10 +41,7 @@ function dropProposal(context: Context, proposal: Proposal, keepers: keeper.Keep
     keeper.burnDeposits(context, proposal.id, keepers);
   else keeper.refundDeposits(context, proposal.id, keepers);
   context.emit(
-    event("inactive_proposal", [
-      ["proposal_id", proposal.id.toString()],
-      ["proposal_result", "proposal_dropped"],
-    ]),
+    event("inactive_proposal", { proposal_id: proposal.id.toString(), proposal_result: "proposal_dropped" }),
   );
 }
 
@@ -62,13 +60,8 @@ function endVote(context: Context, proposal: Proposal, keepers: keeper.Keepers):
       ? continueAsRegular(context, proposal, params)
       : rejected(proposal);
   keeper.setProposal(context, { ...ended, finalTallyResult: result });
-  context.emit(
-    event("active_proposal", [
-      ["proposal_id", proposal.id.toString()],
-      ["proposal_result", outcome],
-      ["proposal_log", log],
-    ]),
-  );
+  const id = proposal.id.toString();
+  context.emit(event("active_proposal", { proposal_id: id, proposal_result: outcome, proposal_log: log }));
 }
 
 type Outcome = readonly [proposal: Proposal, result: string, log: string];
@@ -85,17 +78,10 @@ function runProposal(context: Context, proposal: Proposal, { findMessage }: keep
     });
   } catch (error) {
     if (!(error instanceof ModuleError)) throw error;
-    const failed = {
-      ...proposal,
-      status: ProposalStatus.PROPOSAL_STATUS_FAILED,
-      failedReason: error.message,
-    };
-    const typeUrl = proposal.messages[at]?.typeUrl ?? "";
-    return [
-      failed,
-      "proposal_failed",
-      `passed, but msg ${at} (${typeUrl}) failed on execution: ${error.message}`,
-    ];
+    const { message: failedReason } = error;
+    const status = ProposalStatus.PROPOSAL_STATUS_FAILED;
+    const log = `passed, but msg ${at} (${proposal.messages[at]?.typeUrl ?? ""}) failed on execution: ${failedReason}`;
+    return [{ ...proposal, status, failedReason }, "proposal_failed", log];
   }
   return [{ ...proposal, status: ProposalStatus.PROPOSAL_STATUS_PASSED }, "proposal_passed", "passed"];
 }
@@ -163,7 +149,7 @@ interface Counted {
 
 type Ballot = readonly { readonly option: number; readonly weight: string }[];
 
-interface Candidate extends keeper.BondedValidator {
+interface Candidate extends ValidatorStake {
   /** Shares of delegators that cast their own votes. */
   deducted: Dec18;
   ballot: Ballot;
@@ -200,6 +186,6 @@ function countVotes(context: Context, id: bigint, keepers: keeper.Keepers, remov
   return { counts, total, bonded };
 }
 
-function powerOf({ tokens, shares: all }: keeper.BondedValidator, shares: Dec18): Dec18 {
+function powerOf({ tokens, shares: all }: ValidatorStake, shares: Dec18): Dec18 {
   return quoDec18(shares * tokens, all);
 }

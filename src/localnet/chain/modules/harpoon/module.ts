@@ -1,37 +1,30 @@
-import { GenesisState } from "../../../../cosmos/proto/gen/neutron/harpoon/genesis.ts";
-import type { HookSubscriptions, HookType } from "../../../../cosmos/proto/gen/neutron/harpoon/hooks.ts";
-import * as wire from "../../../../cosmos/proto/gen/neutron/harpoon/query.ts";
-import * as tx from "../../../../cosmos/proto/gen/neutron/harpoon/tx.ts";
-import { errorText } from "../../../../platform/base/errors.ts";
-import type { JsonValue } from "../../../../platform/base/json.ts";
-import { parseAddress } from "../../runtime/address.ts";
-import type { Context } from "../../runtime/context.ts";
 import {
+  orThrowWith,
+  wrapping,
   ErrInvalidAddress,
   GrpcCode,
   ModuleError,
   QueryError,
   unregisteredError,
+  registerError,
   wrapErrors,
 } from "../../runtime/errors.ts";
-import { atPath, type GenesisSchema, printGenesis, readGenesis } from "../../runtime/genesis.ts";
+import { eachAtPath, genesisSchema, printGenesis, readGenesis } from "../../runtime/genesis.ts";
+import { GenesisState } from "../../../../cosmos/proto/gen/neutron/harpoon/genesis.ts";
+import { HookSubscriptions, HookType } from "../../../../cosmos/proto/gen/neutron/harpoon/hooks.ts";
+import * as wire from "../../../../cosmos/proto/gen/neutron/harpoon/query.ts";
+import * as tx from "../../../../cosmos/proto/gen/neutron/harpoon/tx.ts";
+import { errorText } from "../../../../platform/base/errors.ts";
+import type { JsonValue } from "../../../../platform/base/json.ts";
+import { parseAddress, formatAddress } from "../../runtime/address.ts";
+import type { Context } from "../../runtime/context.ts";
 import { messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
-import type { ChainModule, QueryHandler } from "../../runtime/module.ts";
-import {
-  allSubscriptions,
-  createHooks,
-  type Keepers,
-  ErrInvalidSigner,
-  type HarpoonDeps,
-  type HarpoonHooks,
-  type HarpoonOptions,
-  MODULE_NAME,
-  nameOfHook,
-  replaceSubscriptions,
-  requireHookType,
-  setSubscriptions,
-  subscribedContracts,
-} from "./keeper.ts";
+import type { ChainModule, ChainNames } from "../../runtime/module.ts";
+import { utf8 } from "../../../../platform/base/bytes.ts";
+import { type Codec, createMap, messageCodec } from "../../store/collections.ts";
+
+/** Name of the module and its store, and the error codespace. */
+const MODULE_NAME = "harpoon";
 
 /** The module and its hooks. */
 export interface HarpoonModule extends ChainModule {
@@ -39,8 +32,11 @@ export interface HarpoonModule extends ChainModule {
 }
 
 /** Creates the `harpoon` module. */
-export function createHarpoonModule(options: HarpoonOptions, deps: HarpoonDeps): HarpoonModule {
-  const keepers: Keepers = { ...options, ...deps };
+export function createHarpoonModule(
+  options: Omit<Keepers, "contracts">,
+  deps: Pick<Keepers, "contracts">,
+): HarpoonModule {
+  const keepers = { ...options, ...deps };
   return {
     name: MODULE_NAME,
     stores: [MODULE_NAME],
@@ -51,9 +47,18 @@ export function createHarpoonModule(options: HarpoonOptions, deps: HarpoonDeps):
       },
       options.chainName,
     ),
-    queries: createQueryHandlers(options.chainName),
+    queries: queryHandlers(
+      wire.Query,
+      {
+        SubscribedContracts: (context, { hookType }) => {
+          asArgument(() => requireHookType(hookType));
+          return { contractAddresses: [...subscribedContracts(context, hookType)] };
+        },
+      },
+      options.chainName,
+    ),
     initGenesis: (context, genesis) => initGenesis(context, genesis, keepers),
-    exportGenesis,
+    exportGenesis: (context) => printGenesis(SCHEMA, { hookSubscriptions: subscriptions.values(context) }),
     hooks: createHooks(keepers),
   };
 }
@@ -83,29 +88,17 @@ function validateManageHookSubscription(
   { authority, hookSubscription }: tx.MsgManageHookSubscription,
   bech32Prefix: string,
 ): tx.HookSubscription {
-  return wrapErrors(
-    (error) => error.wrap("failed to validate manage hook subscription message"),
-    () => {
-      requireMessageAddress(bech32Prefix, authority, "authority is invalid");
-      if (hookSubscription === undefined) throw unregisteredError("hook subscription is empty");
-      requireMessageAddress(
-        bech32Prefix,
-        hookSubscription.contractAddress,
-        "hook subscription contractAddress is invalid",
-      );
-      requireUnique(hookSubscription.hooks);
-      for (const hook of hookSubscription.hooks) requireExisting(hook);
-      return hookSubscription;
-    },
-  );
-}
-
-function requireMessageAddress(bech32Prefix: string, text: string, words: string): void {
-  try {
-    parseAddress(bech32Prefix, text);
-  } catch (thrown) {
-    throw unregisteredError(`${words}: ${errorText(thrown)}`);
-  }
+  const requireMessageAddress = (text: string, words: string): Uint8Array =>
+    orThrowWith(unregisteredError, words, () => parseAddress(bech32Prefix, text));
+  return wrapping("failed to validate manage hook subscription message", () => {
+    requireMessageAddress(authority, "authority is invalid");
+    if (hookSubscription === undefined) throw unregisteredError("hook subscription is empty");
+    const { contractAddress, hooks } = hookSubscription;
+    requireMessageAddress(contractAddress, "hook subscription contractAddress is invalid");
+    requireUnique(hooks);
+    for (const hook of hooks) wrapping("non-existing hook type", () => requireHookType(hook));
+    return hookSubscription;
+  });
 }
 
 function requireUnique(hooks: readonly HookType[]): void {
@@ -117,27 +110,6 @@ function requireUnique(hooks: readonly HookType[]): void {
   }
 }
 
-function requireExisting(hook: HookType): void {
-  wrapErrors(
-    (error) => error.wrap("non-existing hook type"),
-    () => requireHookType(hook),
-  );
-}
-
-/** Creates the handler for the module's query, whose path starts with the chain's own name. */
-function createQueryHandlers(chainName: string): readonly QueryHandler[] {
-  return queryHandlers(
-    wire.Query,
-    {
-      SubscribedContracts: (context, { hookType }) => {
-        asArgument(() => requireHookType(hookType));
-        return { contractAddresses: [...subscribedContracts(context, hookType)] };
-      },
-    },
-    chainName,
-  );
-}
-
 function asArgument(check: () => void): void {
   try {
     check();
@@ -146,11 +118,7 @@ function asArgument(check: () => void): void {
   }
 }
 
-const SCHEMA: GenesisSchema<GenesisState> = {
-  module: MODULE_NAME,
-  typeName: "neutron.harpoon.GenesisState",
-  type: GenesisState,
-};
+const SCHEMA = genesisSchema(MODULE_NAME, "neutron.harpoon.GenesisState", GenesisState);
 
 /**
  * Stores the subscriptions from a genesis document. Throws `GenesisError` if a contract is invalid, repeated or missing, or if a
@@ -159,20 +127,13 @@ const SCHEMA: GenesisSchema<GenesisState> = {
 function initGenesis(context: Context, json: JsonValue | undefined, keepers: Keepers): void {
   const records = readGenesis(SCHEMA, json)?.hookSubscriptions ?? [];
   const seen = new Set<number>();
-  records.forEach((record, index) => {
-    atPath(`app_state.${MODULE_NAME}.hook_subscriptions[${index}]`, () => {
-      requireHookType(record.hookType);
-      if (seen.has(record.hookType)) throw new Error(`duplicate hook type: ${record.hookType}`);
-      seen.add(record.hookType);
-      requireContracts(context, record, keepers);
-      setSubscriptions(context, record);
-    });
+  eachAtPath(`app_state.${MODULE_NAME}.hook_subscriptions`, records, (record) => {
+    requireHookType(record.hookType);
+    if (seen.has(record.hookType)) throw new Error(`duplicate hook type: ${record.hookType}`);
+    seen.add(record.hookType);
+    requireContracts(context, record, keepers);
+    setSubscriptions(context, record);
   });
-}
-
-/** Exports the subscriptions, ordered by hook type. */
-function exportGenesis(context: Context): JsonValue {
-  return printGenesis(SCHEMA, { hookSubscriptions: [...allSubscriptions(context)] });
 }
 
 function requireContracts(
@@ -198,5 +159,172 @@ function requireAddress(bech32Prefix: string, address: string): void {
     throw new Error(`invalid contract_address=${address} in genesis state: ${errorText(thrown)}`, {
       cause: thrown,
     });
+  }
+}
+
+/** Contract host methods that the module calls. */
+interface ContractKeeper {
+  readonly isContract: (context: Context, address: string) => boolean;
+  /** Calls a contract's sudo entry point with JSON text. Throws `ModuleError` if the contract fails. */
+  readonly sudo: (context: Context, address: string, message: string) => void;
+}
+
+/** Options, and keepers of other modules. */
+interface Keepers extends Pick<ChainNames, "chainName" | "bech32Prefix" | "authority"> {
+  readonly contracts: ContractKeeper;
+}
+
+const NAMES = new Map<number, string>(Object.entries(HookType).map(([name, value]) => [value, name]));
+
+/** All hook types, including the unspecified one, in ascending order. */
+const HOOK_TYPES: readonly HookType[] = Object.values(HookType).toSorted((a, b) => a - b);
+
+/** Returns a hook type's name or, if the type is unknown, its number, as Go prints it. */
+function nameOfHook(hook: number): string {
+  return NAMES.get(hook) ?? hook.toString();
+}
+
+/** Throws an unregistered error if the number is unspecified or not a hook type. */
+function requireHookType(hook: number): void {
+  if (!NAMES.has(hook)) throw unregisteredError(`non-existing hook=${hook}`);
+  if (hook === HookType.HOOK_TYPE_UNSPECIFIED) throw unregisteredError("unspecified hooks are not allowed");
+}
+
+const ErrInvalidSigner = registerError(
+  MODULE_NAME,
+  2,
+  "expected gov account as only signer for proposal message",
+);
+
+const hookTypeCodec: Codec<number> = {
+  encode: (hook) => Uint8Array.of(hook >>> 24, (hook >>> 16) & 0xff, (hook >>> 8) & 0xff, hook & 0xff),
+  decode: (bytes) => bytes.reduce((value, byte) => value * 256 + byte, 0),
+};
+
+/** `subscriptions` | hook type (4 bytes, big-endian) → `HookSubscriptions`. */
+const subscriptionsKey = utf8("subscriptions");
+const subscriptions = createMap(
+  MODULE_NAME,
+  subscriptionsKey,
+  hookTypeCodec,
+  messageCodec(HookSubscriptions),
+);
+
+/** Finds a hook type's record. As in Go, checks that it exists before reading it; both accesses consume gas. */
+function findRecord(context: Context, hookType: HookType): HookSubscriptions | undefined {
+  return subscriptions.has(context, hookType) ? subscriptions.get(context, hookType) : undefined;
+}
+
+/** Returns the contracts subscribed to a hook type in subscription order, which is also the call order. */
+function subscribedContracts(context: Context, hookType: HookType): readonly string[] {
+  return findRecord(context, hookType)?.contractAddresses ?? [];
+}
+
+/** Stores one hook type's record. */
+export function setSubscriptions(context: Context, record: HookSubscriptions): void {
+  subscriptions.set(context, record.hookType, record);
+}
+
+/**
+ * Replaces the hook types to which a contract subscribes (chain-extension-modules.md, "States and transitions"). An existing
+ * subscription keeps its place in the call order; a new one is added at the end.
+ */
+function replaceSubscriptions(context: Context, contract: string, hooks: readonly HookType[]): void {
+  for (const hook of hooks) subscribe(context, contract, hook);
+  for (const hook of HOOK_TYPES) {
+    if (!hooks.includes(hook)) unsubscribe(context, contract, hook);
+  }
+}
+
+/** Always writes the record, as Go does, so a message's gas does not depend on earlier subscriptions. */
+function subscribe(context: Context, contract: string, hookType: HookType): void {
+  const present = subscribedContracts(context, hookType);
+  const contractAddresses = present.includes(contract) ? [...present] : [...present, contract];
+  setSubscriptions(context, { hookType, contractAddresses });
+}
+
+/** Deletes the record if it becomes empty; otherwise writes it, as Go does. */
+function unsubscribe(context: Context, contract: string, hookType: HookType): void {
+  const record = findRecord(context, hookType);
+  if (record === undefined) return;
+  const contractAddresses = record.contractAddresses.filter((address) => address !== contract);
+  if (contractAddresses.length === 0) subscriptions.delete(context, hookType);
+  else setSubscriptions(context, { hookType, contractAddresses });
+}
+
+/** Prefix of hook type names. The rest of the name, in lower case, is the key in the sudo message. */
+const NAME_PREFIX = "HOOK_TYPE_";
+
+/** The hooks that the staking module calls. Addresses are bytes. If a contract fails, the hook throws its error. */
+export type HarpoonHooks = ReturnType<typeof createHooks>;
+
+/**
+ * Creates the hooks. Each hook sends one sudo message, as JSON text in the style of Go's `encoding/json`, to the contracts
+ * subscribed to its type (chain-extension-modules.md, "Hook subscription module").
+ */
+export function createHooks(keepers: Keepers) {
+  const { bech32Prefix } = keepers;
+  const account = (bytes: Uint8Array): string => formatAddress(bech32Prefix, bytes);
+  const operator = (bytes: Uint8Array): string => formatAddress(`${bech32Prefix}valoper`, bytes);
+  const consensus = (bytes: Uint8Array): string => formatAddress(`${bech32Prefix}valcons`, bytes);
+  const call = (context: Context, hook: HookType, members: Readonly<Record<string, string>>): void =>
+    callSubscribers(context, keepers.contracts, hook, JSON.stringify(members));
+  const ofValidator =
+    (hook: HookType) =>
+    (context: Context, validator: Uint8Array): void =>
+      call(context, hook, { val_addr: operator(validator) });
+  const ofConsensus =
+    (hook: HookType) =>
+    (context: Context, key: Uint8Array, validator: Uint8Array): void =>
+      call(context, hook, { cons_addr: consensus(key), val_addr: operator(validator) });
+  const ofDelegation =
+    (hook: HookType) =>
+    (context: Context, delegator: Uint8Array, validator: Uint8Array): void =>
+      call(context, hook, { del_addr: account(delegator), val_addr: operator(validator) });
+  return {
+    afterValidatorCreated: ofValidator(HookType.HOOK_TYPE_AFTER_VALIDATOR_CREATED),
+    beforeValidatorModified: ofValidator(HookType.HOOK_TYPE_BEFORE_VALIDATOR_MODIFIED),
+    afterValidatorRemoved: ofConsensus(HookType.HOOK_TYPE_AFTER_VALIDATOR_REMOVED),
+    afterValidatorBonded: ofConsensus(HookType.HOOK_TYPE_AFTER_VALIDATOR_BONDED),
+    afterValidatorBeginUnbonding: ofConsensus(HookType.HOOK_TYPE_AFTER_VALIDATOR_BEGIN_UNBONDING),
+    beforeDelegationCreated: ofDelegation(HookType.HOOK_TYPE_BEFORE_DELEGATION_CREATED),
+    beforeDelegationSharesModified: ofDelegation(HookType.HOOK_TYPE_BEFORE_DELEGATION_SHARES_MODIFIED),
+    beforeDelegationRemoved: ofDelegation(HookType.HOOK_TYPE_BEFORE_DELEGATION_REMOVED),
+    afterDelegationModified: ofDelegation(HookType.HOOK_TYPE_AFTER_DELEGATION_MODIFIED),
+    /** `fraction` is decimal text with 18 decimal places. */
+    beforeValidatorSlashedWithTokensToBurn: (
+      context: Context,
+      validator: Uint8Array,
+      { fraction, tokensToBurn }: { readonly fraction: string; readonly tokensToBurn: bigint },
+    ): void =>
+      call(context, HookType.HOOK_TYPE_BEFORE_VALIDATOR_SLASHED, {
+        val_addr: operator(validator),
+        fraction,
+        tokens_to_burn: tokensToBurn.toString(),
+      }),
+    afterUnbondingInitiated: (context: Context, id: bigint): void => {
+      // The id is a JSON number up to 2^64 - 1, which JSON.stringify would round.
+      const body = `{"id":${id}}`;
+      callSubscribers(context, keepers.contracts, HookType.HOOK_TYPE_AFTER_UNBONDING_INITIATED, body);
+    },
+  };
+}
+
+/**
+ * Calls the contracts subscribed to a hook type in order, in the caller's context: without a cache layer or gas limit of their
+ * own. The first error ends the calls and keeps its codespace and code. `body` is the message's value as JSON.
+ */
+function callSubscribers(context: Context, contracts: ContractKeeper, hook: HookType, body: string): void {
+  const name = nameOfHook(hook);
+  const message = `{"${name.slice(NAME_PREFIX.length).toLowerCase()}":${body}}`;
+  for (const contract of subscribedContracts(context, hook)) {
+    const call = `hook_type=${name}, msg=${message}, contract_address=${contract}`;
+    wrapErrors(
+      (error) =>
+        error
+          .wrap(`could not execute sudo call successfully for ${call}`)
+          .wrap(`failed to call sudo for subscriptions for hookType=${name}`),
+      () => contracts.sudo(context, contract, message),
+    );
   }
 }

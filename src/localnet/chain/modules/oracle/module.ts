@@ -1,26 +1,23 @@
+import { eachAtPath, genesisSchema, printGenesis, readGenesis } from "../../runtime/genesis.ts";
 import * as connect from "../../../../cosmos/proto/gen/connect/oracle/v2/query.ts";
 import {
-  type CurrencyPairState,
+  CurrencyPairState,
   GenesisState,
+  type QuotePrice,
 } from "../../../../cosmos/proto/gen/slinky/oracle/v1/genesis.ts";
 import * as slinky from "../../../../cosmos/proto/gen/slinky/oracle/v1/query.ts";
 import type { CurrencyPair } from "../../../../cosmos/proto/gen/slinky/types/v1/currency_pair.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
 import type { Context } from "../../runtime/context.ts";
 import { GrpcCode, QueryError } from "../../runtime/errors.ts";
-import { atPath, type GenesisSchema, printGenesis, readGenesis } from "../../runtime/genesis.ts";
 import { queryHandlers } from "../../runtime/handlers.ts";
 import type { ChainModule, QueryHandler } from "../../runtime/module.ts";
 import { type OracleVote, readVotes } from "./extended-commit.ts";
-import {
-  MODULE_NAME,
-  nextId,
-  type OracleStaking,
-  pairs,
-  pairText,
-  parsePair,
-  storePrices,
-} from "./keeper.ts";
+import type { StakingKeeper } from "../staking/keeper.ts";
+import { nsToTimestamp } from "../../../../cosmos/comet/timestamp.ts";
+import { createItem, createMap, messageCodec, textCodec, uint64Codec } from "../../store/collections.ts";
+
+const MODULE_NAME = "oracle";
 
 /** Other modules' keepers. */
 export interface OracleDeps {
@@ -29,17 +26,13 @@ export interface OracleDeps {
   readonly countVotes: (context: Context, votes: readonly OracleVote[]) => void;
 }
 
-/** A price stored on the chain. */
-export interface StoredPrice {
-  /** Integer scaled by the decimals; 0 if there is no price. */
-  readonly price: bigint;
-  readonly decimals: number;
-}
-
 /** The module and the functions that the revenue module calls. */
 export interface OracleModule extends ChainModule {
-  /** Returns undefined for a pair that is not tracked. */
-  readonly priceOf: (context: Context, pair: string) => StoredPrice | undefined;
+  /** Returns a price as an integer scaled by its decimals (0 if there is no price); undefined for a pair that is not tracked. */
+  readonly priceOf: (
+    context: Context,
+    pair: string,
+  ) => { readonly price: bigint; readonly decimals: number } | undefined;
 }
 
 /** Creates the `oracle` module, which stores the prices from a block's votes. */
@@ -64,11 +57,7 @@ export function createOracleModule({ staking, countVotes }: OracleDeps): OracleM
   };
 }
 
-const SCHEMA: GenesisSchema<GenesisState> = {
-  module: MODULE_NAME,
-  typeName: "slinky.oracle.v1.GenesisState",
-  type: GenesisState,
-};
+const SCHEMA = genesisSchema(MODULE_NAME, "slinky.oracle.v1.GenesisState", GenesisState);
 
 /** Maximum number of decimals that a pair may have. */
 const MAX_DECIMALS = 36n;
@@ -77,18 +66,16 @@ const MAX_DECIMALS = 36n;
 function initGenesis(context: Context, json: JsonValue | undefined): void {
   const given = readGenesis(SCHEMA, json) ?? { currencyPairGenesis: [], nextId: 0n };
   const ids = new Set<bigint>();
-  given.currencyPairGenesis.forEach((one, index) =>
-    atPath(`app_state.${MODULE_NAME}.currency_pair_genesis[${index}]`, () => {
-      const { currencyPair = { Base: "", Quote: "" }, currencyPairPrice: price, nonce, id, decimals } = one;
-      const pair = pairText(currencyPair);
-      if (parsePair(pair) === undefined) throw new Error(`invalid currency pair: ${pair}`);
-      if (pairs.has(context, pair) || ids.has(id)) throw new Error(`duplicate pair or id: ${pair}, ${id}`);
-      if (id >= given.nextId) throw new Error(`the id ${id} is not below next_id ${given.nextId}`);
-      if (decimals > MAX_DECIMALS) throw new Error(`more than ${MAX_DECIMALS} decimals`);
-      ids.add(id);
-      pairs.set(context, pair, { price, nonce, id, decimals });
-    }),
-  );
+  eachAtPath(`app_state.${MODULE_NAME}.currency_pair_genesis`, given.currencyPairGenesis, (one) => {
+    const { currencyPair = { Base: "", Quote: "" }, currencyPairPrice: price, nonce, id, decimals } = one;
+    const pair = pairText(currencyPair);
+    if (parsePair(pair) === undefined) throw new Error(`invalid currency pair: ${pair}`);
+    if (pairs.has(context, pair) || ids.has(id)) throw new Error(`duplicate pair or id: ${pair}, ${id}`);
+    if (id >= given.nextId) throw new Error(`the id ${id} is not below next_id ${given.nextId}`);
+    if (decimals > MAX_DECIMALS) throw new Error(`more than ${MAX_DECIMALS} decimals`);
+    ids.add(id);
+    pairs.set(context, pair, { price, nonce, id, decimals });
+  });
   nextId.set(context, given.nextId);
 }
 
@@ -155,4 +142,66 @@ function priceOf(context: Context, pair: string): slinky.GetPriceResponse {
     );
   const { price = NO_PRICE, nonce, decimals, id } = state;
   return { price, nonce, decimals, id };
+}
+
+/** Pair states by pair, for example "BTC/USD". */
+const pairs = createMap(MODULE_NAME, Uint8Array.of(0), textCodec, messageCodec(CurrencyPairState));
+/** Id of the next pair. */
+const nextId = createItem(MODULE_NAME, Uint8Array.of(1), uint64Codec);
+
+/** "BTC/USD". */
+function pairText({ Base, Quote }: CurrencyPair): string {
+  return `${Base}/${Quote}`;
+}
+
+/** Parses "BTC/USD". Returns undefined for any other text. */
+function parsePair(text: string): CurrencyPair | undefined {
+  const [Base = "", Quote = "", ...more] = text.split("/");
+  return Base === "" || Quote === "" || more.length > 0 ? undefined : { Base, Quote };
+}
+
+/** Staking module functions that the oracle calls. */
+export type OracleStaking = Pick<StakingKeeper, "byConsensus" | "bonded">;
+
+/** Minimum share of the bonded stake that must vote for a price, in thousandths. */
+const LEAST_STAKE = 667n;
+
+/** For each pair with enough voting stake, stores the stake-weighted median of the prices in the votes. */
+function storePrices(
+  context: Context,
+  votes: readonly OracleVote[],
+  { byConsensus, bonded }: OracleStaking,
+): void {
+  const total = [...bonded(context)].reduce((sum, { tokens }) => sum + tokens, 0n);
+  const weighed = votes.map(({ consensus, deltas }) => ({
+    deltas,
+    tokens: deltas.size === 0 ? 0n : (byConsensus(context, consensus)?.tokens ?? 0n),
+  }));
+  for (const [pair, state] of pairs.entries(context)) {
+    const current = BigInt(state.price?.price ?? "0");
+    const reports = weighed.flatMap(({ deltas, tokens }) => {
+      const delta = deltas.get(state.id);
+      return delta === undefined || current + delta < 0n ? [] : [{ price: current + delta, tokens }];
+    });
+    const behind = reports.reduce((sum, { tokens }) => sum + tokens, 0n);
+    const median =
+      behind === 0n || behind * 1000n < total * LEAST_STAKE ? undefined : medianOf(reports, behind);
+    if (median === undefined) continue;
+    const price: QuotePrice = {
+      price: median.toString(),
+      blockTimestamp: nsToTimestamp(context.timeNs),
+      blockHeight: context.height,
+    };
+    pairs.set(context, pair, { ...state, price, nonce: state.nonce + 1n });
+  }
+}
+
+/** Returns the lowest price such that half of the stake votes for that price or a lower one. */
+function medianOf(
+  reports: readonly { readonly price: bigint; readonly tokens: bigint }[],
+  total: bigint,
+): bigint | undefined {
+  let sum = 0n;
+  const ascending = reports.toSorted((a, b) => (a.price < b.price ? -1 : a.price > b.price ? 1 : 0));
+  return ascending.find(({ tokens }) => (sum += tokens) >= total / 2n)?.price;
 }

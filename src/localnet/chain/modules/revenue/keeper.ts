@@ -1,3 +1,7 @@
+import type { ChainNames } from "../../runtime/module.ts";
+import type { BankKeeper } from "../bank/keeper.ts";
+import type { StakingKeeper } from "../staking/keeper.ts";
+import type { OracleModule } from "../oracle/module.ts";
 import {
   PaymentSchedule,
   RewardAssetPrice,
@@ -15,11 +19,11 @@ import { ModuleError, unregisteredError } from "../../runtime/errors.ts";
 import { event } from "../../runtime/events.ts";
 import { bytesCodec, createItem, createMap, messageCodec } from "../../store/collections.ts";
 import type { OracleVote } from "../oracle/extended-commit.ts";
-import type { OracleStaking } from "../oracle/keeper.ts";
-import type { StoredPrice } from "../oracle/module.ts";
 import { MODULE_NAME, moduleParams, requirementOf, scheduleTypeOf } from "./params.ts";
-import { compensationOf, type Performance, ratingOf } from "./rating.ts";
 import {
+  compensationOf,
+  type Performance,
+  ratingOf,
   blocksOf,
   hasEnded,
   isOfType,
@@ -29,32 +33,12 @@ import {
   startPeriod,
 } from "./schedule.ts";
 
-export interface RevenueOptions {
-  readonly chainName: string;
-  readonly bech32Prefix: string;
-  /** Bech32 address of the account that may change the params. */
-  readonly authority: string;
-}
+export type RevenueOptions = Pick<ChainNames, "chainName" | "bech32Prefix" | "authority">;
 
-/** Other modules' functions. */
 export interface RevenueDeps {
-  readonly bank: {
-    readonly metadata: (context: Context, denom: string) => Metadata | undefined;
-    readonly sendFromModule: (
-      context: Context,
-      module: string,
-      to: Uint8Array,
-      coins: readonly Coin[],
-    ) => void;
-    readonly sendToModule: (
-      context: Context,
-      from: Uint8Array,
-      module: string,
-      coins: readonly Coin[],
-    ) => void;
-  };
-  readonly staking: Pick<OracleStaking, "byConsensus">;
-  readonly priceOf: (context: Context, pair: string) => StoredPrice | undefined;
+  readonly bank: Pick<BankKeeper, "metadata" | "sendFromModule" | "sendToModule">;
+  readonly staking: Pick<StakingKeeper, "byConsensus">;
+  readonly priceOf: OracleModule["priceOf"];
 }
 
 export type Keepers = RevenueOptions & RevenueDeps;
@@ -64,19 +48,10 @@ export const TREASURY = "revenue-treasury";
 
 const PRICES = Uint8Array.of(4);
 
-const scheduleItem = createItem(
-  MODULE_NAME,
-  Uint8Array.of(2),
-  messageCodec<PaymentSchedule>(PaymentSchedule),
-);
+const scheduleItem = createItem(MODULE_NAME, Uint8Array.of(2), messageCodec(PaymentSchedule));
 /** Counts for the current period, by operator. */
-export const infos = createMap(
-  MODULE_NAME,
-  Uint8Array.of(3),
-  bytesCodec,
-  messageCodec<ValidatorInfo>(ValidatorInfo),
-);
-const priceCodec = messageCodec<RewardAssetPrice>(RewardAssetPrice);
+export const infos = createMap(MODULE_NAME, Uint8Array.of(3), bytesCodec, messageCodec(ValidatorInfo));
+const priceCodec = messageCodec(RewardAssetPrice);
 
 /** The present block. */
 export function presentBlock({ height, timeNs }: Context): PeriodBlock {
@@ -151,10 +126,10 @@ function payPeriod(context: Context, params: Params, schedule: Schedule, keepers
   const total = blocksOf(schedule, block);
   if (period === 0n) {
     context.emit(
-      event("revenue_distribution_none", [
-        ["revenue_amount", "0"],
-        ["effective_period_progress", formatDec18(progress)],
-      ]),
+      event("revenue_distribution_none", {
+        revenue_amount: "0",
+        effective_period_progress: formatDec18(progress),
+      }),
     );
     return;
   }
@@ -166,21 +141,21 @@ function payPeriod(context: Context, params: Params, schedule: Schedule, keepers
     const failure = pay(context, operator, coin, keepers);
     context.emit(
       failure === undefined
-        ? event("revenue_distribution", [
-            ["validator", info.valOperAddress],
-            ["revenue_amount", formatCoin(coin)],
-            ["performance_rating", formatDec18(rating)],
-            ["in_active_valset_for_blocks_in_period", String(inActiveSet)],
-            ["committed_blocks_in_period", String(blocks)],
-            ["committed_oracle_votes_in_period", String(votes)],
-            ["total_block_in_period", String(total)],
-            ["effective_period_progress", formatDec18(progress)],
-          ])
-        : event("revenue_distribution_error", [
-            ["validator", info.valOperAddress],
-            ["payment_failure", failure],
-            ["revenue_amount", formatCoin(coin)],
-          ]),
+        ? event("revenue_distribution", {
+            validator: info.valOperAddress,
+            revenue_amount: formatCoin(coin),
+            performance_rating: formatDec18(rating),
+            in_active_valset_for_blocks_in_period: String(inActiveSet),
+            committed_blocks_in_period: String(blocks),
+            committed_oracle_votes_in_period: String(votes),
+            total_block_in_period: String(total),
+            effective_period_progress: formatDec18(progress),
+          })
+        : event("revenue_distribution_error", {
+            validator: info.valOperAddress,
+            payment_failure: failure,
+            revenue_amount: formatCoin(coin),
+          }),
     );
   }
 }

@@ -1,3 +1,20 @@
+import {
+  orThrow,
+  wrapping,
+  ErrInvalidCoins,
+  ErrInvalidRequest,
+  GrpcCode,
+  ModuleError,
+  QueryError,
+} from "../../runtime/errors.ts";
+import {
+  eachAtPath,
+  atPath,
+  genesisSchema,
+  partOr,
+  printGenesis,
+  readGenesis,
+} from "../../runtime/genesis.ts";
 import { GenesisState, type ValidatorInfo } from "../../../../cosmos/proto/gen/neutron/revenue/genesis.ts";
 import * as wire from "../../../../cosmos/proto/gen/neutron/revenue/query.ts";
 import * as tx from "../../../../cosmos/proto/gen/neutron/revenue/tx.ts";
@@ -5,15 +22,6 @@ import type { JsonValue } from "../../../../platform/base/json.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import { areValidCoins, formatCoins, parseCoins, toWireCoin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
-import {
-  ErrInvalidCoins,
-  ErrInvalidRequest,
-  GrpcCode,
-  ModuleError,
-  QueryError,
-  wrapErrors,
-} from "../../runtime/errors.ts";
-import { atPath, type GenesisSchema, partOr, printGenesis, readGenesis } from "../../runtime/genesis.ts";
 import { messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
 import type { ChainModule, MessageHandler, QueryHandler } from "../../runtime/module.ts";
 import { requireAuthorityAddress } from "../../runtime/params-module.ts";
@@ -34,8 +42,7 @@ import {
   twapOf,
 } from "./keeper.ts";
 import { MODULE_NAME, moduleParams, scheduleTypeOf } from "./params.ts";
-import { compensationOf } from "./rating.ts";
-import { blocksOf, isOfType, progressOf, startPeriod } from "./schedule.ts";
+import { compensationOf, blocksOf, isOfType, progressOf, startPeriod } from "./schedule.ts";
 
 /** The module, and the function that the oracle calls. */
 export interface RevenueModule extends ChainModule {
@@ -56,17 +63,13 @@ export function createRevenueModule(options: RevenueOptions, deps: RevenueDeps):
       printGenesis(SCHEMA, {
         params: moduleParams.get(context),
         paymentSchedule: { paymentSchedule: scheduleOf(context) },
-        validators: [...infos.entries(context)].map(([, info]) => info),
+        validators: infos.values(context),
       }),
     countVotes: (context, votes) => countVotes(context, votes, keepers),
   };
 }
 
-const SCHEMA: GenesisSchema<GenesisState> = {
-  module: MODULE_NAME,
-  typeName: "neutron.revenue.GenesisState",
-  type: GenesisState,
-};
+const SCHEMA = genesisSchema(MODULE_NAME, "neutron.revenue.GenesisState", GenesisState);
 
 /** Stores parameters, period and counts. If there is no period, starts one. Throws `GenesisError`. */
 function initGenesis(context: Context, json: JsonValue | undefined, { bech32Prefix }: Keepers): void {
@@ -80,10 +83,8 @@ function initGenesis(context: Context, json: JsonValue | undefined, { bech32Pref
     if (!isOfType(schedule, type)) throw new Error("the period's type differs from the parameters' type");
     setSchedule(context, schedule);
   });
-  given?.validators.forEach((info, index) =>
-    atPath(`${path}.validators[${index}]`, () =>
-      infos.set(context, parseAddress(`${bech32Prefix}valoper`, info.valOperAddress), info),
-    ),
+  eachAtPath(`${path}.validators`, given?.validators ?? [], (info) =>
+    infos.set(context, parseAddress(`${bech32Prefix}valoper`, info.valOperAddress), info),
   );
 }
 
@@ -93,21 +94,15 @@ function createHandlers(keepers: Keepers): readonly MessageHandler[] {
     tx.Msg,
     {
       UpdateParams: (context, { authority, params = moduleParams.defaults }) => {
-        wrapErrors(
-          (error) => error.wrap("invalid MsgUpdateParams"),
-          () => {
-            requireAuthorityAddress(bech32Prefix, authority);
-            wrapErrors(
-              (error) => error.wrap("params are invalid"),
-              () => moduleParams.validate(params),
-            );
-            const before = moduleParams.get(context);
-            if (params.rewardAsset !== before.rewardAsset)
-              throw ErrInvalidRequest("reward asset change is prohibited");
-            if (params.rewardQuote?.asset !== before.rewardQuote?.asset)
-              throw ErrInvalidRequest("quote asset change is prohibited");
-          },
-        );
+        wrapping("invalid MsgUpdateParams", () => {
+          requireAuthorityAddress(bech32Prefix, authority);
+          wrapping("params are invalid", () => moduleParams.validate(params));
+          const before = moduleParams.get(context);
+          if (params.rewardAsset !== before.rewardAsset)
+            throw ErrInvalidRequest("reward asset change is prohibited");
+          if (params.rewardQuote?.asset !== before.rewardQuote?.asset)
+            throw ErrInvalidRequest("quote asset change is prohibited");
+        });
         if (authority !== expected)
           throw ErrInvalidRequest(`invalid authority; expected ${expected}, got ${authority}`);
         moduleParams.set(context, params);
@@ -115,15 +110,12 @@ function createHandlers(keepers: Keepers): readonly MessageHandler[] {
       FundTreasury: (context, { sender, amount }) => {
         const coins = parseCoins(amount);
         const { rewardAsset } = moduleParams.get(context);
-        wrapErrors(
-          (error) => error.wrap("invalid MsgFundTreasury"),
-          () => {
-            if (coins.length !== 1) throw ErrInvalidRequest("exactly one coin must be provided");
-            if (coins[0]?.denom !== rewardAsset)
-              throw ErrInvalidRequest(`provided denom doesn't match the reward denom ${rewardAsset}`);
-            if (!areValidCoins(coins)) throw ErrInvalidCoins(`invalid coins: ${formatCoins(coins)}`);
-          },
-        );
+        wrapping("invalid MsgFundTreasury", () => {
+          if (coins.length !== 1) throw ErrInvalidRequest("exactly one coin must be provided");
+          if (coins[0]?.denom !== rewardAsset)
+            throw ErrInvalidRequest(`provided denom doesn't match the reward denom ${rewardAsset}`);
+          if (!areValidCoins(coins)) throw ErrInvalidCoins(`invalid coins: ${formatCoins(coins)}`);
+        });
         bank.sendToModule(context, parseAddress(bech32Prefix, sender), TREASURY, coins);
       },
     },
@@ -151,12 +143,15 @@ function createQueries(keepers: Keepers): readonly QueryHandler[] {
         };
       },
       ValidatorStats: (context, { valOperAddress }) => {
-        const info = infos.get(context, operatorOf(`${bech32Prefix}valoper`, valOperAddress));
+        const info = infos.get(
+          context,
+          orThrow(unknownValidator, () => parseAddress(`${bech32Prefix}valoper`, valOperAddress)),
+        );
         if (info === undefined) throw unknownValidator();
         return { stats: statsOf(context, info, keepers) };
       },
       ValidatorsStats: (context) => ({
-        stats: [...infos.entries(context)].map(([, info]) => statsOf(context, info, keepers)),
+        stats: infos.values(context).map((info) => statsOf(context, info, keepers)),
       }),
     },
     chainName,
@@ -165,14 +160,6 @@ function createQueries(keepers: Keepers): readonly QueryHandler[] {
 
 function unknownValidator(): QueryError {
   return new QueryError(GrpcCode.InvalidArgument, "validator info not found");
-}
-
-function operatorOf(prefix: string, text: string): Uint8Array {
-  try {
-    return parseAddress(prefix, text);
-  } catch {
-    throw unknownValidator();
-  }
 }
 
 /** Returns the revenue for a full period at the current rating. */

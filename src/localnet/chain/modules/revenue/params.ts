@@ -3,7 +3,7 @@ import { type Dec18, DEC18_ONE } from "../../../../platform/base/decimal.ts";
 import { parseInt256 } from "../../../../platform/base/integers.ts";
 import { unregisteredError } from "../../runtime/errors.ts";
 import { defineParams, type ModuleParams } from "../../runtime/params.ts";
-import type { ScheduleType } from "./schedule.ts";
+import type { Requirement, ScheduleType } from "./schedule.ts";
 
 export const MODULE_NAME = "revenue";
 
@@ -30,12 +30,6 @@ export const moduleParams: ModuleParams<Params> = defineParams({
   },
   validate: validateParams,
 });
-
-/** Allowed and required shares for one kind of duty. */
-export interface Requirement {
-  readonly allowed: Dec18;
-  readonly required: Dec18;
-}
 
 /** Reads a requirement. */
 export function requirementOf(given: PerformanceRequirement | undefined): Requirement {

@@ -1,3 +1,12 @@
+import {
+  addressCodec,
+  lengthPrefixed,
+  bytesCodec,
+  type Codec,
+  createMap,
+  mappedCodec,
+  messageCodec,
+} from "../../store/collections.ts";
 import { nsToTimestamp, timestampToNs } from "../../../../cosmos/comet/timestamp.ts";
 import { PubKey } from "../../../../cosmos/proto/gen/cosmos/crypto/ed25519/keys.ts";
 import { ValidatorSigningInfo } from "../../../../cosmos/proto/gen/cosmos/slashing/v1beta1/slashing.ts";
@@ -8,27 +17,31 @@ import { concat, prefixEnd } from "../../../../platform/base/bytes.ts";
 import type { LastCommitVote, Misbehavior } from "../../runtime/abci.ts";
 import type { Context } from "../../runtime/context.ts";
 import { type ChainEvent, event } from "../../runtime/events.ts";
-import { bytesCodec, type Codec, createMap, mappedCodec, messageCodec } from "../../store/collections.ts";
-import { MISSED_BLOCKS, MODULE_NAME, PUBLIC_KEYS, SIGNING_INFOS } from "./keys.ts";
-import { fractionOf, jailTimeNs, leastSigned, moduleParams } from "./params.ts";
-import type { Keepers } from "./types.ts";
+import { MODULE_NAME, fractionOf, jailTimeNs, leastSigned, moduleParams } from "./params.ts";
+import type { ChainNames } from "../../runtime/module.ts";
+import type { StakingKeeper } from "../staking/keeper.ts";
 
-/** A validator's signing record. */
-interface SigningInfo {
-  /** Consensus address, bech32. */
-  readonly address: string;
-  readonly startHeight: bigint;
-  /** Number of blocks counted since the start or the last downtime slash. Modulo the window, it is the next index. */
-  readonly indexOffset: bigint;
-  readonly jailedUntilNs: bigint;
-  readonly tombstoned: boolean;
-  readonly missedBlocksCounter: bigint;
+export type SlashingOptions = Pick<ChainNames, "bech32Prefix" | "authority">;
+
+export interface SlashingDeps {
+  readonly staking: Pick<
+    StakingKeeper,
+    "byConsensus" | "byOperator" | "operators" | "slash" | "jail" | "unjail"
+  >;
+  /** Returns the maximum age of evidence, in blocks and in nanoseconds. Evidence that exceeds both is ignored. */
+  readonly evidenceAge: (context: Context) => { readonly blocks: bigint; readonly timeNs: bigint };
 }
 
-const addressKey: Codec<Uint8Array> = {
-  encode: (address) => concat(Uint8Array.of(address.length), address),
-  decode: (bytes) => bytes.slice(1),
-};
+/** Options, and keepers of other modules. */
+export interface Keepers extends SlashingOptions, SlashingDeps {
+  /** Formats a consensus address as text. */
+  readonly format: (consensus: Uint8Array) => string;
+}
+
+/** A validator's signing record. Modulo the window, `indexOffset` is the index of the next block. */
+interface SigningInfo extends Omit<ValidatorSigningInfo, "jailedUntil"> {
+  readonly jailedUntilNs: bigint;
+}
 
 export function infoFromWire({ jailedUntil, ...info }: ValidatorSigningInfo): SigningInfo {
   return { ...info, jailedUntilNs: timestampToNs(jailedUntil) };
@@ -38,16 +51,18 @@ export function infoToWire({ jailedUntilNs, ...info }: SigningInfo): ValidatorSi
   return { ...info, jailedUntil: nsToTimestamp(jailedUntilNs) };
 }
 
-export const infoCodec: Codec<SigningInfo> = mappedCodec(
-  messageCodec<ValidatorSigningInfo>(ValidatorSigningInfo),
+const infoCodec: Codec<SigningInfo> = mappedCodec(
+  messageCodec(ValidatorSigningInfo),
   infoFromWire,
   infoToWire,
 );
 
-/** Signing infos by consensus address. */
-export const signingInfos = createMap(MODULE_NAME, SIGNING_INFOS, addressKey, infoCodec);
-/** Packed public keys of existing validators, by consensus address. */
-const publicKeys = createMap(MODULE_NAME, PUBLIC_KEYS, addressKey, bytesCodec);
+/** Signing infos. Key: `0x01 | length | consensus address`. */
+export const signingInfos = createMap(MODULE_NAME, Uint8Array.of(1), addressCodec, infoCodec);
+/** Bitmaps of missed blocks. Key: `0x02 | length | consensus address | number of the chunk (8 bytes, little-endian)`. */
+const MISSED_BLOCKS = Uint8Array.of(2);
+/** Packed public keys of existing validators. Key: `0x03 | length | consensus address`. */
+const publicKeys = createMap(MODULE_NAME, Uint8Array.of(3), addressCodec, bytesCodec);
 
 /** Number of blocks in one bitmap. */
 const CHUNK = 1024n;
@@ -55,7 +70,7 @@ const CHUNK = 1024n;
 const HEADER = 8;
 
 function prefixOf(consensus: Uint8Array): Uint8Array {
-  return concat(MISSED_BLOCKS, Uint8Array.of(consensus.length), consensus);
+  return concat(MISSED_BLOCKS, lengthPrefixed(consensus));
 }
 
 function keyOf(consensus: Uint8Array, index: bigint): Uint8Array {
@@ -101,22 +116,15 @@ function emptyBitmap(): Uint8Array {
   return bitmap;
 }
 
-/** Staking hooks that the module uses. */
-export interface SlashingHooks {
-  readonly afterValidatorCreated: (context: Context, validator: Uint8Array) => void;
-  readonly afterValidatorBonded: (context: Context, consensus: Uint8Array) => void;
-  readonly afterValidatorRemoved: (context: Context, consensus: Uint8Array) => void;
-}
-
 /** Creates the hooks, which store a validator's public key and initialize its signing info. */
-export function createHooks({ staking, format }: Keepers): SlashingHooks {
+export function createHooks({ staking, format }: Keepers) {
   return {
-    afterValidatorCreated: (context, operator) => {
+    afterValidatorCreated: (context: Context, operator: Uint8Array): void => {
       const { consensus, publicKey } = staking.byOperator(context, operator);
       const packed = { typeUrl: TYPE_URL.ed25519PubKey, value: PubKey.encode({ key: publicKey }).finish() };
       publicKeys.set(context, consensus, Any.encode(packed).finish());
     },
-    afterValidatorBonded: (context, consensus) => {
+    afterValidatorBonded: (context: Context, consensus: Uint8Array): void => {
       const fresh = {
         address: format(consensus),
         indexOffset: 0n,
@@ -127,7 +135,8 @@ export function createHooks({ staking, format }: Keepers): SlashingHooks {
       const known = signingInfos.get(context, consensus) ?? fresh;
       signingInfos.set(context, consensus, { ...known, startHeight: context.height });
     },
-    afterValidatorRemoved: (context, consensus) => publicKeys.delete(context, consensus),
+    afterValidatorRemoved: (context: Context, consensus: Uint8Array): void =>
+      publicKeys.delete(context, consensus),
   };
 }
 
@@ -144,10 +153,14 @@ export function countVote(context: Context, keepers: Keepers, vote: LastCommitVo
   const known = signingInfos.get(context, address);
   if (validator === undefined || known === undefined || validator.jailed) return;
   const counted = countBlock(context, known, vote);
-  if (!vote.signed) {
-    const text = keepers.format(address);
-    context.emit(liveness(text, counted.missedBlocksCounter, context.height));
-  }
+  if (!vote.signed)
+    context.emit(
+      event("liveness", {
+        address: keepers.format(address),
+        missed_blocks: counted.missedBlocksCounter.toString(),
+        height: context.height.toString(),
+      }),
+    );
   const isDown = isBelowMinimum(context, counted);
   signingInfos.set(context, address, isDown ? punish(context, keepers, counted, vote) : counted);
 }
@@ -221,7 +234,7 @@ export function punishDoubleSign(context: Context, keepers: Keepers, evidence: M
   context.emit(slashed({ address: format(address), power, reason: "double_sign", burned }));
   if (!validator.jailed) {
     staking.jail(context, address);
-    context.emit(jailed(format(address)));
+    context.emit(event("slash", { jailed: format(address) }));
   }
   signingInfos.set(context, address, { ...info, jailedUntilNs: JAIL_END_NS, tombstoned: true });
 }
@@ -231,16 +244,7 @@ function isTooOld(context: Context, { evidenceAge }: Keepers, { height, timeNs }
   return context.height - height > most.blocks && context.timeNs - timeNs > most.timeNs;
 }
 
-/** Creates the `liveness` event for a block missed by a validator. Addresses are bech32. */
-function liveness(address: string, missed: bigint, height: bigint): ChainEvent {
-  return event("liveness", [
-    ["address", address],
-    ["missed_blocks", missed.toString()],
-    ["height", height.toString()],
-  ]);
-}
-
-/** Creates the `slash` event. For downtime, it also names the jailed validator; for a double sign, {@link jailed} follows it. */
+/** Creates the `slash` event. For downtime, it also names the jailed validator; for a double sign, another event names it. */
 function slashed(slash: {
   readonly address: string;
   readonly power: bigint;
@@ -248,16 +252,11 @@ function slashed(slash: {
   readonly burned: bigint;
   readonly jailed?: string;
 }): ChainEvent {
-  return event("slash", [
-    ["address", slash.address],
-    ["power", slash.power.toString()],
-    ["reason", slash.reason],
-    ...(slash.jailed === undefined ? [] : [["jailed", slash.jailed] as const]),
-    ["burned_coins", slash.burned.toString()],
-  ]);
-}
-
-/** Creates a `slash` event that contains only the jailed validator. */
-function jailed(address: string): ChainEvent {
-  return event("slash", [["jailed", address]]);
+  return event("slash", {
+    address: slash.address,
+    power: slash.power.toString(),
+    reason: slash.reason,
+    jailed: slash.jailed,
+    burned_coins: slash.burned.toString(),
+  });
 }

@@ -1,40 +1,46 @@
+import { parseQueryAddress, messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
+import {
+  eachAtPath,
+  atPath,
+  genesisSchema,
+  partOr,
+  printGenesis,
+  readGenesis,
+} from "../../runtime/genesis.ts";
+import {
+  orThrowWith,
+  ErrInvalidAddress,
+  ErrInvalidSigner,
+  GrpcCode,
+  QueryError,
+  errorsOf,
+} from "../../runtime/errors.ts";
+import { pageOf } from "../../runtime/pagination.ts";
+import type { ChainModule, MessageHandler, QueryHandler } from "../../runtime/module.ts";
 import { GenesisState } from "../../../../cosmos/proto/gen/cosmos/slashing/v1beta1/genesis.ts";
 import * as wire from "../../../../cosmos/proto/gen/cosmos/slashing/v1beta1/query.ts";
 import * as tx from "../../../../cosmos/proto/gen/cosmos/slashing/v1beta1/tx.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
-import { AddressError, formatAddress, parseAddress } from "../../runtime/address.ts";
+import { formatAddress, parseAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
-import {
-  ErrInvalidAddress,
-  ErrInvalidSigner,
-  ErrLogic,
-  GrpcCode,
-  QueryError,
-  registerError,
-} from "../../runtime/errors.ts";
-import { atPath, type GenesisSchema, partOr, printGenesis, readGenesis } from "../../runtime/genesis.ts";
-import { messageHandlers, orQueryError, queryHandlers } from "../../runtime/handlers.ts";
-import type { ChainModule, MessageHandler, QueryHandler } from "../../runtime/module.ts";
-import { paginate } from "../../runtime/pagination.ts";
 import {
   countVote,
   punishDoubleSign,
   createHooks,
   hasMissed,
-  infoCodec,
   infoFromWire,
   infoToWire,
   setMissed,
   signingInfos,
-  type SlashingHooks,
+  type Keepers,
+  type SlashingDeps,
+  type SlashingOptions,
 } from "./keeper.ts";
-import { MODULE_NAME, SIGNING_INFOS } from "./keys.ts";
-import { moduleParams } from "./params.ts";
-import type { Keepers, SlashingDeps, SlashingOptions } from "./types.ts";
+import { MODULE_NAME, moduleParams } from "./params.ts";
 
 /** The module and its staking hooks. */
 export interface SlashingModule extends ChainModule {
-  readonly hooks: SlashingHooks;
+  readonly hooks: ReturnType<typeof createHooks>;
 }
 
 /** Creates the `slashing` module, which punishes validators for downtime and double signing. */
@@ -57,11 +63,7 @@ export function createSlashingModule(options: SlashingOptions, deps: SlashingDep
   };
 }
 
-const SCHEMA: GenesisSchema<GenesisState> = {
-  module: MODULE_NAME,
-  typeName: "cosmos.slashing.v1beta1.GenesisState",
-  type: GenesisState,
-};
+const SCHEMA = genesisSchema(MODULE_NAME, "cosmos.slashing.v1beta1.GenesisState", GenesisState);
 const PATH = `app_state.${MODULE_NAME}`;
 
 /** Stores parameters, signing infos and the public keys of staking validators. The staking genesis runs first. */
@@ -72,27 +74,22 @@ function initGenesis(context: Context, json: JsonValue | undefined, keepers: Kee
   const prefix = `${keepers.bech32Prefix}valcons`;
   const { afterValidatorCreated } = createHooks(keepers);
   for (const operator of keepers.staking.operators(context)) afterValidatorCreated(context, operator);
-  state.signingInfos.forEach(({ address, validatorSigningInfo }, index) =>
-    atPath(`${PATH}.signing_infos[${index}]`, () => {
-      if (validatorSigningInfo === undefined) throw new Error("validator_signing_info was expected");
-      if (validatorSigningInfo.address !== address)
-        throw new Error(`the info is that of ${validatorSigningInfo.address}, not of ${address}`);
-      signingInfos.set(context, parseAddress(prefix, address), infoFromWire(validatorSigningInfo));
-    }),
-  );
-  state.missedBlocks.forEach(({ address, missedBlocks }, at) =>
-    atPath(`${PATH}.missed_blocks[${at}]`, () => {
-      const consensus = parseAddress(prefix, address);
-      for (const { index, missed } of missedBlocks) {
-        if (index < 0n || index >= params.signedBlocksWindow)
-          throw new Error(`block ${index} is not in the window of ${params.signedBlocksWindow}`);
-        setMissed(context, consensus, index, missed);
-      }
-    }),
-  );
+  eachAtPath(`${PATH}.signing_infos`, state.signingInfos, ({ address, validatorSigningInfo }) => {
+    if (validatorSigningInfo === undefined) throw new Error("validator_signing_info was expected");
+    if (validatorSigningInfo.address !== address)
+      throw new Error(`the info is that of ${validatorSigningInfo.address}, not of ${address}`);
+    signingInfos.set(context, parseAddress(prefix, address), infoFromWire(validatorSigningInfo));
+  });
+  eachAtPath(`${PATH}.missed_blocks`, state.missedBlocks, ({ address, missedBlocks }) => {
+    const consensus = parseAddress(prefix, address);
+    for (const { index, missed } of missedBlocks) {
+      if (index < 0n || index >= params.signedBlocksWindow)
+        throw new Error(`block ${index} is not in the window of ${params.signedBlocksWindow}`);
+      setMissed(context, consensus, index, missed);
+    }
+  });
 }
 
-/** Prints the state. */
 function exportGenesis(context: Context): JsonValue {
   const infos = [...signingInfos.entries(context)];
   return printGenesis(SCHEMA, {
@@ -115,51 +112,30 @@ function missedOf(context: Context, consensus: Uint8Array) {
     .map((index) => ({ index, missed: true }));
 }
 
-/** The module's queries. */
 function createQueryHandlers({ bech32Prefix }: Keepers): readonly QueryHandler[] {
   const prefix = `${bech32Prefix}valcons`;
   return queryHandlers(wire.Query, {
     Params: moduleParams.query,
     SigningInfo: (context, { consAddress }) => {
       if (consAddress === "") throw new QueryError(GrpcCode.InvalidArgument, "invalid request");
-      const info = signingInfos.get(context, consensusOf(prefix, consAddress));
+      const info = signingInfos.get(context, parseQueryAddress(prefix, consAddress));
       if (info === undefined)
         throw new QueryError(GrpcCode.NotFound, `SigningInfo not found for validator ${consAddress}`);
       return { valSigningInfo: infoToWire(info) };
     },
     SigningInfos: (context, request) => {
-      const info: wire.QuerySigningInfosResponse["info"] = [];
-      const paged = { store: context.store(MODULE_NAME), prefix: SIGNING_INFOS };
-      const pagination = paginate(paged, request.pagination, (_key, value) =>
-        info.push(infoToWire(infoCodec.decode(value))),
-      );
-      return { info, pagination };
+      const { items, pagination } = pageOf(signingInfos.range(context), request.pagination, infoToWire);
+      return { info: items, pagination };
     },
   });
 }
 
-function consensusOf(prefix: string, text: string): Uint8Array {
-  try {
-    return parseAddress(prefix, text);
-  } catch (error) {
-    if (!(error instanceof AddressError) || error.facts.code !== "wrong-prefix")
-      return orQueryError(() => {
-        throw error;
-      });
-    throw ErrLogic(`hrp does not match bech32 prefix: expected '${prefix}' got '${error.facts.got}'`);
-  }
-}
-
-/** The module's messages. */
 function createHandlers(keepers: Keepers): readonly MessageHandler[] {
   const { bech32Prefix, authority } = keepers;
-  const operatorOf = (text: string): Uint8Array => {
-    try {
-      return parseAddress(`${bech32Prefix}valoper`, text);
-    } catch (error) {
-      throw ErrInvalidAddress(`validator input address: ${error instanceof Error ? error.message : ""}`);
-    }
-  };
+  const operatorOf = (text: string): Uint8Array =>
+    orThrowWith(ErrInvalidAddress, "validator input address", () =>
+      parseAddress(`${bech32Prefix}valoper`, text),
+    );
   return messageHandlers(tx.Msg, {
     Unjail: {
       signers: ({ validatorAddr }) => [formatAddress(bech32Prefix, operatorOf(validatorAddr))],
@@ -188,15 +164,11 @@ function unjail(context: Context, { staking }: Keepers, operator: Uint8Array): v
 }
 
 // Errors of codespace "slashing" by their Go names (cosmos-sdk v0.50 x/slashing/types/errors.go).
-const ErrValidatorJailed = registerError("slashing", 4, "validator still jailed; cannot be unjailed");
-const ErrValidatorNotJailed = registerError("slashing", 5, "validator not jailed; cannot be unjailed");
-const ErrMissingSelfDelegation = registerError(
-  "slashing",
-  6,
-  "validator has no self-delegation; cannot be unjailed",
-);
-const ErrSelfDelegationTooLowToUnjail = registerError(
-  "slashing",
+const slashingError = errorsOf("slashing");
+const ErrValidatorJailed = slashingError(4, "validator still jailed; cannot be unjailed");
+const ErrValidatorNotJailed = slashingError(5, "validator not jailed; cannot be unjailed");
+const ErrMissingSelfDelegation = slashingError(6, "validator has no self-delegation; cannot be unjailed");
+const ErrSelfDelegationTooLowToUnjail = slashingError(
   7,
   "validator's self delegation less than minimum; cannot be unjailed",
 );

@@ -5,12 +5,14 @@ import { Params } from "../../../../cosmos/proto/gen/cosmos/slashing/v1beta1/sla
 import { parseInt256 } from "../../../../platform/base/integers.ts";
 import { unregisteredError } from "../../runtime/errors.ts";
 import { defineParams, type ModuleParams } from "../../runtime/params.ts";
-import { MODULE_NAME, PARAMS } from "./keys.ts";
+
+/** Name of the module and its store. Keys match the SDK's. */
+export const MODULE_NAME = "slashing";
 
 /** Window and penalties. Fractions are decimals stored as digits. The defaults are the SDK's. */
 export const moduleParams: ModuleParams<Params> = defineParams({
   store: MODULE_NAME,
-  key: PARAMS,
+  key: Uint8Array.of(0),
   type: Params,
   defaults: {
     signedBlocksWindow: 100n,

@@ -1,13 +1,13 @@
-import { concat } from "../../../../platform/base/bytes.ts";
-import { type Codec, bytesCodec, createMap } from "../../store/collections.ts";
-import type { Context } from "../../runtime/context.ts";
 import {
-  DELEGATIONS,
-  DELEGATIONS_BY_VALIDATOR,
   lengthPrefixed,
-  MODULE_NAME,
   splitAddresses,
-} from "./keys.ts";
+  type Codec,
+  bytesCodec,
+  createMap,
+} from "../../store/collections.ts";
+import { concat } from "../../../../platform/base/bytes.ts";
+import type { Context } from "../../runtime/context.ts";
+import { DELEGATIONS, DELEGATIONS_BY_VALIDATOR, MODULE_NAME } from "./keys.ts";
 import { type Delegation, delegationCodec } from "./records.ts";
 import type { Keepers, Pair } from "./types.ts";
 
@@ -42,16 +42,16 @@ const indexKey: Codec<Pair> = {
 
 /** Delegations. Write them with {@link setDelegation}, which also updates the index by validator. */
 export const delegations = createMap(MODULE_NAME, DELEGATIONS, pairKey, delegationCodec);
-const byValidator = createMap(MODULE_NAME, DELEGATIONS_BY_VALIDATOR, indexKey, bytesCodec);
+export const delegationsByValidator = createMap(MODULE_NAME, DELEGATIONS_BY_VALIDATOR, indexKey, bytesCodec);
 
 export function setDelegation(context: Context, pair: Pair, delegation: Delegation): void {
   delegations.set(context, pair, delegation);
-  byValidator.set(context, pair, EMPTY);
+  delegationsByValidator.set(context, pair, EMPTY);
 }
 
 /** Runs the hook, then deletes a delegation. */
 export function deleteDelegation(context: Context, { hooks }: Keepers, pair: Pair): void {
   hooks.beforeDelegationRemoved(context, pair.delegator, pair.validator);
   delegations.delete(context, pair);
-  byValidator.delete(context, pair);
+  delegationsByValidator.delete(context, pair);
 }

@@ -1,17 +1,18 @@
+import {
+  eachAtPath,
+  atPath,
+  GenesisError,
+  genesisSchema,
+  partOr,
+  printGenesis,
+  readGenesis,
+} from "../../runtime/genesis.ts";
 import { fromUtf8, utf8 } from "../../../../platform/base/bytes.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
 import { GenesisState } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/genesis.ts";
 import { BondStatus } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
 import { moduleAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
-import {
-  atPath,
-  GenesisError,
-  type GenesisSchema,
-  partOr,
-  printGenesis,
-  readGenesis,
-} from "../../runtime/genesis.ts";
 import { delegations, setDelegation } from "./delegations.ts";
 import { BONDED_POOL, MODULE_NAME, NOT_BONDED_POOL } from "./keys.ts";
 import { defaultParams, moduleParams } from "./params.ts";
@@ -53,11 +54,7 @@ import {
 import type { Keepers } from "./types.ts";
 import { storeUpdates, updateValidatorSet } from "./validator-set.ts";
 
-const SCHEMA: GenesisSchema<GenesisState> = {
-  module: MODULE_NAME,
-  typeName: "cosmos.staking.v1beta1.GenesisState",
-  type: GenesisState,
-};
+const SCHEMA = genesisSchema(MODULE_NAME, "cosmos.staking.v1beta1.GenesisState", GenesisState);
 const PATH = `app_state.${MODULE_NAME}`;
 
 /**
@@ -68,15 +65,11 @@ export function initGenesis(context: Context, json: JsonValue | undefined, keepe
   const state = readGenesis(SCHEMA, json) ?? GenesisState.decode(new Uint8Array(0));
   const params = partOr(json, "params", state.params, defaultParams(keepers.denom));
   atPath(`${PATH}.params`, () => moduleParams.set(context, params));
-  const given = state.validators.map((one, index) =>
-    atPath(`${PATH}.validators[${index}]`, () =>
-      addValidator(context, keepers, state, validatorFromWire(one)),
-    ),
+  const given = eachAtPath(`${PATH}.validators`, state.validators, (one) =>
+    addValidator(context, keepers, state, validatorFromWire(one)),
   );
-  state.delegations.forEach((one, index) =>
-    atPath(`${PATH}.delegations[${index}]`, () =>
-      addDelegation(context, keepers, state, delegationFromWire(one)),
-    ),
+  eachAtPath(`${PATH}.delegations`, state.delegations, (one) =>
+    addDelegation(context, keepers, state, delegationFromWire(one)),
   );
   const waiting = addUnbondings(context, keepers, state);
   addRedelegations(context, keepers, state);
@@ -210,15 +203,14 @@ function largestId(state: GenesisState): bigint {
 
 function restoreLastPowers(context: Context, { operators }: Keepers, state: GenesisState): void {
   lastTotalPower.set(context, toInteger(fromUtf8(state.lastTotalPower)));
-  const updates = state.lastValidatorPowers.map(({ address, power }, index) =>
-    atPath(`${PATH}.last_validator_powers[${index}]`, () => {
-      const operator = operators.parse(address);
-      const validator = validators.get(context, operator);
-      if (validator === undefined) throw new Error(`no validator ${address}`);
-      lastPowers.set(context, operator, power);
-      return { publicKey: consensusKeyOf(validator), power };
-    }),
-  );
+  const path = `${PATH}.last_validator_powers`;
+  const updates = eachAtPath(path, state.lastValidatorPowers, ({ address, power }) => {
+    const operator = operators.parse(address);
+    const validator = validators.get(context, operator);
+    if (validator === undefined) throw new Error(`no validator ${address}`);
+    lastPowers.set(context, operator, power);
+    return { publicKey: consensusKeyOf(validator), power };
+  });
   storeUpdates(context, updates);
 }
 
@@ -231,10 +223,10 @@ export function exportGenesis(context: Context, { operators }: Keepers): JsonVal
       address: operators.format(operator),
       power,
     })),
-    validators: [...validators.entries(context)].map(([, one]) => validatorToWire(one)),
-    delegations: [...delegations.entries(context)].map(([, one]) => delegationToWire(one)),
-    unbondingDelegations: [...unbondings.entries(context)].map(([, one]) => unbondingToWire(one)),
-    redelegations: [...redelegations.entries(context)].map(([, one]) => redelegationToWire(one)),
+    validators: validators.values(context).map(validatorToWire),
+    delegations: delegations.values(context).map(delegationToWire),
+    unbondingDelegations: unbondings.values(context).map(unbondingToWire),
+    redelegations: redelegations.values(context).map(redelegationToWire),
     exported: true,
   });
 }

@@ -1,9 +1,19 @@
+import { event } from "../../runtime/events.ts";
+import { toWireCoin, formatCoin, parseWireInt } from "../../runtime/coins.ts";
+import {
+  type Commission,
+  ed25519KeyOf,
+  type Unbonding,
+  type UnbondingEntry,
+  type Validator,
+} from "./records.ts";
+import { formatDec18 } from "../../../../platform/base/decimal.ts";
+import { formatRfc3339Ns, NS_PER_SECOND, splitNs } from "../../../../platform/base/time.ts";
 import { ed25519Address } from "../../../../cosmos/comet/validator-key.ts";
 import { nsToTimestamp } from "../../../../cosmos/comet/timestamp.ts";
 import { BondStatus } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
 import * as wire from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/tx.ts";
 import { TYPE_URL } from "../../../../cosmos/proto/registry.ts";
-import { formatCoin, parseWireInt } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
 import {
   ErrInvalidRequest,
@@ -26,14 +36,6 @@ import {
   ErrValidatorPubKeyTypeNotSupported,
 } from "./errors.ts";
 import {
-  cancelledUnbonding,
-  createdValidator,
-  delegated,
-  editedValidator,
-  redelegated,
-  undelegated,
-} from "./events.ts";
-import {
   addressOf,
   editCommission,
   editDescription,
@@ -46,7 +48,6 @@ import {
   validateNewRate,
 } from "./messages.ts";
 import { moduleParams } from "./params.ts";
-import { ed25519KeyOf, type Unbonding, type UnbondingEntry, type Validator } from "./records.ts";
 import type { Keepers, Pair } from "./types.ts";
 import { saveUnbonding, unbondings } from "./unbondings.ts";
 import {
@@ -59,7 +60,6 @@ import {
   validators,
 } from "./validators.ts";
 
-/** The module's messages. */
 export function createHandlers(keepers: Keepers): readonly MessageHandler[] {
   const ofOperator = ({ validatorAddress }: { readonly validatorAddress: string }): readonly string[] => [
     operatorAccount(keepers, validatorAddress),
@@ -108,7 +108,8 @@ function createValidator(context: Context, keepers: Keepers, message: wire.MsgCr
   keepers.hooks.afterValidatorCreated(context, operator);
   const { amount } = fields.value;
   delegate(context, keepers, validator, { delegator: operator, amount, from: "account" });
-  context.emit(createdValidator(message.validatorAddress, formatCoin(fields.value)));
+  const { validatorAddress } = message;
+  context.emit(event("create_validator", { validator: validatorAddress, amount: formatCoin(fields.value) }));
 }
 
 function unsupportedKey(): ModuleError {
@@ -153,7 +154,20 @@ function editValidator(context: Context, keepers: Keepers, message: wire.MsgEdit
   const rated = rate === undefined ? described : withRate(context, keepers, described, rate);
   const edited = minimum === undefined ? rated : withMinimum(rated, minimum);
   setValidator(context, keepers, edited);
-  context.emit(editedValidator(edited));
+  context.emit(
+    event("edit_validator", {
+      commission_rate: commissionText(edited.commission),
+      min_self_delegation: edited.minSelfDelegation.toString(),
+    }),
+  );
+}
+
+/** Formats a protobuf message as text, in Go's format. */
+function commissionText({ rate, maxRate, maxChangeRate, updateTimeNs }: Commission): string {
+  const { seconds, nanos } = splitNs(updateTimeNs);
+  const rates = `commission_rates:<rate:"${rate}" max_rate:"${maxRate}" max_change_rate:"${maxChangeRate}" > `;
+  const time = `${seconds === 0n ? "" : `seconds:${seconds} `}${nanos === 0 ? "" : `nanos:${nanos} `}`;
+  return `${rates}update_time:<${time}> `;
 }
 
 function withRate(
@@ -181,7 +195,9 @@ function delegateTokens(context: Context, keepers: Keepers, message: wire.MsgDel
   requireBondDenom(context, coin);
   const part = { delegator, amount: coin.amount, from: "account" } as const;
   const shares = delegate(context, keepers, found, part);
-  context.emit(delegated(texts(message), formatCoin(coin), shares));
+  context.emit(
+    event("delegate", { ...ends(message), amount: formatCoin(coin), new_shares: formatDec18(shares) }),
+  );
 }
 
 /** `MsgUndelegate`. */
@@ -196,11 +212,9 @@ function undelegateTokens(
   requireBondDenom(context, coin);
   const { completionTimeNs, amount } = undelegate(context, keepers, pair, shares);
   const paid = { denom: coin.denom, amount };
-  context.emit(undelegated(texts(message), formatCoin(paid), completionTimeNs));
-  return {
-    completionTime: nsToTimestamp(completionTimeNs),
-    amount: { denom: paid.denom, amount: amount.toString() },
-  };
+  const end = wholeSeconds(completionTimeNs);
+  context.emit(event("unbond", { ...ends(message), amount: formatCoin(paid), completion_time: end }));
+  return { completionTime: nsToTimestamp(completionTimeNs), amount: toWireCoin(paid) };
 }
 
 /** `MsgBeginRedelegate`. */
@@ -216,9 +230,20 @@ function redelegateTokens(
   const shares = sharesToUnbond(context, { delegator, validator: source }, coin.amount);
   requireBondDenom(context, coin);
   const end = redelegate(context, keepers, { delegator, source, destination }, shares);
-  const ends = { source: message.validatorSrcAddress, destination: message.validatorDstAddress };
-  context.emit(redelegated(ends, formatCoin(coin), end));
+  context.emit(
+    event("redelegate", {
+      source_validator: message.validatorSrcAddress,
+      destination_validator: message.validatorDstAddress,
+      amount: formatCoin(coin),
+      completion_time: wholeSeconds(end),
+    }),
+  );
   return { completionTime: nsToTimestamp(end) };
+}
+
+/** Formats a time like Go's `time.RFC3339`, which drops fractional seconds. */
+function wholeSeconds(timeNs: bigint): string {
+  return formatRfc3339Ns(splitNs(timeNs).seconds * NS_PER_SECOND);
 }
 
 /** `MsgCancelUnbondingDelegation`: delegates all or part of an undelegation back to its validator. */
@@ -240,7 +265,13 @@ function cancelUnbonding(
   const part = { delegator: pair.delegator, amount: coin.amount, from: { pool: "notBonded" } } as const;
   delegate(context, keepers, validator, part);
   saveUnbonding(context, pair, withoutPart(unbonding, entry, coin.amount));
-  context.emit(cancelledUnbonding(texts(message), formatCoin(coin), message.creationHeight));
+  context.emit(
+    event("cancel_unbonding_delegation", {
+      amount: formatCoin(coin),
+      ...ends(message),
+      creation_height: message.creationHeight.toString(),
+    }),
+  );
 }
 
 function noUnbonding({ delegatorAddress, validatorAddress }: wire.MsgCancelUnbondingDelegation): Error {
@@ -281,6 +312,7 @@ function pairOf({ accounts, operators }: Keepers, message: PairTexts): Pair {
   return { validator, delegator: addressOf(accounts, message.delegatorAddress, "delegator") };
 }
 
-function texts({ delegatorAddress, validatorAddress }: PairTexts) {
+/** The attributes of events about a pair. */
+function ends({ delegatorAddress, validatorAddress }: PairTexts) {
   return { validator: validatorAddress, delegator: delegatorAddress };
 }

@@ -1,12 +1,12 @@
+import { lengthPrefixed } from "../../store/collections.ts";
 import { BondStatus } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
 import { type Dec18, formatDec18, mulDec18, truncateDec18 } from "../../../../platform/base/decimal.ts";
-import type { ValidatorPower } from "../../runtime/abci.ts";
 import type { Coin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
 import { unregisteredError } from "../../runtime/errors.ts";
 import { jail, unbond } from "./delegate.ts";
 import { delegations } from "./delegations.ts";
-import { BONDED_POOL, lengthPrefixed, NOT_BONDED_POOL } from "./keys.ts";
+import { BONDED_POOL, NOT_BONDED_POOL } from "./keys.ts";
 import { moduleParams } from "./params.ts";
 import {
   consensusAddressOf,
@@ -45,92 +45,65 @@ import {
   validators,
 } from "./validators.ts";
 
-/** Information about a validator for the slashing module. */
-interface ValidatorFacts {
-  readonly operator: Uint8Array;
-  readonly tokens: bigint;
-  readonly consensus: Uint8Array;
-  readonly publicKey: Uint8Array;
-  readonly jailed: boolean;
-  readonly status: Validator["status"];
-  readonly minSelfDelegation: bigint;
-}
-
-interface OwnedValidator extends ValidatorFacts {
-  /** Reads the tokens in the operator's own delegation, or returns undefined if there is none. */
-  readonly ownTokens: () => bigint | undefined;
-}
-
 /** Validators for other modules. `consensus` is the consensus key's address (20 bytes); `operator` is the operator's address. */
-export interface StakingKeeper {
-  readonly byConsensus: (context: Context, consensus: Uint8Array) => ValidatorFacts | undefined;
-  /** All operators, in ascending order. */
-  readonly operators: (context: Context) => Iterable<Uint8Array>;
-  /** Throws staking/3 for an unknown operator. */
-  readonly byOperator: (context: Context, operator: Uint8Array) => OwnedValidator;
-  /** Burns part of the stake. Returns the amount that the validator lost. */
-  readonly slash: (context: Context, infraction: Infraction) => bigint;
-  /** Jails a validator that is not jailed yet. */
-  readonly jail: (context: Context, consensus: Uint8Array) => void;
-  readonly unjail: (context: Context, consensus: Uint8Array) => void;
-  /** Updates the active set, as at the end of a block. */
-  readonly updateValidatorSet: (context: Context) => void;
-  /** Returns the changes to the validator set in this block. */
-  readonly validatorUpdates: (context: Context) => readonly ValidatorPower[];
-  /** Returns the bonded validators, from highest to lowest power. */
-  readonly bonded: (context: Context) => Iterable<ValidatorStake>;
-  /** Returns an account's delegations, in operator order. */
-  readonly delegationsOf: (
-    context: Context,
-    delegator: Uint8Array,
-  ) => Iterable<{ readonly validator: Uint8Array; readonly shares: Dec18 }>;
-}
+export type StakingKeeper = ReturnType<typeof createStakingKeeper>;
 
 /** A validator's tokens, and its delegators' shares. */
-interface ValidatorStake {
+export interface ValidatorStake {
   readonly operator: Uint8Array;
   readonly tokens: bigint;
   readonly shares: Dec18;
 }
 
-/** Creates the keeper. */
-export function createStakingKeeper(keepers: Keepers): StakingKeeper {
+export function createStakingKeeper(keepers: Keepers) {
   return {
-    byConsensus: (context, consensus) => {
+    byConsensus: (context: Context, consensus: Uint8Array): ValidatorFacts | undefined => {
       const validator = validatorByConsensus(context, consensus);
       return validator === undefined ? undefined : factsOf(validator, keepers);
     },
-    operators: (context) => [...validators.entries(context)].map(([operator]) => operator),
-    byOperator: (context, operator) => {
+    /** All operators, in ascending order. */
+    operators: (context: Context): readonly Uint8Array[] =>
+      [...validators.entries(context)].map(([operator]) => operator),
+    /** Throws staking/3 for an unknown operator. */
+    byOperator: (context: Context, operator: Uint8Array) => {
       const validator = requireValidator(context, operator);
-      const ownTokens = (): bigint | undefined => {
-        const own = delegations.get(context, { delegator: operator, validator: operator });
-        return own === undefined ? undefined : truncateDec18(tokensFromShares(validator, own.shares));
+      return {
+        ...factsOf(validator, keepers),
+        /** Reads the tokens in the operator's own delegation, or returns undefined if there is none. */
+        ownTokens: (): bigint | undefined => {
+          const own = delegations.get(context, { delegator: operator, validator: operator });
+          return own === undefined ? undefined : truncateDec18(tokensFromShares(validator, own.shares));
+        },
       };
-      return { ...factsOf(validator, keepers), ownTokens };
     },
-    slash: (context, infraction) => slash(context, keepers, infraction),
-    jail: (context, consensus) => {
+    /** Burns part of the stake. Returns the amount that the validator lost. */
+    slash: (context: Context, infraction: Infraction): bigint => slash(context, keepers, infraction),
+    /** Jails a validator that is not jailed yet. */
+    jail: (context: Context, consensus: Uint8Array): void => {
       const validator = validatorByConsensus(context, consensus);
       if (validator !== undefined && !validator.jailed) jail(context, keepers, validator);
     },
-    unjail: (context, consensus) => {
+    unjail: (context: Context, consensus: Uint8Array): void => {
       const validator = validatorByConsensus(context, consensus);
       if (validator === undefined || !validator.jailed) return;
       const free = { ...validator, jailed: false };
       setValidator(context, keepers, free);
       addToPowerOrder(context, keepers, free);
     },
-    updateValidatorSet: (context) => updateValidatorSet(context, keepers),
+    /** Updates the active set, as at the end of a block. */
+    updateValidatorSet: (context: Context): void => updateValidatorSet(context, keepers),
+    /** Returns the changes to the validator set in this block. */
     validatorUpdates: updatesOf,
     bonded: bondedValidators,
-    delegationsOf: function* (context, delegator) {
+    /** Iterates over an account's delegations, in operator order. */
+    delegationsOf: function* (context: Context, delegator: Uint8Array) {
       for (const [{ validator }, { shares }] of delegations.entries(context, lengthPrefixed(delegator)))
         yield { validator, shares };
     },
   };
 }
 
+/** Iterates over the bonded validators, from highest to lowest power. */
 function* bondedValidators(context: Context): IterableIterator<ValidatorStake> {
   for (const operator of operatorsByPower(context)) {
     const validator = validators.get(context, operator);
@@ -139,7 +112,9 @@ function* bondedValidators(context: Context): IterableIterator<ValidatorStake> {
   }
 }
 
-function factsOf(validator: Validator, { operators }: Keepers): ValidatorFacts {
+type ValidatorFacts = ReturnType<typeof factsOf>;
+
+function factsOf(validator: Validator, { operators }: Keepers) {
   const { jailed, status, minSelfDelegation, tokens } = validator;
   const publicKey = consensusKeyOf(validator);
   const operator = operators.parse(validator.operatorAddress);
@@ -148,7 +123,7 @@ function factsOf(validator: Validator, { operators }: Keepers): ValidatorFacts {
 }
 
 /** An infraction by a validator. */
-interface Infraction {
+export interface Infraction {
   /** 20 bytes. */
   readonly consensus: Uint8Array;
   readonly height: bigint;

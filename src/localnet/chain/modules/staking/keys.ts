@@ -56,19 +56,6 @@ export const VALIDATOR_UPDATES = Uint8Array.of(0x61);
 /** `| lp(validator) | delegator`: empty. The delegator has no length prefix here. */
 export const DELEGATIONS_BY_VALIDATOR = Uint8Array.of(0x71);
 
-/** Joins addresses, each prefixed with its length in one byte. */
-export function lengthPrefixed(...addresses: readonly Uint8Array[]): Uint8Array {
-  return concat(...addresses.flatMap((address) => [Uint8Array.of(address.length), address]));
-}
-
-/** Splits the result of {@link lengthPrefixed}. */
-export function splitAddresses(bytes: Uint8Array): readonly Uint8Array[] {
-  const parts: Uint8Array[] = [];
-  for (let at = 0; at < bytes.length; at += 1 + (bytes[at] ?? 0))
-    parts.push(bytes.slice(at + 1, at + 1 + (bytes[at] ?? 0)));
-  return parts;
-}
-
 /** Returns a validator's key in the power order: `0x23 | power (8 bytes) | length | inverted operator`. */
 export function powerKey(power: bigint, operator: Uint8Array): Uint8Array {
   const inverted = operator.map((byte) => byte ^ 0xff);

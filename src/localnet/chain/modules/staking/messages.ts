@@ -37,11 +37,7 @@ const KEEP = "[do-not-modify]";
 
 /** Parses an address from a message. Throws sdk/7 with the address's role. */
 export function addressOf(codec: AddressCodec, text: string, role: string): Uint8Array {
-  try {
-    return codec.parse(text);
-  } catch (error) {
-    throw errors.ErrInvalidAddress(`invalid ${role} address: ${error instanceof Error ? error.message : ""}`);
-  }
+  return errors.orThrowWith(errors.ErrInvalidAddress, `invalid ${role} address`, () => codec.parse(text));
 }
 
 /** Parses a message's amount. Throws sdk/18 with `words` unless it is a valid, positive coin. */

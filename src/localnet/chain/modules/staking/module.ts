@@ -1,9 +1,13 @@
-import { BondStatus } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
+import { event } from "../../runtime/events.ts";
+import {
+  type DVPair,
+  type DVVTriplet,
+  BondStatus,
+} from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
 import { formatCoins } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
 import type { ChainModule } from "../../runtime/module.ts";
 import { removeValidator } from "./delegate.ts";
-import { completedRedelegation, completedUnbonding } from "./events.ts";
 import { exportGenesis, initGenesis } from "./genesis.ts";
 import { createHandlers } from "./handlers.ts";
 import {
@@ -74,26 +78,31 @@ function completeValidators(context: Context, keepers: Keepers): void {
 function completePair(
   context: Context,
   keepers: Keepers,
-  { delegatorAddress, validatorAddress }: { delegatorAddress: string; validatorAddress: string },
+  { delegatorAddress, validatorAddress }: DVPair,
 ): void {
   const delegator = keepers.accounts.parse(delegatorAddress);
   const validator = keepers.operators.parse(validatorAddress);
   const amount = completeUnbonding(context, keepers, { delegator, validator });
   if (amount === undefined) return;
   const coins = formatCoins(bondCoins(context, amount));
-  context.emit(completedUnbonding(coins, validatorAddress, delegatorAddress));
+  context.emit(
+    event("complete_unbonding", { amount: coins, validator: validatorAddress, delegator: delegatorAddress }),
+  );
 }
 
-function completeTriplet(
-  context: Context,
-  keepers: Keepers,
-  texts: { delegatorAddress: string; validatorSrcAddress: string; validatorDstAddress: string },
-): void {
+function completeTriplet(context: Context, keepers: Keepers, texts: DVVTriplet): void {
   const amount = completeRedelegation(context, {
     delegator: keepers.accounts.parse(texts.delegatorAddress),
     source: keepers.operators.parse(texts.validatorSrcAddress),
     destination: keepers.operators.parse(texts.validatorDstAddress),
   });
   if (amount === undefined) return;
-  context.emit(completedRedelegation(formatCoins(bondCoins(context, amount)), texts));
+  context.emit(
+    event("complete_redelegation", {
+      amount: formatCoins(bondCoins(context, amount)),
+      delegator: texts.delegatorAddress,
+      source_validator: texts.validatorSrcAddress,
+      destination_validator: texts.validatorDstAddress,
+    }),
+  );
 }

@@ -1,29 +1,33 @@
-import { GrpcCode, QueryError } from "../../runtime/errors.ts";
-import { delegationQueries } from "./delegation-queries.ts";
 import * as wire from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/query.ts";
-import { BondStatus } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
+import {
+  BondStatus,
+  type DelegationResponse,
+  type RedelegationResponse,
+} from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
+import { truncateDec18 } from "../../../../platform/base/decimal.ts";
 import { moduleAddress } from "../../runtime/address.ts";
-import { queryHandlers } from "../../runtime/handlers.ts";
-import type { QueryHandler } from "../../runtime/module.ts";
-import { paginateFiltered } from "../../runtime/pagination.ts";
-import { historicalInfos } from "./validator-set.ts";
-import { BONDED_POOL, MODULE_NAME, NOT_BONDED_POOL, VALIDATORS } from "./keys.ts";
-import { moduleParams } from "./params.ts";
-import { emptyAddress, operatorOf, type Queries } from "./query-fields.ts";
-import { validatorCodec, validatorToWire } from "./records.ts";
-import type { Keepers } from "./types.ts";
-import { validators } from "./validators.ts";
 import type { Context } from "../../runtime/context.ts";
-
-/** The module's queries. */
-export function createQueryHandlers(keepers: Keepers): readonly QueryHandler[] {
-  return queryHandlers(wire.Query, {
-    ...validatorQueries(keepers),
-    ...delegationQueries(keepers),
-    ...chainQueries(keepers),
-    Params: moduleParams.query,
-  });
-}
+import { GrpcCode, QueryError } from "../../runtime/errors.ts";
+import { parseQueryAddress, queryHandlers } from "../../runtime/handlers.ts";
+import type { QueryHandler } from "../../runtime/module.ts";
+import { filteredPageOf, pageOf } from "../../runtime/pagination.ts";
+import { lengthPrefixed } from "../../store/collections.ts";
+import { delegations, delegationsByValidator } from "./delegations.ts";
+import { ErrNoDelegation } from "./errors.ts";
+import { BONDED_POOL, NOT_BONDED_POOL } from "./keys.ts";
+import { moduleParams } from "./params.ts";
+import {
+  type Delegation,
+  delegationToWire,
+  type Redelegation,
+  redelegationToWire,
+  unbondingToWire,
+  validatorToWire,
+} from "./records.ts";
+import type { Keepers, Pair } from "./types.ts";
+import { redelegations, redelegationsBySource, unbondings, unbondingsByValidator } from "./unbondings.ts";
+import { historicalInfos } from "./validator-set.ts";
+import { requireValidator, tokensFromShares, validators } from "./validators.ts";
 
 const STATUSES: ReadonlyMap<string, number> = new Map(
   (["BOND_STATUS_UNBONDED", "BOND_STATUS_UNBONDING", "BOND_STATUS_BONDED"] as const).map((name) => [
@@ -32,56 +36,161 @@ const STATUSES: ReadonlyMap<string, number> = new Map(
   ]),
 );
 
-function validatorQueries(keepers: Keepers) {
-  return {
-    Validators: (context, { status, pagination }) => {
+/** The module's queries. */
+export function createQueryHandlers(keepers: Keepers): readonly QueryHandler[] {
+  const { bech32Prefix, bank, operators } = keepers;
+  const parseDelegator = (text: string): Uint8Array => parseQueryAddress(bech32Prefix, text);
+  const parseValidator = (text: string): Uint8Array => parseQueryAddress(`${bech32Prefix}valoper`, text);
+  const delegatorOf = (text: string): Uint8Array => parseDelegator(requireGiven("delegator", text));
+  const validatorOf = (text: string): Uint8Array => parseValidator(requireGiven("validator", text));
+  const pairOf = ({ delegatorAddr, validatorAddr }: wire.QueryDelegationRequest): Pair => {
+    requireGiven("delegator", delegatorAddr);
+    requireGiven("validator", validatorAddr);
+    return { delegator: parseDelegator(delegatorAddr), validator: parseValidator(validatorAddr) };
+  };
+  const poolBalance = (context: Context, pool: string): string =>
+    bank.balance(context, moduleAddress(pool), moduleParams.get(context).bondDenom).amount.toString();
+  return queryHandlers(wire.Query, {
+    Params: moduleParams.query,
+    Pool: (context) => ({
+      pool: {
+        notBondedTokens: poolBalance(context, NOT_BONDED_POOL),
+        bondedTokens: poolBalance(context, BONDED_POOL),
+      },
+    }),
+    HistoricalInfo: (context, { height }) => {
+      if (height < 0n) throw new QueryError(GrpcCode.InvalidArgument, "height cannot be negative");
+      return { hist: found(historicalInfos.get(context, height), `historical info for height ${height}`) };
+    },
+    Validators: (context, { status, pagination: request }) => {
       const wanted = STATUSES.get(status);
       if (status !== "" && wanted === undefined)
         throw new QueryError(GrpcCode.InvalidArgument, `invalid validator status ${status}`);
-      return pageOfValidators(context, wanted, pagination);
+      const { items, pagination } = filteredPageOf(validators.range(context), request, (validator) =>
+        wanted === undefined || validator.status === wanted ? validatorToWire(validator) : undefined,
+      );
+      return { validators: items, pagination };
     },
     Validator: (context, { validatorAddr }) => {
-      if (validatorAddr === "") throw emptyAddress("validator");
-      const validator = validators.get(context, operatorOf(keepers, validatorAddr));
-      if (validator === undefined)
-        throw new QueryError(GrpcCode.NotFound, `validator ${validatorAddr} not found`);
-      return { validator: validatorToWire(validator) };
+      const validator = validators.get(context, validatorOf(validatorAddr));
+      return { validator: validatorToWire(found(validator, `validator ${validatorAddr}`)) };
     },
-  } satisfies Queries;
-}
-
-function pageOfValidators(
-  context: Context,
-  wanted: number | undefined,
-  request: wire.QueryValidatorsRequest["pagination"],
-): wire.QueryValidatorsResponse {
-  const found: wire.QueryValidatorsResponse["validators"] = [];
-  const paged = { store: context.store(MODULE_NAME), prefix: VALIDATORS };
-  const pagination = paginateFiltered(paged, request, (_key, value, onPage) => {
-    const validator = validatorCodec.decode(value);
-    if (wanted !== undefined && validator.status !== wanted) return false;
-    if (onPage) found.push(validatorToWire(validator));
-    return true;
+    Delegation: (context, request) => {
+      const delegation = delegations.get(context, pairOf(request));
+      if (delegation === undefined) throw noPair("delegation", request);
+      return { delegationResponse: withBalance(context, keepers, delegation) };
+    },
+    UnbondingDelegation: (context, request) => {
+      const unbonding = unbondings.get(context, pairOf(request));
+      if (unbonding === undefined) throw noPair("unbonding delegation", request);
+      return { unbond: unbondingToWire(unbonding) };
+    },
+    DelegatorDelegations: (context, request) => {
+      const range = delegations.range(context, lengthPrefixed(delegatorOf(request.delegatorAddr)));
+      const { items, pagination } = pageOf(range, request.pagination, (one) =>
+        withBalance(context, keepers, one),
+      );
+      return { delegationResponses: items, pagination };
+    },
+    DelegatorUnbondingDelegations: (context, request) => {
+      const range = unbondings.range(context, lengthPrefixed(delegatorOf(request.delegatorAddr)));
+      const { items, pagination } = pageOf(range, request.pagination, unbondingToWire);
+      return { unbondingResponses: items, pagination };
+    },
+    ValidatorDelegations: (context, request) => {
+      const range = delegationsByValidator.range(context, lengthPrefixed(validatorOf(request.validatorAddr)));
+      const page = pageOf(range, request.pagination, (_value, pair) => delegations.get(context, pair));
+      const known = page.items.filter((one) => one !== undefined);
+      return {
+        delegationResponses: known.map((one) => withBalance(context, keepers, one)),
+        pagination: page.pagination,
+      };
+    },
+    ValidatorUnbondingDelegations: (context, request) => {
+      const range = unbondingsByValidator.range(context, lengthPrefixed(validatorOf(request.validatorAddr)));
+      const page = pageOf(range, request.pagination, (_value, pair) => unbondings.get(context, pair));
+      const known = page.items.filter((one) => one !== undefined);
+      return { unbondingResponses: known.map(unbondingToWire), pagination: page.pagination };
+    },
+    DelegatorValidators: (context, request) => {
+      const range = delegations.range(context, lengthPrefixed(delegatorOf(request.delegatorAddr)));
+      const { items, pagination } = pageOf(range, request.pagination, ({ validatorAddress }) =>
+        validatorToWire(requireValidator(context, operators.parse(validatorAddress))),
+      );
+      return { validators: items, pagination };
+    },
+    DelegatorValidator: (context, request) => {
+      const pair = pairOf(request);
+      if (!delegations.has(context, pair)) throw new QueryError(GrpcCode.Internal, ErrNoDelegation().message);
+      return { validator: validatorToWire(requireValidator(context, pair.validator)) };
+    },
+    // As in the SDK, the source is ignored if the request has a delegator but no destination.
+    Redelegations: (context, request) => {
+      const { delegatorAddr, srcValidatorAddr, dstValidatorAddr, pagination } = request;
+      if (delegatorAddr !== "" && srcValidatorAddr !== "" && dstValidatorAddr !== "") {
+        const delegator = parseDelegator(delegatorAddr);
+        const source = parseValidator(srcValidatorAddr);
+        const triplet = { delegator, source, destination: parseValidator(dstValidatorAddr) };
+        const one = redelegations.get(context, triplet);
+        if (one === undefined) throw noRedelegation(request);
+        return { redelegationResponses: [withBalances(context, keepers, one)], pagination: undefined };
+      }
+      if (delegatorAddr === "" && srcValidatorAddr !== "" && dstValidatorAddr === "") {
+        const within = lengthPrefixed(parseValidator(srcValidatorAddr));
+        const page = pageOf(redelegationsBySource.range(context, within), pagination, (_value, triplet) => {
+          const one = redelegations.get(context, triplet);
+          return one === undefined ? [] : [withBalances(context, keepers, one)];
+        });
+        return { redelegationResponses: page.items.flat(), pagination: page.pagination };
+      }
+      const within = lengthPrefixed(parseDelegator(delegatorAddr));
+      const page = pageOf(redelegations.range(context, within), pagination, (one) =>
+        withBalances(context, keepers, one),
+      );
+      return { redelegationResponses: page.items, pagination: page.pagination };
+    },
   });
-  return { validators: found, pagination };
 }
 
-function chainQueries({ bank }: Keepers) {
-  const balance = (context: Context, pool: string): string =>
-    bank.balance(context, moduleAddress(pool), moduleParams.get(context).bondDenom).amount.toString();
+function requireGiven(role: "delegator" | "validator", text: string): string {
+  if (text === "") throw new QueryError(GrpcCode.InvalidArgument, `${role} address cannot be empty`);
+  return text;
+}
+
+function found<T>(value: T | undefined, words: string): T {
+  if (value === undefined) throw new QueryError(GrpcCode.NotFound, `${words} not found`);
+  return value;
+}
+
+function noPair(kind: string, { delegatorAddr, validatorAddr }: wire.QueryDelegationRequest): QueryError {
+  const text = `${kind} with delegator ${delegatorAddr} not found for validator ${validatorAddr}`;
+  return new QueryError(GrpcCode.NotFound, text);
+}
+
+function noRedelegation({ delegatorAddr, srcValidatorAddr }: wire.QueryRedelegationsRequest): QueryError {
+  const words = `redelegation not found for delegator address ${delegatorAddr} from validator address ${srcValidatorAddr}`;
+  return new QueryError(GrpcCode.Internal, `rpc error: code = NotFound desc = ${words}`);
+}
+
+/** Adds a delegation's tokens to its response. */
+function withBalance(context: Context, keepers: Keepers, delegation: Delegation): DelegationResponse {
+  const validator = requireValidator(context, keepers.operators.parse(delegation.validatorAddress));
+  const amount = truncateDec18(tokensFromShares(validator, delegation.shares));
+  const balance = { denom: moduleParams.get(context).bondDenom, amount: amount.toString() };
+  return { delegation: delegationToWire(delegation), balance };
+}
+
+/** Returns the entries separately from the redelegation, each with the tokens that its shares are worth at the destination. */
+function withBalances(context: Context, keepers: Keepers, redelegation: Redelegation): RedelegationResponse {
+  const destination = keepers.operators.parse(redelegation.validatorDstAddress);
+  const validator = requireValidator(context, destination);
+  const { entries, ...rest } = redelegationToWire(redelegation);
   return {
-    HistoricalInfo: (context, { height }) => {
-      if (height < 0n) throw new QueryError(GrpcCode.InvalidArgument, "height cannot be negative");
-      const hist = historicalInfos.get(context, height);
-      if (hist === undefined)
-        throw new QueryError(GrpcCode.NotFound, `historical info for height ${height} not found`);
-      return { hist };
-    },
-    Pool: (context) => ({
-      pool: {
-        notBondedTokens: balance(context, NOT_BONDED_POOL),
-        bondedTokens: balance(context, BONDED_POOL),
-      },
+    redelegation: { ...rest, entries: [] },
+    entries: entries.map((redelegationEntry, index) => {
+      const shares = redelegation.entries[index]?.sharesDst ?? 0n;
+      const balance = truncateDec18(tokensFromShares(validator, shares)).toString();
+      return { redelegationEntry, balance };
     }),
-  } satisfies Queries;
+  };
 }

@@ -1,30 +1,12 @@
-import { AddressError, formatAddress, parseAddress } from "../../runtime/address.ts";
-import type { Coin } from "../../runtime/coins.ts";
+import { withSdkErrors, formatAddress, parseAddress } from "../../runtime/address.ts";
+import type { ChainNames } from "../../runtime/module.ts";
+import type { BankKeeper } from "../bank/keeper.ts";
 import type { Context } from "../../runtime/context.ts";
-import { ErrLogic } from "../../runtime/errors.ts";
 
-export interface StakingOptions {
-  /** Bech32 prefix of account addresses. Operator and consensus addresses append `valoper` and `valcons`. */
-  readonly bech32Prefix: string;
-  /** Bech32 address of the account that may change parameters. */
-  readonly authority: string;
-  /** Denomination used in the default parameters. */
-  readonly denom: string;
-}
-
-/** Bank module functions that staking calls. `module` is the name of a pool. */
-interface StakingBank {
-  readonly balance: (context: Context, address: Uint8Array, denom: string) => Coin;
-  /** Moves a delegator's coins into a pool. */
-  readonly delegate: (context: Context, from: Uint8Array, module: string, coins: readonly Coin[]) => void;
-  /** Moves coins from a pool back to a delegator. */
-  readonly undelegate: (context: Context, module: string, to: Uint8Array, coins: readonly Coin[]) => void;
-  readonly sendBetweenModules: (context: Context, from: string, to: string, coins: readonly Coin[]) => void;
-  readonly burn: (context: Context, module: string, coins: readonly Coin[]) => void;
-}
+export type StakingOptions = Pick<ChainNames, "bech32Prefix" | "authority" | "denom">;
 
 export interface StakingDeps {
-  readonly bank: StakingBank;
+  readonly bank: Pick<BankKeeper, "balance" | "delegate" | "undelegate" | "sendBetweenModules" | "burn">;
   readonly hooks: StakingHooks;
   /** Returns the consensus key types that the chain allows. */
   readonly keyTypes: (context: Context) => readonly string[];
@@ -67,18 +49,10 @@ export function createKeepers(options: StakingOptions, deps: StakingDeps): Keepe
   };
 }
 
-/** Creates the codec for a prefix. As in the SDK, a wrong prefix throws sdk/35; any other invalid text throws `AddressError`. */
+/** Creates the codec for a prefix. Parsing throws like {@link withSdkErrors}. */
 function addressCodec(prefix: string): AddressCodec {
   return {
-    parse: (text) => {
-      try {
-        return parseAddress(prefix, text);
-      } catch (error) {
-        if (!(error instanceof AddressError) || error.facts.code !== "wrong-prefix") throw error;
-        const { expected, got } = error.facts;
-        throw ErrLogic(`hrp does not match bech32 prefix: expected '${expected}' got '${got}'`);
-      }
-    },
+    parse: (text) => withSdkErrors(() => parseAddress(prefix, text)),
     format: (bytes) => formatAddress(prefix, bytes),
   };
 }

@@ -1,9 +1,6 @@
-import { DVPairs, DVVTriplets } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
-import { concat } from "../../../../platform/base/bytes.ts";
-import type { Dec18 } from "../../../../platform/base/decimal.ts";
-import type { Context } from "../../runtime/context.ts";
-import { isOutOfGas, ModuleError } from "../../runtime/errors.ts";
 import {
+  lengthPrefixed,
+  splitAddresses,
   bytesCodec,
   type Codec,
   createItem,
@@ -11,6 +8,11 @@ import {
   messageCodec,
   uint64Codec,
 } from "../../store/collections.ts";
+import { DVPairs, DVVTriplets } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
+import { concat } from "../../../../platform/base/bytes.ts";
+import type { Dec18 } from "../../../../platform/base/decimal.ts";
+import type { Context } from "../../runtime/context.ts";
+import { isOutOfGas, ModuleError } from "../../runtime/errors.ts";
 import { pairKey, reversedPairKey } from "./delegations.ts";
 import * as keys from "./keys.ts";
 import { bondCoins } from "./params.ts";
@@ -28,7 +30,12 @@ const EMPTY = new Uint8Array(0);
 /** Unbonding delegations. Write them with {@link saveUnbonding}. */
 export const unbondings = createMap(keys.MODULE_NAME, keys.UNBONDINGS, pairKey, unbondingCodec);
 /** Index of {@link unbondings} by validator. */
-const byValidator = createMap(keys.MODULE_NAME, keys.UNBONDINGS_BY_VALIDATOR, reversedPairKey, bytesCodec);
+export const unbondingsByValidator = createMap(
+  keys.MODULE_NAME,
+  keys.UNBONDINGS_BY_VALIDATOR,
+  reversedPairKey,
+  bytesCodec,
+);
 
 /** Pairs whose undelegations end at a given time. */
 export const unbondingQueue = createQueue<DVPairs>(keys.UNBONDING_QUEUE, DVPairs, (a, b) => ({
@@ -39,10 +46,10 @@ export const unbondingQueue = createQueue<DVPairs>(keys.UNBONDING_QUEUE, DVPairs
 export function saveUnbonding(context: Context, pair: Pair, unbonding: Unbonding): void {
   if (unbonding.entries.length === 0) {
     unbondings.delete(context, pair);
-    byValidator.delete(context, pair);
+    unbondingsByValidator.delete(context, pair);
   } else {
     unbondings.set(context, pair, unbonding);
-    byValidator.set(context, pair, EMPTY);
+    unbondingsByValidator.set(context, pair, EMPTY);
   }
 }
 
@@ -51,7 +58,7 @@ export function* unbondingsFrom(
   context: Context,
   validator: Uint8Array,
 ): IterableIterator<readonly [Pair, Unbonding]> {
-  for (const [pair] of byValidator.entries(context, keys.lengthPrefixed(validator))) {
+  for (const [pair] of unbondingsByValidator.entries(context, lengthPrefixed(validator))) {
     const unbonding = unbondings.get(context, pair);
     if (unbonding !== undefined) yield [pair, unbonding];
   }
@@ -197,9 +204,9 @@ export function ignoringErrors(call: () => void): void {
 
 function tripletKey(order: readonly [keyof Triplet, keyof Triplet, keyof Triplet]): Codec<Triplet> {
   return {
-    encode: (triplet) => keys.lengthPrefixed(...order.map((name) => triplet[name])),
+    encode: (triplet) => lengthPrefixed(...order.map((name) => triplet[name])),
     decode: (bytes) => {
-      const parts = keys.splitAddresses(bytes);
+      const parts = splitAddresses(bytes);
       const part = (name: keyof Triplet): Uint8Array => parts[order.indexOf(name)] ?? EMPTY;
       return { delegator: part("delegator"), source: part("source"), destination: part("destination") };
     },
@@ -209,7 +216,8 @@ function tripletKey(order: readonly [keyof Triplet, keyof Triplet, keyof Triplet
 const storedKey = tripletKey(["delegator", "source", "destination"]);
 /** Redelegations. Write them with {@link saveRedelegation}. */
 export const redelegations = createMap(keys.MODULE_NAME, keys.REDELEGATIONS, storedKey, redelegationCodec);
-const bySource = createMap(
+/** Index of {@link redelegations} by source. */
+export const redelegationsBySource = createMap(
   keys.MODULE_NAME,
   keys.REDELEGATIONS_BY_SOURCE,
   tripletKey(["source", "delegator", "destination"]),
@@ -231,11 +239,11 @@ export const redelegationQueue = createQueue<DVVTriplets>(keys.REDELEGATION_QUEU
 export function saveRedelegation(context: Context, triplet: Triplet, redelegation: Redelegation): void {
   if (redelegation.entries.length === 0) {
     redelegations.delete(context, triplet);
-    bySource.delete(context, triplet);
+    redelegationsBySource.delete(context, triplet);
     byDestination.delete(context, triplet);
   } else {
     redelegations.set(context, triplet, redelegation);
-    bySource.set(context, triplet, EMPTY);
+    redelegationsBySource.set(context, triplet, EMPTY);
     byDestination.set(context, triplet, EMPTY);
   }
 }
@@ -245,7 +253,7 @@ export function* redelegationsFrom(
   context: Context,
   source: Uint8Array,
 ): IterableIterator<readonly [Triplet, Redelegation]> {
-  for (const [triplet] of bySource.entries(context, keys.lengthPrefixed(source))) {
+  for (const [triplet] of redelegationsBySource.entries(context, lengthPrefixed(source))) {
     const redelegation = redelegations.get(context, triplet);
     if (redelegation !== undefined) yield [triplet, redelegation];
   }
@@ -253,7 +261,7 @@ export function* redelegationsFrom(
 
 /** Returns whether a delegator has a redelegation to the validator that has not completed. */
 export function hasReceiving(context: Context, delegator: Uint8Array, destination: Uint8Array): boolean {
-  return byDestination.entries(context, keys.lengthPrefixed(destination, delegator)).next().done !== true;
+  return byDestination.entries(context, lengthPrefixed(destination, delegator)).next().done !== true;
 }
 
 /** Adds a redelegation. Entries never merge. */

@@ -1,3 +1,4 @@
+import { lengthPrefixed, createMap, messageCodec, uint64Codec } from "../../store/collections.ts";
 import { nsToTimestamp } from "../../../../cosmos/comet/timestamp.ts";
 import {
   BondStatus,
@@ -9,8 +10,7 @@ import { compareBytes, concat, toHex } from "../../../../platform/base/bytes.ts"
 import type { ValidatorPower } from "../../runtime/abci.ts";
 import type { Context } from "../../runtime/context.ts";
 import type { BlockInput } from "../../runtime/module.ts";
-import { createMap, messageCodec, uint64Codec } from "../../store/collections.ts";
-import { HISTORICAL_INFO, lengthPrefixed, MODULE_NAME, VALIDATORS } from "./keys.ts";
+import { HISTORICAL_INFO, MODULE_NAME, VALIDATORS } from "./keys.ts";
 import { moduleParams, unbondingTimeNs } from "./params.ts";
 import { consensusAddressOf, consensusKeyOf, type Validator, validatorToWire } from "./records.ts";
 import type { Keepers } from "./types.ts";
@@ -152,7 +152,7 @@ export const historicalInfos = createMap(
   MODULE_NAME,
   HISTORICAL_INFO,
   uint64Codec,
-  messageCodec<HistoricalInfo>(HistoricalInfo),
+  messageCodec(HistoricalInfo),
 );
 
 /**

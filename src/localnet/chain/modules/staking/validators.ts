@@ -1,3 +1,12 @@
+import {
+  addressCodec,
+  bytesCodec,
+  type Codec,
+  createItem,
+  createMap,
+  mappedCodec,
+  messageCodec,
+} from "../../store/collections.ts";
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { IntProto } from "../../../../cosmos/proto/gen/cosmos/base/v1beta1/coin.ts";
 import {
@@ -14,24 +23,11 @@ import {
   truncateDec18,
 } from "../../../../platform/base/decimal.ts";
 import type { Context } from "../../runtime/context.ts";
-import {
-  bytesCodec,
-  type Codec,
-  createItem,
-  createMap,
-  mappedCodec,
-  messageCodec,
-} from "../../store/collections.ts";
 import { ErrInsufficientShares, ErrNoValidatorFound } from "./errors.ts";
 import * as keys from "./keys.ts";
 import { bondCoins } from "./params.ts";
 import { consensusAddressOf, toInteger, type Validator, validatorCodec } from "./records.ts";
 import type { Keepers } from "./types.ts";
-
-const addressKey: Codec<Uint8Array> = {
-  encode: keys.lengthPrefixed,
-  decode: (bytes) => keys.splitAddresses(bytes)[0] ?? bytes,
-};
 
 /** A `google.protobuf.Int64Value`. */
 const powerCodec: Codec<bigint> = {
@@ -45,20 +41,20 @@ const powerCodec: Codec<bigint> = {
 };
 
 /** Validators by operator. */
-export const validators = createMap(keys.MODULE_NAME, keys.VALIDATORS, addressKey, validatorCodec);
+export const validators = createMap(keys.MODULE_NAME, keys.VALIDATORS, addressCodec, validatorCodec);
 const operatorsByConsensus = createMap(
   keys.MODULE_NAME,
   keys.VALIDATORS_BY_CONSENSUS,
-  addressKey,
+  addressCodec,
   bytesCodec,
 );
 /** Powers in the last block, by operator. */
-export const lastPowers = createMap(keys.MODULE_NAME, keys.LAST_POWER, addressKey, powerCodec);
+export const lastPowers = createMap(keys.MODULE_NAME, keys.LAST_POWER, addressCodec, powerCodec);
 export const lastTotalPower = createItem(
   keys.MODULE_NAME,
   keys.LAST_TOTAL_POWER,
   mappedCodec(
-    messageCodec<IntProto>(IntProto),
+    messageCodec(IntProto),
     ({ int }) => toInteger(int),
     (value: bigint) => ({ int: value.toString() }),
   ),
@@ -67,7 +63,7 @@ export const lastTotalPower = createItem(
 export const lastUpdates = createItem(
   keys.MODULE_NAME,
   keys.VALIDATOR_UPDATES,
-  messageCodec<ValidatorUpdates>(ValidatorUpdates),
+  messageCodec(ValidatorUpdates),
 );
 
 /** Returns a validator by operator. Throws staking/3 if there is none. */
@@ -132,21 +128,25 @@ export function changeValidator(
   return after;
 }
 
-/** Adds tokens to a validator. Returns the shares issued for them. */
+/** Adds tokens to a validator. Returns the shares issued for them; the first delegation gets one share per token. */
 export function addTokens(context: Context, keepers: Keepers, validator: Validator, amount: bigint): Dec18 {
-  const [after, shares] = withTokens(validator, amount);
+  const { tokens, delegatorShares } = validator;
+  const issued = delegatorShares === 0n ? amount * DEC18_ONE : sharesFromTokens(validator, amount);
+  const after = { ...validator, tokens: tokens + amount, delegatorShares: delegatorShares + issued };
   changeValidator(context, keepers, validator, after);
-  return shares;
+  return issued;
 }
 
-/** Removes shares from a validator. Returns the new validator and the tokens removed. */
+/** Removes shares. Returns the new validator and the shares' tokens, rounded down. The last shares remove all tokens. */
 export function removeShares(
   context: Context,
   keepers: Keepers,
   validator: Validator,
   shares: Dec18,
 ): readonly [Validator, bigint] {
-  const [after, amount] = withoutShares(validator, shares);
+  const remaining = validator.delegatorShares - shares;
+  const amount = remaining === 0n ? validator.tokens : truncateDec18(tokensFromShares(validator, shares));
+  const after = { ...validator, tokens: validator.tokens - amount, delegatorShares: remaining };
   return [changeValidator(context, keepers, validator, after), amount];
 }
 
@@ -180,20 +180,6 @@ export function sharesFromTokens({ tokens, delegatorShares }: Validator, amount:
   return (delegatorShares * amount) / tokens;
 }
 
-/** Adds tokens. Returns the new validator and the shares issued for them; the first delegation gets one share per token. */
-function withTokens(validator: Validator, amount: bigint): readonly [Validator, Dec18] {
-  const { tokens, delegatorShares } = validator;
-  const issued = delegatorShares === 0n ? amount * DEC18_ONE : sharesFromTokens(validator, amount);
-  return [{ ...validator, tokens: tokens + amount, delegatorShares: delegatorShares + issued }, issued];
-}
-
-/** Removes shares. Returns the new validator and the shares' tokens, rounded down. The last shares remove all tokens. */
-function withoutShares(validator: Validator, shares: Dec18): readonly [Validator, bigint] {
-  const remaining = validator.delegatorShares - shares;
-  const amount = remaining === 0n ? validator.tokens : truncateDec18(tokensFromShares(validator, shares));
-  return [{ ...validator, tokens: validator.tokens - amount, delegatorShares: remaining }, amount];
-}
-
 /** Returns a fraction of an amount, rounded down. */
 export function fractionOf(fraction: Dec18, amount: bigint): bigint {
   return truncateDec18(mulDec18(fraction, amount * DEC18_ONE));
@@ -207,7 +193,7 @@ export function effectiveFraction(amount: bigint, total: bigint): Dec18 {
   return fraction > DEC18_ONE ? DEC18_ONE : fraction;
 }
 
-const codec = messageCodec<ValAddresses>(ValAddresses);
+const codec = messageCodec(ValAddresses);
 /** Combined length of the prefix and the time length, which precede the time in a key. */
 const TIME_OFFSET = 9;
 

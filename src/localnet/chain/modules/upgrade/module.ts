@@ -1,3 +1,4 @@
+import type { ChainNames, ChainModule, MessageHandler, QueryHandler } from "../../runtime/module.ts";
 import * as wire from "../../../../cosmos/proto/gen/cosmos/upgrade/v1beta1/query.ts";
 import * as tx from "../../../../cosmos/proto/gen/cosmos/upgrade/v1beta1/tx.ts";
 import { Plan } from "../../../../cosmos/proto/gen/cosmos/upgrade/v1beta1/upgrade.ts";
@@ -5,22 +6,19 @@ import type { JsonValue } from "../../../../platform/base/json.ts";
 import { GO_ZERO_TIME_NS, joinNs } from "../../../../platform/base/time.ts";
 import type { Context } from "../../runtime/context.ts";
 import { ErrInvalidRequest, ErrInvalidSigner } from "../../runtime/errors.ts";
-import { atPath, type GenesisSchema, printGenesis, readGenesis } from "../../runtime/genesis.ts";
+import { atPath, genesisSchema, printGenesis, readGenesis } from "../../runtime/genesis.ts";
 import { messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
-import type { ChainModule, MessageHandler, QueryHandler } from "../../runtime/module.ts";
 import { createItem, createMap, messageCodec, textCodec, uint64Codec } from "../../store/collections.ts";
 
 const MODULE_NAME = "upgrade";
 
 /** Plan for the next upgrade. */
-const plan = createItem(MODULE_NAME, Uint8Array.of(0), messageCodec<Plan>(Plan));
+const plan = createItem(MODULE_NAME, Uint8Array.of(0), messageCodec(Plan));
 /** Upgrade heights by name. */
 const done = createMap(MODULE_NAME, Uint8Array.of(1), textCodec, uint64Codec);
 
-interface UpgradeOptions {
-  /** Bech32 address of the account that may plan upgrades. */
-  readonly authority: string;
-}
+/** The authority may plan upgrades. */
+type UpgradeOptions = Pick<ChainNames, "authority">;
 
 /** Creates the `upgrade` module: upgrade plans. A plan is done at its height; nothing else in the program depends on it. */
 export function createUpgradeModule(options: UpgradeOptions): ChainModule {
@@ -44,11 +42,11 @@ export function createUpgradeModule(options: UpgradeOptions): ChainModule {
 }
 
 /** The SDK's module has no genesis; this one uses the schema of the query response, `{"plan": …}`. */
-const SCHEMA: GenesisSchema<wire.QueryCurrentPlanResponse> = {
-  module: MODULE_NAME,
-  typeName: "cosmos.upgrade.v1beta1.QueryCurrentPlanResponse",
-  type: wire.QueryCurrentPlanResponse,
-};
+const SCHEMA = genesisSchema(
+  MODULE_NAME,
+  "cosmos.upgrade.v1beta1.QueryCurrentPlanResponse",
+  wire.QueryCurrentPlanResponse,
+);
 
 const EMPTY_PLAN: Plan = Plan.decode(new Uint8Array(0));
 

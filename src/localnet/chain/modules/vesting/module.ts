@@ -1,16 +1,19 @@
-import type { Period } from "../../../../cosmos/proto/gen/cosmos/vesting/v1beta1/vesting.ts";
-import * as tx from "../../../../cosmos/proto/gen/cosmos/vesting/v1beta1/tx.ts";
-import { errorText } from "../../../../platform/base/errors.ts";
-import { splitNs } from "../../../../platform/base/time.ts";
-import { isRecord, type JsonValue } from "../../../../platform/base/json.ts";
-import { arePositive, type Coin, formatCoins, parseCoins, sumCoins } from "../../runtime/coins.ts";
-import type { Context } from "../../runtime/context.ts";
 import {
+  orThrow,
+  orThrowWith,
   ErrInvalidAddress,
   ErrInvalidCoins,
   ErrInvalidRequest,
   ErrUnauthorized,
 } from "../../runtime/errors.ts";
+import type { AuthKeeper } from "../auth/keeper.ts";
+import type { BankKeeper } from "../bank/keeper.ts";
+import type { Period } from "../../../../cosmos/proto/gen/cosmos/vesting/v1beta1/vesting.ts";
+import * as tx from "../../../../cosmos/proto/gen/cosmos/vesting/v1beta1/tx.ts";
+import { splitNs } from "../../../../platform/base/time.ts";
+import { isRecord, type JsonValue } from "../../../../platform/base/json.ts";
+import { arePositive, type Coin, formatCoins, parseCoins, sumCoins } from "../../runtime/coins.ts";
+import type { Context } from "../../runtime/context.ts";
 import { GenesisError } from "../../runtime/genesis.ts";
 import { messageHandlers } from "../../runtime/handlers.ts";
 import type { ChainModule } from "../../runtime/module.ts";
@@ -26,17 +29,8 @@ import {
 const MODULE_NAME = "vesting";
 
 export interface VestingDeps {
-  readonly accounts: {
-    readonly parseAddress: (text: string) => Uint8Array;
-    readonly get: (context: Context, address: Uint8Array) => unknown;
-    /** Creates an account at an address that has none. */
-    readonly createVesting: (context: Context, address: Uint8Array, coins: Vesting) => void;
-  };
-  readonly bank: {
-    readonly requireSendEnabled: (context: Context, coins: readonly Coin[]) => void;
-    readonly isBlocked: (address: Uint8Array) => boolean;
-    readonly send: (context: Context, from: Uint8Array, to: Uint8Array, coins: readonly Coin[]) => void;
-  };
+  readonly accounts: Pick<AuthKeeper, "parseAddress" | "get" | "createVesting">;
+  readonly bank: Pick<BankKeeper, "requireSendEnabled" | "isBlocked" | "send">;
 }
 
 /** Creates the `vesting` module, whose messages create accounts with vesting coins. */
@@ -106,7 +100,7 @@ function createPeriodic(
   deps.bank.requireSendEnabled(context, coins);
   const endTime = endOfPeriods(startTime, periods);
   const vesting = newVesting(coins, endTime, { kind: "periodic", startTime, periods });
-  requireValid(vesting);
+  orThrow(ErrInvalidRequest, () => validateVesting(vesting));
   fund(context, ends, vesting, deps);
 }
 
@@ -121,13 +115,8 @@ function readEnds(
   { fromAddress, toAddress }: { readonly fromAddress: string; readonly toAddress: string },
   { accounts }: VestingDeps,
 ): Ends {
-  const read = (name: string, text: string): Uint8Array => {
-    try {
-      return accounts.parseAddress(text);
-    } catch (error) {
-      throw ErrInvalidAddress(`invalid '${name}' address: ${errorText(error)}`);
-    }
-  };
+  const read = (name: string, text: string): Uint8Array =>
+    orThrowWith(ErrInvalidAddress, `invalid '${name}' address`, () => accounts.parseAddress(text));
   return { from: read("from", fromAddress), to: read("to", toAddress), toText: toAddress };
 }
 
@@ -152,14 +141,6 @@ function requireNew(context: Context, { to, toText }: Ends, { accounts, bank }: 
 
 function newVesting(original: readonly Coin[], endTime: bigint, schedule: VestingSchedule): Vesting {
   return { original, delegatedFree: [], delegatedVesting: [], endTime, schedule };
-}
-
-function requireValid(vesting: Vesting): void {
-  try {
-    validateVesting(vesting);
-  } catch (error) {
-    throw ErrInvalidRequest(errorText(error));
-  }
 }
 
 function fund(context: Context, { from, to }: Ends, vesting: Vesting, { accounts, bank }: VestingDeps): void {
