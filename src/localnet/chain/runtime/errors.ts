@@ -1,3 +1,5 @@
+import { errorText } from "../../../platform/base/errors.ts";
+
 /** An error's description and wraps. The text alone is ambiguous, since a wrap may contain ": ". */
 export interface ErrorOrigin {
   readonly description: string;
@@ -67,6 +69,11 @@ export function registerError(codespace: string, code: number, description: stri
     );
 }
 
+/** Returns {@link registerError} for one codespace. */
+export function codespace(name: string): (code: number, description: string) => ErrorKind {
+  return (code, description) => registerError(name, code, description);
+}
+
 /** Creates an error that the Go code never registered (`errors.New`). ABCI reports it as code 1 in the codespace "undefined". */
 export function unregisteredError(text: string): ModuleError {
   return new ModuleError("undefined", 1, text, text);
@@ -74,35 +81,33 @@ export function unregisteredError(text: string): ModuleError {
 
 // Errors of codespace "sdk" by their Go names (cosmos-sdk v0.50 types/errors/errors.go), in the order of their codes.
 
-export const ErrTxDecode = registerError("sdk", 2, "tx parse error");
-export const ErrUnauthorized = registerError("sdk", 4, "unauthorized");
-export const ErrInsufficientFunds = registerError("sdk", 5, "insufficient funds");
-export const ErrUnknownRequest = registerError("sdk", 6, "unknown request");
-export const ErrInvalidAddress = registerError("sdk", 7, "invalid address");
-export const ErrInvalidPubKey = registerError("sdk", 8, "invalid pubkey");
-export const ErrUnknownAddress = registerError("sdk", 9, "unknown address");
-export const ErrInvalidCoins = registerError("sdk", 10, "invalid coins");
-export const ErrOutOfGas = registerError("sdk", 11, "out of gas");
-export const ErrMemoTooLarge = registerError("sdk", 12, "memo too large");
-export const ErrInsufficientFee = registerError("sdk", 13, "insufficient fee");
-export const ErrTooManySignatures = registerError("sdk", 14, "maximum number of signatures exceeded");
-export const ErrNoSignatures = registerError("sdk", 15, "no signatures supplied");
-export const ErrInvalidRequest = registerError("sdk", 18, "invalid request");
-export const ErrKeyNotFound = registerError("sdk", 22, "key not found");
-export const ErrorInvalidSigner = registerError(
-  "sdk",
-  24,
-  "tx intended signer does not match the given signer",
-);
-export const ErrInvalidHeight = registerError("sdk", 26, "invalid height");
-export const ErrInvalidType = registerError("sdk", 29, "invalid type");
-export const ErrTxTimeoutHeight = registerError("sdk", 30, "tx timeout height");
-export const ErrUnknownExtensionOptions = registerError("sdk", 31, "unknown extension options");
-export const ErrWrongSequence = registerError("sdk", 32, "incorrect account sequence");
-export const ErrLogic = registerError("sdk", 35, "internal logic error");
-export const ErrNotSupported = registerError("sdk", 37, "feature not supported");
-export const ErrNotFound = registerError("sdk", 38, "not found");
-export const ErrInvalidGasLimit = registerError("sdk", 41, "invalid gas limit");
+const sdk = codespace("sdk");
+
+export const ErrTxDecode = sdk(2, "tx parse error");
+export const ErrUnauthorized = sdk(4, "unauthorized");
+export const ErrInsufficientFunds = sdk(5, "insufficient funds");
+export const ErrUnknownRequest = sdk(6, "unknown request");
+export const ErrInvalidAddress = sdk(7, "invalid address");
+export const ErrInvalidPubKey = sdk(8, "invalid pubkey");
+export const ErrUnknownAddress = sdk(9, "unknown address");
+export const ErrInvalidCoins = sdk(10, "invalid coins");
+export const ErrOutOfGas = sdk(11, "out of gas");
+export const ErrMemoTooLarge = sdk(12, "memo too large");
+export const ErrInsufficientFee = sdk(13, "insufficient fee");
+export const ErrTooManySignatures = sdk(14, "maximum number of signatures exceeded");
+export const ErrNoSignatures = sdk(15, "no signatures supplied");
+export const ErrInvalidRequest = sdk(18, "invalid request");
+export const ErrKeyNotFound = sdk(22, "key not found");
+export const ErrorInvalidSigner = sdk(24, "tx intended signer does not match the given signer");
+export const ErrInvalidHeight = sdk(26, "invalid height");
+export const ErrInvalidType = sdk(29, "invalid type");
+export const ErrTxTimeoutHeight = sdk(30, "tx timeout height");
+export const ErrUnknownExtensionOptions = sdk(31, "unknown extension options");
+export const ErrWrongSequence = sdk(32, "incorrect account sequence");
+export const ErrLogic = sdk(35, "internal logic error");
+export const ErrNotSupported = sdk(37, "feature not supported");
+export const ErrNotFound = sdk(38, "not found");
+export const ErrInvalidGasLimit = sdk(41, "invalid gas limit");
 
 /** A panic from which baseapp recovered, as registered by cosmossdk.io/errors. */
 export const ErrPanic = registerError("undefined", 111_222, "panic");
@@ -119,12 +124,25 @@ export const ErrInvalidSigner = registerError(
   "expected gov account as only signer for proposal message",
 );
 
-/** Runs `work` and passes any `ModuleError` through `wrap`. Panics are not wrapped, since error handling does not see them. */
-export function wrapErrors<T>(wrap: (error: ModuleError) => ModuleError, work: () => T): T {
+/**
+ * Runs `work`. Prepends words to any `ModuleError`, like Go's `errorsmod.Wrap`, or converts it. Panics are not wrapped, since error
+ * handling does not see them.
+ */
+export function wrapErrors<T>(wrap: string | ((error: ModuleError) => ModuleError), work: () => T): T {
   try {
     return work();
   } catch (error) {
-    throw error instanceof ModuleError && !(error instanceof ChainPanic) ? wrap(error) : error;
+    if (!(error instanceof ModuleError) || error instanceof ChainPanic) throw error;
+    throw typeof wrap === "string" ? error.wrap(wrap) : wrap(error);
+  }
+}
+
+/** Runs `parse`. Replaces anything it throws with the error that `fail` creates from the reason. */
+export function orThrow<T>(parse: () => T, fail: (reason: string) => Error): T {
+  try {
+    return parse();
+  } catch (error) {
+    throw fail(errorText(error));
   }
 }
 

@@ -37,6 +37,17 @@ export function paginate(
   });
 }
 
+/** Reads a page with {@link paginate}. Returns the entries as `read` converts them. */
+export function readPage<T>(
+  paged: PagedStore,
+  request: PageRequest | undefined,
+  read: (key: Uint8Array, value: Uint8Array) => T,
+): { readonly items: T[]; readonly pagination: PageResponse } {
+  const items: T[] = [];
+  const pagination = paginate(paged, request, (key, value) => items.push(read(key, value)));
+  return { items, pagination };
+}
+
 /**
  * Pages through matching entries like the SDK's `FilteredPaginate`. Offset, limit and total count only matching entries. In key
  * mode, `next_key` is the next entry, whether it matches or not, so the next page may be empty.

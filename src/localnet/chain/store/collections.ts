@@ -136,6 +136,14 @@ export interface StoredMap<K, V> {
   readonly at: (key: K) => StoredItem<V>;
   /** Iterates in ascending order of encoded keys, over all entries or only those whose encoded keys start with `within`. */
   readonly entries: (scope: StoreScope, within?: Uint8Array) => IterableIterator<readonly [key: K, value: V]>;
+  /** Returns the range of these entries in the store, for pagination. */
+  readonly range: (scope: StoreScope, within?: Uint8Array) => StoreRange;
+}
+
+/** All keys of a store that start with a prefix. */
+interface StoreRange {
+  readonly store: KVStore;
+  readonly prefix: Uint8Array;
 }
 
 /** Declares a map under a prefix. */
@@ -155,6 +163,10 @@ export function createMap<K, V>(
     set: (scope, key, value) => scope.store(store).set(path(key), values.encode(value)),
     delete: (scope, key) => scope.store(store).delete(path(key)),
     at: (key) => createItem(store, path(key), values),
+    range: (scope, within = new Uint8Array(0)) => ({
+      store: scope.store(store),
+      prefix: concat(prefix, within),
+    }),
     entries: function* (scope, within = new Uint8Array(0)) {
       const start = concat(prefix, within);
       for (const [key, value] of scope.store(store).iterate(start, prefixEnd(start)))

@@ -357,10 +357,7 @@ function processResponse(
   address: string,
   response: ContractResponse,
 ): Uint8Array | undefined {
-  return wrapErrors(
-    (error) => error.wrap("dispatch"),
-    () => respond(host, context, address, response),
-  );
+  return wrapErrors("dispatch", () => respond(host, context, address, response));
 }
 
 function respond(

@@ -1,5 +1,5 @@
 import { concat, utf8 } from "../../../../platform/base/bytes.ts";
-import { registerError } from "../../runtime/errors.ts";
+import { codespace } from "../../runtime/errors.ts";
 
 /** Name of the module and its store. */
 export const MODULE_NAME = "wasm";
@@ -38,21 +38,22 @@ export function portOf(address: string): string {
 }
 
 // Errors of codespace "wasm" by their Go names (wasmd v0.53 x/wasm/types/errors.go).
-export const ErrCreateFailed = registerError(MODULE_NAME, 2, "create wasm contract failed");
-export const ErrInstantiateFailed = registerError(MODULE_NAME, 4, "instantiate wasm contract failed");
-export const ErrExecuteFailed = registerError(MODULE_NAME, 5, "execute wasm contract failed");
-export const ErrQueryFailed = registerError(MODULE_NAME, 9, "query wasm contract failed");
-export const ErrInvalidMsg = registerError(MODULE_NAME, 10, "invalid CosmosMsg from the contract");
-export const ErrMigrationFailed = registerError(MODULE_NAME, 11, "migrate wasm contract failed");
-export const ErrEmpty = registerError(MODULE_NAME, 12, "empty");
-export const ErrLimit = registerError(MODULE_NAME, 13, "exceeds limit");
-export const ErrInvalid = registerError(MODULE_NAME, 14, "invalid");
-export const ErrDuplicate = registerError(MODULE_NAME, 15, "duplicate");
-export const ErrUnsupportedForContract = registerError(MODULE_NAME, 17, "unsupported for this contract");
-export const ErrUnknownMsg = registerError(MODULE_NAME, 20, "unknown message from the contract");
-export const ErrInvalidEvent = registerError(MODULE_NAME, 21, "invalid event");
-export const ErrNoSuchContract = registerError(MODULE_NAME, 22, "no such contract");
-export const ErrExceedMaxQueryStackSize = registerError(MODULE_NAME, 27, "max query stack size exceeded");
-export const ErrNoSuchCode = registerError(MODULE_NAME, 28, "no such code");
-export const ErrVMError = registerError(MODULE_NAME, 29, "wasmvm error");
-export const ErrExceedMaxCallDepth = registerError(MODULE_NAME, 30, "max call depth exceeded");
+const register = codespace(MODULE_NAME);
+export const ErrCreateFailed = register(2, "create wasm contract failed");
+export const ErrInstantiateFailed = register(4, "instantiate wasm contract failed");
+export const ErrExecuteFailed = register(5, "execute wasm contract failed");
+export const ErrQueryFailed = register(9, "query wasm contract failed");
+export const ErrInvalidMsg = register(10, "invalid CosmosMsg from the contract");
+export const ErrMigrationFailed = register(11, "migrate wasm contract failed");
+export const ErrEmpty = register(12, "empty");
+export const ErrLimit = register(13, "exceeds limit");
+export const ErrInvalid = register(14, "invalid");
+export const ErrDuplicate = register(15, "duplicate");
+export const ErrUnsupportedForContract = register(17, "unsupported for this contract");
+export const ErrUnknownMsg = register(20, "unknown message from the contract");
+export const ErrInvalidEvent = register(21, "invalid event");
+export const ErrNoSuchContract = register(22, "no such contract");
+export const ErrExceedMaxQueryStackSize = register(27, "max query stack size exceeded");
+export const ErrNoSuchCode = register(28, "no such code");
+export const ErrVMError = register(29, "wasmvm error");
+export const ErrExceedMaxCallDepth = register(30, "max call depth exceeded");

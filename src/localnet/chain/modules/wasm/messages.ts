@@ -1,12 +1,17 @@
 import type * as wire from "../../../../cosmos/proto/gen/cosmwasm/wasm/v1/tx.ts";
 import { type AccessConfig, AccessType } from "../../../../cosmos/proto/gen/cosmwasm/wasm/v1/types.ts";
 import { utf8 } from "../../../../platform/base/bytes.ts";
-import { errorText } from "../../../../platform/base/errors.ts";
 import { goJsonSyntaxError } from "../../../../platform/base/go-json-syntax.ts";
 import { trimGoSpace } from "../../../../platform/base/text.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import { areValidCoins, parseCoins } from "../../runtime/coins.ts";
-import { ErrInvalidCoins, ErrInvalidRequest, ModuleError, unregisteredError } from "../../runtime/errors.ts";
+import {
+  ErrInvalidCoins,
+  ErrInvalidRequest,
+  ModuleError,
+  unregisteredError,
+  orThrow,
+} from "../../runtime/errors.ts";
 import { MAX_CODE_BYTES } from "./code-store.ts";
 import { ErrEmpty, ErrInvalid, ErrLimit } from "./keys.ts";
 
@@ -113,19 +118,17 @@ export function createValidators({ bech32Prefix }: { readonly bech32Prefix: stri
 
 /** Checks an address. wasmd returns an unregistered error here. */
 function plainAddress(prefix: string, text: string): void {
-  try {
-    parseAddress(prefix, text);
-  } catch (error) {
-    throw unregisteredError(errorText(error));
-  }
+  orThrow(
+    () => parseAddress(prefix, text),
+    (reason) => unregisteredError(reason),
+  );
 }
 
 function requireAddress(prefix: string, text: string, name: string): void {
-  try {
-    parseAddress(prefix, text);
-  } catch (error) {
-    throw ErrInvalid(`${name}: ${errorText(error)}`);
-  }
+  orThrow(
+    () => parseAddress(prefix, text),
+    (reason) => ErrInvalid(`${name}: ${reason}`),
+  );
 }
 
 function requireCode(code: Uint8Array): void {
@@ -186,11 +189,10 @@ function requireAccess({ permission, addresses }: AccessConfig, parse: ParseAddr
 function requireAddresses(addresses: readonly string[], parse: ParseAddress): void {
   if (addresses.length === 0) throw ErrEmpty();
   for (const [index, address] of addresses.entries()) {
-    try {
-      parse(address);
-    } catch (error) {
-      throw ErrInvalid(`address: ${errorText(error)}`);
-    }
+    orThrow(
+      () => parse(address),
+      (reason) => ErrInvalid(`address: ${reason}`),
+    );
     if (addresses.indexOf(address) < index) throw ErrInvalid(`duplicate address: ${address}`);
   }
 }

@@ -367,10 +367,10 @@ function write(context: Context, type: string, end: ChannelEndpoint, channel: Ch
 }
 
 function inStep<T>(step: string, work: () => T): T {
-  return wrapErrors((error) => error.wrap(`channel handshake ${step} failed`), work);
+  return wrapErrors(`channel handshake ${step} failed`, work);
 }
 
 function inCallback<T>(step: string, { portId, channelId }: ChannelEndpoint, work: () => T): T {
   const words = `channel ${step} callback failed for port ID: ${portId}, channel ID: ${channelId}`;
-  return wrapErrors((error) => error.wrap(words), work);
+  return wrapErrors(words, work);
 }

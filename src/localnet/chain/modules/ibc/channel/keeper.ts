@@ -56,15 +56,13 @@ export function receivePacket(context: Context, packet: Packet, proof: MessagePr
   if (hasElapsed(packet.timeout, height, context.timeNs))
     throw timeoutElapsedError(packet.timeout, height, context.timeNs).wrap("packet timeout elapsed");
   const path = packetPath("commitments", packet.source, packet.sequence);
-  errors.wrapErrors(
-    (error) => error.wrap("couldn't verify counterparty packet commitment"),
-    () =>
-      verifyRemoteValue(
-        context,
-        connection,
-        { ...proof, path, name: "packet commitment", isPacket: true },
-        packetCommitment(packet),
-      ),
+  errors.wrapErrors("couldn't verify counterparty packet commitment", () =>
+    verifyRemoteValue(
+      context,
+      connection,
+      { ...proof, path, name: "packet commitment", isPacket: true },
+      packetCommitment(packet),
+    ),
   );
   if (!markReceived(context, packet, channel.ordering)) return false;
   for (const event of packetReceived(packet, channel)) context.emit(event);
@@ -156,10 +154,7 @@ export function sendPacket(context: Context, outgoing: OutgoingPacket): bigint {
       `source port: ${source.portId}, source channel: ${source.channelId}`,
     );
   const packet: Packet = { ...outgoing, sequence, destination: counterpartyOf(channel) };
-  errors.wrapErrors(
-    (error) => error.wrap("constructed packet failed basic validation"),
-    () => validatePacket(packet),
-  );
+  errors.wrapErrors("constructed packet failed basic validation", () => validatePacket(packet));
   requireTimeLeft(context, packet, requireConnection(context, hopOf(channel)).clientId);
   setSequence(context, "nextSequenceSend", source, sequence + 1n);
   setPacketEntry(context, "commitments", { end: source, sequence }, packetCommitment(packet));

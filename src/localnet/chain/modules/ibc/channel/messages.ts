@@ -23,7 +23,7 @@ import { channelParams } from "../host/params.ts";
 // Stateless checks of channel and packet messages (`ValidateBasic`), in ibc-go's order. All throw `ModuleError`.
 
 export function validateOpenInit(message: wire.MsgChannelOpenInit, bech32Prefix: string): void {
-  named("invalid port ID", () => validatePortId(message.portId));
+  wrapErrors("invalid port ID", () => validatePortId(message.portId));
   requireState(message.channel, State.STATE_INIT, "INIT in MsgChannelOpenInit");
   if ((message.channel?.counterparty?.channelId ?? "") !== "")
     throw ibcErrors.ErrInvalidCounterparty("counterparty channel identifier must be empty");
@@ -32,7 +32,7 @@ export function validateOpenInit(message: wire.MsgChannelOpenInit, bech32Prefix:
 }
 
 export function validateOpenTry(message: wire.MsgChannelOpenTry, bech32Prefix: string): void {
-  named("invalid port ID", () => validatePortId(message.portId));
+  wrapErrors("invalid port ID", () => validatePortId(message.portId));
   if (message.previousChannelId !== "") {
     throw ibcErrors.ErrInvalidChannelIdentifier(
       "previous channel identifier must be empty, this field has been deprecated as crossing hellos are no longer supported",
@@ -40,7 +40,7 @@ export function validateOpenTry(message: wire.MsgChannelOpenTry, bech32Prefix: s
   }
   requireProof(message.proofInit, "init proof");
   requireState(message.channel, State.STATE_TRYOPEN, "TRYOPEN in MsgChannelOpenTry");
-  named("invalid counterparty channel ID", () =>
+  wrapErrors("invalid counterparty channel ID", () =>
     validateChannelId(message.channel?.counterparty?.channelId ?? ""),
   );
   requireSigner(bech32Prefix, message);
@@ -49,7 +49,7 @@ export function validateOpenTry(message: wire.MsgChannelOpenTry, bech32Prefix: s
 
 export function validateOpenAck(message: wire.MsgChannelOpenAck, bech32Prefix: string): void {
   requireOwnIds(message);
-  named("invalid counterparty channel ID", () => validateChannelId(message.counterpartyChannelId));
+  wrapErrors("invalid counterparty channel ID", () => validateChannelId(message.counterpartyChannelId));
   requireProof(message.proofTry, "try proof");
   requireSigner(bech32Prefix, message);
 }
@@ -120,7 +120,7 @@ export function validateChannel(channel: Channel | undefined): void {
   const [hop] = connectionHops;
   if (hop === undefined || connectionHops.length > 1)
     throw ibcErrors.ErrTooManyConnectionHops("current IBC version only supports one connection hop");
-  named("invalid connection hop ID", () => validateConnectionId(hop));
+  wrapErrors("invalid connection hop ID", () => validateConnectionId(hop));
   validateCounterparty(counterparty);
 }
 
@@ -133,8 +133,8 @@ const NO_CHANNEL = {
 
 function validateCounterparty(counterparty: Counterparty | undefined): void {
   const { portId = "", channelId = "" } = counterparty ?? {};
-  named("invalid counterparty port ID", () => validatePortId(portId));
-  if (channelId !== "") named("invalid counterparty channel ID", () => validateChannelId(channelId));
+  wrapErrors("invalid counterparty port ID", () => validatePortId(portId));
+  if (channelId !== "") wrapErrors("invalid counterparty channel ID", () => validateChannelId(channelId));
 }
 
 function requireState(channel: Channel | undefined, expected: State, words: string): void {
@@ -146,7 +146,7 @@ function requireState(channel: Channel | undefined, expected: State, words: stri
 }
 
 function requireOwnIds({ portId, channelId }: { readonly portId: string; readonly channelId: string }): void {
-  named("invalid port ID", () => validatePortId(portId));
+  wrapErrors("invalid port ID", () => validatePortId(portId));
   if (!isNumberedId(channelId, "channel-")) throw ibcErrors.ErrInvalidChannelIdentifier();
 }
 
@@ -157,8 +157,4 @@ function requireProof(proof: Uint8Array, name: string): void {
 
 function requireSequence({ nextSequenceRecv }: { readonly nextSequenceRecv: bigint }): void {
   if (nextSequenceRecv === 0n) throw ibcErrors.ErrInvalidSequence("next sequence receive cannot be 0");
-}
-
-function named(words: string, check: () => void): void {
-  wrapErrors((error) => error.wrap(words), check);
 }

@@ -57,7 +57,7 @@ const ERROR_PREFIX = "ibccallbackerror-";
 function relayReceive(context: Context, message: MsgRecvPacket, deps: RelayDeps): Result {
   const packet = relayedPacket(message, deps);
   const application = applicationOfChannel(context, deps.router, packet.destination);
-  const isNew = verified("receive packet", () =>
+  const isNew = wrapErrors("receive packet verification failed", () =>
     receivePacket(context, packet, proofOf(message.proofCommitment, message.proofHeight)),
   );
   if (!isNew) return NOOP;
@@ -72,13 +72,12 @@ function relayAcknowledgement(context: Context, message: MsgAcknowledgement, dep
   const application = applicationOfChannel(context, deps.router, packet.source);
   const { acknowledgement } = message;
   const proof = proofOf(message.proofAcked, message.proofHeight);
-  const isNew = verified("acknowledge packet", () =>
+  const isNew = wrapErrors("acknowledge packet verification failed", () =>
     acknowledgePacket(context, packet, { acknowledgement, proof }),
   );
   if (!isNew) return NOOP;
-  wrapErrors(
-    (error) => error.wrap("acknowledge packet callback failed"),
-    () => application.onAcknowledge(context, packet, acknowledgement),
+  wrapErrors("acknowledge packet callback failed", () =>
+    application.onAcknowledge(context, packet, acknowledgement),
   );
   return SUCCESS;
 }
@@ -89,13 +88,12 @@ function relayTimeout(context: Context, message: MsgTimeout, deps: RelayDeps): R
   const application = applicationOfChannel(context, deps.router, packet.source);
   const { nextSequenceRecv, proofHeight } = message;
   const unreceived = { proof: proofOf(message.proofUnreceived, proofHeight), nextSequenceRecv };
-  const isNew = verified("timeout packet", () => timeOutPacket(context, packet, unreceived));
+  const isNew = wrapErrors("timeout packet verification failed", () =>
+    timeOutPacket(context, packet, unreceived),
+  );
   if (!isNew) return NOOP;
   executeTimeout(context, packet);
-  wrapErrors(
-    (error) => error.wrap("timeout packet callback failed"),
-    () => application.onTimeout(context, packet),
-  );
+  wrapErrors("timeout packet callback failed", () => application.onTimeout(context, packet));
   return SUCCESS;
 }
 
@@ -106,15 +104,12 @@ function relayTimeoutOnClose(context: Context, message: MsgTimeoutOnClose, deps:
   const { nextSequenceRecv, proofHeight, counterpartyUpgradeSequence: upgradeSequence } = message;
   const closed = { proof: proofOf(message.proofClose, proofHeight), upgradeSequence };
   const proof = proofOf(message.proofUnreceived, proofHeight);
-  const isNew = verified("timeout on close packet", () =>
+  const isNew = wrapErrors("timeout on close packet verification failed", () =>
     timeOutOnClose(context, packet, { proof, nextSequenceRecv, closed }),
   );
   if (!isNew) return NOOP;
   executeTimeout(context, packet);
-  wrapErrors(
-    (error) => error.wrap("timeout on close callback failed"),
-    () => application.onTimeout(context, packet),
-  );
+  wrapErrors("timeout on close callback failed", () => application.onTimeout(context, packet));
   return SUCCESS;
 }
 
@@ -123,10 +118,6 @@ function relayedPacket(
   deps: RelayDeps,
 ): RelayedPacket {
   return { ...packetOf(message), relayer: deps.parseAddress(message.signer) };
-}
-
-function verified(words: string, work: () => boolean): boolean {
-  return wrapErrors((error) => error.wrap(`${words} verification failed`), work);
 }
 
 /** Thrown to end an application's branch after the application has refused a packet. */
@@ -238,10 +229,7 @@ function checkReceive(context: Context, message: MsgRecvPacket, { router }: Rela
   if (context.mode === "recheck") return receiveVerified(context, packet) ? "new" : "redundant";
   applicationOfChannel(context, router, packet.destination);
   const proof = proofOf(message.proofCommitment, message.proofHeight);
-  const isNew = wrapErrors(
-    (error) => error.wrap("receive packet verification failed"),
-    () => receivePacket(context, packet, proof),
-  );
+  const isNew = wrapErrors("receive packet verification failed", () => receivePacket(context, packet, proof));
   return isNew ? "new" : "redundant";
 }
 

@@ -231,7 +231,7 @@ export function validateMisbehaviour(misbehaviour: Misbehaviour, block: Verifyin
   if (first.signedHeader?.header?.chainId !== second.signedHeader?.header?.chainId) {
     throw ibcErrors.ErrInvalidMisbehaviour("headers must have identical chainIDs");
   }
-  wrapWith("misbehaviour client ID is invalid", () => validateClientId(misbehaviour.clientId));
+  errors.wrapErrors("misbehaviour client ID is invalid", () => validateClientId(misbehaviour.clientId));
   requireValid(first, "header 1 failed validation");
   requireValid(second, "header 2 failed validation");
   const heights = [heightOfHeader(first), heightOfHeader(second)] as const;
@@ -257,8 +257,12 @@ export function verifyMisbehaviour(
   const { first, second } = headersOf(misbehaviour);
   const trusted1 = trustedStateOf(first, store, "Header1");
   const trusted2 = trustedStateOf(second, store, "Header2");
-  wrapWith("verifying Header1 in Misbehaviour failed", () => verifySigners(client, first, trusted1, block));
-  wrapWith("verifying Header2 in Misbehaviour failed", () => verifySigners(client, second, trusted2, block));
+  errors.wrapErrors("verifying Header1 in Misbehaviour failed", () =>
+    verifySigners(client, first, trusted1, block),
+  );
+  errors.wrapErrors("verifying Header2 in Misbehaviour failed", () =>
+    verifySigners(client, second, trusted2, block),
+  );
 }
 
 /** Returns whether two verified headers contradict each other: different blocks at the same height, or times out of order. */
@@ -360,8 +364,4 @@ function requireCommitted(header: Header, block: VerifyingBlock): void {
       throw ibcErrors.ErrInvalidMisbehaviour("validator set did not commit to header");
     throw error;
   }
-}
-
-function wrapWith(words: string, check: () => void): void {
-  errors.wrapErrors((error) => error.wrap(words), check);
 }

@@ -8,7 +8,7 @@ import {
 import * as wire from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/tx.ts";
 import { enumName } from "../../../../../platform/base/text.ts";
 import type { Context } from "../../../runtime/context.ts";
-import { type ModuleError, wrapErrors } from "../../../runtime/errors.ts";
+import { wrapErrors } from "../../../runtime/errors.ts";
 import { messageHandlers } from "../../../runtime/handlers.ts";
 import type { MessageHandler } from "../../../runtime/module.ts";
 import { openClientStore } from "../client/client-store.ts";
@@ -74,10 +74,7 @@ function paramsIn({ params }: wire.MsgUpdateParams): Params {
 /** Adds the name of the handshake step to the errors thrown by it. */
 function step<T>(name: string, handle: (context: Context, message: T) => void) {
   return (context: Context, message: T): void =>
-    wrapErrors(
-      (error) => error.wrap(`connection handshake ${name} failed`),
-      () => handle(context, message),
-    );
+    wrapErrors(`connection handshake ${name} failed`, () => handle(context, message));
 }
 
 // The four handshake steps (ICS-3, ibc-go 03-connection). ibc-go 8.7 ignores the states of the counterparty's client and
@@ -223,12 +220,12 @@ const MAX_VERSIONS = 100;
 /** Stateless checks of MsgConnectionOpenInit, in ibc-go's order. Throws `ModuleError`. */
 function validateOpenInit(message: wire.MsgConnectionOpenInit, bech32Prefix: string): void {
   requireNotLocalhost(message.clientId);
-  named("invalid client ID", () => validateClientId(message.clientId));
+  wrapErrors("invalid client ID", () => validateClientId(message.clientId));
   if ((message.counterparty?.connectionId ?? "") !== "")
     throw ibcErrors.ErrInvalidConnectionCounterparty("counterparty connection identifier must be empty");
   if (message.version !== undefined) {
     const { version } = message;
-    named("basic validation of the provided version failed", () => validateVersion(version));
+    wrapErrors("basic validation of the provided version failed", () => validateVersion(version));
   }
   requireSigner(bech32Prefix, message);
   validateCounterparty(message.counterparty);
@@ -242,8 +239,8 @@ function validateOpenTry(message: wire.MsgConnectionOpenTry, bech32Prefix: strin
       "previous connection identifier must be empty, this field has been deprecated as crossing hellos are no longer supported",
     );
   }
-  named("invalid client ID", () => validateClientId(message.clientId));
-  named("invalid counterparty connection ID", () =>
+  wrapErrors("invalid client ID", () => validateClientId(message.clientId));
+  wrapErrors("invalid counterparty connection ID", () =>
     validateConnectionId(message.counterparty?.connectionId ?? ""),
   );
   validateVersions(message.counterpartyVersions);
@@ -255,7 +252,9 @@ function validateOpenTry(message: wire.MsgConnectionOpenTry, bech32Prefix: strin
 /** Stateless checks of MsgConnectionOpenAck, except for the ignored fields. Throws `ModuleError`. */
 function validateOpenAck(message: wire.MsgConnectionOpenAck, bech32Prefix: string): void {
   requireNumberedId(message.connectionId);
-  named("invalid counterparty connection ID", () => validateConnectionId(message.counterpartyConnectionId));
+  wrapErrors("invalid counterparty connection ID", () =>
+    validateConnectionId(message.counterpartyConnectionId),
+  );
   validateVersion(message.version);
   if (message.proofTry.length === 0) throw ibcErrors.ErrInvalidProof("cannot submit an empty proof try");
   requireSigner(bech32Prefix, message);
@@ -282,19 +281,15 @@ function validateVersions(versions: wire.MsgConnectionOpenTry["counterpartyVersi
   if (versions.length > MAX_VERSIONS)
     throw ibcErrors.ErrIbcInvalidVersion(`counterparty versions must not exceed ${MAX_VERSIONS} items`);
   for (const [index, version] of versions.entries()) {
-    named(`basic validation failed on version with index ${index}`, () => validateVersion(version));
+    wrapErrors(`basic validation failed on version with index ${index}`, () => validateVersion(version));
   }
 }
 
 function validateCounterparty(counterparty: Counterparty | undefined): void {
   const { clientId = "", connectionId = "", prefix } = counterparty ?? {};
   if (connectionId !== "")
-    named("invalid counterparty connection ID", () => validateConnectionId(connectionId));
-  named("invalid counterparty client ID", () => validateClientId(clientId));
+    wrapErrors("invalid counterparty connection ID", () => validateConnectionId(connectionId));
+  wrapErrors("invalid counterparty client ID", () => validateClientId(clientId));
   if ((prefix?.keyPrefix.length ?? 0) === 0)
     throw ibcErrors.ErrInvalidConnectionCounterparty("counterparty prefix cannot be empty");
-}
-
-function named(words: string, check: () => void): void {
-  wrapErrors((error: ModuleError) => error.wrap(words), check);
 }

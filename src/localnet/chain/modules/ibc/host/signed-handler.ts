@@ -1,13 +1,19 @@
 import type { Any } from "../../../../../cosmos/proto/gen/google/protobuf/any.ts";
 import type { Height } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
 import { TYPE_URL } from "../../../../../cosmos/proto/registry.ts";
-import { errorText } from "../../../../../platform/base/errors.ts";
 import { parseAddress } from "../../../runtime/address.ts";
 import type { Context } from "../../../runtime/context.ts";
 import { ErrIbcInvalidAddress, ErrIbcUnauthorized } from "./errors.ts";
 import { selfHeight } from "./height.ts";
 import { LOCALHOST_URL } from "./identifiers.ts";
-import { ErrNotSupported, ErrTxDecode, ModuleError, QueryError, GrpcCode } from "../../../runtime/errors.ts";
+import {
+  ErrNotSupported,
+  ErrTxDecode,
+  ModuleError,
+  QueryError,
+  GrpcCode,
+  orThrow,
+} from "../../../runtime/errors.ts";
 
 /** An IBC message, which always has one signer. */
 export interface SignedMessage {
@@ -33,11 +39,10 @@ export function unsupported(typeUrl: string): () => never {
 
 /** Throws ibc/5 if a message's signer is not an address on this chain. */
 export function requireSigner(bech32Prefix: string, { signer }: SignedMessage): void {
-  try {
-    parseAddress(bech32Prefix, signer);
-  } catch (error) {
-    throw ErrIbcInvalidAddress(`string could not be parsed as address: ${errorText(error)}`);
-  }
+  orThrow(
+    () => parseAddress(bech32Prefix, signer),
+    (reason) => ErrIbcInvalidAddress(`string could not be parsed as address: ${reason}`),
+  );
 }
 
 /** Throws ibc/2 if the signer is not the authority. */
