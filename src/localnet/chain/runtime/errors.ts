@@ -70,7 +70,7 @@ export function registerError(codespace: string, code: number, description: stri
 }
 
 /** Returns {@link registerError} for one codespace. */
-export function codespace(name: string): (code: number, description: string) => ErrorKind {
+export function errorsIn(name: string): (code: number, description: string) => ErrorKind {
   return (code, description) => registerError(name, code, description);
 }
 
@@ -81,7 +81,7 @@ export function unregisteredError(text: string): ModuleError {
 
 // Errors of codespace "sdk" by their Go names (cosmos-sdk v0.50 types/errors/errors.go), in the order of their codes.
 
-const sdk = codespace("sdk");
+const sdk = errorsIn("sdk");
 
 export const ErrTxDecode = sdk(2, "tx parse error");
 export const ErrUnauthorized = sdk(4, "unauthorized");

@@ -1,5 +1,5 @@
 import { concat, utf8 } from "../../../platform/base/bytes.ts";
-import { codespace } from "../../../localnet/chain/runtime/errors.ts";
+import { errorsIn } from "../../../localnet/chain/runtime/errors.ts";
 
 /** Name of the module, its store and its account, and the codespace of its errors. */
 export const MODULE_NAME = "tokenfactory";
@@ -32,7 +32,7 @@ export const MAX_SUBDENOM_BYTES = 44;
 export const MAX_CREATOR_BYTES = 75;
 
 // Errors of codespace "tokenfactory" by their Go names (x/tokenfactory v6.0.3 types/errors.go).
-const register = codespace(MODULE_NAME);
+const register = errorsIn(MODULE_NAME);
 export const ErrDenomExists = register(
   2,
   "attempting to create a denom that already exists (has bank metadata)",

@@ -7,7 +7,7 @@ import {
   utf8,
 } from "../../../../platform/base/bytes.ts";
 import type { Context } from "../../runtime/context.ts";
-import { codespace } from "../../runtime/errors.ts";
+import { errorsIn } from "../../runtime/errors.ts";
 import type { RelayedPacket } from "../ibc/channel/ibc-module.ts";
 
 /** Name of the module and its store, and the error codespace. */
@@ -56,7 +56,7 @@ export interface ContractManagerDeps {
 /** Options, and keepers of other modules. */
 export interface Keepers extends ContractManagerOptions, ContractManagerDeps {}
 
-const register = codespace(MODULE_NAME);
+const register = errorsIn(MODULE_NAME);
 export const IncorrectFailureToResubmit = register(1101, "incorrect failure to resubmit");
 export const FailedToResubmitFailure = register(1102, "failed to resubmit failure");
 export const ErrSudoOutOfGas = register(

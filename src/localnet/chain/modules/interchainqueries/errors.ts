@@ -1,9 +1,9 @@
-import { codespace, type ModuleError } from "../../runtime/errors.ts";
+import { errorsIn, type ModuleError } from "../../runtime/errors.ts";
 import { MODULE_NAME } from "./keys.ts";
 
 // Errors of the module by their Go names (chain-extension-modules.md, "Errors"). ErrProtoMarshal (1108) is missing: Go
 // throws it for a record that does not encode, and the generated encoders accept every record that a handler can build.
-const register = codespace(MODULE_NAME);
+const register = errorsIn(MODULE_NAME);
 export const ErrInvalidQueryID = register(1100, "invalid query id");
 export const ErrEmptyResult = register(1101, "empty result");
 export const ErrInvalidClientID = register(1102, "invalid client id");

@@ -1,6 +1,6 @@
 import { Params } from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1/transfer.ts";
 import { utf8 } from "../../../../platform/base/bytes.ts";
-import { codespace } from "../../runtime/errors.ts";
+import { errorsIn } from "../../runtime/errors.ts";
 import { defineParams, type ModuleParams } from "../../runtime/params.ts";
 
 /** Name of the module, its store and its account, and the error codespace. */
@@ -20,7 +20,7 @@ export const moduleParams: ModuleParams<Params> = defineParams({
   defaults: { sendEnabled: true, receiveEnabled: true },
 });
 
-const register = codespace(MODULE_NAME);
+const register = errorsIn(MODULE_NAME);
 export const ErrInvalidDenomForTransfer = register(3, "invalid denomination for cross-chain transfer");
 export const ErrInvalidVersion = register(4, "invalid ICS20 version");
 export const ErrInvalidAmount = register(5, "invalid token amount");
@@ -28,4 +28,4 @@ export const ErrTraceNotFound = register(6, "denomination trace not found");
 export const ErrSendDisabled = register(7, "fungible token transfers from this chain are disabled");
 export const ErrReceiveDisabled = register(8, "fungible token transfers to this chain are disabled");
 export const ErrInvalidMemo = register(11, "invalid memo");
-export const ErrInvalidPort = codespace("port")(4, "invalid port");
+export const ErrInvalidPort = errorsIn("port")(4, "invalid port");

@@ -1,5 +1,5 @@
 import { concat, utf8 } from "../../../../platform/base/bytes.ts";
-import { codespace } from "../../runtime/errors.ts";
+import { errorsIn } from "../../runtime/errors.ts";
 
 /** Name of the module and its store. */
 export const MODULE_NAME = "wasm";
@@ -38,7 +38,7 @@ export function portOf(address: string): string {
 }
 
 // Errors of codespace "wasm" by their Go names (wasmd v0.53 x/wasm/types/errors.go).
-const register = codespace(MODULE_NAME);
+const register = errorsIn(MODULE_NAME);
 export const ErrCreateFailed = register(2, "create wasm contract failed");
 export const ErrInstantiateFailed = register(4, "instantiate wasm contract failed");
 export const ErrExecuteFailed = register(5, "execute wasm contract failed");

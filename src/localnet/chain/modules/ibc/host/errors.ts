@@ -1,10 +1,10 @@
 import { CometError } from "../../../../../cosmos/comet/comet-error.ts";
-import { codespace, ModuleError, unregisteredError } from "../../../runtime/errors.ts";
+import { errorsIn, ModuleError, unregisteredError } from "../../../runtime/errors.ts";
 
 // Errors by their Go names. "Client" or "Ibc" is added to a name that several Go packages share.
 
 // ibc-go 02-client.
-const client = codespace("client");
+const client = errorsIn("client");
 export const ErrInvalidClient = client(3, "light client is invalid");
 export const ErrClientNotFound = client(4, "light client not found");
 export const ErrConsensusStateNotFound = client(7, "consensus state not found");
@@ -21,7 +21,7 @@ export const ErrClientNotActive = client(29, "client state is not active");
 export const ErrFailedMembershipVerification = client(30, "membership verification failed");
 export const ErrFailedNonMembershipVerification = client(31, "non-membership verification failed");
 
-const tendermint = codespace("07-tendermint");
+const tendermint = errorsIn("07-tendermint");
 export const ErrInvalidChainID = tendermint(2, "invalid chain-id");
 export const ErrInvalidTrustingPeriod = tendermint(3, "invalid trusting period");
 export const ErrInvalidUnbondingPeriod = tendermint(4, "invalid unbonding period");
@@ -40,7 +40,7 @@ export const ErrInvalidValidatorSet = tendermint(14, "invalid validator set");
 export const ErrInvalidTrustLevel = tendermint(15, "invalid trust level");
 
 // ibc-go 03-connection.
-const connection = codespace("connection");
+const connection = errorsIn("connection");
 export const ErrConnectionNotFound = connection(3, "connection not found");
 export const ErrClientConnectionPathsNotFound = connection(4, "light client connection paths not found");
 export const ErrInvalidConnectionState = connection(6, "invalid connection state");
@@ -50,12 +50,12 @@ export const ErrVersionNegotiationFailed = connection(10, "connection version ne
 export const ErrInvalidConnectionIdentifier = connection(11, "invalid connection identifier");
 
 // ibc-go 23-commitment.
-const commitment = codespace("commitment");
+const commitment = errorsIn("commitment");
 export const ErrInvalidProof = commitment(2, "invalid proof");
 export const ErrInvalidPrefix = commitment(3, "invalid prefix");
 export const ErrInvalidMerkleProof = commitment(4, "invalid merkle proof");
 
-const ibc = codespace("ibc");
+const ibc = errorsIn("ibc");
 export const ErrInvalidSequence = ibc(1, "invalid sequence");
 export const ErrIbcUnauthorized = ibc(2, "unauthorized");
 export const ErrIbcInsufficientFunds = ibc(3, "insufficient funds");
@@ -69,10 +69,10 @@ export const ErrIbcInvalidType = ibc(12, "invalid type");
 export const ErrUnpackAny = ibc(14, "failed unpacking protobuf message from Any");
 
 // Codespace "host" (ICS-24 identifiers).
-export const ErrInvalidID = codespace("host")(2, "invalid identifier");
+export const ErrInvalidID = errorsIn("host")(2, "invalid identifier");
 
 // ibc-go 04-channel.
-const channel = codespace("channel");
+const channel = errorsIn("channel");
 export const ErrChannelNotFound = channel(3, "channel not found");
 export const ErrInvalidChannelState = channel(5, "invalid channel state");
 export const ErrInvalidChannelOrdering = channel(6, "invalid channel ordering");
@@ -96,7 +96,7 @@ export const ErrTimeoutNotReached = channel(39, "timeout not reached");
 export const ErrTimeoutElapsed = channel(40, "timeout elapsed");
 
 /** The port has no application, or the channel is unknown (ibc-go's `capability` module). */
-export const ErrCapabilityNotFound = codespace("capability")(7, "capability not found");
+export const ErrCapabilityNotFound = errorsIn("capability")(7, "capability not found");
 
 /**
  * Runs a CometBFT check. An error becomes an unregistered error wrapped with `words`: CometBFT has no codes, and the SDK reports
