@@ -6,11 +6,11 @@ import {
 } from "../../../../cosmos/proto/gen/cosmwasm/wasm/v1/types.ts";
 import { messageFromJson, messageToJson } from "../../../../cosmos/proto/json.ts";
 import { equalBytes, fromHex, prefixEnd, sha256, toBase64, toHex } from "../../../../platform/base/bytes.ts";
-import { isRecord, JsonField, type JsonObject, type JsonValue } from "../../../../platform/base/json.ts";
+import { isRecord, type JsonField, type JsonObject, type JsonValue } from "../../../../platform/base/json.ts";
 import type { Vm } from "../../../vm/vm.ts";
 import { formatAddress, parseAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
-import { atPath, GenesisError } from "../../runtime/genesis.ts";
+import { atPath, GenesisError, genesisField } from "../../runtime/genesis.ts";
 import type { MessageHandler } from "../../runtime/module.ts";
 import { checkCode } from "./code-store.ts";
 import {
@@ -56,7 +56,7 @@ interface GenesisDeps extends WasmOptions {
  * are optional. Also accepts a wasmd export. Throws `GenesisError`, including if a message fails.
  */
 export function initGenesis(context: Context, genesis: JsonValue | undefined, deps: GenesisDeps): void {
-  const root = new JsonField(genesis ?? {}, `app_state.${MODULE_NAME}`, fieldError);
+  const root = genesisField(MODULE_NAME, genesis);
   initParams(context, root.member("params"));
   for (const code of root.member("codes").elements()) initCode(context, code, deps);
   for (const contract of root.member("contracts").elements()) initContract(context, contract, deps);
@@ -226,8 +226,4 @@ function requiredText(field: JsonField): string {
 function decodeField<T>(field: JsonField, decode: (text: string) => T): T {
   const text = requiredText(field);
   return atPath(field.path, () => decode(text));
-}
-
-function fieldError(path: string, expected: string): GenesisError {
-  return new GenesisError(path, `not ${expected}`);
 }
