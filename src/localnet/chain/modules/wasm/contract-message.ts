@@ -92,7 +92,8 @@ interface Codec<T> {
   encode(message: T): { finish(): Uint8Array };
 }
 
-function any<T>(typeUrl: string, type: Codec<T>, message: T): ContractMessage {
+/** Packs a message of a module. */
+export function any<T>(typeUrl: string, type: Codec<T>, message: T): ContractMessage {
   return { kind: "any", typeUrl, value: type.encode(message).finish() };
 }
 
@@ -285,7 +286,8 @@ function parseTimeout(field: GoField): Timeout {
   };
 }
 
-function wasmAny<T>(name: string, type: Codec<T>, message: T): ContractMessage {
+/** Packs a message to contracts. */
+export function wasmAny<T>(name: string, type: Codec<T>, message: T): ContractMessage {
   const value = type.encode(message).finish();
   return { kind: "any", typeUrl: `/cosmwasm.wasm.v1.${name}`, value, isWasm: true };
 }

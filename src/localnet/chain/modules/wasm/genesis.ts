@@ -14,21 +14,24 @@ import { atPath, GenesisError, genesisField } from "../../runtime/genesis.ts";
 import type { MessageHandler } from "../../runtime/module.ts";
 import { checkCode } from "./code-store.ts";
 import {
+  CODE_SEQUENCE_KEY,
   codeHash,
   codes,
+  codeSequence,
   contracts,
   contractStore,
   findCodeBytes,
-  historyOf,
+  histories,
   indexImported,
+  INSTANCE_SEQUENCE_KEY,
+  instanceSequence,
   isPinned,
-  sequences,
   setCodeBytes,
   setPinned,
   statePrefix,
   takeCodeId,
 } from "./keeper.ts";
-import { CODE_SEQUENCE_KEY, INSTANCE_SEQUENCE_KEY, MODULE_NAME } from "./keys.ts";
+import { MODULE_NAME } from "./keys.ts";
 import { EVERYBODY, moduleParams } from "./params.ts";
 import type { WasmOptions } from "./types.ts";
 
@@ -83,13 +86,13 @@ export function exportGenesis(context: Context, options: WasmOptions): JsonObjec
       contract_info: messageToJson(CONTRACT_INFO_TYPE, ContractInfo.encode(info).finish()),
       contract_state: stateOf(context, address),
       // In protobuf: JSON would change the text of the instantiation message.
-      contract_code_history: historyOf(context, address).map((entry) =>
+      contract_code_history: [...histories.entries(context, address)].map(([, entry]) =>
         toBase64(ContractCodeHistoryEntry.encode(entry).finish()),
       ),
     })),
     sequences: {
-      next_code_id: sequences.nextCodeId(context).toString(),
-      next_instance: sequences.nextInstance(context).toString(),
+      next_code_id: `${codeSequence.get(context) ?? 1n}`,
+      next_instance: `${instanceSequence.get(context) ?? 1n}`,
     },
   };
 }
@@ -189,8 +192,8 @@ function initSequences(context: Context, field: JsonField): void {
     for (const item of field.elements()) initSequence(context, item);
     return;
   }
-  sequences.setNextCodeId(context, field.member("next_code_id").required().asUint64());
-  sequences.setNextInstance(context, field.member("next_instance").required().asUint64());
+  codeSequence.set(context, field.member("next_code_id").required().asUint64());
+  instanceSequence.set(context, field.member("next_instance").required().asUint64());
 }
 
 /** Reads an entry from wasmd's list: a counter's store key, in base64, and its next value. */
@@ -198,8 +201,8 @@ function initSequence(context: Context, item: JsonField): void {
   const field = item.member("id_key");
   const key = field.required().asBase64();
   const value = item.member("value").required().asUint64();
-  if (equalBytes(key, CODE_SEQUENCE_KEY)) sequences.setNextCodeId(context, value);
-  else if (equalBytes(key, INSTANCE_SEQUENCE_KEY)) sequences.setNextInstance(context, value);
+  if (equalBytes(key, CODE_SEQUENCE_KEY)) codeSequence.set(context, value);
+  else if (equalBytes(key, INSTANCE_SEQUENCE_KEY)) instanceSequence.set(context, value);
   else
     throw new GenesisError(
       field.path,

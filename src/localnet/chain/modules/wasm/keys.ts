@@ -1,33 +1,7 @@
-import { concat, utf8 } from "../../../../platform/base/bytes.ts";
 import { errorsIn } from "../../runtime/errors.ts";
 
 /** Name of the module and its store. */
 export const MODULE_NAME = "wasm";
-
-/** Codes: prefix, id (8 bytes big-endian), as in wasmd. */
-export const CODE_PREFIX: Uint8Array = new Uint8Array([0x01]);
-/** Contract infos: prefix, address, as in wasmd. */
-export const CONTRACT_PREFIX: Uint8Array = new Uint8Array([0x02]);
-/** Contract state: prefix, address, the contract's own key, as in wasmd. */
-export const STATE_PREFIX: Uint8Array = new Uint8Array([0x03]);
-/** Contract history: prefix, address, entry number (8 bytes big-endian), as in wasmd. */
-export const HISTORY_PREFIX: Uint8Array = new Uint8Array([0x05]);
-/** Contracts by code: prefix, code id, creation position, address, as in wasmd. */
-export const CODE_INDEX_PREFIX: Uint8Array = new Uint8Array([0x06]);
-/** The ante handler's transaction counter: height (8 bytes) and number (4 bytes), big-endian, as in wasmd. */
-export const TX_COUNTER_KEY: Uint8Array = new Uint8Array([0x08]);
-/** Contracts by creator: prefix, creator address length, creator address, creation position, contract address, as in wasmd. */
-export const CREATOR_INDEX_PREFIX: Uint8Array = new Uint8Array([0x09]);
-/** Parameters, as wasmd. */
-export const PARAMS_KEY: Uint8Array = new Uint8Array([0x10]);
-/** Pinned codes: prefix, code id. The value is one byte, 1. */
-export const PINNED_PREFIX: Uint8Array = new Uint8Array([0x07]);
-/** Code bytes: prefix, checksum. wasmd stores them in files next to its store. */
-export const CODE_BYTES_PREFIX: Uint8Array = new Uint8Array([0xff]);
-/** Next code id, 8 bytes big-endian. Absent before the first code, whose id is 1. */
-export const CODE_SEQUENCE_KEY: Uint8Array = concat(new Uint8Array([0x04]), utf8("lastCodeId"));
-/** Next instance number, 8 bytes big-endian. Absent before the first contract, whose number is 1. */
-export const INSTANCE_SEQUENCE_KEY: Uint8Array = concat(new Uint8Array([0x04]), utf8("lastContractId"));
 
 /** Contract ports: prefix, contract address as text. */
 export const PORT_PREFIX = "wasm.";
