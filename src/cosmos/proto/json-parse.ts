@@ -177,7 +177,7 @@ function parseInteger(
   // A JSON number beyond 2^53 has lost digits in JSON.parse, so it must be given as a string.
   const text = typeof json === "number" && Number.isSafeInteger(json) ? String(json) : json;
   const value = typeof text === "string" && /^-?\d{1,20}$/.test(text) ? BigInt(text) : undefined;
-  // The value is in range if wrapping to the width of the type does not change it.
+  // The value is in range if wrapErrors to the width of the type does not change it.
   const wrap = (integer: bigint): bigint =>
     type.signed ? BigInt.asIntN(type.bits, integer) : BigInt.asUintN(type.bits, integer);
   if (value === undefined || wrap(value) !== value) {

@@ -6,7 +6,7 @@ import { WORKBENCH_MODULES } from "../../../src/workbench/modules/workbench-modu
 import { createApp } from "../../../src/localnet/chain/app.ts";
 import { CONTRACT_QUERIES, MORE_CONTRACT_QUERIES } from "../../../src/localnet/chain/contract-bindings.ts";
 import { answerQuery, createQuerier } from "../../../src/localnet/chain/modules/wasm/querier.ts";
-import type { LoadedCode } from "../../../src/localnet/chain/modules/wasm/loading.ts";
+import type { LoadedCode } from "../../../src/localnet/chain/modules/wasm/keeper.ts";
 import { profileNamed } from "../../../src/localnet/chain/deviations/profile-named.ts";
 import { PROFILE_NAMES, type ProfileName } from "../../../src/localnet/chain/deviations/deviations.ts";
 import type { QueryHandler } from "../../../src/localnet/chain/runtime/module.ts";

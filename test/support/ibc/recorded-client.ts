@@ -9,9 +9,9 @@ import {
 } from "../../../src/localnet/chain/modules/ibc/client/client-store.ts";
 import { createLocalhostClient } from "../../../src/localnet/chain/modules/ibc/client/keeper.ts";
 import {
+  clientConnections,
+  connections,
   createLocalhostConnection,
-  setClientConnections,
-  setConnection,
 } from "../../../src/localnet/chain/modules/ibc/connection/connection-store.ts";
 import type { Context } from "../../../src/localnet/chain/runtime/context.ts";
 import { fromBase64, fromHex } from "../../../src/platform/base/bytes.ts";
@@ -55,8 +55,8 @@ export function readRecordedClient(): RecordedClient {
       if (revisionHeight <= latest)
         store.setConsensusState({ revisionNumber: REVISION, revisionHeight }, state);
     }
-    setConnection(context, connection);
-    setClientConnections(context, clientId, [connection.id]);
+    connections.set(context, connection.id, connection);
+    clientConnections.set(context, clientId, { paths: [connection.id] });
     createLocalhostClient(context);
     createLocalhostConnection(context);
   };

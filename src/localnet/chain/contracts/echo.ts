@@ -1,3 +1,7 @@
+import { MsgSend } from "../../../cosmos/proto/gen/cosmos/bank/v1beta1/tx.ts";
+import type { Coin as WireCoin } from "../../../cosmos/proto/gen/cosmos/base/v1beta1/coin.ts";
+import { MsgExecuteContract, MsgInstantiateContract } from "../../../cosmos/proto/gen/cosmwasm/wasm/v1/tx.ts";
+import { TYPE_URL } from "../../../cosmos/proto/registry.ts";
 import { isRecord, JsonField } from "../../../platform/base/json.ts";
 import {
   type ContractAttribute,
@@ -10,7 +14,9 @@ import {
   type SubMessage,
 } from "../modules/wasm/contract.ts";
 import { copyMessage, printMessageJson } from "../modules/wasm/message-json.ts";
-import { type Coin, parseCoins } from "../runtime/coins.ts";
+import { any, wasmAny } from "../modules/wasm/contract-message.ts";
+import { asUintNumber } from "../modules/wasm/custom-json.ts";
+import { parseCoins, toWireCoin } from "../runtime/coins.ts";
 
 /**
  * A contract that echoes what its caller sends. `execute` interprets its message as a contract result
@@ -20,7 +26,7 @@ import { type Coin, parseCoins } from "../runtime/coins.ts";
 export const echo: ContractCode = {
   name: "echo",
   instantiate: () => NO_RESPONSE,
-  execute: (_scope, _caller, message) => parseContractResult(message),
+  execute: ({ address }, _caller, message) => parseContractResult(message, address),
   sudo: (_scope, message) => ({
     ...NO_RESPONSE,
     attributes: [{ key: "sudo", value: printMessageJson(message) }],
@@ -35,7 +41,7 @@ const REPLY_ON: ReadonlySet<string> = new Set(["always", "error", "success", "ne
  * Parses a contract's result from CosmWasm's JSON: `{"ok":{messages,attributes,events,data}}` or `{"error":text}`. Throws
  * `ContractError` with the text of `error` or the path of an invalid field.
  */
-function parseContractResult(json: unknown): ContractResponse {
+function parseContractResult(json: unknown, sender: string): ContractResponse {
   const result = new JsonField(json, "", fieldError);
   const error = result.member("error");
   if (typeof error.value === "string") throw new ContractError(error.value);
@@ -44,7 +50,11 @@ function parseContractResult(json: unknown): ContractResponse {
   const response = new JsonField(ok, "", fieldError);
   const data = response.member("data");
   return {
-    messages: response.member("messages").required().elements().map(parseSubMessage),
+    messages: response
+      .member("messages")
+      .required()
+      .elements()
+      .map((each) => parseSubMessage(each, sender)),
     attributes: response.member("attributes").elements().map(parseAttribute),
     events: response
       .member("events")
@@ -57,13 +67,13 @@ function parseContractResult(json: unknown): ContractResponse {
   };
 }
 
-function parseSubMessage(field: JsonField): SubMessage {
+function parseSubMessage(field: JsonField, sender: string): SubMessage {
   const replyOn = requiredText(field, "reply_on");
   if (!isReplyOn(replyOn)) throw new ContractError(`${field.path}.reply_on: unknown variant ${replyOn}`);
   const gasLimit = field.member("gas_limit");
   return {
     id: asUintNumber(field.member("id").required()),
-    message: parseMessage(field.member("msg")),
+    message: parseMessage(field.member("msg"), sender),
     replyOn,
     gasLimit: gasLimit.isPresent() ? asUintNumber(gasLimit) : undefined,
   };
@@ -73,7 +83,7 @@ function isReplyOn(value: string): value is ReplyOn {
   return REPLY_ON.has(value);
 }
 
-function parseMessage(field: JsonField): ContractMessage {
+function parseMessage(field: JsonField, sender: string): ContractMessage {
   const variant = onlyVariant(field);
   switch (variant.name) {
     case "custom":
@@ -87,35 +97,35 @@ function parseMessage(field: JsonField): ContractMessage {
       };
     default: {
       const inner = onlyVariant(requireRecord(variant.body));
-      return parseModuleMessage(`${variant.name}.${inner.name}`, requireRecord(inner.body));
+      return parseModuleMessage(`${variant.name}.${inner.name}`, requireRecord(inner.body), sender);
     }
   }
 }
 
-function parseModuleMessage(kind: string, field: JsonField): ContractMessage {
+function parseModuleMessage(kind: string, field: JsonField, sender: string): ContractMessage {
   switch (kind) {
     case "bank.send":
-      return {
-        kind: "send",
-        to: requiredText(field, "to_address"),
-        coins: requiredCoins(field, "amount"),
-      };
+      return any(TYPE_URL.send, MsgSend, {
+        fromAddress: sender,
+        toAddress: requiredText(field, "to_address"),
+        amount: requiredCoins(field, "amount"),
+      });
     case "wasm.execute":
-      return {
-        kind: "execute",
+      return wasmAny("MsgExecuteContract", MsgExecuteContract, {
+        sender,
         contract: requiredText(field, "contract_addr"),
-        message: field.member("msg").required().asBase64(),
+        msg: field.member("msg").required().asBase64(),
         funds: requiredCoins(field, "funds"),
-      };
+      });
     case "wasm.instantiate":
-      return {
-        kind: "instantiate",
+      return wasmAny("MsgInstantiateContract", MsgInstantiateContract, {
+        sender,
         codeId: asUintNumber(field.member("code_id").required()),
         label: requiredText(field, "label"),
         admin: field.member("admin").asText(),
-        message: field.member("msg").required().asBase64(),
+        msg: field.member("msg").required().asBase64(),
         funds: requiredCoins(field, "funds"),
-      };
+      });
     default:
       throw new ContractError(`${field.path}: not implemented: messages of kind ${kind}`);
   }
@@ -133,21 +143,15 @@ function parseAttribute(field: JsonField): ContractAttribute {
   return { key: requiredText(field, "key"), value: requiredText(field, "value") };
 }
 
-function requiredCoins(field: JsonField, name: string): readonly Coin[] {
+function requiredCoins(field: JsonField, name: string): WireCoin[] {
   const coins = field.member(name).required().elements();
   return parseCoins(
     coins.map((coin) => ({ denom: requiredText(coin, "denom"), amount: requiredText(coin, "amount") })),
-  );
+  ).map(toWireCoin);
 }
 
 function requiredText(field: JsonField, name: string): string {
   return field.member(name).required().asText();
-}
-
-/** Reads an unsigned integer. CosmWasm encodes integers of this size only as JSON numbers. */
-function asUintNumber(field: JsonField): bigint {
-  if (typeof field.value === "string") throw field.error(field.path, "an unsigned integer");
-  return field.asUint64();
 }
 
 function requireRecord(field: JsonField): JsonField {

@@ -120,32 +120,31 @@ export const ErrInvalidSigner = registerError(
   "expected gov account as only signer for proposal message",
 );
 
-/** Runs `work` and passes any `ModuleError` through `wrap`. Panics are not wrapped, since error handling does not see them. */
-export function wrapErrors<T>(wrap: (error: ModuleError) => ModuleError, work: () => T): T {
+/**
+ * Runs `work`. Prepends words to any `ModuleError`, like Go's `errorsmod.Wrap`, or converts it. Panics are not wrapped, since error
+ * handling does not see them.
+ */
+export function wrapErrors<T>(wrap: string | ((error: ModuleError) => ModuleError), work: () => T): T {
   try {
     return work();
   } catch (error) {
-    throw error instanceof ModuleError && !(error instanceof ChainPanic) ? wrap(error) : error;
+    if (!(error instanceof ModuleError) || error instanceof ChainPanic) throw error;
+    throw typeof wrap === "string" ? error.wrap(wrap) : wrap(error);
   }
 }
 
-/** Runs `work` and prepends `words` to any `ModuleError`, like {@link wrapErrors}. */
-export function wrapping<T>(words: string, work: () => T): T {
-  return wrapErrors((error) => error.wrap(words), work);
-}
-
-/** Runs `parse`. Whatever it throws becomes an error of `kind` with the thrown value's text. `parse` must not consume gas. */
-export function orThrow<T>(kind: (text: string) => Error, parse: () => T): T {
+/** Runs `parse`, which must not consume gas. Replaces anything it throws with the error that `fail` creates from the reason. */
+export function orThrow<T>(parse: () => T, fail: (reason: string) => Error): T {
   try {
     return parse();
-  } catch (thrown) {
-    throw kind(errorText(thrown));
+  } catch (error) {
+    throw fail(errorText(error));
   }
 }
 
-/** Like {@link orThrow}, with `words` before the thrown value's text: "words: text". */
+/** Like {@link orThrow}, with `words` before the reason: "words: reason". */
 export function orThrowWith<T>(kind: (text: string) => Error, words: string, parse: () => T): T {
-  return orThrow((text) => kind(`${words}: ${text}`), parse);
+  return orThrow(parse, (reason) => kind(`${words}: ${reason}`));
 }
 
 /** Returns whether the error is `ErrOutOfGas` (sdk/11). */

@@ -1,5 +1,5 @@
 import { CodedError, errorMessage, errorText } from "../../../platform/base/errors.ts";
-import { isRecord, type JsonObject, type JsonValue } from "../../../platform/base/json.ts";
+import { isRecord, JsonField, type JsonObject, type JsonValue } from "../../../platform/base/json.ts";
 import { messageFromJson, messageToJson } from "../../../cosmos/proto/json.ts";
 import { CANONICAL_CHAIN_NAME } from "../../../cosmos/proto/registry.ts";
 import type { ProtoVariant } from "../../../cosmos/proto/variant.ts";
@@ -44,6 +44,18 @@ export function readGenesis<T>(
   } catch (thrown) {
     throw new GenesisError(`app_state.${schema.module}`, errorText(thrown), thrown);
   }
+}
+
+/**
+ * Wraps a module's genesis for reading it member by member. An absent genesis is an empty object. The field's methods throw
+ * `GenesisError`.
+ */
+export function genesisField(module: string, genesis: JsonValue | undefined): JsonField {
+  return new JsonField(genesis ?? {}, `app_state.${module}`, notExpected);
+}
+
+function notExpected(path: string, expected: string): GenesisError {
+  return new GenesisError(path, `not ${expected}`);
 }
 
 /**

@@ -44,18 +44,27 @@ export interface Page<T> {
   readonly pagination: PageResponse;
 }
 
-/** Pages through a map like {@link paginate}. Returns what `convert` makes of each entry on the page. */
+/** Reads a page with {@link paginate}. Returns the entries as `read` converts them. */
+export function readPage<T>(
+  paged: PagedStore,
+  request: PageRequest | undefined,
+  read: (key: Uint8Array, value: Uint8Array) => T,
+): Page<T> {
+  const items: T[] = [];
+  const pagination = paginate(paged, request, (key, value) => items.push(read(key, value)));
+  return { items, pagination };
+}
+
+/** Reads a page of a map with {@link paginate}. Returns the entries as `convert` converts them. */
 export function pageOf<K, V, T>(
   range: MapRange<K, V>,
   request: PageRequest | undefined,
   convert: (value: V, key: K) => T,
 ): Page<T> {
-  const items: T[] = [];
-  const pagination = paginate(range, request, (keyBytes, bytes) => {
+  return readPage(range, request, (keyBytes, bytes) => {
     const [key, value] = range.decode(keyBytes, bytes);
-    items.push(convert(value, key));
+    return convert(value, key);
   });
-  return { items, pagination };
 }
 
 /** Pages through the matching values of a map like {@link paginateFiltered}. `convert` returns undefined unless a value matches. */

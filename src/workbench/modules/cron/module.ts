@@ -3,7 +3,6 @@ import { GenesisState } from "../../../cosmos/proto/gen/neutron/cron/genesis.ts"
 import * as wire from "../../../cosmos/proto/gen/neutron/cron/query.ts";
 import { ExecutionStage, Schedule } from "../../../cosmos/proto/gen/neutron/cron/schedule.ts";
 import * as tx from "../../../cosmos/proto/gen/neutron/cron/tx.ts";
-import { errorText } from "../../../platform/base/errors.ts";
 import { isRecord, type JsonField, type JsonValue } from "../../../platform/base/json.ts";
 import { parseAddress } from "../../../localnet/chain/runtime/address.ts";
 import type { Context } from "../../../localnet/chain/runtime/context.ts";
@@ -14,6 +13,7 @@ import {
   QueryError,
   unregisteredError,
   wrapErrors,
+  orThrow,
 } from "../../../localnet/chain/runtime/errors.ts";
 import {
   atPath,
@@ -88,21 +88,18 @@ function createHandlers(keepers: Keepers): readonly MessageHandler[] {
 
 function runAdd(context: Context, message: tx.MsgAddSchedule, keepers: Keepers): void {
   const { name, period, msgs, executionStage } = message;
-  validated("MsgAddSchedule", () => {
+  wrapErrors("failed to validate MsgAddSchedule", () => {
     requireAddress("authority", message.authority, keepers);
     if (name === "") throw ErrInvalidRequest("name is invalid");
     if (period === 0n) throw ErrInvalidRequest("period is invalid");
     if (msgs.length === 0) throw ErrInvalidRequest("msgs should not be empty");
   });
   requireAuthority(message.authority, keepers);
-  wrapErrors(
-    (error) => error.wrap("failed to add schedule"),
-    () => addSchedule(context, { name, period, msgs, executionStage }),
-  );
+  wrapErrors("failed to add schedule", () => addSchedule(context, { name, period, msgs, executionStage }));
 }
 
 function runRemove(context: Context, message: tx.MsgRemoveSchedule, keepers: Keepers): void {
-  validated("MsgRemoveSchedule", () => {
+  wrapErrors("failed to validate MsgRemoveSchedule", () => {
     requireAddress("authority", message.authority, keepers);
     if (message.name === "") throw ErrInvalidRequest("name is invalid");
   });
@@ -110,16 +107,11 @@ function runRemove(context: Context, message: tx.MsgRemoveSchedule, keepers: Kee
   removeSchedule(context, message.name);
 }
 
-function validated(name: string, check: () => void): void {
-  wrapErrors((error) => error.wrap(`failed to validate ${name}`), check);
-}
-
 function requireAddress(field: string, text: string, { bech32Prefix }: Keepers): void {
-  try {
-    parseAddress(bech32Prefix, text);
-  } catch (error) {
-    throw unregisteredError(`${field} is invalid: ${errorText(error)}`);
-  }
+  orThrow(
+    () => parseAddress(bech32Prefix, text),
+    (reason) => unregisteredError(`${field} is invalid: ${reason}`),
+  );
 }
 
 function requireAuthority(signer: string, { authority }: Keepers): void {
@@ -160,10 +152,7 @@ function addForContract(context: Context, sender: string, fields: JsonField, kee
         ? ExecutionStage.EXECUTION_STAGE_BEGIN_BLOCKER
         : ExecutionStage.EXECUTION_STAGE_END_BLOCKER,
   };
-  wrapErrors(
-    (error) => error.wrap(`failed to add ${name} schedule`),
-    () => runAdd(context, message, keepers),
-  );
+  wrapErrors(`failed to add ${name} schedule`, () => runAdd(context, message, keepers));
 }
 
 function removeForContract(context: Context, sender: string, fields: JsonField, keepers: Keepers): void {
@@ -171,9 +160,8 @@ function removeForContract(context: Context, sender: string, fields: JsonField, 
   if (!isAdmin(context, sender, keepers) && sender !== securityAddress)
     throw ErrUnauthorized("only admin or security dao can remove schedule");
   const name = fields.member("name").asText();
-  wrapErrors(
-    (error) => error.wrap(`failed to remove ${name} schedule`),
-    () => runRemove(context, { authority: keepers.authority, name }, keepers),
+  wrapErrors(`failed to remove ${name} schedule`, () =>
+    runRemove(context, { authority: keepers.authority, name }, keepers),
   );
 }
 

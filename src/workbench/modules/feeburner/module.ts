@@ -4,13 +4,12 @@ import * as wire from "../../../cosmos/proto/gen/neutron/feeburner/query.ts";
 import { TotalBurnedNeutronsAmount } from "../../../cosmos/proto/gen/neutron/feeburner/total_burned_neutrons_amount.ts";
 import * as tx from "../../../cosmos/proto/gen/neutron/feeburner/tx.ts";
 import { utf8 } from "../../../platform/base/bytes.ts";
-import { errorText } from "../../../platform/base/errors.ts";
 import type { JsonValue } from "../../../platform/base/json.ts";
 import { moduleAddress, parseAddress } from "../../../localnet/chain/runtime/address.ts";
 import { type Coin, parseWireInt, toWireCoin } from "../../../localnet/chain/runtime/coins.ts";
 import type { MessageJson } from "../../../localnet/chain/modules/wasm/contract.ts";
 import type { Context } from "../../../localnet/chain/runtime/context.ts";
-import { ErrInvalidRequest, unregisteredError } from "../../../localnet/chain/runtime/errors.ts";
+import { ErrInvalidRequest, unregisteredError, orThrow } from "../../../localnet/chain/runtime/errors.ts";
 import {
   GenesisError,
   type GenesisSchema,
@@ -115,11 +114,10 @@ function paramsOf(options: FeeBurnerOptions): ModuleParams<Params> {
 }
 
 function requireAddress(words: string, text: string, { bech32Prefix }: FeeBurnerOptions): void {
-  try {
-    parseAddress(bech32Prefix, text);
-  } catch (error) {
-    throw unregisteredError(`${words}: ${errorText(error)}`);
-  }
+  orThrow(
+    () => parseAddress(bech32Prefix, text),
+    (reason) => unregisteredError(`${words}: ${reason}`),
+  );
 }
 
 function totalOf(context: Context, params: ModuleParams<Params>): Coin {

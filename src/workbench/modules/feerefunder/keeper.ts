@@ -98,16 +98,12 @@ export function createFeeRefunderKeeper(
       const { portId, channelId } = packet.source;
       if (channels.channel(context, packet.source) === undefined)
         throw ErrChannelNotFound(`channel with id ${channelId} and port ${portId} not found`);
-      wrapErrors(
-        (error) => error.wrap("failed to lock fees"),
-        () => requireMinFee(context, fee),
-      );
+      wrapErrors("failed to lock fees", () => requireMinFee(context, fee));
       const address = formatAddress(bech32Prefix, payer);
       const packetId = { channelId, portId, sequence: packet.sequence };
       feeInfos.set(context, feeKey(packet), { payer: address, packetId, fee });
-      wrapErrors(
-        (error) => error.wrap("failed to send coins during fees locking"),
-        () => bank.sendToModule(context, payer, MODULE_NAME, totalOf(fee)),
+      wrapErrors("failed to send coins during fees locking", () =>
+        bank.sendToModule(context, payer, MODULE_NAME, totalOf(fee)),
       );
       emit(context, "distribute_lock_fees", ["payer", address], packet);
     },

@@ -10,13 +10,13 @@ import { Params as InterchainTxsParams } from "../../../cosmos/proto/gen/neutron
 import * as txsQuery from "../../../cosmos/proto/gen/neutron/interchaintxs/v1/query.ts";
 import * as txsTx from "../../../cosmos/proto/gen/neutron/interchaintxs/v1/tx.ts";
 import { utf8 } from "../../../platform/base/bytes.ts";
-import { errorText } from "../../../platform/base/errors.ts";
 import { isRecord, type JsonValue } from "../../../platform/base/json.ts";
 import { parseAddress } from "../../../localnet/chain/runtime/address.ts";
 import type { Context } from "../../../localnet/chain/runtime/context.ts";
 import {
   ErrInvalidRequest,
   ErrNotSupported,
+  orThrow,
   registerError,
   unregisteredError,
   wrapErrors,
@@ -28,7 +28,7 @@ import { defineParams } from "../../../localnet/chain/runtime/params.ts";
 import * as common from "../../../localnet/chain/runtime/params-module.ts";
 import type { ParamsOnlyOptions } from "../params-only/modules.ts";
 import { feeOf } from "../../../localnet/chain/modules/transfer/bindings.ts";
-import { ErrIbcUnauthorized } from "../../../localnet/chain/modules/transfer/keys.ts";
+import { ErrIbcUnauthorized } from "../../../localnet/chain/modules/ibc/host/errors.ts";
 import { NO_FEE, validateFee } from "../../../localnet/chain/modules/transfer/packet-fee.ts";
 import type { MessageJson } from "../../../localnet/chain/modules/wasm/contract.ts";
 import { asUintNumber, customFields } from "../../../localnet/chain/modules/wasm/custom-json.ts";
@@ -70,7 +70,7 @@ function validateRegistration(message: txsTx.MsgRegisterInterchainAccount): void
 
 /** Checks a message to `interchaintxs` and then fails, because the chain has no interchain accounts. */
 function refuse(name: string, check: () => void): never {
-  wrapErrors((error) => error.wrap(`failed to validate ${name}`), check);
+  wrapErrors(`failed to validate ${name}`, check);
   throw ErrNotSupported("interchain accounts are not implemented on a local chain");
 }
 
@@ -78,9 +78,8 @@ function refuse(name: string, check: () => void): never {
 export function handleInterchainMessage(message: unknown): undefined {
   const { register_interchain_account: register, submit_tx: submit } = isRecord(message) ? message : {};
   if (isRecord(register))
-    wrapErrors(
-      (error) => error.wrap("failed to register interchain account"),
-      () => refuse("MsgRegisterInterchainAccount", () => validateRegistration(registrationOf(register))),
+    wrapErrors("failed to register interchain account", () =>
+      refuse("MsgRegisterInterchainAccount", () => validateRegistration(registrationOf(register))),
     );
   if (isRecord(submit))
     wrapErrors(
@@ -169,13 +168,11 @@ function accountAddress(
   { ownerAddress, interchainAccountId }: txsQuery.QueryInterchainAccountAddressRequest,
   { bech32Prefix }: ParamsOnlyOptions,
 ): never {
-  try {
-    parseAddress(bech32Prefix, ownerAddress);
-  } catch (error) {
-    throw ErrInvalidRequest(
-      `failed to create ica owner: failed to decode address from bech32: ${errorText(error)}`,
-    );
-  }
+  orThrow(
+    () => parseAddress(bech32Prefix, ownerAddress),
+    (reason) =>
+      ErrInvalidRequest(`failed to create ica owner: failed to decode address from bech32: ${reason}`),
+  );
   throw ErrInterchainAccountNotFound(
     `no interchain account found for portID icacontroller-${ownerAddress}.${interchainAccountId}`,
   );

@@ -122,8 +122,7 @@ function sudo(
     to: formatAddress(bech32Prefix, transfer.to),
     amount: { denom, amount: amount.toString() },
   };
-  wrapErrors(
-    (error) => error.wrap(`failed to call before send hook for denom ${denom}`),
-    () => contracts.sudo(context, contract, JSON.stringify({ [name]: message })),
+  wrapErrors(`failed to call before send hook for denom ${denom}`, () =>
+    contracts.sudo(context, contract, JSON.stringify({ [name]: message })),
   );
 }

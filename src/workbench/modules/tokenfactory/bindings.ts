@@ -28,14 +28,10 @@ interface BindingOf<T> {
 
 function binding<T>({ inner, outer, read, run }: BindingOf<T>): Binding {
   return (context, message, keepers) =>
-    within(outer, () => {
+    wrapErrors(outer, () => {
       const decoded = read(message, keepers);
-      within(inner, () => run(context, decoded, keepers));
+      wrapErrors(inner, () => run(context, decoded, keepers));
     });
-}
-
-function within<T>(words: string, work: () => T): T {
-  return wrapErrors((error) => error.wrap(words), work);
 }
 
 /** Handlers by message name. As in Go, if a message contains several of these members, the first one in this order wins. */
@@ -121,7 +117,7 @@ export function handleCustomMessage(
 }
 
 function account(field: JsonField, { bech32Prefix }: Keepers): string {
-  const bytes = within("address from bech32", () => parseAccount(field.asText(), bech32Prefix));
+  const bytes = wrapErrors("address from bech32", () => parseAccount(field.asText(), bech32Prefix));
   return formatAddress(bech32Prefix, bytes);
 }
 
@@ -183,8 +179,8 @@ export function handleCustomQuery(
 function nameFor(fields: JsonField, bech32Prefix: string): string {
   const creator = fields.member("creator_addr").asText();
   const subdenom = fields.member("subdenom").asText();
-  return within("unable to get full denom", () => {
-    within("address from bech32", () => parseAccount(creator, bech32Prefix));
-    return within("validate sub-denom", () => tokenDenom(creator, subdenom));
+  return wrapErrors("unable to get full denom", () => {
+    wrapErrors("address from bech32", () => parseAccount(creator, bech32Prefix));
+    return wrapErrors("validate sub-denom", () => tokenDenom(creator, subdenom));
   });
 }

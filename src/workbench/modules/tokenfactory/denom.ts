@@ -1,7 +1,6 @@
-import { errorText } from "../../../platform/base/errors.ts";
 import { formatAddress, parseAddress } from "../../../localnet/chain/runtime/address.ts";
 import { isDenom } from "../../../localnet/chain/runtime/coins.ts";
-import { unregisteredError } from "../../../localnet/chain/runtime/errors.ts";
+import { unregisteredError, orThrow } from "../../../localnet/chain/runtime/errors.ts";
 import {
   DENOM_PREFIX,
   ErrCreatorTooLong,
@@ -32,11 +31,10 @@ export function creatorOf(denom: string, bech32Prefix: string): string {
   if (parts.length < 3) throw ErrInvalidDenom(`not enough parts of denom ${denom}`);
   if (prefix !== DENOM_PREFIX)
     throw ErrInvalidDenom(`denom prefix is incorrect. Is: ${prefix}.  Should be: ${DENOM_PREFIX}`);
-  try {
-    return formatAddress(bech32Prefix, parseAddress(bech32Prefix, creator));
-  } catch (error) {
-    throw ErrInvalidDenom(`Invalid creator address (${errorText(error)})`);
-  }
+  return orThrow(
+    () => formatAddress(bech32Prefix, parseAddress(bech32Prefix, creator)),
+    (reason) => ErrInvalidDenom(`Invalid creator address (${reason})`),
+  );
 }
 
 function requireDenom(denom: string): void {

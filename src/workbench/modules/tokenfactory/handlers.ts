@@ -47,16 +47,14 @@ export function createHandlers(keepers: Keepers): readonly MessageHandler[] {
   });
 }
 
-function validated<T>(name: string, check: () => T): T {
-  return wrapErrors((error) => error.wrap(`failed to validate ${name}`), check);
-}
-
 export function createDenom(
   context: Context,
   message: tx.MsgCreateDenom,
   keepers: Keepers,
 ): tx.MsgCreateDenomResponse {
-  validated("MsgCreateDenom", () => messages.checkCreateDenom(message, keepers.bech32Prefix));
+  wrapErrors("failed to validate MsgCreateDenom", () =>
+    messages.checkCreateDenom(message, keepers.bech32Prefix),
+  );
   const newTokenDenom = storeNewDenom(context, message.sender, message.subdenom, keepers);
   context.emit(
     event("create_denom", [
@@ -70,7 +68,9 @@ export function createDenom(
 /** Mints coins and sends them to the admin or to `mintToAddress`. */
 export function mint(context: Context, message: tx.MsgMint, keepers: Keepers): void {
   const { bech32Prefix, bank } = keepers;
-  const coin = validated("MsgMint", () => messages.checkAmountMessage(message, bech32Prefix));
+  const coin = wrapErrors("failed to validate MsgMint", () =>
+    messages.checkAmountMessage(message, bech32Prefix),
+  );
   if (bank.metadata(context, coin.denom) === undefined) throw ErrDenomDoesNotExist(`denom: ${coin.denom}`);
   requireAdmin(context, coin.denom, message.sender);
   const recipient = message.mintToAddress === "" ? message.sender : message.mintToAddress;
@@ -90,7 +90,9 @@ export function mint(context: Context, message: tx.MsgMint, keepers: Keepers): v
 /** Burns the admin's or `burnFromAddress`'s coins. */
 export function burn(context: Context, message: tx.MsgBurn, keepers: Keepers): void {
   const { bech32Prefix, bank, accounts } = keepers;
-  const coin = validated("MsgBurn", () => messages.checkAmountMessage(message, bech32Prefix));
+  const coin = wrapErrors("failed to validate MsgBurn", () =>
+    messages.checkAmountMessage(message, bech32Prefix),
+  );
   requireAdmin(context, coin.denom, message.sender);
   const owner = message.burnFromAddress === "" ? message.sender : message.burnFromAddress;
   // The deployed module searches for an account under the characters of the address. It finds none, but pays for the read.
@@ -110,7 +112,9 @@ export function burn(context: Context, message: tx.MsgBurn, keepers: Keepers): v
 
 export function forceTransfer(context: Context, message: tx.MsgForceTransfer, keepers: Keepers): void {
   const { bech32Prefix, bank } = keepers;
-  const coin = validated("MsgForceTransfer", () => messages.checkForceTransfer(message, bech32Prefix));
+  const coin = wrapErrors("failed to validate MsgForceTransfer", () =>
+    messages.checkForceTransfer(message, bech32Prefix),
+  );
   requireAdmin(context, coin.denom, message.sender);
   creatorOf(coin.denom, bech32Prefix);
   const { transferFromAddress, transferToAddress } = message;
@@ -154,7 +158,9 @@ function forbidden(action: string): ModuleError {
 }
 
 export function changeAdmin(context: Context, message: tx.MsgChangeAdmin, keepers: Keepers): void {
-  validated("MsgChangeAdmin", () => messages.checkChangeAdmin(message, keepers.bech32Prefix));
+  wrapErrors("failed to validate MsgChangeAdmin", () =>
+    messages.checkChangeAdmin(message, keepers.bech32Prefix),
+  );
   const { sender, denom, newAdmin } = message;
   const admin = adminOf(context, denom);
   if (sender !== admin) throw ErrUnauthorized(`need: ${admin}, received: ${sender}, denom: ${denom}`);
@@ -170,7 +176,7 @@ export function changeAdmin(context: Context, message: tx.MsgChangeAdmin, keeper
 }
 
 export function setDenomMetadata(context: Context, message: tx.MsgSetDenomMetadata, keepers: Keepers): void {
-  const metadata = validated("MsgSetDenomMetadata", () =>
+  const metadata = wrapErrors("failed to validate MsgSetDenomMetadata", () =>
     messages.checkSetDenomMetadata(message, keepers.bech32Prefix),
   );
   requireAdmin(context, metadata.base, message.sender);
@@ -190,7 +196,9 @@ export function setBeforeSendHook(
   keepers: Keepers,
 ): void {
   const { bech32Prefix } = keepers;
-  validated("MsgSetBeforeSendHook", () => messages.checkSetBeforeSendHook(message, bech32Prefix));
+  wrapErrors("failed to validate MsgSetBeforeSendHook", () =>
+    messages.checkSetBeforeSendHook(message, bech32Prefix),
+  );
   const { sender, denom, contractAddr } = message;
   requireAdmin(context, denom, sender);
   if (contractAddr !== "")

@@ -1,11 +1,10 @@
 import type { Metadata } from "../../../cosmos/proto/gen/cosmos/bank/v1beta1/bank.ts";
 import { DenomAuthorityMetadata } from "../../../cosmos/proto/gen/osmosis/tokenfactory/v1beta1/authorityMetadata.ts";
 import { compareBytes, concat, fromUtf8, prefixEnd, utf8 } from "../../../platform/base/bytes.ts";
-import { errorText } from "../../../platform/base/errors.ts";
 import { moduleAddress, parseAddress } from "../../../localnet/chain/runtime/address.ts";
 import { type Coin, parseCoins } from "../../../localnet/chain/runtime/coins.ts";
 import type { Context } from "../../../localnet/chain/runtime/context.ts";
-import { unregisteredError, wrapErrors } from "../../../localnet/chain/runtime/errors.ts";
+import { unregisteredError, wrapErrors, orThrow } from "../../../localnet/chain/runtime/errors.ts";
 import { creatorOf, tokenDenom } from "./denom.ts";
 import {
   authorityKey,
@@ -146,9 +145,8 @@ function chargeForDenom(context: Context, creator: string, { bank, bech32Prefix 
       (error) => error.wrap(`wrong fee collector address: ${error.message}`),
       () => parseAccount(feeCollectorAddress, bech32Prefix),
     );
-    wrapErrors(
-      (error) => error.wrap("unable to send coins to fee collector"),
-      () => bank.send(context, from, to, parseCoins(denomCreationFee)),
+    wrapErrors("unable to send coins to fee collector", () =>
+      bank.send(context, from, to, parseCoins(denomCreationFee)),
     );
   }
   if (denomCreationGasConsume !== 0n)
@@ -174,9 +172,8 @@ export function addDenom(context: Context, creator: string, denom: string, keepe
 
 /** Throws `ModuleError` with the SDK's text. */
 export function parseAccount(text: string, bech32Prefix: string): Uint8Array {
-  try {
-    return parseAddress(bech32Prefix, text);
-  } catch (error) {
-    throw unregisteredError(errorText(error));
-  }
+  return orThrow(
+    () => parseAddress(bech32Prefix, text),
+    (reason) => unregisteredError(reason),
+  );
 }

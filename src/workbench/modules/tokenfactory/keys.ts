@@ -1,5 +1,5 @@
 import { concat, utf8 } from "../../../platform/base/bytes.ts";
-import { registerError } from "../../../localnet/chain/runtime/errors.ts";
+import { errorsOf } from "../../../localnet/chain/runtime/errors.ts";
 
 /** Name of the module, its store and its account, and the codespace of its errors. */
 export const MODULE_NAME = "tokenfactory";
@@ -32,28 +32,16 @@ export const MAX_SUBDENOM_BYTES = 44;
 export const MAX_CREATOR_BYTES = 75;
 
 // Errors of codespace "tokenfactory" by their Go names (x/tokenfactory v6.0.3 types/errors.go).
-export const ErrDenomExists = registerError(
-  MODULE_NAME,
+const register = errorsOf(MODULE_NAME);
+export const ErrDenomExists = register(
   2,
   "attempting to create a denom that already exists (has bank metadata)",
 );
-export const ErrUnauthorized = registerError(MODULE_NAME, 3, "unauthorized account");
-export const ErrInvalidDenom = registerError(MODULE_NAME, 4, "invalid denom");
-export const ErrInvalidCreator = registerError(MODULE_NAME, 5, "invalid creator");
-export const ErrSubdenomTooLong = registerError(
-  MODULE_NAME,
-  8,
-  `subdenom too long, max length is ${MAX_SUBDENOM_BYTES} bytes`,
-);
-export const ErrCreatorTooLong = registerError(
-  MODULE_NAME,
-  9,
-  `creator too long, max length is ${MAX_CREATOR_BYTES} bytes`,
-);
-export const ErrDenomDoesNotExist = registerError(MODULE_NAME, 10, "denom does not exist");
-export const ErrTrackBeforeSendOutOfGas = registerError(MODULE_NAME, 12, "gas meter hit maximum limit");
-export const ErrBeforeSendHookNotWhitelisted = registerError(
-  MODULE_NAME,
-  14,
-  "beforeSendHook is not whitelisted",
-);
+export const ErrUnauthorized = register(3, "unauthorized account");
+export const ErrInvalidDenom = register(4, "invalid denom");
+export const ErrInvalidCreator = register(5, "invalid creator");
+export const ErrSubdenomTooLong = register(8, `subdenom too long, max length is ${MAX_SUBDENOM_BYTES} bytes`);
+export const ErrCreatorTooLong = register(9, `creator too long, max length is ${MAX_CREATOR_BYTES} bytes`);
+export const ErrDenomDoesNotExist = register(10, "denom does not exist");
+export const ErrTrackBeforeSendOutOfGas = register(12, "gas meter hit maximum limit");
+export const ErrBeforeSendHookNotWhitelisted = register(14, "beforeSendHook is not whitelisted");

@@ -1,10 +1,14 @@
 import type { Metadata } from "../../../cosmos/proto/gen/cosmos/bank/v1beta1/bank.ts";
 import type { Coin as WireCoin } from "../../../cosmos/proto/gen/cosmos/base/v1beta1/coin.ts";
 import type * as tx from "../../../cosmos/proto/gen/osmosis/tokenfactory/v1beta1/tx.ts";
-import { errorText } from "../../../platform/base/errors.ts";
 import { parseAddress } from "../../../localnet/chain/runtime/address.ts";
 import { type Coin, formatCoin, isDenom, parseWireInt } from "../../../localnet/chain/runtime/coins.ts";
-import { ErrInvalidAddress, ErrInvalidCoins, wrapErrors } from "../../../localnet/chain/runtime/errors.ts";
+import {
+  ErrInvalidAddress,
+  ErrInvalidCoins,
+  wrapErrors,
+  orThrow,
+} from "../../../localnet/chain/runtime/errors.ts";
 import { validateMetadata } from "../../../localnet/chain/modules/bank/metadata.ts";
 import { creatorOf, tokenDenom } from "./denom.ts";
 import { ErrInvalidDenom } from "./keys.ts";
@@ -78,11 +82,10 @@ export function checkSetBeforeSendHook(
 }
 
 function requireAccount(text: string, words: string, bech32Prefix: string): void {
-  try {
-    parseAddress(bech32Prefix, text);
-  } catch (error) {
-    throw ErrInvalidAddress(`${words} (${errorText(error)})`);
-  }
+  orThrow(
+    () => parseAddress(bech32Prefix, text),
+    (reason) => ErrInvalidAddress(`${words} (${reason})`),
+  );
 }
 
 /** Go prints an absent coin's amount as `<nil>`. */

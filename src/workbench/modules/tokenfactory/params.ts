@@ -1,8 +1,7 @@
 import { Params } from "../../../cosmos/proto/gen/osmosis/tokenfactory/params.ts";
-import { errorText } from "../../../platform/base/errors.ts";
 import { parseAddress } from "../../../localnet/chain/runtime/address.ts";
 import { areValidCoins, formatCoins, parseCoins } from "../../../localnet/chain/runtime/coins.ts";
-import { unregisteredError } from "../../../localnet/chain/runtime/errors.ts";
+import { unregisteredError, orThrow } from "../../../localnet/chain/runtime/errors.ts";
 import { defineParams, type ModuleParams } from "../../../localnet/chain/runtime/params.ts";
 import { MODULE_NAME, PARAMS_KEY } from "./keys.ts";
 
@@ -53,9 +52,8 @@ function validateHooks({ whitelistedHooks }: Params, bech32Prefix: string): void
 }
 
 function named(words: string, check: () => void): void {
-  try {
-    check();
-  } catch (error) {
-    throw unregisteredError(`${words}: ${errorText(error)}`);
-  }
+  orThrow(
+    () => check(),
+    (reason) => unregisteredError(`${words}: ${reason}`),
+  );
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { fromBase64, toBase64 } from "../../../../src/platform/base/bytes.ts";
 import type { JsonObject } from "../../../../src/platform/base/json.ts";
-import { getConnection } from "../../../../src/localnet/chain/modules/ibc/connection/connection-store.ts";
+import { connections } from "../../../../src/localnet/chain/modules/ibc/connection/connection-store.ts";
 import { State } from "../../../../src/cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
 import { messageFromJson } from "../../../../src/cosmos/proto/json.ts";
 import type { LinkedChain, LinkedMessage } from "../../../support/ibc/linked-chain.ts";
@@ -50,7 +50,7 @@ describe("the connection handshake", () => {
       [pair.a, pair.b],
       [pair.b, pair.a],
     ] as const) {
-      expect(getConnection(chain.context(), "connection-0")).toMatchObject({
+      expect(connections.get(chain.context(), "connection-0")).toMatchObject({
         clientId: "07-tendermint-0",
         state: State.STATE_OPEN,
         counterparty: { clientId: "07-tendermint-0", connectionId: "connection-0" },
@@ -63,7 +63,7 @@ describe("the connection handshake", () => {
     const pair = startedPair();
     succeed(pair.b, connectionTry(pair, "connection-0"));
     succeed(pair.b, connectionTry(pair, "connection-0"));
-    expect(getConnection(pair.b.context(), "connection-1")?.state).toBe(State.STATE_TRYOPEN);
+    expect(connections.get(pair.b.context(), "connection-1")?.state).toBe(State.STATE_TRYOPEN);
   });
 
   it("refuses every proof with one bit flipped", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { utf8 } from "../../../../src/platform/base/bytes.ts";
 import type { JsonObject } from "../../../../src/platform/base/json.ts";
-import { getChannel, getSequence } from "../../../../src/localnet/chain/modules/ibc/channel/channel-store.ts";
+import * as stored from "../../../../src/localnet/chain/modules/ibc/channel/channel-store.ts";
 import type { Packet } from "../../../../src/localnet/chain/modules/ibc/host/packet.ts";
 import { requireCanonicalReply } from "../../../../src/localnet/chain/modules/ibc/channel/ibc-module.ts";
 import { sendPacket } from "../../../../src/localnet/chain/modules/ibc/channel/keeper.ts";
@@ -239,7 +239,7 @@ describe("a packet on an unordered channel", () => {
     expect(() => send(a, "never", { timestamp: 0n })).toThrow(
       "constructed packet failed basic validation: packet timeout height and packet timeout timestamp cannot both be 0: invalid packet",
     );
-    expect(getSequence(a.context(), "nextSequenceSend", END)).toBe(1n);
+    expect(stored.sequences.nextSequenceSend.get(a.context(), END)).toBe(1n);
   });
 });
 
@@ -303,7 +303,7 @@ describe("an ordered channel", () => {
       "channel/21 acknowledge packet verification failed: packet sequence ≠ next ack sequence (2 ≠ 1): packet sequence is out of order",
     );
     succeed(a, acknowledgeMessage(b, a, first, utf8("one")), acknowledgeMessage(b, a, second, utf8("two")));
-    expect(getSequence(a.context(), "nextSequenceAck", END)).toBe(3n);
+    expect(stored.sequences.nextSequenceAck.get(a.context(), END)).toBe(3n);
   });
 
   it("is closed by a timeout", () => {
@@ -320,7 +320,7 @@ describe("an ordered channel", () => {
       "timeout_packet",
       "message",
     ]);
-    expect(getChannel(a.context(), END)?.state).toBe(State.STATE_CLOSED);
+    expect(stored.channels.get(a.context(), END)?.state).toBe(State.STATE_CLOSED);
     expect(() => send(a, "more")).toThrow("channel is not OPEN (got STATE_CLOSED): invalid channel state");
   });
 });
@@ -349,7 +349,7 @@ describe("a closed channel", () => {
         proof_height: closed.height,
       }),
     );
-    expect(getChannel(a.context(), END)?.state).toBe(State.STATE_CLOSED);
+    expect(stored.channels.get(a.context(), END)?.state).toBe(State.STATE_CLOSED);
     expect(calls.a.at(-1)).toBe("close-confirm channel-0");
   });
 });

@@ -10,6 +10,7 @@ import {
   NO_RESPONSE,
   subMessage,
 } from "../../../../src/localnet/chain/modules/wasm/contract.ts";
+import { wasmAny } from "../../../../src/localnet/chain/modules/wasm/contract-message.ts";
 import { gasBurner } from "../../../../src/localnet/chain/contracts/gas-burner.ts";
 import { profileNamed } from "../../../../src/localnet/chain/deviations/profile-named.ts";
 import type { ProfileName } from "../../../../src/localnet/chain/deviations/deviations.ts";
@@ -157,7 +158,16 @@ describe("MsgExecuteContract", () => {
       instantiate: () => NO_RESPONSE,
       execute: ({ address }) => ({
         ...NO_RESPONSE,
-        messages: [subMessage({ kind: "execute", contract: address, message: utf8("{}"), funds: [] })],
+        messages: [
+          subMessage(
+            wasmAny("MsgExecuteContract", wire.MsgExecuteContract, {
+              sender: address,
+              contract: address,
+              msg: utf8("{}"),
+              funds: [],
+            }),
+          ),
+        ],
       }),
       query: ({ address, query: request }) =>
         request({ wasm: { smart: { contract_addr: address, msg: "e30=" } } }),

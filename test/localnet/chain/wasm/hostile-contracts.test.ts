@@ -8,7 +8,7 @@ import * as wire from "../../../../src/cosmos/proto/gen/cosmwasm/wasm/v1/tx.ts";
 import { MsgSubmitQueryResult } from "../../../../src/cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import { messageFromJson, messageToJson } from "../../../../src/cosmos/proto/json.ts";
 import { classicContractAddress } from "../../../../src/localnet/chain/modules/wasm/address.ts";
-import { MAX_ITERATORS } from "../../../../src/localnet/chain/modules/wasm/vm-host.ts";
+import { MAX_ITERATORS } from "../../../../src/localnet/chain/modules/wasm/binary-contract.ts";
 import type { QueryResponse, TxResult } from "../../../../src/localnet/chain/runtime/abci.ts";
 import { formatAddress, parseAddress } from "../../../../src/localnet/chain/runtime/address.ts";
 import { InterruptedError } from "../../../../src/localnet/chain/runtime/interrupt.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createVmHost, MAX_ITERATORS } from "../../../../src/localnet/chain/modules/wasm/vm-host.ts";
+import { createVmHost, MAX_ITERATORS } from "../../../../src/localnet/chain/modules/wasm/binary-contract.ts";
 import { createMemoryWorld } from "../../../support/memory-context.ts";
 
 it("a call has as many iterators as in the deployed VM, and not one more", () => {

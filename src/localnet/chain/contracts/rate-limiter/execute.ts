@@ -1,5 +1,4 @@
 import { decodeBech32 } from "../../../../platform/base/bytes.ts";
-import { errorText } from "../../../../platform/base/errors.ts";
 import type { JsonField } from "../../../../platform/base/json.ts";
 import {
   type Caller,
@@ -9,6 +8,7 @@ import {
   NO_RESPONSE,
   type MessageJson,
 } from "../../modules/wasm/contract.ts";
+import { orThrow } from "../../runtime/errors.ts";
 import { text } from "../messages.ts";
 import type { Path } from "./packet.ts";
 import { createQuota, newFlow, type Quota, type RateLimit } from "./quota.ts";
@@ -233,11 +233,10 @@ function fail(field: JsonField, name: string): never {
 }
 
 function requireAddress(address: string): void {
-  try {
-    decodeBech32(address);
-  } catch (error) {
-    throw new ContractError(`${address} is not an address: ${errorText(error)}`);
-  }
+  orThrow(
+    () => decodeBech32(address),
+    (reason) => new ContractError(`${address} is not an address: ${reason}`),
+  );
 }
 
 function respond(attributes: Readonly<Record<string, string>>): ContractResponse {

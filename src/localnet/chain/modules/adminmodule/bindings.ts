@@ -1,6 +1,6 @@
 import {
   orThrow,
-  wrapping,
+  wrapErrors,
   ErrorInvalidSigner,
   ErrUnauthorized,
   ErrUnknownRequest,
@@ -36,10 +36,10 @@ export function handleAdminMessage(
   requireOne(proposal);
   const execute = proposal.member("proposal_execute_message");
   if (!execute.isPresent())
-    return wrapping("failed to submit admin proposal legacy", () =>
+    return wrapErrors("failed to submit admin proposal legacy", () =>
       submitLegacyProposal(context, { proposer: sender, content: undefined }),
     );
-  return wrapping("failed to submit admin proposal", () =>
+  return wrapErrors("failed to submit admin proposal", () =>
     submitProposal(context, sender, execute.member("message").asText(), deps),
   );
 }
@@ -58,11 +58,11 @@ function submitProposal(
   json: string,
   deps: ProposalDeps,
 ): CustomMessageResult {
-  const message = wrapping("failed to unmarshall incoming sdk message", () => parseAny(json, deps.chainName));
+  const message = wrapErrors("failed to unmarshall incoming sdk message", () => parseAny(json, deps.chainName));
   requireAuthority(message, deps);
   const handler = deps.findMessage(TYPE_URL.submitProposal);
   if (handler === undefined) throw ErrUnknownRequest(TYPE_URL.submitProposal);
-  const response = wrapping("failed to submit proposal", () =>
+  const response = wrapErrors("failed to submit proposal", () =>
     handler.handle(context, MsgSubmitProposal.encode({ proposer, messages: [message] }).finish()),
   );
   const { proposalId } = MsgSubmitProposalResponse.decode(response.response);
@@ -75,11 +75,11 @@ function parseAny(json: string, chainName: string): Any {
   if (typeof typeUrl !== "string") throw unregisteredError("Any JSON doesn't have '@type'");
   const type = findMessageByTypeUrl(typeUrl, chainName)?.typeName;
   if (type === undefined) throw unregisteredError(`unable to resolve type URL ${typeUrl}`);
-  return { typeUrl, value: orThrow(unregisteredError, () => messageFromJson(type, fields, chainName)) };
+  return { typeUrl, value: orThrow(() => messageFromJson(type, fields, chainName), unregisteredError) };
 }
 
 function parseObject(json: string): Readonly<Record<string, unknown>> {
-  const value = orThrow<unknown>(unregisteredError, () => JSON.parse(json));
+  const value = orThrow<unknown>(() => JSON.parse(json), unregisteredError);
   if (!isRecord(value)) throw unregisteredError("json: an object was expected");
   return value;
 }

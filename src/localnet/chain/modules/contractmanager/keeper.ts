@@ -7,7 +7,7 @@ import {
   utf8,
 } from "../../../../platform/base/bytes.ts";
 import type { Context } from "../../runtime/context.ts";
-import { registerError } from "../../runtime/errors.ts";
+import { errorsOf } from "../../runtime/errors.ts";
 import type { RelayedPacket } from "../ibc/channel/ibc-module.ts";
 
 /** Name of the module and its store, and the error codespace. */
@@ -56,15 +56,14 @@ export interface ContractManagerDeps {
 /** Options, and keepers of other modules. */
 export interface Keepers extends ContractManagerOptions, ContractManagerDeps {}
 
-export const IncorrectFailureToResubmit = registerError(MODULE_NAME, 1101, "incorrect failure to resubmit");
-export const FailedToResubmitFailure = registerError(MODULE_NAME, 1102, "failed to resubmit failure");
-export const ErrSudoOutOfGas = registerError(
-  MODULE_NAME,
+const register = errorsOf(MODULE_NAME);
+export const IncorrectFailureToResubmit = register(1101, "incorrect failure to resubmit");
+export const FailedToResubmitFailure = register(1102, "failed to resubmit failure");
+export const ErrSudoOutOfGas = register(
   1103,
   "sudo handling went beyond the gas limit allowed by the module",
 );
-export const ErrNotContractResubmission = registerError(
-  MODULE_NAME,
+export const ErrNotContractResubmission = register(
   1104,
   "failures resubmission is only allowed to be called by a smart contract",
 );

@@ -4,7 +4,6 @@ import * as wire from "../../../../cosmos/proto/gen/neutron/contractmanager/quer
 import * as tx from "../../../../cosmos/proto/gen/neutron/contractmanager/tx.ts";
 import { toChainTypeUrl } from "../../../../cosmos/proto/registry.ts";
 import { fromUtf8, utf8 } from "../../../../platform/base/bytes.ts";
-import { errorText } from "../../../../platform/base/errors.ts";
 import { isRecord, type JsonValue } from "../../../../platform/base/json.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
@@ -16,6 +15,7 @@ import {
   QueryError,
   unregisteredError,
   wrapErrors,
+  orThrow,
 } from "../../runtime/errors.ts";
 import { atPath, type GenesisSchema, partOr, printGenesis, readGenesis } from "../../runtime/genesis.ts";
 import { messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
@@ -117,11 +117,10 @@ function requireAddress(
   { message, field }: { readonly message: string; readonly field: string },
   { bech32Prefix }: ContractManagerOptions,
 ): void {
-  try {
-    parseAddress(bech32Prefix, text);
-  } catch (error) {
-    throw unregisteredError(`failed to validate ${message}: ${field} is invalid: ${errorText(error)}`);
-  }
+  orThrow(
+    () => parseAddress(bech32Prefix, text),
+    (reason) => unregisteredError(`failed to validate ${message}: ${field} is invalid: ${reason}`),
+  );
 }
 
 /** Runs a contract's `{"resubmit_failure":{"failure_id":1}}`. Returns undefined for any other message. */
@@ -135,10 +134,7 @@ function handleCustomMessage(
   if (!isRecord(fields)) return undefined;
   const failureId = asUintNumber(customFields(fields).member("failure_id"));
   const failure = requireFailure(context, sender, failureId, keepers);
-  wrapErrors(
-    (error) => error.wrap("failed to resubmitFailure"),
-    () => resubmitFailure(context, { sender, failureId }, keepers),
-  );
+  wrapErrors("failed to resubmitFailure", () => resubmitFailure(context, { sender, failureId }, keepers));
   // The deployed binding responds with the failure.
   const typeUrl = toChainTypeUrl("/neutron.contractmanager.QueryFailureResponse", keepers.chainName);
   return {

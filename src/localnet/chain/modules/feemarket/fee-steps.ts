@@ -1,14 +1,13 @@
 import type { AuthKeeper } from "../auth/keeper.ts";
 import type { BankKeeper } from "../bank/keeper.ts";
 import {
-  wrapping,
+  wrapErrors,
   ErrInsufficientFee,
   ErrInsufficientFunds,
   ErrInvalidGasLimit,
   ErrNotFound,
   ErrUnknownAddress,
   unregisteredError,
-  wrapErrors,
   errorsOf,
   registerError,
 } from "../../runtime/errors.ts";
@@ -67,17 +66,17 @@ export function createTakeFee(deps: FeeDeps, minGasPrices: readonly GasPrice[] =
     // A simulation may offer less than the price: the client simulates before it knows the fee.
     if (!isSimulation) {
       const used = context.gas.used();
-      wrapping("error checking fee", () =>
+      wrapErrors("error checking fee", () =>
         splitFee(offered, price, { limit: gasLimit, used, charged: gasLimit }),
       );
     }
-    wrapping("error escrowing funds", () => escrow(context, tx, offered, deps));
+    wrapErrors("error escrowing funds", () => escrow(context, tx, offered, deps));
     gasPriceIn(context, feeDenom);
   };
 }
 
 function requirePrice(context: Context, { denom }: Coin): GasPrice {
-  return wrapping(`unable to get min gas price for denom ${denom}`, () => gasPriceIn(context, denom));
+  return wrapErrors(`unable to get min gas price for denom ${denom}`, () => gasPriceIn(context, denom));
 }
 
 /** Moves the offered fee to the fee collector (x/auth 0.50 `DeductFeeDecorator`). Throws sdk/13 if below the node's price. */

@@ -98,7 +98,7 @@ function readContent(content: Any | undefined): TextProposal | undefined {
     throw ErrTxDecode(
       `no concrete type registered for type URL ${content.typeUrl} against interface *v1beta1.Content`,
     );
-  return orThrow(ErrTxDecode, () => TextProposal.decode(content.value));
+  return orThrow(() => TextProposal.decode(content.value), ErrTxDecode);
 }
 
 const MAX_TITLE_BYTES = 140;

@@ -48,7 +48,7 @@ export function minDepositOf(params: Params, expedited: boolean): readonly Coin[
 export function ratioOf(text: string, name = "ratio"): Dec18 {
   const refuse = (): Error =>
     unregisteredError(`invalid ${name} string: ${JSON.stringify(text.slice(0, 40))} is not a decimal`);
-  return orThrow(refuse, () => parseDec18(text));
+  return orThrow(() => parseDec18(text), refuse);
 }
 
 /** Throws an unregistered error for parameters that would break the module. */

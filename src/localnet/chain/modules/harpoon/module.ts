@@ -1,13 +1,12 @@
 import {
   orThrowWith,
-  wrapping,
+  wrapErrors,
   ErrInvalidAddress,
   GrpcCode,
   ModuleError,
   QueryError,
   unregisteredError,
   registerError,
-  wrapErrors,
 } from "../../runtime/errors.ts";
 import { eachAtPath, genesisSchema, printGenesis, readGenesis } from "../../runtime/genesis.ts";
 import { GenesisState } from "../../../../cosmos/proto/gen/neutron/harpoon/genesis.ts";
@@ -90,13 +89,13 @@ function validateManageHookSubscription(
 ): tx.HookSubscription {
   const requireMessageAddress = (text: string, words: string): Uint8Array =>
     orThrowWith(unregisteredError, words, () => parseAddress(bech32Prefix, text));
-  return wrapping("failed to validate manage hook subscription message", () => {
+  return wrapErrors("failed to validate manage hook subscription message", () => {
     requireMessageAddress(authority, "authority is invalid");
     if (hookSubscription === undefined) throw unregisteredError("hook subscription is empty");
     const { contractAddress, hooks } = hookSubscription;
     requireMessageAddress(contractAddress, "hook subscription contractAddress is invalid");
     requireUnique(hooks);
-    for (const hook of hooks) wrapping("non-existing hook type", () => requireHookType(hook));
+    for (const hook of hooks) wrapErrors("non-existing hook type", () => requireHookType(hook));
     return hookSubscription;
   });
 }

@@ -65,15 +65,13 @@ function requireAllowed(context: Context, packet: OutgoingPacket, keepers: Keepe
   const contract = moduleParams.get(context).contractAddress;
   if (contract === "" || !isTransfer(packet)) return;
   const destination = { portId: OMITTED, channelId: OMITTED };
-  wrapErrors(
-    (error) => error.wrap("rate limit SendPacket failed to authorize transfer"),
-    () =>
-      checkLimits(
-        context,
-        "send_packet",
-        { contract, packet: { ...packet, sequence: 0n, destination } },
-        keepers,
-      ),
+  wrapErrors("rate limit SendPacket failed to authorize transfer", () =>
+    checkLimits(
+      context,
+      "send_packet",
+      { contract, packet: { ...packet, sequence: 0n, destination } },
+      keepers,
+    ),
   );
 }
 

@@ -3,13 +3,13 @@ import type { Any } from "../../../../cosmos/proto/gen/google/protobuf/any.ts";
 import type { Height } from "../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
 import type { Context } from "../../runtime/context.ts";
 import type { ModuleError } from "../../runtime/errors.ts";
-import { counterpartyOf, getChannel, getSequence, listChannels } from "./channel/channel-store.ts";
+import { channels, counterpartyOf, listChannels, sequences } from "./channel/channel-store.ts";
 import type { ICS4Wrapper } from "./channel/ibc-module.ts";
 import { sendPacket } from "./channel/keeper.ts";
 import type { ChannelEndpoint } from "./host/packet.ts";
 import { latestHeightOf, openClientStore } from "./client/client-store.ts";
 import { updateClient } from "./client/keeper.ts";
-import { getConnection } from "./connection/connection-store.ts";
+import { connections } from "./connection/connection-store.ts";
 import { ErrInvalidClientType } from "./host/errors.ts";
 import { connectionIdError, TENDERMINT_TYPE } from "./host/identifiers.ts";
 
@@ -40,7 +40,7 @@ export interface IbcKeeper {
 /** The keeper. It has no state of its own; all state is in the context's store. */
 export const ibcKeeper: IbcKeeper = {
   connectionIdError,
-  connectionClientId: (context, connectionId) => getConnection(context, connectionId)?.clientId,
+  connectionClientId: (context, connectionId) => connections.get(context, connectionId)?.clientId,
   clientLatestHeight: (context, clientId) => {
     const client = openClientStore(context, clientId).clientState();
     if (client === undefined) return undefined;
@@ -52,11 +52,11 @@ export const ibcKeeper: IbcKeeper = {
     openClientStore(context, clientId).consensusState(height)?.root,
   updateClient,
   sendPacket,
-  nextSequenceSend: (context, channel) => getSequence(context, "nextSequenceSend", channel),
-  channel: getChannel,
+  nextSequenceSend: sequences.nextSequenceSend.get,
+  channel: channels.get,
   channelsOfPorts: listChannels,
   counterparty: (context, end) => {
-    const channel = getChannel(context, end);
+    const channel = channels.get(context, end);
     return channel === undefined ? undefined : counterpartyOf(channel);
   },
 };

@@ -1,4 +1,3 @@
-import { parseAddress } from "../../runtime/address.ts";
 import type { AnteStep } from "../../runtime/ante-step.ts";
 import type { ChainModule } from "../../runtime/module.ts";
 import { channelHandlers } from "./channel/handlers.ts";
@@ -40,9 +39,6 @@ export function createIbcModule(options: IbcOptions, router: PortRouter = () => 
     initGenesis,
     exportGenesis,
     keeper: ibcKeeper,
-    relayCheck: createRelayCheck({
-      router,
-      parseAddress: (text) => parseAddress(options.bech32Prefix, text),
-    }),
+    relayCheck: createRelayCheck({ router, bech32Prefix: options.bech32Prefix }),
   };
 }

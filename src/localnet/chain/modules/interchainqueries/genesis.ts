@@ -1,7 +1,7 @@
 import { unregisteredError } from "../../runtime/errors.ts";
 import { fromHex, toHex } from "../../../../platform/base/bytes.ts";
 import { errorText, unreachable } from "../../../../platform/base/errors.ts";
-import { isRecord, type JsonObject, type JsonValue, JsonField } from "../../../../platform/base/json.ts";
+import { isRecord, type JsonObject, type JsonValue, type JsonField } from "../../../../platform/base/json.ts";
 import {
   GenesisState,
   type RegisteredQuery,
@@ -14,6 +14,7 @@ import type { Context } from "../../runtime/context.ts";
 import {
   atPath,
   GenesisError,
+  genesisField,
   type GenesisSchema,
   printGenesis,
   readGenesis,
@@ -59,7 +60,7 @@ export function initGenesis(
   validateQueries(state.registeredQueries, { params, bech32Prefix });
   moduleParams.set(context, params);
   for (const query of state.registeredQueries) keeper.setQuery(context, query);
-  const added = readAddedState(new JsonField(genesis, PATH, fieldError));
+  const added = readAddedState(genesisField(MODULE_NAME, genesis));
   initLastId(context, state.registeredQueries, added.lastQueryId);
   for (const [id, result] of added.results) keeper.results.set(context, id, result);
   for (const tx of added.submittedTxs) keeper.markSubmitted(context, tx);
@@ -161,8 +162,4 @@ function txHash(field: JsonField): Uint8Array {
   const text = field.asText();
   if (!/^[0-9a-f]{64}$/.test(text)) throw field.error(field.path, "a SHA-256 hash in lower-case hex");
   return fromHex(text);
-}
-
-function fieldError(path: string, expected: string): GenesisError {
-  return new GenesisError(path, `not ${expected}`);
 }

@@ -144,9 +144,8 @@ function collectDeposit(
   deposit: readonly WireCoin[],
 ): void {
   if (deposit.length === 0) return;
-  wrapErrors(
-    (error) => error.wrap("failed to collect deposit"),
-    () => bank.sendFromAccountToModule(context, sender, MODULE_NAME, parseCoins(deposit)),
+  wrapErrors("failed to collect deposit", () =>
+    bank.sendFromAccountToModule(context, sender, MODULE_NAME, parseCoins(deposit)),
   );
 }
 

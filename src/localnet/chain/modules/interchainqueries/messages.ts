@@ -8,7 +8,6 @@ import type {
   MsgUpdateParams,
 } from "../../../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import { toHex } from "../../../../platform/base/bytes.ts";
-import * as errors from "../../../../platform/base/errors.ts";
 import { trimGoSpace } from "../../../../platform/base/text.ts";
 import { parseAddress, tryParseAddress } from "../../runtime/address.ts";
 import {
@@ -17,6 +16,7 @@ import {
   ErrInvalidType,
   unregisteredError,
   wrapErrors,
+  orThrow,
 } from "../../runtime/errors.ts";
 import {
   ErrEmptyKeyID,
@@ -48,7 +48,7 @@ export function validateRegister(
   message: WithKeyList<MsgRegisterInterchainQuery, "keys">,
   { bech32Prefix, params }: CheckRules,
 ): void {
-  inMessage("MsgRegisterInterchainQuery", () => {
+  wrapErrors("failed to validate MsgRegisterInterchainQuery", () => {
     if (message.updatePeriod === 0n) throw ErrInvalidUpdatePeriod("update period can not be equal to zero");
     checkSender(bech32Prefix, message.sender);
     if (trimGoSpace(message.connectionId) === "")
@@ -65,7 +65,7 @@ export function validateUpdate(
   message: WithKeyList<MsgUpdateInterchainQueryRequest, "newKeys">,
   { bech32Prefix, params }: CheckRules,
 ): void {
-  inMessage("MsgUpdateInterchainQueryRequest", () => {
+  wrapErrors("failed to validate MsgUpdateInterchainQueryRequest", () => {
     const { newKeys, newTransactionsFilter: filter } = message;
     if (message.queryId === 0n) throw ErrInvalidQueryID("query_id cannot be empty or equal to 0");
     if (newKeys.length === 0 && filter === "" && message.newUpdatePeriod === 0n)
@@ -83,7 +83,7 @@ export function validateRemove(
   message: MsgRemoveInterchainQueryRequest,
   { bech32Prefix }: Pick<CheckRules, "bech32Prefix">,
 ): void {
-  inMessage("MsgRemoveInterchainQueryRequest", () => {
+  wrapErrors("failed to validate MsgRemoveInterchainQueryRequest", () => {
     if (message.queryId === 0n) throw ErrInvalidQueryID("query_id cannot be empty or equal to 0");
     checkSender(bech32Prefix, message.sender);
   });
@@ -94,7 +94,7 @@ export function validateSubmit(
   message: MsgSubmitQueryResult,
   { bech32Prefix }: Pick<CheckRules, "bech32Prefix">,
 ): NonNullable<MsgSubmitQueryResult["result"]> {
-  return inMessage("MsgSubmitQueryResult", () => {
+  return wrapErrors("failed to validate MsgSubmitQueryResult", () => {
     const { result } = message;
     if (result === undefined || (result.kvResults.length === 0 && result.block === undefined))
       throw ErrEmptyResult("query result can't be empty");
@@ -109,12 +109,11 @@ export function validateUpdateParams(
   message: MsgUpdateParams,
   { bech32Prefix }: Pick<CheckRules, "bech32Prefix">,
 ): void {
-  inMessage("MsgUpdateParams", () => {
-    try {
-      parseAddress(bech32Prefix, message.authority);
-    } catch (error) {
-      throw unregisteredError(`authority is invalid: ${errors.errorText(error)}`);
-    }
+  wrapErrors("failed to validate MsgUpdateParams", () => {
+    orThrow(
+      () => parseAddress(bech32Prefix, message.authority),
+      (reason) => unregisteredError(`authority is invalid: ${reason}`),
+    );
   });
 }
 
@@ -122,11 +121,6 @@ function checkSender(bech32Prefix: string, sender: string): void {
   if (trimGoSpace(sender) === "") throw ErrInvalidAddress("missing sender address");
   if (!tryParseAddress(bech32Prefix, sender).ok)
     throw ErrInvalidAddress(`failed to parse address: ${sender}`);
-}
-
-/** Wraps every error from `check` with "failed to validate X". */
-function inMessage<T>(name: string, check: () => T): T {
-  return wrapErrors((error) => error.wrap(`failed to validate ${name}`), check);
 }
 
 /** A query's unchecked keys. Null keys, represented here as undefined, can occur only in a contract's JSON message. */

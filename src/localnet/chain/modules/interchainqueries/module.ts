@@ -111,7 +111,7 @@ function queryRegisteredQuery(
 
 /**
  * Wraps an error like Go's `Wrapf(ErrX, "words: %v", err)`: one wrap that contains the complete text of the old error. A gRPC
- * status prints wraps in reverse order, so this differs from wrapping twice.
+ * status prints wraps in reverse order, so this differs from wrapErrors twice.
  */
 function rewrap(words: string, error: ModuleError): ModuleError {
   const text = `${words}: ${error.message}`;

@@ -17,8 +17,8 @@ import { equalBytes, sha256, toBase64, toHex, goBytes } from "../../../../platfo
 import type { Context } from "../../runtime/context.ts";
 import * as errors from "../../runtime/errors.ts";
 import { getQuery, isSubmitted, markSubmitted, saveKvResult, setQuery } from "./keeper.ts";
+import { ErrConsensusStateNotFound } from "../ibc/host/errors.ts";
 import {
-  ErrConsensusStateNotFound,
   ErrInternal,
   ErrInvalidClientID,
   ErrInvalidConnectionID,

@@ -1,6 +1,6 @@
 import {
   orThrow,
-  wrapping,
+  wrapErrors,
   ErrInvalidCoins,
   ErrInvalidRequest,
   GrpcCode,
@@ -94,9 +94,9 @@ function createHandlers(keepers: Keepers): readonly MessageHandler[] {
     tx.Msg,
     {
       UpdateParams: (context, { authority, params = moduleParams.defaults }) => {
-        wrapping("invalid MsgUpdateParams", () => {
+        wrapErrors("invalid MsgUpdateParams", () => {
           requireAuthorityAddress(bech32Prefix, authority);
-          wrapping("params are invalid", () => moduleParams.validate(params));
+          wrapErrors("params are invalid", () => moduleParams.validate(params));
           const before = moduleParams.get(context);
           if (params.rewardAsset !== before.rewardAsset)
             throw ErrInvalidRequest("reward asset change is prohibited");
@@ -110,7 +110,7 @@ function createHandlers(keepers: Keepers): readonly MessageHandler[] {
       FundTreasury: (context, { sender, amount }) => {
         const coins = parseCoins(amount);
         const { rewardAsset } = moduleParams.get(context);
-        wrapping("invalid MsgFundTreasury", () => {
+        wrapErrors("invalid MsgFundTreasury", () => {
           if (coins.length !== 1) throw ErrInvalidRequest("exactly one coin must be provided");
           if (coins[0]?.denom !== rewardAsset)
             throw ErrInvalidRequest(`provided denom doesn't match the reward denom ${rewardAsset}`);
@@ -145,7 +145,7 @@ function createQueries(keepers: Keepers): readonly QueryHandler[] {
       ValidatorStats: (context, { valOperAddress }) => {
         const info = infos.get(
           context,
-          orThrow(unknownValidator, () => parseAddress(`${bech32Prefix}valoper`, valOperAddress)),
+          orThrow(() => parseAddress(`${bech32Prefix}valoper`, valOperAddress), unknownValidator),
         );
         if (info === undefined) throw unknownValidator();
         return { stats: statsOf(context, info, keepers) };

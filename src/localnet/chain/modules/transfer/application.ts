@@ -1,27 +1,22 @@
 import { FungibleTokenPacketData } from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1/packet.ts";
 import { Order } from "../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import { upperHex } from "../../../../platform/base/bytes.ts";
-import { errorText } from "../../../../platform/base/errors.ts";
 import { enumName, trimGoSpace } from "../../../../platform/base/text.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
-import { isOutOfGas, ModuleError, unregisteredError, wrapErrors } from "../../runtime/errors.ts";
+import { isOutOfGas, ModuleError, unregisteredError, wrapErrors, orThrow } from "../../runtime/errors.ts";
 import { type ChainEvent, event } from "../../runtime/events.ts";
 import type { Acknowledgement, IBCModule, OpeningChannel, RelayedPacket } from "../ibc/channel/ibc-module.ts";
 import { channelCapability, chargeCapability, chargeClaim } from "../ibc/host/capability.ts";
 import { channelPrefix, localDenom, parseTrace, receivedDenom, traceHash } from "./denom.ts";
+import * as ibcErrors from "../ibc/host/errors.ts";
 import {
-  ErrIbcInvalidRequest,
-  ErrIbcInvalidType,
-  ErrIbcUnauthorized,
-  ErrIbcUnknownRequest,
-  ErrInvalidChannelOrdering,
   ErrInvalidPort,
   ErrInvalidVersion,
   ErrReceiveDisabled,
   ErrSendDisabled,
-  ErrSequenceSendNotFound,
   MODULE_NAME,
+  moduleParams,
   VERSION,
 } from "./keys.ts";
 import {
@@ -34,7 +29,6 @@ import {
   SUCCESS,
   validatePacketData,
 } from "./packet.ts";
-import { moduleParams } from "./params.ts";
 import { addTrace, type Keepers, escrowCoin, fullDenomOf, port, unescrowCoin } from "./keeper.ts";
 import type { ChannelEndpoint } from "../ibc/host/packet.ts";
 import { type Coin, isDenom, parseCoins } from "../../runtime/coins.ts";
@@ -62,7 +56,7 @@ export function createTransferApplication(keepers: Keepers): IBCModule {
     onOpenAck: (_context, _channel, version) => requireVersion(version),
     onOpenConfirm: () => undefined,
     onCloseInit: () => {
-      throw ErrIbcInvalidRequest("user cannot close channel");
+      throw ibcErrors.ErrIbcInvalidRequest("user cannot close channel");
     },
     onCloseConfirm: () => undefined,
     onReceive: (context, packet) => onReceive(context, packet, keepers),
@@ -79,7 +73,9 @@ export function createTransferApplication(keepers: Keepers): IBCModule {
 function validateChannel(context: Context, { ordering, portId }: OpeningChannel): void {
   if (ordering !== Order.ORDER_UNORDERED) {
     // ibc-go has the space before the colon, too.
-    throw ErrInvalidChannelOrdering(`expected ORDER_UNORDERED channel, got ${enumName(Order, ordering)} `);
+    throw ibcErrors.ErrInvalidChannelOrdering(
+      `expected ORDER_UNORDERED channel, got ${enumName(Order, ordering)} `,
+    );
   }
   const own = port.get(context);
   if (portId !== own) throw ErrInvalidPort(`invalid port: ${portId}, expected ${own}`);
@@ -109,7 +105,8 @@ function receivedData({ data }: RelayedPacket): FungibleTokenPacketData {
   try {
     return decodePacketData(data);
   } catch (error) {
-    if (error instanceof ModuleError) throw ErrIbcInvalidType("cannot unmarshal ICS-20 transfer packet data");
+    if (error instanceof ModuleError)
+      throw ibcErrors.ErrIbcInvalidType("cannot unmarshal ICS-20 transfer packet data");
     throw error;
   }
 }
@@ -131,11 +128,10 @@ function onAcknowledge(
 }
 
 function dataOf({ data }: RelayedPacket): FungibleTokenPacketData {
-  try {
-    return decodePacketData(data);
-  } catch (error) {
-    throw ErrIbcUnknownRequest(`cannot unmarshal ICS-20 transfer packet data: ${errorText(error)}`);
-  }
+  return orThrow(
+    () => decodePacketData(data),
+    (reason) => ibcErrors.ErrIbcUnknownRequest(`cannot unmarshal ICS-20 transfer packet data: ${reason}`),
+  );
 }
 
 /**
@@ -153,7 +149,9 @@ export function sendTransfer(
   // The deployed chain looks for the number before anything else.
   const next = channels.nextSequenceSend(context, source);
   if (next === undefined) {
-    throw ErrSequenceSendNotFound(`source port: ${source.portId}, source channel: ${source.channelId}`);
+    throw ibcErrors.ErrSequenceSendNotFound(
+      `source port: ${source.portId}, source channel: ${source.channelId}`,
+    );
   }
   lockFee(next);
   chargeCapability(context, MODULE_NAME, channelCapability(source), true);
@@ -164,7 +162,8 @@ export function sendTransfer(
     () => bank.requireSendEnabled(context, [coin]),
   );
   const sender = parseAddress(bech32Prefix, message.sender);
-  if (bank.isBlocked(sender)) throw ErrIbcUnauthorized(`${message.sender} is not allowed to send funds`);
+  if (bank.isBlocked(sender))
+    throw ibcErrors.ErrIbcUnauthorized(`${message.sender} is not allowed to send funds`);
   // ibc-go reads the channel for its telemetry. It exists: it has a next number.
   channels.channel(context, source);
   const denom = takeCoin(context, keepers, { sender, source }, coin);
@@ -219,16 +218,13 @@ function receiveTransfer(
   data: FungibleTokenPacketData,
   keepers: Keepers,
 ): void {
-  wrapErrors(
-    (error) => error.wrap("error validating ICS-20 transfer packet data"),
-    () => validatePacketData(data),
-  );
+  wrapErrors("error validating ICS-20 transfer packet data", () => validatePacketData(data));
   if (!moduleParams.get(context).receiveEnabled) throw ErrReceiveDisabled();
   const receiver = receiverOf(data, keepers.bech32Prefix);
   const amount = parseAmount(data.amount);
   if (data.denom.startsWith(channelPrefix(source))) {
     if (keepers.bank.isBlocked(receiver))
-      throw ErrIbcUnauthorized(`${data.receiver} is not allowed to receive funds`);
+      throw ibcErrors.ErrIbcUnauthorized(`${data.receiver} is not allowed to receive funds`);
     const denom = receivedDenom({ source, destination }, data.denom);
     // Go panics for a denomination that no coin can have.
     if (!isDenom(denom)) throw unregisteredError(`invalid denom: ${denom}`);
@@ -240,11 +236,10 @@ function receiveTransfer(
 }
 
 function receiverOf({ receiver }: FungibleTokenPacketData, bech32Prefix: string): Uint8Array {
-  try {
-    return parseAddress(bech32Prefix, receiver);
-  } catch (error) {
-    throw unregisteredError(`failed to decode receiver address: ${receiver}: ${errorText(error)}`);
-  }
+  return orThrow(
+    () => parseAddress(bech32Prefix, receiver),
+    (reason) => unregisteredError(`failed to decode receiver address: ${receiver}: ${reason}`),
+  );
 }
 
 function mintVoucher(
@@ -257,13 +252,9 @@ function mintVoucher(
   addTrace(context, bank, trace);
   const denom = localDenom(trace);
   context.emit(voucherMinted(upperHex(traceHash(trace)), denom));
-  wrapErrors(
-    (error) => error.wrap("failed to mint IBC tokens"),
-    () => bank.mint(context, MODULE_NAME, [{ denom, amount }]),
-  );
-  wrapErrors(
-    (error) => error.wrap(`failed to send coins to receiver ${receiver.text}`),
-    () => bank.sendFromModule(context, MODULE_NAME, receiver.address, [{ denom, amount }]),
+  wrapErrors("failed to mint IBC tokens", () => bank.mint(context, MODULE_NAME, [{ denom, amount }]));
+  wrapErrors(`failed to send coins to receiver ${receiver.text}`, () =>
+    bank.sendFromModule(context, MODULE_NAME, receiver.address, [{ denom, amount }]),
   );
 }
 

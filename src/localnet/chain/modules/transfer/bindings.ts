@@ -29,10 +29,7 @@ export function handleTransferMessage(
   const handler = findMessage(typeUrl);
   if (handler === undefined) throw ErrUnknownRequest(typeUrl);
   const encoded = MsgTransfer.encode(transferOf(fields, sender)).finish();
-  const response = wrapErrors(
-    (error) => error.wrap("failed to execute IBCTransfer"),
-    () => handler.handle(context, encoded),
-  );
+  const response = wrapErrors("failed to execute IBCTransfer", () => handler.handle(context, encoded));
   const { sequenceId, channel } = MsgTransferResponse.decode(response.response);
   const members = [
     ...(sequenceId === 0n ? [] : [["sequence_id", sequenceId.toString()] as const]),

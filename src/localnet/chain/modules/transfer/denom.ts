@@ -115,9 +115,6 @@ export function validatePath({ path }: DenomTrace): void {
   for (const [index, identifier] of identifiers.entries()) {
     const [name, validate] =
       index % 2 === 0 ? (["port", validatePortId] as const) : (["channel", validateChannelId] as const);
-    wrapErrors(
-      (error) => error.wrap(`invalid ${name} ID at position ${index - (index % 2)}`),
-      () => validate(identifier),
-    );
+    wrapErrors(`invalid ${name} ID at position ${index - (index % 2)}`, () => validate(identifier));
   }
 }

@@ -15,7 +15,7 @@ import {
   textCodec,
 } from "../../store/collections.ts";
 import { fullDenom, hashOfVoucher, localDenom, parseTraceHash, traceHash } from "./denom.ts";
-import { ErrTraceNotFound, ESCROW_PREFIX, MODULE_NAME, PORT_KEY, TRACES_PREFIX, VERSION } from "./keys.ts";
+import { ErrTraceNotFound, MODULE_NAME, VERSION } from "./keys.ts";
 import type { ChannelEndpoint } from "../ibc/host/packet.ts";
 import type { ICS4Wrapper } from "../ibc/channel/ibc-module.ts";
 
@@ -75,13 +75,19 @@ const amountCodec: Codec<bigint> = {
   decode: (bytes) => BigInt(IntProto.decode(bytes).int),
 };
 
-export const port = createItem(MODULE_NAME, PORT_KEY, textCodec);
+/** The module's port. */
+export const port = createItem(MODULE_NAME, Uint8Array.of(0x01), textCodec);
 
-/** Traces by hash. */
-export const traces = createMap(MODULE_NAME, TRACES_PREFIX, bytesCodec, messageCodec<DenomTrace>(DenomTrace));
+/** Traces by hash: `0x02 | hash`. */
+export const traces = createMap(
+  MODULE_NAME,
+  Uint8Array.of(0x02),
+  bytesCodec,
+  messageCodec<DenomTrace>(DenomTrace),
+);
 
-/** Total coins in all escrow accounts, by denomination. A zero amount has no entry. */
-export const escrows = createMap(MODULE_NAME, ESCROW_PREFIX, textCodec, amountCodec);
+/** Total coins in all escrow accounts, by denomination: `totalEscrowForDenom/{denom}`. A zero amount has no entry. */
+export const escrows = createMap(MODULE_NAME, utf8("totalEscrowForDenom/"), textCodec, amountCodec);
 
 /** Stores a voucher's trace, and adds its metadata to the bank. */
 export function addTrace(context: Context, bank: BankKeeper, trace: DenomTrace): void {
@@ -151,10 +157,7 @@ export function unescrowCoin(
   coin: Coin,
 ): void {
   wrapErrors(
-    (error) =>
-      error.wrap(
-        "unable to unescrow tokens, this may be caused by a malicious counterparty module or a bug: please open an issue on counterparty module",
-      ),
+    "unable to unescrow tokens, this may be caused by a malicious counterparty module or a bug: please open an issue on counterparty module",
     () => {
       bank.send(context, escrowAddress(move.end), move.to, [coin]);
       changeEscrow(context, coin, -1n);

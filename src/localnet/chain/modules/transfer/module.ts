@@ -1,25 +1,29 @@
 import type { Coin as WireCoin } from "../../../../cosmos/proto/gen/cosmos/base/v1beta1/coin.ts";
-import {
-  type DenomTrace,
-  DenomTrace as DenomTraceCodec,
-} from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1/denomtrace.ts";
+import { DenomTrace } from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1/denomtrace.ts";
 import { GenesisState } from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1/genesis.ts";
 import * as wire from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1/query.ts";
 import * as tx from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1/tx.ts";
 import * as own from "../../../../cosmos/proto/gen/neutron/transfer/tx.ts";
 import { TYPE_URL, toChainTypeUrl } from "../../../../cosmos/proto/registry.ts";
 import { upperHex } from "../../../../platform/base/bytes.ts";
-import { errorText, unreachable } from "../../../../platform/base/errors.ts";
+import { unreachable } from "../../../../platform/base/errors.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
 import { trimGoSpace } from "../../../../platform/base/text.ts";
 import { formatAddress, parseAddress } from "../../runtime/address.ts";
 import { areValidCoins, formatCoin, isDenom, parseCoins, toWireCoin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
-import { ErrInvalidAddress, GrpcCode, ModuleError, QueryError, wrapErrors } from "../../runtime/errors.ts";
+import {
+  ErrInvalidAddress,
+  GrpcCode,
+  ModuleError,
+  QueryError,
+  wrapErrors,
+  orThrow,
+} from "../../runtime/errors.ts";
 import { atPath, type GenesisSchema, partOr, printGenesis, readGenesis } from "../../runtime/genesis.ts";
 import { messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
 import type { ChainModule, MessageHandler, QueryHandler } from "../../runtime/module.ts";
-import { paginate } from "../../runtime/pagination.ts";
+import { readPage } from "../../runtime/pagination.ts";
 import type { IBCModule } from "../ibc/channel/ibc-module.ts";
 import { validateChannelId, validatePortId } from "../ibc/host/identifiers.ts";
 import {
@@ -33,17 +37,8 @@ import {
   validateSentDenom,
   validateTrace,
 } from "./denom.ts";
-import {
-  ErrIbcInsufficientFunds,
-  ErrIbcInvalidAddress,
-  ErrIbcInvalidCoins,
-  ErrIbcUnauthorized,
-  ErrInvalidMemo,
-  ErrTraceNotFound,
-  MODULE_NAME,
-  PORT_ID,
-  TRACES_PREFIX,
-} from "./keys.ts";
+import * as ibcErrors from "../ibc/host/errors.ts";
+import { ErrInvalidMemo, ErrTraceNotFound, MODULE_NAME, moduleParams, PORT_ID } from "./keys.ts";
 import {
   type Keepers,
   escrowAddress,
@@ -54,7 +49,6 @@ import {
   type TransferOptions,
 } from "./keeper.ts";
 import { NO_FEE, validateFee } from "./packet-fee.ts";
-import { moduleParams } from "./params.ts";
 import { createTransferApplication, sendTransfer, coinOf } from "./application.ts";
 
 /** The module and its application. */
@@ -126,14 +120,14 @@ function transferWithFee(
   const sender = senderOf(message, bech32Prefix);
   const { fee = NO_FEE } = message;
   const isContract = fees?.isContract(context, message.sender) ?? false;
-  named("failed to validate MsgTransfer", () => {
+  wrapErrors("failed to validate MsgTransfer", () => {
     if (isContract) validateFee(fee);
     validateTransfer(message, bech32Prefix);
   });
   const source = { portId: message.sourcePort, channelId: message.sourceChannel };
   const sequenceId = sendTransfer(context, message, keepers, (sequence) => {
     if (isContract)
-      named(`failed to lock fees to pay for transfer msg: ${goText(message)}`, () =>
+      wrapErrors(`failed to lock fees to pay for transfer msg: ${goText(message)}`, () =>
         fees?.lockFees(context, sender, { source, sequence }, fee),
       );
   });
@@ -198,7 +192,7 @@ function goQuote(text: string): string {
 
 function updateParams({ authority }: Keepers) {
   return (context: Context, { signer, params }: tx.MsgUpdateParams): void => {
-    if (signer !== authority) throw ErrIbcUnauthorized(`expected ${authority}, got ${signer}`);
+    if (signer !== authority) throw ibcErrors.ErrIbcUnauthorized(`expected ${authority}, got ${signer}`);
     moduleParams.set(context, params ?? { sendEnabled: false, receiveEnabled: false });
   };
 }
@@ -208,26 +202,21 @@ const MAX_MEMO_BYTES = 32_768;
 
 /** Stateless checks of MsgTransfer (`ValidateBasic`), in ibc-go's order. Throws `ModuleError`. */
 function validateTransfer(message: tx.MsgTransfer, bech32Prefix: string): void {
-  named("invalid source port ID", () => validatePortId(message.sourcePort));
-  named("invalid source channel ID", () => validateChannelId(message.sourceChannel));
+  wrapErrors("invalid source port ID", () => validatePortId(message.sourcePort));
+  wrapErrors("invalid source channel ID", () => validateChannelId(message.sourceChannel));
   const coin = coinOf(message);
-  if (!isDenom(coin.denom) || coin.amount < 0n) throw ErrIbcInvalidCoins(formatCoin(coin));
-  if (coin.amount === 0n) throw ErrIbcInsufficientFunds(formatCoin(coin));
-  try {
-    parseAddress(bech32Prefix, message.sender);
-  } catch (error) {
-    throw ErrIbcInvalidAddress(`string could not be parsed as address: ${errorText(error)}`);
-  }
-  if (trimGoSpace(message.receiver) === "") throw ErrIbcInvalidAddress("missing recipient address");
+  if (!isDenom(coin.denom) || coin.amount < 0n) throw ibcErrors.ErrIbcInvalidCoins(formatCoin(coin));
+  if (coin.amount === 0n) throw ibcErrors.ErrIbcInsufficientFunds(formatCoin(coin));
+  orThrow(
+    () => parseAddress(bech32Prefix, message.sender),
+    (reason) => ibcErrors.ErrIbcInvalidAddress(`string could not be parsed as address: ${reason}`),
+  );
+  if (trimGoSpace(message.receiver) === "") throw ibcErrors.ErrIbcInvalidAddress("missing recipient address");
   if (Buffer.byteLength(message.receiver) > MAX_RECEIVER_BYTES)
-    throw ErrIbcInvalidAddress(`recipient address must not exceed ${MAX_RECEIVER_BYTES} bytes`);
+    throw ibcErrors.ErrIbcInvalidAddress(`recipient address must not exceed ${MAX_RECEIVER_BYTES} bytes`);
   if (Buffer.byteLength(message.memo) > MAX_MEMO_BYTES)
     throw ErrInvalidMemo(`memo must not exceed ${MAX_MEMO_BYTES} bytes`);
   validateSentDenom(coin.denom);
-}
-
-function named(words: string, check: () => void): void {
-  wrapErrors((error) => error.wrap(words), check);
 }
 
 const SCHEMA: GenesisSchema<GenesisState> = {
@@ -298,11 +287,9 @@ function queryTraces(
   context: Context,
   { pagination }: wire.QueryDenomTracesRequest,
 ): wire.QueryDenomTracesResponse {
-  const denomTraces: DenomTrace[] = [];
-  const paged = { store: context.store(MODULE_NAME), prefix: TRACES_PREFIX };
-  const page = paginate(paged, pagination, (_key, value) => denomTraces.push(DenomTraceCodec.decode(value)));
-  denomTraces.sort((a, b) => (fullDenom(a) < fullDenom(b) ? -1 : 1));
-  return { denomTraces, pagination: page };
+  const page = readPage(traces.range(context), pagination, (_key, value) => DenomTrace.decode(value));
+  const denomTraces = page.items.toSorted((a, b) => (fullDenom(a) < fullDenom(b) ? -1 : 1));
+  return { denomTraces, pagination: page.pagination };
 }
 
 /** Finds a trace. Accepts a hash in upper or lower case, with or without the prefix "ibc/". */

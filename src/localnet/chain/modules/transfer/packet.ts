@@ -8,7 +8,8 @@ import { parseInt256 } from "../../../../platform/base/integers.ts";
 import { type ModuleError, unregisteredError } from "../../runtime/errors.ts";
 import { decodeReply, encodeReply, type Reply } from "../ibc/channel/ibc-module.ts";
 import { validateReceivedDenom } from "./denom.ts";
-import { ErrIbcInvalidAddress, ErrIbcInvalidType, ErrIbcUnknownRequest, ErrInvalidAmount } from "./keys.ts";
+import * as ibcErrors from "../ibc/host/errors.ts";
+import { ErrInvalidAmount } from "./keys.ts";
 
 /** The acknowledgement for a successful transfer. The result is a single byte with the value 1. */
 export const SUCCESS: { readonly success: true; readonly bytes: Uint8Array } = {
@@ -31,12 +32,12 @@ export function replyOf(acknowledgement: Uint8Array): Reply {
   try {
     reply = decodeReply(acknowledgement);
   } catch (error) {
-    throw ErrIbcUnknownRequest(
+    throw ibcErrors.ErrIbcUnknownRequest(
       `cannot unmarshal ICS-20 transfer packet acknowledgement: ${errorText(error)}`,
     );
   }
   if (reply !== undefined) return reply;
-  throw ErrIbcInvalidType(
+  throw ibcErrors.ErrIbcInvalidType(
     "expected one of [types.Acknowledgement_Result, types.Acknowledgement_Error], got <nil>",
   );
 }
@@ -95,7 +96,7 @@ export function parseAmount(text: string): bigint {
 export function validatePacketData({ amount, sender, receiver, denom }: FungibleTokenPacketData): void {
   const parsed = parseAmount(amount);
   if (parsed <= 0n) throw ErrInvalidAmount(`amount must be strictly positive: got ${parsed}`);
-  if (trimGoSpace(sender) === "") throw ErrIbcInvalidAddress("sender address cannot be blank");
-  if (trimGoSpace(receiver) === "") throw ErrIbcInvalidAddress("receiver address cannot be blank");
+  if (trimGoSpace(sender) === "") throw ibcErrors.ErrIbcInvalidAddress("sender address cannot be blank");
+  if (trimGoSpace(receiver) === "") throw ibcErrors.ErrIbcInvalidAddress("receiver address cannot be blank");
   validateReceivedDenom(denom);
 }

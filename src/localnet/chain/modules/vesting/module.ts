@@ -100,7 +100,7 @@ function createPeriodic(
   deps.bank.requireSendEnabled(context, coins);
   const endTime = endOfPeriods(startTime, periods);
   const vesting = newVesting(coins, endTime, { kind: "periodic", startTime, periods });
-  orThrow(ErrInvalidRequest, () => validateVesting(vesting));
+  orThrow(() => validateVesting(vesting), ErrInvalidRequest);
   fund(context, ends, vesting, deps);
 }
 

@@ -16,15 +16,23 @@ import {
 import { type ChainEvent, event } from "../../runtime/events.ts";
 import { addressOf } from "./address.ts";
 import { type CodeReport, createCodeReports } from "./code-store.ts";
-import type { Caller, ContractResponse, Reply } from "./contract.ts";
-import { ContractError } from "./contract.ts";
+import { type Caller, ContractError, type ContractResponse, type Reply } from "./contract.ts";
 import type { Dispatch } from "./dispatch.ts";
-import { createEntryPoints, type EntryPoints } from "./entry-points.ts";
+import { emitContractEvents } from "./contract-events.ts";
+import { createEntryPoints, type EntryCall, type EntryPoints } from "./entry-points.ts";
 import { compactJson } from "./go-field.ts";
 import { chargeInstance, chargeReply } from "./gas.ts";
 import { createIbcCalls, type IbcCalls } from "./ibc-calls.ts";
 import { bindPort } from "./ibc-channels.ts";
-import { codes, contracts, indexContract, indexMigration, runningTransaction } from "./keeper.ts";
+import {
+  codes,
+  contracts,
+  indexContract,
+  indexMigration,
+  loadContract,
+  type LoadedCode,
+  runningTransaction,
+} from "./keeper.ts";
 import {
   ErrDuplicate,
   ErrExceedMaxCallDepth,
@@ -35,10 +43,8 @@ import {
   ErrNoSuchCode,
   ErrQueryFailed,
 } from "./keys.ts";
-import { type LoadedCode, loadContract } from "./loading.ts";
 import { isAllowed } from "./params.ts";
 import type { ContractQuerier } from "./querier.ts";
-import { emitContractEvents } from "./contract-events.ts";
 import type { Instantiation, Migration, WasmDeps, WasmOptions } from "./types.ts";
 
 /**
@@ -180,9 +186,8 @@ function instantiate(
   host.accounts.ensureAccount(context, address);
   transferFunds(host, context, { from: creator, to: address }, funds);
   const loaded = { address, bytes, hash: code.codeHash };
-  const response = runEntryPoint(host, ErrInstantiateFailed, () =>
-    host.entryPoints.instantiate(context, loaded, { sender: creator, funds }, message),
-  );
+  const caller = { sender: creator, funds };
+  const response = callCode(host, context, loaded, { entryPoint: "instantiate", caller, message });
   const ibcPortId = bindPort(context, address, host.reports(context, code.codeHash));
   storeContract(host, context, bytes, { ...contract, message, ibcPortId });
   context.emit(event("instantiate", [...contractAttribute(address), ["code_id", codeId.toString()]]));
@@ -241,16 +246,38 @@ function execute(
   host: CallDeps,
   context: Context,
   address: string,
-  { caller, message }: { readonly caller: Caller; readonly message: Uint8Array },
+  call: { readonly caller: Caller; readonly message: Uint8Array },
 ): Uint8Array {
   const loaded = loadContract(context, address, host.bech32Prefix);
+  const { sender, funds } = call.caller;
   chargeInstance(context, loaded.info.codeId, "execute");
-  transferFunds(host, context, { from: caller.sender, to: address }, caller.funds);
-  const response = runEntryPoint(host, ErrExecuteFailed, () =>
-    host.entryPoints.execute(context, loaded, caller, message),
-  );
-  context.emit(event("execute", contractAttribute(address)));
-  return processResponse(host, context, address, response) ?? NO_DATA;
+  transferFunds(host, context, { from: sender, to: address }, funds);
+  return callContract(host, context, loaded, { entryPoint: "execute", ...call }) ?? NO_DATA;
+}
+
+/** Runs an entry point of a contract, and then what its response requests. Returns the call's data. */
+function callContract(
+  host: CallDeps,
+  context: Context,
+  loaded: LoadedCode,
+  call: EntryCall,
+): Uint8Array | undefined {
+  const response = callCode(host, context, loaded, call);
+  context.emit(event(call.entryPoint, contractAttribute(loaded.address)));
+  return processResponse(host, context, loaded.address, response);
+}
+
+/** Errors for the contract's own error, by entry point. */
+const FAILURES = {
+  instantiate: ErrInstantiateFailed,
+  execute: ErrExecuteFailed,
+  migrate: ErrMigrationFailed,
+  sudo: ErrExecuteFailed,
+  reply: ErrExecuteFailed,
+};
+
+function callCode(host: CallDeps, context: Context, code: LoadedCode, call: EntryCall): ContractResponse {
+  return runEntryPoint(host, FAILURES[call.entryPoint], () => host.entryPoints.call(context, code, call));
 }
 
 /**
@@ -269,9 +296,12 @@ function migrate(host: CallDeps, context: Context, migration: Migration): Uint8A
   if (code === undefined) throw ErrInvalidRequest("unknown code");
   if (!isAuthority && !isAllowed(code.instantiateConfig, sender)) throw ErrUnauthorized("to use new code");
   const ibcPortId = portAfterMigration(context, { address, info }, host.reports(context, code.codeHash));
-  const response = isSameVersion(host, context, info, code.codeHash)
-    ? undefined
-    : callMigrate(host, context, { address, bytes, hash: code.codeHash }, { codeId, message });
+  let response: ContractResponse | undefined;
+  if (!isSameVersion(host, context, info, code.codeHash)) {
+    chargeInstance(context, codeId, "migrate");
+    const loaded = { address, bytes, hash: code.codeHash };
+    response = callCode(host, context, loaded, { entryPoint: "migrate", message });
+  }
   const updated = positionOf(context);
   indexMigration(context, bytes, {
     operation: ContractCodeHistoryOperationType.CONTRACT_CODE_HISTORY_OPERATION_TYPE_MIGRATE,
@@ -281,7 +311,7 @@ function migrate(host: CallDeps, context: Context, migration: Migration): Uint8A
   });
   contracts.set(context, bytes, { ...info, codeId, ibcPortId });
   context.emit(event("migrate", [["code_id", codeId.toString()], ...contractAttribute(address)]));
-  return response === undefined ? NO_DATA : (processResponse(host, context, address, response) ?? NO_DATA);
+  return (response && processResponse(host, context, address, response)) ?? NO_DATA;
 }
 
 /** Code without IBC entry points cannot replace code that has them, because the contract's port must still be served. */
@@ -302,34 +332,16 @@ function isSameVersion(host: CallDeps, context: Context, info: ContractInfo, new
   return newVersion !== undefined && newVersion === oldVersion;
 }
 
-function callMigrate(
-  host: CallDeps,
-  context: Context,
-  loaded: LoadedCode,
-  { codeId, message }: Pick<Migration, "codeId" | "message">,
-): ContractResponse {
-  chargeInstance(context, codeId, "migrate");
-  return runEntryPoint(host, ErrMigrationFailed, () => host.entryPoints.migrate(context, loaded, message));
-}
-
 function sudo(host: CallDeps, context: Context, address: string, message: Uint8Array): Uint8Array {
   const loaded = loadContract(context, address, host.bech32Prefix);
   chargeInstance(context, loaded.info.codeId, "sudo");
-  const response = runEntryPoint(host, ErrExecuteFailed, () =>
-    host.entryPoints.sudo(context, loaded, message),
-  );
-  context.emit(event("sudo", contractAttribute(address)));
-  return processResponse(host, context, address, response) ?? NO_DATA;
+  return callContract(host, context, loaded, { entryPoint: "sudo", message }) ?? NO_DATA;
 }
 
 function sendReply(host: CallDeps, context: Context, address: string, reply: Reply): Uint8Array | undefined {
   const loaded = loadContract(context, address, host.bech32Prefix);
   chargeReply(context, reply.result);
-  const response = runEntryPoint(host, ErrExecuteFailed, () =>
-    host.entryPoints.reply(context, loaded, reply),
-  );
-  context.emit(event("reply", contractAttribute(address)));
-  return processResponse(host, context, address, response);
+  return callContract(host, context, loaded, { entryPoint: "reply", reply });
 }
 
 function query(host: CallDeps, context: Context, address: string, message: Uint8Array): Uint8Array {
@@ -357,10 +369,7 @@ function processResponse(
   address: string,
   response: ContractResponse,
 ): Uint8Array | undefined {
-  return wrapErrors(
-    (error) => error.wrap("dispatch"),
-    () => respond(host, context, address, response),
-  );
+  return wrapErrors("dispatch", () => respond(host, context, address, response));
 }
 
 function respond(

@@ -11,7 +11,6 @@ import { MsgTransfer } from "../../../../cosmos/proto/gen/ibc/applications/trans
 import { MsgChannelCloseInit } from "../../../../cosmos/proto/gen/ibc/core/channel/v1/tx.ts";
 import { TYPE_URL } from "../../../../cosmos/proto/registry.ts";
 import { formatDec18, parseDec18 } from "../../../../platform/base/decimal.ts";
-import { errorText } from "../../../../platform/base/errors.ts";
 import { GoJsonError } from "../../../../platform/base/go-json.ts";
 import { parseInt256 } from "../../../../platform/base/integers.ts";
 import { type Coin, isDenom, sumCoins, toWireCoin } from "../../runtime/coins.ts";
@@ -22,6 +21,7 @@ import {
   ModuleError,
   unregisteredError,
   wrapErrors,
+  orThrow,
 } from "../../runtime/errors.ts";
 import type { ContractMessage } from "./contract.ts";
 import type { GoField } from "./go-field.ts";
@@ -92,7 +92,8 @@ interface Codec<T> {
   encode(message: T): { finish(): Uint8Array };
 }
 
-function any<T>(typeUrl: string, type: Codec<T>, message: T): ContractMessage {
+/** Packs a message of a module. */
+export function any<T>(typeUrl: string, type: Codec<T>, message: T): ContractMessage {
   return { kind: "any", typeUrl, value: type.encode(message).finish() };
 }
 
@@ -176,10 +177,7 @@ function readVoteOption(field: GoField): EnumValue {
 
 function readWeightedOption(item: GoField, index: number): WireField {
   const option = readVoteOption(item.member("option"));
-  const weight = wrapErrors(
-    (error) => error.wrap(`weight for vote ${index + 1}`),
-    () => readWeight(item.member("weight").text()),
-  );
+  const weight = wrapErrors(`weight for vote ${index + 1}`, () => readWeight(item.member("weight").text()));
   const fields: readonly WireField[] = [
     [1, "option", option],
     [2, "weight", weight],
@@ -189,11 +187,10 @@ function readWeightedOption(item: GoField, index: number): WireField {
 
 /** Prints a decimal with 18 digits. Throws an unregistered error. */
 function readWeight(text: string): string {
-  try {
-    return formatDec18(parseDec18(text));
-  } catch (error) {
-    throw unregisteredError(errorText(error));
-  }
+  return orThrow(
+    () => formatDec18(parseDec18(text)),
+    (reason) => unregisteredError(reason),
+  );
 }
 
 interface EnumValue {
@@ -289,7 +286,8 @@ function parseTimeout(field: GoField): Timeout {
   };
 }
 
-function wasmAny<T>(name: string, type: Codec<T>, message: T): ContractMessage {
+/** Packs a message to contracts. */
+export function wasmAny<T>(name: string, type: Codec<T>, message: T): ContractMessage {
   const value = type.encode(message).finish();
   return { kind: "any", typeUrl: `/cosmwasm.wasm.v1.${name}`, value, isWasm: true };
 }

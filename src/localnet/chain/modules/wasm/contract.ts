@@ -56,21 +56,6 @@ export type ContractMessage =
       readonly isTransfer?: true;
       readonly text?: string;
     }
-  | { readonly kind: "send"; readonly to: string; readonly coins: readonly Coin[] }
-  | {
-      readonly kind: "execute";
-      readonly contract: string;
-      readonly message: Uint8Array;
-      readonly funds: readonly Coin[];
-    }
-  | {
-      readonly kind: "instantiate";
-      readonly codeId: bigint;
-      readonly label: string;
-      readonly admin: string;
-      readonly message: Uint8Array;
-      readonly funds: readonly Coin[];
-    }
   /** Sends a packet from the contract's own port. */
   | {
       readonly kind: "send_packet";

@@ -1,12 +1,6 @@
-import { MsgSend } from "../../../../cosmos/proto/gen/cosmos/bank/v1beta1/tx.ts";
-import {
-  MsgExecuteContract,
-  MsgInstantiateContract,
-} from "../../../../cosmos/proto/gen/cosmwasm/wasm/v1/tx.ts";
-import { findMessageByTypeUrl, TYPE_URL } from "../../../../cosmos/proto/registry.ts";
+import { findMessageByTypeUrl } from "../../../../cosmos/proto/registry.ts";
 import { compareBytes, utf8 } from "../../../../platform/base/bytes.ts";
 import { parseAddress } from "../../runtime/address.ts";
-import { type Coin, toWireCoin } from "../../runtime/coins.ts";
 import { collectEvents, type Context } from "../../runtime/context.ts";
 import {
   ChainPanic,
@@ -114,10 +108,7 @@ function passOn(
   { message }: SubMessage,
 ): readonly ChainEvent[] {
   const others = events.filter(({ type }) => type !== "message");
-  const isWasm =
-    message.kind === "execute" ||
-    message.kind === "instantiate" ||
-    (message.kind === "any" && message.isWasm === true);
+  const isWasm = message.kind === "any" && message.isWasm === true;
   const passed = isWasm ? others.map(withSortedAttributes) : others;
   for (const each of passed) context.emit(each);
   return isWasm ? passed : [];
@@ -185,11 +176,8 @@ export function createMessageRunner(
       case "custom":
         return runBinding(context, contract, message.message, deps);
       case "any":
-      case "send":
-      case "execute":
-      case "instantiate":
-        if (message.kind === "any" && message.isTransfer) deps.readTransferPort?.(context);
-        return route(context, contract, toAny(contract, message), deps);
+        if (message.isTransfer) deps.readTransferPort?.(context);
+        return route(context, contract, message, deps);
     }
   };
 }
@@ -218,11 +206,7 @@ function noRoute({ typeUrl, text }: PackedMessage): ModuleError {
     : ErrUnknownRequest(`can't route message ${typeUrl}`);
 }
 
-interface PackedMessage {
-  readonly typeUrl: string;
-  readonly value: Uint8Array;
-  readonly text?: string;
-}
+type PackedMessage = Extract<ContractMessage, { kind: "any" }>;
 
 function route(
   context: Context,
@@ -239,48 +223,4 @@ function route(
     throw ErrUnauthorized("contract doesn't have permission");
   const { typeUrl: responseUrl, response } = handler.handle(context, value);
   return { ok: true, data: response, responses: [{ typeUrl: responseUrl, value: response }] };
-}
-
-type Packable = Exclude<ContractMessage, { kind: "custom" | "burn" | "invalid" | "nothing" | "send_packet" }>;
-
-function toAny(contract: string, message: Packable): PackedMessage {
-  switch (message.kind) {
-    case "any":
-      return message;
-    case "send":
-      return {
-        typeUrl: TYPE_URL.send,
-        value: MsgSend.encode({
-          fromAddress: contract,
-          toAddress: message.to,
-          amount: toWireCoins(message.coins),
-        }).finish(),
-      };
-    case "execute":
-      return {
-        typeUrl: TYPE_URL.executeContract,
-        value: MsgExecuteContract.encode({
-          sender: contract,
-          contract: message.contract,
-          msg: message.message,
-          funds: toWireCoins(message.funds),
-        }).finish(),
-      };
-    case "instantiate":
-      return {
-        typeUrl: TYPE_URL.instantiateContract,
-        value: MsgInstantiateContract.encode({
-          sender: contract,
-          admin: message.admin,
-          codeId: message.codeId,
-          label: message.label,
-          msg: message.message,
-          funds: toWireCoins(message.funds),
-        }).finish(),
-      };
-  }
-}
-
-function toWireCoins(coins: readonly Coin[]): { denom: string; amount: string }[] {
-  return coins.map(toWireCoin);
 }

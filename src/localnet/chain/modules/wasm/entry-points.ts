@@ -13,23 +13,29 @@ import {
   type ContractScope,
   type Reply,
 } from "./contract.ts";
-import { contractStore, createCodeRegistry, readOnly, transactionIndex } from "./keeper.ts";
-import type { LoadedCode } from "./loading.ts";
+import { contractStore, createCodeRegistry, type LoadedCode, readOnly, transactionIndex } from "./keeper.ts";
 import { parseMessageJson, printMessageJson } from "./message-json.ts";
 import { answerQuery, type ContractQuerier, queryFromTypeScript, type SmartQueries } from "./querier.ts";
 import type { WasmOptions } from "./types.ts";
 
+/** A call to an entry point whose result is a response. */
+export type EntryCall =
+  | {
+      readonly entryPoint: "instantiate" | "execute";
+      readonly caller: Caller;
+      /** JSON. */
+      readonly message: Uint8Array;
+    }
+  | { readonly entryPoint: "migrate" | "sudo"; readonly message: Uint8Array }
+  | { readonly entryPoint: "reply"; readonly reply: Reply };
+
 /**
- * Contract entry points, for TypeScript code and for binary code in the virtual machine. Messages are JSON. All methods throw
- * `ContractError` for the contract's own error, and `ModuleError` for others.
+ * Contract entry points, for TypeScript code and for binary code in the virtual machine. All methods throw `ContractError` for the
+ * contract's own error, and `ModuleError` for others.
  */
 export interface EntryPoints {
-  readonly instantiate: Call<[caller: Caller, message: Uint8Array]>;
-  readonly execute: Call<[caller: Caller, message: Uint8Array]>;
-  readonly migrate: Call<[message: Uint8Array]>;
-  readonly sudo: Call<[message: Uint8Array]>;
-  readonly reply: Call<[reply: Reply]>;
-  /** Returns JSON. */
+  readonly call: (context: Context, code: LoadedCode, call: EntryCall) => ContractResponse;
+  /** `message` and the result are JSON. */
   readonly query: (context: Context, code: LoadedCode, message: Uint8Array) => Uint8Array;
   /** Runs an IBC entry point and reads its result with `decode`. TypeScript code has no IBC entry points. */
   readonly ibc: <T>(
@@ -39,8 +45,6 @@ export interface EntryPoints {
     decode: (result: Uint8Array) => T,
   ) => T;
 }
-
-type Call<Args extends unknown[]> = (context: Context, code: LoadedCode, ...args: Args) => ContractResponse;
 
 interface EntryPointDeps extends Pick<SmartQueries, "isDeterministic"> {
   readonly vm: Vm;
@@ -65,33 +69,23 @@ export function createEntryPoints(options: WasmOptions, deps: EntryPointDeps): E
   );
   const of = (code: LoadedCode): EntryPoints => (find(code.hash) === undefined ? binary : typescript);
   return {
-    instantiate: (context, code, caller, message) => of(code).instantiate(context, code, caller, message),
-    execute: (context, code, caller, message) => of(code).execute(context, code, caller, message),
-    migrate: (context, code, message) => of(code).migrate(context, code, message),
-    sudo: (context, code, message) => of(code).sudo(context, code, message),
-    reply: (context, code, reply) => of(code).reply(context, code, reply),
+    call: (context, code, call) => of(code).call(context, code, call),
     query: (context, code, message) => of(code).query(context, code, message),
     ibc: (context, code, call, decode) => of(code).ibc(context, code, call, decode),
   };
 }
 
 function binaryEntryPoints(contracts: BinaryContracts): EntryPoints {
-  const call = (
-    context: Context,
-    code: LoadedCode,
-    entryPoint: EntryPoint,
-    args: { readonly caller?: Caller; readonly message: Uint8Array },
-  ): ContractResponse =>
-    contracts.call(context, { code, entryPoint, ...args }, (result) => parseResponse(result, code.address));
   return {
-    instantiate: (context, code, caller, message) => call(context, code, "instantiate", { caller, message }),
-    execute: (context, code, caller, message) => call(context, code, "execute", { caller, message }),
-    migrate: (context, code, message) => call(context, code, "migrate", { message }),
-    sudo: (context, code, message) => call(context, code, "sudo", { message }),
-    reply: (context, code, reply) => call(context, code, "reply", { message: printReply(reply) }),
+    call: (context, code, call) => {
+      const message = call.entryPoint === "reply" ? printReply(call.reply) : call.message;
+      return contracts.call(context, { ...call, code, message }, (result) =>
+        parseResponse(result, code.address),
+      );
+    },
     query: (context, code, message) =>
       contracts.call(context, { code, entryPoint: "query", message }, parseQueryResult),
-    ibc: (context, code, ibcCall, decode) => contracts.call(context, { code, ...ibcCall }, decode),
+    ibc: (context, code, call, decode) => contracts.call(context, { code, ...call }, decode),
   };
 }
 
@@ -130,20 +124,18 @@ function typescriptEntryPoints(
     return found;
   };
   return {
-    instantiate: (context, code, caller, message) =>
-      entry(code, "instantiate")(open(context, code, message.length), caller, parseMessageJson(message)),
-    execute: (context, code, caller, message) =>
-      entry(code, "execute")(open(context, code, message.length), caller, parseMessageJson(message)),
-    migrate: (context, code, message) =>
-      entry(code, "migrate")(open(context, code, message.length), parseMessageJson(message)),
-    sudo: (context, code, message) =>
-      entry(code, "sudo")(open(context, code, message.length), parseMessageJson(message)),
-    reply: (context, code, reply) => entry(code, "reply")(open(context, code, sizeOf(reply)), reply),
+    call: (context, code, call) => {
+      if (call.entryPoint === "reply")
+        return entry(code, "reply")(open(context, code, sizeOf(call.reply)), call.reply);
+      const { length } = call.message;
+      if (!("caller" in call))
+        return entry(code, call.entryPoint)(open(context, code, length), parseMessageJson(call.message));
+      const run = entry(code, call.entryPoint);
+      return run(open(context, code, length), call.caller, parseMessageJson(call.message));
+    },
     query: (context, code, message) => {
-      const response = entry(code, "query")(
-        open(context, code, message.length, "read"),
-        parseMessageJson(message),
-      );
+      const run = entry(code, "query");
+      const response = run(open(context, code, message.length, "read"), parseMessageJson(message));
       return utf8(printMessageJson(response));
     },
     ibc: (_context, code, { entryPoint }) => {

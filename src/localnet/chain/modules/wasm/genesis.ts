@@ -6,29 +6,32 @@ import {
 } from "../../../../cosmos/proto/gen/cosmwasm/wasm/v1/types.ts";
 import { messageFromJson, messageToJson } from "../../../../cosmos/proto/json.ts";
 import { equalBytes, fromHex, prefixEnd, sha256, toBase64, toHex } from "../../../../platform/base/bytes.ts";
-import { isRecord, JsonField, type JsonObject, type JsonValue } from "../../../../platform/base/json.ts";
+import { isRecord, type JsonField, type JsonObject, type JsonValue } from "../../../../platform/base/json.ts";
 import type { Vm } from "../../../vm/vm.ts";
 import { formatAddress, parseAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
-import { atPath, GenesisError } from "../../runtime/genesis.ts";
+import { atPath, GenesisError, genesisField } from "../../runtime/genesis.ts";
 import type { MessageHandler } from "../../runtime/module.ts";
 import { checkCode } from "./code-store.ts";
 import {
+  CODE_SEQUENCE_KEY,
   codeHash,
   codes,
+  codeSequence,
   contracts,
   contractStore,
   findCodeBytes,
-  historyOf,
+  histories,
   indexImported,
+  INSTANCE_SEQUENCE_KEY,
+  instanceSequence,
   isPinned,
-  sequences,
   setCodeBytes,
   setPinned,
   statePrefix,
   takeCodeId,
 } from "./keeper.ts";
-import { CODE_SEQUENCE_KEY, INSTANCE_SEQUENCE_KEY, MODULE_NAME } from "./keys.ts";
+import { MODULE_NAME } from "./keys.ts";
 import { EVERYBODY, moduleParams } from "./params.ts";
 import type { WasmOptions } from "./types.ts";
 
@@ -56,7 +59,7 @@ interface GenesisDeps extends WasmOptions {
  * are optional. Also accepts a wasmd export. Throws `GenesisError`, including if a message fails.
  */
 export function initGenesis(context: Context, genesis: JsonValue | undefined, deps: GenesisDeps): void {
-  const root = new JsonField(genesis ?? {}, `app_state.${MODULE_NAME}`, fieldError);
+  const root = genesisField(MODULE_NAME, genesis);
   initParams(context, root.member("params"));
   for (const code of root.member("codes").elements()) initCode(context, code, deps);
   for (const contract of root.member("contracts").elements()) initContract(context, contract, deps);
@@ -83,13 +86,13 @@ export function exportGenesis(context: Context, options: WasmOptions): JsonObjec
       contract_info: messageToJson(CONTRACT_INFO_TYPE, ContractInfo.encode(info).finish()),
       contract_state: stateOf(context, address),
       // In protobuf: JSON would change the text of the instantiation message.
-      contract_code_history: historyOf(context, address).map((entry) =>
+      contract_code_history: [...histories.entries(context, address)].map(([, entry]) =>
         toBase64(ContractCodeHistoryEntry.encode(entry).finish()),
       ),
     })),
     sequences: {
-      next_code_id: sequences.nextCodeId(context).toString(),
-      next_instance: sequences.nextInstance(context).toString(),
+      next_code_id: `${codeSequence.get(context) ?? 1n}`,
+      next_instance: `${instanceSequence.get(context) ?? 1n}`,
     },
   };
 }
@@ -189,8 +192,8 @@ function initSequences(context: Context, field: JsonField): void {
     for (const item of field.elements()) initSequence(context, item);
     return;
   }
-  sequences.setNextCodeId(context, field.member("next_code_id").required().asUint64());
-  sequences.setNextInstance(context, field.member("next_instance").required().asUint64());
+  codeSequence.set(context, field.member("next_code_id").required().asUint64());
+  instanceSequence.set(context, field.member("next_instance").required().asUint64());
 }
 
 /** Reads an entry from wasmd's list: a counter's store key, in base64, and its next value. */
@@ -198,8 +201,8 @@ function initSequence(context: Context, item: JsonField): void {
   const field = item.member("id_key");
   const key = field.required().asBase64();
   const value = item.member("value").required().asUint64();
-  if (equalBytes(key, CODE_SEQUENCE_KEY)) sequences.setNextCodeId(context, value);
-  else if (equalBytes(key, INSTANCE_SEQUENCE_KEY)) sequences.setNextInstance(context, value);
+  if (equalBytes(key, CODE_SEQUENCE_KEY)) codeSequence.set(context, value);
+  else if (equalBytes(key, INSTANCE_SEQUENCE_KEY)) instanceSequence.set(context, value);
   else
     throw new GenesisError(
       field.path,
@@ -226,8 +229,4 @@ function requiredText(field: JsonField): string {
 function decodeField<T>(field: JsonField, decode: (text: string) => T): T {
   const text = requiredText(field);
   return atPath(field.path, () => decode(text));
-}
-
-function fieldError(path: string, expected: string): GenesisError {
-  return new GenesisError(path, `not ${expected}`);
 }

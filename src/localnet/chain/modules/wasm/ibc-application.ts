@@ -68,16 +68,12 @@ export function createContractApplication(address: string, deps: ContractApplica
     onReceive: (context, packet) => receive(context, address, packet, deps),
     onAcknowledge: (context, packet, acknowledgement) => {
       const message = printAcknowledged(packet, acknowledgement, bech32Prefix);
-      wrapErrors(
-        (error) => error.wrap("on ack"),
-        () => calls.notify(context, address, { entryPoint: "ibc_packet_ack", message }),
-      );
+      wrapErrors("on ack", () => calls.notify(context, address, { entryPoint: "ibc_packet_ack", message }));
     },
     onTimeout: (context, packet) => {
       const message = printRelayed(packet, bech32Prefix);
-      wrapErrors(
-        (error) => error.wrap("on timeout"),
-        () => calls.notify(context, address, { entryPoint: "ibc_packet_timeout", message }),
+      wrapErrors("on timeout", () =>
+        calls.notify(context, address, { entryPoint: "ibc_packet_timeout", message }),
       );
     },
   };

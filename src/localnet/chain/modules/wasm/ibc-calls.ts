@@ -5,7 +5,7 @@ import { parseAcknowledgedResponse, parseOpenResult, parseResponse } from "./con
 import { ContractError, type ContractResponse } from "./contract.ts";
 import type { EntryPoints } from "./entry-points.ts";
 import { ErrExecuteFailed, ErrVMError, MODULE_NAME } from "./keys.ts";
-import type { LoadedContract } from "./loading.ts";
+import type { LoadedContract } from "./keeper.ts";
 
 /** The IBC entry points. */
 type IbcEntryPoint = Extract<EntryPoint, `ibc_${string}`>;

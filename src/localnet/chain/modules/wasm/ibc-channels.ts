@@ -104,9 +104,6 @@ export function sendContractPacket(
   const exists = channels.channel(context.withGas(createGasMeter()), source) !== undefined;
   chargeCapability(context, MODULE_NAME, channelCapability(source), exists);
   if (!exists) throw ErrChannelCapabilityNotFound("module does not own channel capability");
-  const sequence = wrapErrors(
-    (error) => error.wrap("channel"),
-    () => channels.sendPacket(context, { source, timeout, data }),
-  );
+  const sequence = wrapErrors("channel", () => channels.sendPacket(context, { source, timeout, data }));
   return new BinaryWriter().uint32(SEQUENCE_TAG).uint64(sequence).finish();
 }

@@ -14,41 +14,79 @@ import {
   utf8,
 } from "../../../../platform/base/bytes.ts";
 import { unreachable } from "../../../../platform/base/errors.ts";
+import { tryParseAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
 import { createGasMeter } from "../../runtime/gas.ts";
-import { bytesCodec, createItem, createMap, messageCodec, uint64Codec } from "../../store/collections.ts";
+import {
+  bytesCodec,
+  type Codec,
+  createItem,
+  createMap,
+  messageCodec,
+  uint64Codec,
+} from "../../store/collections.ts";
 import type { Entry, KVStore } from "../../store/kv-store.ts";
 import type { ContractCode } from "./contract.ts";
-import * as keys from "./keys.ts";
-import { CODE_INDEX_PREFIX, CREATOR_INDEX_PREFIX, HISTORY_PREFIX, MODULE_NAME } from "./keys.ts";
+import { ErrInvalid, ErrNoSuchCode, ErrNoSuchContract, MODULE_NAME } from "./keys.ts";
 
-const codeSequence = createItem(keys.MODULE_NAME, keys.CODE_SEQUENCE_KEY, uint64Codec);
-const instanceSequence = createItem(keys.MODULE_NAME, keys.INSTANCE_SEQUENCE_KEY, uint64Codec);
+// The store layout is wasmd's, except for the codes' bytes. Numbers in keys have 8 bytes, big-endian.
 
-/** Codes by id. */
+/** Codes by id: `0x01 | id`. */
 export const codes = createMap(
-  keys.MODULE_NAME,
-  keys.CODE_PREFIX,
+  MODULE_NAME,
+  Uint8Array.of(0x01),
   uint64Codec,
   messageCodec<CodeInfo>(CodeInfo),
 );
-/** Contracts by address bytes. */
+
+/** Contracts by address bytes: `0x02 | address`. */
 export const contracts = createMap(
-  keys.MODULE_NAME,
-  keys.CONTRACT_PREFIX,
+  MODULE_NAME,
+  Uint8Array.of(0x02),
   bytesCodec,
   messageCodec<ContractInfo>(ContractInfo),
 );
 
-/** Code and contract counters, whose values are the next ids to assign. */
-export const sequences = {
-  nextCodeId: (context: Context): bigint => codeSequence.get(context) ?? 1n,
-  nextInstance: (context: Context): bigint => instanceSequence.get(context) ?? 1n,
-  setNextCodeId: (context: Context, id: bigint): void => codeSequence.set(context, id),
-  setNextInstance: (context: Context, id: bigint): void => instanceSequence.set(context, id),
+/** Contract state: `0x03 | address | the contract's own key`. */
+const STATE_PREFIX = Uint8Array.of(0x03);
+
+/** Store keys of the counters. */
+export const CODE_SEQUENCE_KEY = concat(Uint8Array.of(0x04), utf8("lastCodeId"));
+export const INSTANCE_SEQUENCE_KEY = concat(Uint8Array.of(0x04), utf8("lastContractId"));
+
+/** Next code id. Absent before the first code, whose id is 1. */
+export const codeSequence = createItem(MODULE_NAME, CODE_SEQUENCE_KEY, uint64Codec);
+
+/** Next instance number. Absent before the first contract, whose number is 1. */
+export const instanceSequence = createItem(MODULE_NAME, INSTANCE_SEQUENCE_KEY, uint64Codec);
+
+/** An entry in a contract's history. Numbers start at 1. */
+interface HistoryKey {
+  readonly address: Uint8Array;
+  readonly number: bigint;
+}
+
+const historyCodec: Codec<HistoryKey> = {
+  encode: ({ address, number }) => concat(address, uint64BigEndian(number)),
+  decode: (key) => ({ address: key.subarray(0, -8), number: readUint64BigEndian(key.subarray(-8)) }),
 };
 
-const pinned = createMap(keys.MODULE_NAME, keys.PINNED_PREFIX, uint64Codec, bytesCodec);
+/** Contract history: `0x05 | address | number`. */
+export const histories = createMap(
+  MODULE_NAME,
+  Uint8Array.of(0x05),
+  historyCodec,
+  messageCodec<ContractCodeHistoryEntry>(ContractCodeHistoryEntry),
+);
+
+/** Pinned codes, whose instances are cheaper: `0x07 | code id`. The value is one byte, 1. */
+export const pinned = createMap(MODULE_NAME, Uint8Array.of(0x07), uint64Codec, bytesCodec);
+
+/** The ante handler's transaction counter: height (8 bytes) and number (4 bytes), big-endian. */
+const TX_COUNTER_KEY = Uint8Array.of(0x08);
+
+/** Code bytes: `0xff | checksum`. wasmd stores them in files next to its store. */
+const CODE_BYTES_PREFIX = Uint8Array.of(0xff);
 
 /** Returns whether a code is pinned, which makes its instances cheaper. */
 export function isPinned(context: Context, codeId: bigint): boolean {
@@ -63,21 +101,23 @@ export function setPinned(context: Context, codeId: bigint, pin: boolean): void 
 
 /** Assigns and returns the next code id. */
 export function takeCodeId(context: Context): bigint {
-  const id = sequences.nextCodeId(context);
-  codeSequence.set(context, id + 1n);
-  return id;
+  return takeNext(context, codeSequence);
 }
 
 /** Assigns and returns the next instance number. */
 export function takeInstance(context: Context): bigint {
-  const id = sequences.nextInstance(context);
-  instanceSequence.set(context, id + 1n);
+  return takeNext(context, instanceSequence);
+}
+
+function takeNext(context: Context, sequence: typeof codeSequence): bigint {
+  const id = sequence.get(context) ?? 1n;
+  sequence.set(context, id + 1n);
   return id;
 }
 
 /** Returns the current transaction's index in its block, counted by the ante handler; undefined before the first transaction. */
 export function transactionIndex(context: Context): number | undefined {
-  const counter = context.store(keys.MODULE_NAME).get(keys.TX_COUNTER_KEY);
+  const counter = context.store(MODULE_NAME).get(TX_COUNTER_KEY);
   if (counter === undefined || readUint64BigEndian(counter) !== context.height) return undefined;
   return new DataView(counter.buffer, counter.byteOffset, counter.byteLength).getUint32(8) - 1;
 }
@@ -105,7 +145,7 @@ export function createCodeRegistry(
 }
 
 function bytesKey(checksum: Uint8Array): Uint8Array {
-  return concat(keys.CODE_BYTES_PREFIX, checksum);
+  return concat(CODE_BYTES_PREFIX, checksum);
 }
 
 /** Stores a code's bytes. Writing them consumes no gas, since the deployed chain stores them in files. */
@@ -128,13 +168,13 @@ export function codeBytes(context: Context, checksum: string): Uint8Array {
 
 /** Returns the key prefix for a contract's state in the module's store. */
 export function statePrefix(address: Uint8Array): Uint8Array {
-  return concat(keys.STATE_PREFIX, address);
+  return concat(STATE_PREFIX, address);
 }
 
-/** Returns a view of a contract's own entries, with unprefixed keys. */
+/** Returns a view of a contract's own entries, with unprefixed  */
 export function contractStore(context: Context, address: Uint8Array): KVStore {
   const prefix = statePrefix(address);
-  const parent = context.store(keys.MODULE_NAME);
+  const parent = context.store(MODULE_NAME);
   const own = (key: Uint8Array): Uint8Array => concat(prefix, key);
   const range = (start?: Uint8Array, end?: Uint8Array): readonly [Uint8Array, Uint8Array | undefined] => [
     start === undefined ? prefix : own(start),
@@ -168,19 +208,16 @@ export const POSITION_BYTES = 16;
 
 const EMPTY = new Uint8Array(0);
 
-/** Returns the key prefix for a code's contracts, in creation order. Position and address follow it. */
+/** Returns the key prefix for a code's contracts, in creation order: `0x06 | code id`. Position and address follow it. */
 export function codeIndexPrefix(codeId: bigint): Uint8Array {
-  return concat(CODE_INDEX_PREFIX, uint64BigEndian(codeId));
+  return concat(Uint8Array.of(0x06), uint64BigEndian(codeId));
 }
 
-/** Returns the key prefix for a creator's contracts, in creation order. Position and address follow it. */
+/**
+ * Returns the key prefix for a creator's contracts, in creation order: `0x09 | length | creator`. Position and address follow it.
+ */
 export function creatorIndexPrefix(creator: Uint8Array): Uint8Array {
-  return concat(CREATOR_INDEX_PREFIX, Uint8Array.of(creator.length), creator);
-}
-
-/** Returns the key prefix for a contract's history. The entry's number (8 bytes, from 1) follows it. */
-export function historyPrefix(address: Uint8Array): Uint8Array {
-  return concat(HISTORY_PREFIX, address);
+  return concat(Uint8Array.of(0x09, creator.length), creator);
 }
 
 /** Writes a new contract's indexes and history. Each store access consumes gas, so their order and number match wasmd's. */
@@ -223,8 +260,7 @@ function codeIndexKey(entry: ContractCodeHistoryEntry, address: Uint8Array): Uin
 
 function appendHistory(context: Context, address: Uint8Array, entry: ContractCodeHistoryEntry): void {
   const number = (lastHistory(context, address)?.number ?? 0n) + 1n;
-  const key = concat(historyPrefix(address), uint64BigEndian(number));
-  context.store(MODULE_NAME).set(key, ContractCodeHistoryEntry.encode(entry).finish());
+  histories.set(context, { address, number }, entry);
 }
 
 /** Returns the last entry in a contract's history, with its number. */
@@ -232,8 +268,8 @@ function lastHistory(
   context: Context,
   address: Uint8Array,
 ): { readonly number: bigint; readonly entry: ContractCodeHistoryEntry } | undefined {
-  const prefix = historyPrefix(address);
-  const [last] = context.store(MODULE_NAME).iterateReverse(prefix, prefixEnd(prefix));
+  const { store, prefix } = histories.range(context, address);
+  const [last] = store.iterateReverse(prefix, prefixEnd(prefix));
   if (last === undefined) return undefined;
   const [key, value] = last;
   return {
@@ -246,9 +282,30 @@ function positionOf({ updated }: ContractCodeHistoryEntry): Uint8Array {
   return concat(uint64BigEndian(updated?.blockHeight ?? 0n), uint64BigEndian(updated?.txIndex ?? 0n));
 }
 
-/** Returns a contract's history, oldest entry first. */
-export function historyOf(context: Context, address: Uint8Array): readonly ContractCodeHistoryEntry[] {
-  const prefix = historyPrefix(address);
-  const entries = context.store(MODULE_NAME).iterate(prefix, prefixEnd(prefix));
-  return [...entries].map(([, value]) => ContractCodeHistoryEntry.decode(value));
+/** A contract, and the code that a call runs. */
+export interface LoadedCode {
+  /** bech32. */
+  readonly address: string;
+  /** The same address as bytes. */
+  readonly bytes: Uint8Array;
+  /** The code's hash. */
+  readonly hash: Uint8Array;
+  /** True if the code is written in TypeScript and part of the program. */
+  readonly isTypeScript?: true;
+}
+
+/** A stored contract. */
+export interface LoadedContract extends LoadedCode {
+  readonly info: ContractInfo;
+}
+
+/** Loads a contract by its address. Throws ErrInvalid, ErrNoSuchContract or ErrNoSuchCode. */
+export function loadContract(context: Context, address: string, bech32Prefix: string): LoadedContract {
+  const bytes = tryParseAddress(bech32Prefix, address);
+  if (!bytes.ok) throw ErrInvalid(`contract: ${bytes.error}`);
+  const info = contracts.get(context, bytes.value);
+  if (info === undefined) throw ErrNoSuchContract(`address ${address}`);
+  const code = codes.get(context, info.codeId);
+  if (code === undefined) throw ErrNoSuchCode(`code id ${info.codeId}`);
+  return { address, bytes: bytes.value, hash: code.codeHash, info };
 }

@@ -1,134 +1,54 @@
 import type * as wire from "../../../../cosmos/proto/gen/cosmwasm/wasm/v1/tx.ts";
 import { type AccessConfig, AccessType } from "../../../../cosmos/proto/gen/cosmwasm/wasm/v1/types.ts";
 import { utf8 } from "../../../../platform/base/bytes.ts";
-import { errorText } from "../../../../platform/base/errors.ts";
 import { goJsonSyntaxError } from "../../../../platform/base/go-json-syntax.ts";
 import { trimGoSpace } from "../../../../platform/base/text.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import { areValidCoins, parseCoins } from "../../runtime/coins.ts";
-import { ErrInvalidCoins, ErrInvalidRequest, ModuleError, unregisteredError } from "../../runtime/errors.ts";
+import {
+  ErrInvalidCoins,
+  ErrInvalidRequest,
+  ErrUnauthorized,
+  orThrow,
+  wrapErrors,
+} from "../../runtime/errors.ts";
 import { MAX_CODE_BYTES } from "./code-store.ts";
 import { ErrEmpty, ErrInvalid, ErrLimit } from "./keys.ts";
+import type { Instantiation } from "./types.ts";
+
+// What the handlers share: parts of the stateless checks (`ValidateBasic`), which throw `ModuleError`.
 
 const MAX_LABEL_BYTES = 128;
 const MAX_SALT_BYTES = 64;
 const MAX_PINNED_CODES = 50;
 
-/** Creates the stateless checks of messages, in the order of wasmd's `ValidateBasic`. They throw `ModuleError`. */
-export function createValidators({ bech32Prefix }: { readonly bech32Prefix: string }) {
-  const address = (text: string, name: string): void => requireAddress(bech32Prefix, text, name);
-  const access = (config: AccessConfig | undefined): void => {
-    if (config !== undefined) requireAccess(config, (text) => parseAddress(bech32Prefix, text));
+/** Creates the checks that parse addresses. */
+export function createAddressChecks(bech32Prefix: string) {
+  const requireAddress = (text: string, name: string): void => {
+    orThrow(
+      () => parseAddress(bech32Prefix, text),
+      (reason) => ErrInvalid(`${name}: ${reason}`),
+    );
   };
-  const instantiation = (message: Omit<wire.MsgInstantiateContract, "sender" | "codeId">): void => {
-    requireLabel(message.label);
-    requireFunds(message.funds, "funds");
-    if (message.admin !== "") address(message.admin, "admin");
-    requireJson(message.msg);
+  const requireAddresses = (addresses: readonly string[]): void => {
+    if (addresses.length === 0) throw ErrEmpty();
+    for (const [index, address] of addresses.entries()) {
+      requireAddress(address, "address");
+      if (addresses.indexOf(address) < index) throw ErrInvalid(`duplicate address: ${address}`);
+    }
   };
-  return {
-    storeCode: ({ sender, wasmByteCode, instantiatePermission }: wire.MsgStoreCode): void => {
-      plainAddress(bech32Prefix, sender);
-      requireCode(wasmByteCode);
-      access(instantiatePermission);
-    },
-    instantiate: (message: wire.MsgInstantiateContract): void => {
-      address(message.sender, "sender");
-      requireCodeId(message.codeId);
-      instantiation(message);
-    },
-    instantiate2: (message: wire.MsgInstantiateContract2): void => {
-      address(message.sender, "sender");
-      requireCodeId(message.codeId);
-      instantiation(message);
-      requireSalt(message.salt);
-    },
-    execute: (message: wire.MsgExecuteContract): void => {
-      address(message.sender, "sender");
-      address(message.contract, "contract");
-      requireFunds(message.funds, "sentFunds");
-      requireJson(message.msg);
-    },
-    migrate: (message: wire.MsgMigrateContract): void => {
-      requireCodeId(message.codeId);
-      address(message.sender, "sender");
-      address(message.contract, "contract");
-      requireJson(message.msg);
-    },
-    updateAdmin: (message: wire.MsgUpdateAdmin): void => {
-      address(message.sender, "sender");
-      address(message.contract, "contract");
-      address(message.newAdmin, "new admin");
-      if (message.sender.toLowerCase() === message.newAdmin.toLowerCase())
-        throw ErrInvalidRequest("new admin is the same as the old");
-    },
-    clearAdmin: (message: wire.MsgClearAdmin): void => {
-      address(message.sender, "sender");
-      address(message.contract, "contract");
-    },
-    updateLabel: (message: wire.MsgUpdateContractLabel): void => {
-      address(message.sender, "sender");
-      requireLabel(message.newLabel);
-      address(message.contract, "contract");
-    },
-    updateInstantiateConfig: (message: wire.MsgUpdateInstantiateConfig): void => {
-      address(message.sender, "sender");
-      requireCodeId(message.codeId);
-      if (message.newInstantiatePermission === undefined)
-        throw ErrInvalidRequest("instantiate permission is required");
-      access(message.newInstantiatePermission);
-    },
-    pinCodes: (message: wire.MsgPinCodes): void => {
-      address(message.authority, "authority");
-      requireCodeIds(message.codeIds);
-    },
-    sudo: (message: wire.MsgSudoContract): void => {
-      address(message.authority, "authority");
-      address(message.contract, "contract");
-      requireJson(message.msg);
-    },
-    updateParams: (message: wire.MsgUpdateParams): void => address(message.authority, "authority"),
-    storeAndInstantiate: (message: wire.MsgStoreAndInstantiateContract): void => {
-      address(message.authority, "authority");
-      requireLabel(message.label);
-      requireFunds(message.funds, "funds");
-      if (message.admin !== "") address(message.admin, "admin");
-      requireCode(message.wasmByteCode);
-      access(message.instantiatePermission);
-      requireJson(message.msg);
-    },
-    storeAndMigrate: (message: wire.MsgStoreAndMigrateContract): void => {
-      address(message.authority, "authority");
-      address(message.contract, "contract");
-      requireCode(message.wasmByteCode);
-      access(message.instantiatePermission);
-      requireJson(message.msg);
-    },
-    uploadAddresses: (message: wire.MsgAddCodeUploadParamsAddresses): void => {
-      address(message.authority, "authority");
-      requireAddresses(message.addresses, (text) => parseAddress(bech32Prefix, text));
-    },
+  const requireAccess = (config: AccessConfig | undefined): void => {
+    if (config === undefined) return;
+    wrapErrors("instantiate permission", () => {
+      if (config.permission === AccessType.ACCESS_TYPE_UNSPECIFIED) throw ErrEmpty("type");
+      if (config.permission === AccessType.ACCESS_TYPE_ANY_OF_ADDRESSES)
+        wrapErrors("addresses", () => requireAddresses(config.addresses));
+    });
   };
+  return { requireAddress, requireAddresses, requireAccess };
 }
 
-/** Checks an address. wasmd returns an unregistered error here. */
-function plainAddress(prefix: string, text: string): void {
-  try {
-    parseAddress(prefix, text);
-  } catch (error) {
-    throw unregisteredError(errorText(error));
-  }
-}
-
-function requireAddress(prefix: string, text: string, name: string): void {
-  try {
-    parseAddress(prefix, text);
-  } catch (error) {
-    throw ErrInvalid(`${name}: ${errorText(error)}`);
-  }
-}
-
-function requireCode(code: Uint8Array): void {
+export function requireCode(code: Uint8Array): void {
   if (code.length === 0) throw ErrInvalidRequest(`code bytes ${ErrEmpty("is required").message}`);
   if (code.length > MAX_CODE_BYTES) {
     const { message } = ErrLimit(`cannot be longer than ${MAX_CODE_BYTES} bytes`);
@@ -136,11 +56,11 @@ function requireCode(code: Uint8Array): void {
   }
 }
 
-function requireCodeId(codeId: bigint): void {
+export function requireCodeId(codeId: bigint): void {
   if (codeId === 0n) throw ErrInvalidRequest("code id is required");
 }
 
-function requireLabel(label: string): void {
+export function requireLabel(label: string): void {
   if (label === "") throw ErrEmpty("label: is required");
   if (utf8(label).length > MAX_LABEL_BYTES)
     throw ErrLimit(`label: cannot be longer than ${MAX_LABEL_BYTES} characters`);
@@ -149,48 +69,50 @@ function requireLabel(label: string): void {
     throw ErrInvalid("label: label must have printable characters only");
 }
 
-function requireSalt(salt: Uint8Array): void {
+export function requireSalt(salt: Uint8Array): void {
   if (salt.length === 0) throw ErrEmpty("salt: is required");
   if (salt.length > MAX_SALT_BYTES)
     throw ErrLimit(`salt: cannot be longer than ${MAX_SALT_BYTES} characters`);
 }
 
-function requireFunds(funds: Parameters<typeof parseCoins>[0], name: string): void {
+export function requireFunds(funds: Parameters<typeof parseCoins>[0], name: string): void {
   if (!areValidCoins(parseCoins(funds))) throw ErrInvalidCoins(name);
 }
 
-function requireJson(message: Uint8Array): void {
+export function requireJson(message: Uint8Array): void {
   if (message.length === 0 || goJsonSyntaxError(message) !== undefined) throw ErrInvalid("payload msg");
 }
 
-function requireCodeIds(codeIds: readonly bigint[]): void {
+export function requireCodeIds(codeIds: readonly bigint[]): void {
   if (codeIds.length === 0) throw ErrEmpty("code ids");
   if (codeIds.length > MAX_PINNED_CODES)
     throw ErrLimit(`code ids: total number of code ids is greater than ${MAX_PINNED_CODES}`);
   if (new Set(codeIds).size < codeIds.length) throw ErrInvalidRequest("duplicate code ids");
 }
 
-type ParseAddress = (text: string) => unknown;
-
-function requireAccess({ permission, addresses }: AccessConfig, parse: ParseAddress): void {
-  if (permission === AccessType.ACCESS_TYPE_UNSPECIFIED)
-    throw ErrEmpty("type").wrap("instantiate permission");
-  if (permission !== AccessType.ACCESS_TYPE_ANY_OF_ADDRESSES) return;
-  try {
-    requireAddresses(addresses, parse);
-  } catch (error) {
-    throw error instanceof ModuleError ? error.wrap("addresses").wrap("instantiate permission") : error;
-  }
+/** A message that only the authority may send. */
+export interface AuthorityMessage {
+  readonly authority: string;
 }
 
-function requireAddresses(addresses: readonly string[], parse: ParseAddress): void {
-  if (addresses.length === 0) throw ErrEmpty();
-  for (const [index, address] of addresses.entries()) {
-    try {
-      parse(address);
-    } catch (error) {
-      throw ErrInvalid(`address: ${errorText(error)}`);
-    }
-    if (addresses.indexOf(address) < index) throw ErrInvalid(`duplicate address: ${address}`);
-  }
+/** Throws sdk/4 unless the authority sent the message. */
+export function requireAuthority(expected: string, message: AuthorityMessage): void {
+  if (message.authority !== expected)
+    throw ErrUnauthorized(`invalid authority; expected ${expected}, got ${message.authority}`);
+}
+
+/** Converts a message to the contract that it creates. */
+export function instantiation(
+  message: Pick<wire.MsgInstantiateContract, "sender" | "admin" | "codeId" | "label" | "msg" | "funds">,
+  authority: string,
+): Instantiation {
+  return {
+    creator: message.sender,
+    admin: message.admin,
+    codeId: message.codeId,
+    label: message.label,
+    message: message.msg,
+    funds: parseCoins(message.funds),
+    isAuthority: message.sender === authority,
+  };
 }

@@ -1,11 +1,14 @@
+import * as wire from "../../../../cosmos/proto/gen/cosmwasm/wasm/v1/tx.ts";
 import type { Context } from "../../runtime/context.ts";
+import { messageHandlers } from "../../runtime/handlers.ts";
 import type { ChainModule } from "../../runtime/module.ts";
 import type { PortRouter } from "../ibc/channel/ibc-module.ts";
 import { type ContractHost, createContractHost, type HostParts } from "./contract-host.ts";
-import { type GasTracer, UNTRACED } from "../../runtime/gas-trace.ts";
+import { type GasTracer, type SpanKind, UNTRACED } from "../../runtime/gas-trace.ts";
 import { createDispatch, createMessageRunner, type RunMessage } from "./dispatch.ts";
 import { exportGenesis, initGenesis } from "./genesis.ts";
-import { createMessageHandlers } from "./handlers.ts";
+import { codeMessages } from "./code-handlers.ts";
+import { contractMessages } from "./handlers.ts";
 import { createContractApplication } from "./ibc-application.ts";
 import { contractOfPort } from "./ibc-channels.ts";
 import { contracts } from "./keeper.ts";
@@ -39,7 +42,10 @@ export function createWasmModule(options: WasmOptions, deps: WasmDeps): WasmModu
   return {
     name: MODULE_NAME,
     stores: [MODULE_NAME],
-    messages: createMessageHandlers(options, { host, vm: deps.vm }),
+    messages: messageHandlers(wire.Msg, {
+      ...codeMessages(options, host, deps.vm),
+      ...contractMessages(options, host),
+    }),
     queries: createQueryHandlers(bech32Prefix, host),
     initGenesis: (context, genesis) =>
       initGenesis(context, genesis, { ...options, vm: deps.vm, findHandler: deps.findMessage }),
@@ -56,50 +62,31 @@ export function createWasmModule(options: WasmOptions, deps: WasmDeps): WasmModu
 
 /** Returns a host that traces each call as a span. */
 function tracedHost(host: ContractHost, { span }: GasTracer): ContractHost {
+  const traced =
+    <Args extends unknown[], T>(
+      kind: SpanKind,
+      name: (...args: Args) => string,
+      call: (context: Context, ...args: Args) => T,
+    ) =>
+    (context: Context, ...args: Args): T =>
+      span(
+        context,
+        kind,
+        () => name(...args),
+        (inner) => call(inner, ...args),
+      );
   return {
     ...host,
-    instantiate: (context, contract) =>
-      span(
-        context,
-        "contract",
-        () => `instantiate code ${contract.codeId}`,
-        (inner) => host.instantiate(inner, contract),
-      ),
-    execute: (context, address, caller, message) =>
-      span(
-        context,
-        "contract",
-        () => `execute ${address}`,
-        (inner) => host.execute(inner, address, caller, message),
-      ),
-    migrate: (context, migration) =>
-      span(
-        context,
-        "contract",
-        () => `migrate ${migration.address} to code ${migration.codeId}`,
-        (inner) => host.migrate(inner, migration),
-      ),
-    sudo: (context, address, message) =>
-      span(
-        context,
-        "contract",
-        () => `sudo ${address}`,
-        (inner) => host.sudo(inner, address, message),
-      ),
-    reply: (context, address, reply) =>
-      span(
-        context,
-        "contract",
-        () => `reply ${reply.id} to ${address}`,
-        (inner) => host.reply(inner, address, reply),
-      ),
-    query: (context, address, message) =>
-      span(
-        context,
-        "query",
-        () => `query ${address}`,
-        (inner) => host.query(inner, address, message),
-      ),
+    instantiate: traced("contract", ({ codeId }) => `instantiate code ${codeId}`, host.instantiate),
+    execute: traced("contract", (address) => `execute ${address}`, host.execute),
+    migrate: traced(
+      "contract",
+      ({ address, codeId }) => `migrate ${address} to code ${codeId}`,
+      host.migrate,
+    ),
+    sudo: traced("contract", (address) => `sudo ${address}`, host.sudo),
+    reply: traced("contract", (address, { id }) => `reply ${id} to ${address}`, host.reply),
+    query: traced("query", (address) => `query ${address}`, host.query),
   };
 }
 

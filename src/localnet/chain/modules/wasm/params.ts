@@ -4,7 +4,7 @@ import {
   Params,
 } from "../../../../cosmos/proto/gen/cosmwasm/wasm/v1/types.ts";
 import { defineParams } from "../../runtime/params.ts";
-import { ErrEmpty, MODULE_NAME, PARAMS_KEY } from "./keys.ts";
+import { ErrEmpty, MODULE_NAME } from "./keys.ts";
 
 const { ACCESS_TYPE_ANY_OF_ADDRESSES, ACCESS_TYPE_EVERYBODY, ACCESS_TYPE_UNSPECIFIED } = AccessType;
 
@@ -14,7 +14,7 @@ export const EVERYBODY: AccessConfig = { permission: ACCESS_TYPE_EVERYBODY, addr
 /** Who may upload code, and who may instantiate code whose upload does not specify it. */
 export const moduleParams = defineParams<Params>({
   store: MODULE_NAME,
-  key: PARAMS_KEY,
+  key: Uint8Array.of(0x10),
   type: Params,
   defaults: { codeUploadAccess: EVERYBODY, instantiateDefaultPermission: ACCESS_TYPE_EVERYBODY },
   validate: ({ codeUploadAccess, instantiateDefaultPermission }) => {

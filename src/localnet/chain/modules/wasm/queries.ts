@@ -1,14 +1,6 @@
-import type {
-  PageRequest,
-  PageResponse,
-} from "../../../../cosmos/proto/gen/cosmos/base/query/v1beta1/pagination.ts";
+import type { PageRequest } from "../../../../cosmos/proto/gen/cosmos/base/query/v1beta1/pagination.ts";
 import * as wire from "../../../../cosmos/proto/gen/cosmwasm/wasm/v1/query.ts";
-import {
-  type CodeInfo,
-  CodeInfo as CodeInfoCodec,
-  ContractCodeHistoryEntry,
-  type Model,
-} from "../../../../cosmos/proto/gen/cosmwasm/wasm/v1/types.ts";
+import { CodeInfo, ContractCodeHistoryEntry } from "../../../../cosmos/proto/gen/cosmwasm/wasm/v1/types.ts";
 import { fromHex, readUint64BigEndian } from "../../../../platform/base/bytes.ts";
 import { goJsonSyntaxError } from "../../../../platform/base/go-json-syntax.ts";
 import { formatAddress, parseAddress } from "../../runtime/address.ts";
@@ -17,8 +9,7 @@ import { GrpcCode, QueryError } from "../../runtime/errors.ts";
 import { createNestedMeter } from "../../runtime/gas.ts";
 import { orQueryError, type QueryFunctions, queryHandlers } from "../../runtime/handlers.ts";
 import type { QueryHandler } from "../../runtime/module.ts";
-import { paginate } from "../../runtime/pagination.ts";
-import { moduleParams } from "./params.ts";
+import { readPage } from "../../runtime/pagination.ts";
 import { predictableContractAddress } from "./address.ts";
 import type { ContractHost } from "./contract-host.ts";
 import {
@@ -28,51 +19,64 @@ import {
   contractStore,
   creatorIndexPrefix,
   findCodeBytes,
-  historyPrefix,
+  histories,
+  pinned,
   POSITION_BYTES,
   statePrefix,
 } from "./keeper.ts";
-import {
-  CODE_PREFIX,
-  PINNED_PREFIX,
-  ErrInvalid,
-  ErrNoSuchCode,
-  ErrNoSuchContract,
-  MODULE_NAME,
-} from "./keys.ts";
+import { ErrInvalid, ErrNoSuchCode, ErrNoSuchContract, MODULE_NAME } from "./keys.ts";
+import { moduleParams } from "./params.ts";
 
 /** Implementations of some of the service's methods. */
 type Queries = Partial<QueryFunctions<typeof wire.Query>>;
 
-/** Parses an address. Throws `QueryError`. */
-type ReadAddress = (address: string) => Uint8Array;
+interface QueryDeps {
+  readonly bech32Prefix: string;
+  /** Parses an address. Throws `QueryError`. */
+  readonly read: (address: string) => Uint8Array;
+}
 
 /** Creates the handlers for code, contract and smart queries. */
 export function createQueryHandlers(bech32Prefix: string, host: ContractHost): readonly QueryHandler[] {
-  const read: ReadAddress = (address) => orQueryError(() => parseAddress(bech32Prefix, address));
+  const read = (address: string): Uint8Array => orQueryError(() => parseAddress(bech32Prefix, address));
   const deps = { bech32Prefix, read };
   return queryHandlers(wire.Query, {
-    ...contractQueries(read, host),
-    ...listQueries(deps),
-    ...generalQueries(deps),
-    Code: queryCode,
-    Codes: queryCodes,
+    ...contractQueries(deps, host),
+    ...indexQueries(deps),
+    ...codeQueries,
     Params: moduleParams.query,
+    BuildAddress: (_context, request) => ({ address: buildAddress(request, deps) }),
   });
 }
 
 /** Gas limit for a smart query, as configured on the deployed nodes. */
 const QUERY_GAS = 3_000_000n;
 
-function contractQueries(read: ReadAddress, host: ContractHost) {
+function contractQueries({ read }: QueryDeps, host: ContractHost) {
+  /** Returns a contract's address bytes. Throws ErrNoSuchContract. */
+  const requireContract = (context: Context, address: string): Uint8Array => {
+    const bytes = read(address);
+    if (!contracts.has(context, bytes)) throw ErrNoSuchContract(`address ${address}`);
+    return bytes;
+  };
   return {
     ContractInfo: (context, { address }) => {
       const contractInfo = contracts.get(context, read(address));
       if (contractInfo === undefined) throw ErrNoSuchContract(`address ${address}`);
       return { address, contractInfo };
     },
-    AllContractState: (context, request) => allContractState(context, request, read),
-    RawContractState: (context, request) => rawContractState(context, request, read),
+    AllContractState: (context, { address, pagination }) => {
+      const prefix = statePrefix(requireContract(context, address));
+      const range = { store: context.store(MODULE_NAME), prefix };
+      const page = pageOf(range, pagination, (key, value) => ({ key, value }));
+      return { models: page.items, pagination: page.pagination };
+    },
+    RawContractState: (context, { address, queryData }) => {
+      const store = contractStore(context, requireContract(context, address));
+      // wasmd answers an empty key with empty data and does not read the store.
+      const data = queryData.length === 0 ? undefined : store.get(queryData);
+      return { data: data ?? new Uint8Array(0) };
+    },
     SmartContractState: (context, { address, queryData }) => {
       if (goJsonSyntaxError(queryData) !== undefined)
         throw new QueryError(GrpcCode.InvalidArgument, "invalid query data");
@@ -88,53 +92,34 @@ function contractQueries(read: ReadAddress, host: ContractHost) {
   } satisfies Queries;
 }
 
-function allContractState(
-  context: Context,
-  { address, pagination }: wire.QueryAllContractStateRequest,
-  read: ReadAddress,
-): wire.QueryAllContractStateResponse {
-  const prefix = statePrefix(requireContract(context, address, read));
-  const models: Model[] = [];
-  const page = paginateStore(context, prefix, pagination, (key, value) => models.push({ key, value }));
-  return { models, pagination: page };
-}
+const codeQueries = {
+  /** A TypeScript contract has no WebAssembly and therefore no bytes. */
+  Code: (context, { codeId }) => {
+    if (codeId === 0n) throw ErrInvalid("code id");
+    const info = codes.get(context, codeId);
+    if (info === undefined) throw ErrNoSuchCode(`code id ${codeId}`);
+    const data = findCodeBytes(context, info.codeHash) ?? new Uint8Array(0);
+    return { codeInfo: toCodeInfoResponse(codeId, info), data };
+  },
+  Codes: (context, { pagination }) => {
+    const page = pageOf(codes.range(context), pagination, (key, value) =>
+      toCodeInfoResponse(readUint64BigEndian(key), CodeInfo.decode(value)),
+    );
+    return { codeInfos: page.items, pagination: page.pagination };
+  },
+  PinnedCodes: (context, { pagination }) => {
+    const page = pageOf(pinned.range(context), pagination, (key) => readUint64BigEndian(key));
+    return { codeIds: page.items, pagination: page.pagination };
+  },
+} satisfies Queries;
 
-/** Returns the value under one of a contract's keys, or empty bytes if the key is absent. */
-function rawContractState(
-  context: Context,
-  { address, queryData }: wire.QueryRawContractStateRequest,
-  read: ReadAddress,
-): wire.QueryRawContractStateResponse {
-  const store = contractStore(context, requireContract(context, address, read));
-  // wasmd answers an empty key with empty data and does not read the store.
-  const data = queryData.length === 0 ? undefined : store.get(queryData);
-  return { data: data ?? new Uint8Array(0) };
-}
-
-/** Returns a code's info and bytes. A TypeScript contract has no WebAssembly and therefore no bytes. */
-function queryCode(context: Context, { codeId }: wire.QueryCodeRequest): wire.QueryCodeResponse {
-  if (codeId === 0n) throw ErrInvalid("code id");
-  const info = codes.get(context, codeId);
-  if (info === undefined) throw ErrNoSuchCode(`code id ${codeId}`);
-  const data = findCodeBytes(context, info.codeHash) ?? new Uint8Array(0);
-  return { codeInfo: toCodeInfoResponse(codeId, info), data };
-}
-
-function queryCodes(context: Context, { pagination }: wire.QueryCodesRequest): wire.QueryCodesResponse {
-  const codeInfos: wire.CodeInfoResponse[] = [];
-  const page = paginateStore(context, CODE_PREFIX, pagination, (key, value) =>
-    codeInfos.push(toCodeInfoResponse(readUint64BigEndian(key), CodeInfoCodec.decode(value))),
-  );
-  return { codeInfos, pagination: page };
-}
-
-function paginateStore(
-  context: Context,
-  prefix: Uint8Array,
-  pagination: PageRequest | undefined,
-  onEntry: (key: Uint8Array, value: Uint8Array) => void,
-): ReturnType<typeof paginate> {
-  return paginate({ store: context.store(MODULE_NAME), prefix }, pagination ?? FIRST_PAGE, onEntry);
+function toCodeInfoResponse(codeId: bigint, info: CodeInfo): wire.CodeInfoResponse {
+  return {
+    codeId,
+    creator: info.creator,
+    dataHash: info.codeHash,
+    instantiatePermission: info.instantiateConfig,
+  };
 }
 
 /** Page used if a request has no pagination; wasmd then does not count the entries. */
@@ -146,86 +131,38 @@ const FIRST_PAGE: PageRequest = {
   reverse: false,
 };
 
-function toCodeInfoResponse(codeId: bigint, info: CodeInfo): wire.CodeInfoResponse {
-  return {
-    codeId,
-    creator: info.creator,
-    dataHash: info.codeHash,
-    instantiatePermission: info.instantiateConfig,
-  };
-}
+const pageOf: typeof readPage = (range, request, read) => readPage(range, request ?? FIRST_PAGE, read);
 
-/** Returns a contract's address bytes. Throws ErrNoSuchContract. */
-function requireContract(context: Context, address: string, read: ReadAddress): Uint8Array {
-  const bytes = read(address);
-  if (!contracts.has(context, bytes)) throw ErrNoSuchContract(`address ${address}`);
-  return bytes;
+function indexQueries({ bech32Prefix, read }: QueryDeps) {
+  // The keys of an index contain a position and an address after the prefix.
+  const addressesIn = (context: Context, prefix: Uint8Array, request: PageRequest | undefined) =>
+    pageOf({ store: context.store(MODULE_NAME), prefix }, request, (key) =>
+      formatAddress(bech32Prefix, key.subarray(POSITION_BYTES)),
+    );
+  return {
+    ContractHistory: (context, { address, pagination }) => {
+      const page = pageOf(histories.range(context, read(address)), pagination, (_key, value) =>
+        ContractCodeHistoryEntry.decode(value),
+      );
+      return { entries: page.items, pagination: page.pagination };
+    },
+    ContractsByCode: (context, { codeId, pagination }) => {
+      if (codeId === 0n) throw ErrInvalid("code id");
+      const page = addressesIn(context, codeIndexPrefix(codeId), pagination);
+      return { contracts: page.items, pagination: page.pagination };
+    },
+    ContractsByCreator: (context, { creatorAddress, pagination }) => {
+      const page = addressesIn(context, creatorIndexPrefix(read(creatorAddress)), pagination);
+      return { contractAddresses: page.items, pagination: page.pagination };
+    },
+  } satisfies Queries;
 }
 
 const CHECKSUM_BYTES = 32;
 const MAX_SALT_BYTES = 64;
 
-interface IndexQueryDeps {
-  readonly bech32Prefix: string;
-  /** Parses an address. Throws `QueryError`. */
-  readonly read: (address: string) => Uint8Array;
-}
-
-function listQueries(deps: IndexQueryDeps) {
-  const { read } = deps;
-  return {
-    ContractHistory: (context, { address, pagination }) => {
-      const entries: ContractCodeHistoryEntry[] = [];
-      const page = paginateStore(context, historyPrefix(read(address)), pagination, (_key, value) =>
-        entries.push(ContractCodeHistoryEntry.decode(value)),
-      );
-      return { entries, pagination: page };
-    },
-    ContractsByCode: (context, { codeId, pagination }) => {
-      if (codeId === 0n) throw ErrInvalid("code id");
-      const { addresses, page } = indexedContracts(context, codeIndexPrefix(codeId), pagination, deps);
-      return { contracts: addresses, pagination: page };
-    },
-    ContractsByCreator: (context, { creatorAddress, pagination }) => {
-      const prefix = creatorIndexPrefix(read(creatorAddress));
-      const { addresses, page } = indexedContracts(context, prefix, pagination, deps);
-      return { contractAddresses: addresses, pagination: page };
-    },
-  } satisfies Queries;
-}
-
-/** Returns one page of an index, whose keys contain a position and an address after the prefix. */
-function indexedContracts(
-  context: Context,
-  prefix: Uint8Array,
-  request: PageRequest | undefined,
-  deps: IndexQueryDeps,
-): { readonly addresses: string[]; readonly page: PageResponse } {
-  const addresses: string[] = [];
-  const page = paginateStore(context, prefix, request, (key) =>
-    addresses.push(formatAddress(deps.bech32Prefix, key.subarray(POSITION_BYTES))),
-  );
-  return { addresses, page };
-}
-
-function generalQueries(deps: IndexQueryDeps) {
-  return {
-    PinnedCodes: (context, { pagination }) => {
-      const codeIds: bigint[] = [];
-      const page = paginateStore(context, PINNED_PREFIX, pagination, (key) => {
-        codeIds.push(readUint64BigEndian(key));
-      });
-      return { codeIds, pagination: page };
-    },
-    BuildAddress: (_context, request) => ({ address: buildAddress(request, deps) }),
-  } satisfies Queries;
-}
-
 /** Computes a predictable address, with wasmd's checks in the same order. */
-function buildAddress(
-  request: wire.QueryBuildAddressRequest,
-  { bech32Prefix, read }: IndexQueryDeps,
-): string {
+function buildAddress(request: wire.QueryBuildAddressRequest, { bech32Prefix, read }: QueryDeps): string {
   const checksum = inField("code hash", () => hexBytes(request.codeHash));
   const creator = inField("creator address", () => read(request.creatorAddress));
   const salt = inField("salt", () => hexBytes(request.salt));

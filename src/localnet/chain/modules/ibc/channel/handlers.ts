@@ -1,4 +1,9 @@
-import { type Channel, Order, State } from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
+import {
+  type Channel,
+  Order,
+  type Params,
+  State,
+} from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import * as wire from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/tx.ts";
 import type { ConnectionEnd } from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
 import { enumName } from "../../../../../platform/base/text.ts";
@@ -7,40 +12,29 @@ import { wrapErrors } from "../../../runtime/errors.ts";
 import { type MessageFunctions, messageHandlers } from "../../../runtime/handlers.ts";
 import type { MessageHandler } from "../../../runtime/module.ts";
 import { type MessageProof, proofOf } from "../client/verify-proof.ts";
-import {
-  goVersion,
-  goVersions,
-  requireActiveClient,
-  requireConnection,
-  requireOpen,
-  requireOpenConnection,
-} from "../connection/connection-store.ts";
-import {
-  channelCapability,
-  chargeAuthentication,
-  chargeCreation,
-  portCapability,
-} from "../host/capability.ts";
-import { ErrChannelNotFound, ErrInvalidChannelState, ErrInvalidConnectionVersion } from "../host/errors.ts";
-import { channelStep } from "../host/events.ts";
+import * as connections from "../connection/connection-store.ts";
+import * as capability from "../host/capability.ts";
+import * as ibcErrors from "../host/errors.ts";
+import { emitChannelStep } from "../host/events.ts";
+import { ZERO_HEIGHT } from "../host/height.ts";
 import { STORE_NAME } from "../host/keys.ts";
-import { type IbcOptions, requireAuthority, unsupported } from "../host/signed-handler.ts";
+import type { ChannelEndpoint } from "../host/packet.ts";
 import { channelParams } from "../host/params.ts";
+import { type IbcOptions, requireAuthority, requireSigner, unsupported } from "../host/signed-handler.ts";
 import {
   applicationOfChannel,
   applicationOfPort,
+  channels,
   counterpartyOf,
-  getChannel,
   hopOf,
   nextChannelSequence,
-  setChannel,
-  setSequence,
+  requireChannel,
+  sequences,
 } from "./channel-store.ts";
 import type { IBCModule, OpeningChannel, PortRouter } from "./ibc-module.ts";
 import { verifyClosed, verifyCounterparty } from "./keeper.ts";
 import * as checks from "./messages.ts";
 import type { packetMessages } from "./packet-handlers.ts";
-import type { ChannelEndpoint } from "../host/packet.ts";
 
 /** Implementations of some of the service's messages. */
 type Messages = Partial<MessageFunctions<typeof wire.Msg>>;
@@ -53,82 +47,12 @@ export function channelHandlers(
 ): readonly MessageHandler[] {
   return messageHandlers(wire.Msg, {
     ...openingMessages(options, router),
-    ...laterMessages(options, router),
+    ...confirmingMessages(options, router),
+    ...closingMessages(options, router),
     ...packets,
     ...upgradeMessages,
-    UpdateChannelParams: updateParams(options),
+    ...paramsMessages(options),
   });
-}
-
-function openingMessages({ bech32Prefix }: IbcOptions, router: PortRouter) {
-  return {
-    ChannelOpenInit: {
-      validate: (message) => checks.validateOpenInit(message, bech32Prefix),
-      handle: (context, message) => {
-        const application = applicationOfPort(context, router, message.portId);
-        const opened = openInit(context, application, requestOf(message, message.channel?.version ?? ""));
-        return opened;
-      },
-    },
-    ChannelOpenTry: {
-      validate: (message) => checks.validateOpenTry(message, bech32Prefix),
-      handle: (context, message) => {
-        const application = applicationOfPort(context, router, message.portId);
-        const request = requestOf(message, message.counterpartyVersion);
-        const proof = proofOf(message.proofInit, message.proofHeight);
-        const opened = openTry(context, application, { ...request, proof });
-        return opened;
-      },
-    },
-  } satisfies Messages;
-}
-
-function laterMessages({ bech32Prefix }: IbcOptions, router: PortRouter) {
-  return {
-    ChannelOpenAck: {
-      validate: (message) => checks.validateOpenAck(message, bech32Prefix),
-      handle: (context, message) => {
-        const application = applicationOfChannel(context, router, message);
-        const { counterpartyChannelId: channelId, counterpartyVersion: version } = message;
-        const proof = proofOf(message.proofTry, message.proofHeight);
-        openAck(context, application, message, { channelId, version, proof });
-      },
-    },
-    ChannelOpenConfirm: {
-      validate: (message) => checks.validateOpenConfirm(message, bech32Prefix),
-      handle: (context, message) => {
-        const application = applicationOfChannel(context, router, message);
-        openConfirm(context, application, message, proofOf(message.proofAck, message.proofHeight));
-      },
-    },
-    ChannelCloseInit: {
-      validate: (message) => checks.validateCloseInit(message, bech32Prefix),
-      handle: (context, message) =>
-        closeInit(context, applicationOfChannel(context, router, message), message),
-    },
-    ChannelCloseConfirm: {
-      validate: (message) => checks.validateCloseConfirm(message, bech32Prefix),
-      handle: (context, message) => {
-        const application = applicationOfChannel(context, router, message);
-        const proof = proofOf(message.proofInit, message.proofHeight);
-        const upgradeSequence = message.counterpartyUpgradeSequence;
-        closeConfirm(context, application, message, { proof, upgradeSequence });
-      },
-    },
-  } satisfies Messages;
-}
-
-function updateParams({
-  bech32Prefix,
-  authority,
-}: IbcOptions): MessageFunctions<typeof wire.Msg>["UpdateChannelParams"] {
-  return {
-    validate: (message) => checks.validateUpdateParams(message, bech32Prefix),
-    handle: (context, message) => {
-      requireAuthority(authority, { signer: message.authority });
-      channelParams.set(context, checks.paramsIn(message));
-    },
-  };
 }
 
 /** Messages for channel upgrades, and for pruning entries, which relayers may do only after an upgrade. */
@@ -143,202 +67,257 @@ const upgradeMessages = {
   PruneAcknowledgements: unsupported("/ibc.core.channel.v1.MsgPruneAcknowledgements"),
 } satisfies Messages;
 
-function requestOf(
-  { portId, channel }: Pick<wire.MsgChannelOpenInit, "portId" | "channel">,
-  version: string,
-): OpenRequest {
-  // The stateless checks refuse a message without a channel.
-  return { portId, version, channel: channel ?? EMPTY_CHANNEL };
-}
-
-const EMPTY_CHANNEL: OpenRequest["channel"] = {
-  state: 0,
-  ordering: 0,
-  counterparty: undefined,
-  connectionHops: [],
-  version: "",
-  upgradeSequence: 0n,
-};
-
-// The steps of opening and closing a channel (ICS-4, ibc-go 04-channel). Each calls the application of the port.
-
-/** Message fields used by the first two handshake steps. */
-interface OpenRequest {
-  readonly portId: string;
-  readonly channel: Channel;
-  /** The requested version, or the counterparty's version. */
-  readonly version: string;
-}
-
-/** Starts a channel. Returns its id and version. Throws `ModuleError`. */
-function openInit(
-  context: Context,
-  application: IBCModule,
-  request: OpenRequest,
-): { readonly channelId: string; readonly version: string } {
-  const opening = inStep("open init", () => {
-    const connection = requireConnection(context, hopOf(request.channel));
-    requireFeature(connection, request.channel.ordering);
-    requireActiveClient(context, connection.clientId);
-    chargeAuthentication(context, STORE_NAME, portCapability(request.portId));
-    return newChannel(context, request, nextChannelId(context));
-  });
-  const version = inCallback("open init", opening, () => application.onOpenInit(context, opening));
-  writeNewChannel(context, opening, { state: State.STATE_INIT, version });
-  return { channelId: opening.channelId, version };
-}
-
-/** Accepts a channel that the counterparty has started. Returns its id and version. Throws `ModuleError`. */
-function openTry(
-  context: Context,
-  application: IBCModule,
-  request: OpenRequest & { readonly proof: MessageProof },
-): { readonly channelId: string; readonly version: string } {
-  const opening = inStep("open try", () => {
-    const { portId, channel, version, proof } = request;
-    const channelId = nextChannelId(context);
-    chargeAuthentication(context, STORE_NAME, portCapability(portId));
-    const connection = requireOpenConnection(context, hopOf(channel));
-    requireFeature(connection, channel.ordering);
-    verifyCounterparty(
-      context,
-      connection,
-      { ...proof, ...counterpartyOf(channel) },
-      {
-        state: State.STATE_INIT,
-        ordering: channel.ordering,
-        counterparty: { portId, channelId: "" },
-        version,
+function paramsMessages({ bech32Prefix, authority }: IbcOptions) {
+  return {
+    UpdateChannelParams: {
+      validate: (message) => {
+        requireSigner(bech32Prefix, { signer: message.authority });
+        channelParams.validate(paramsIn(message));
       },
-    );
-    return newChannel(context, request, channelId);
-  });
-  const version = inCallback("open try", opening, () => application.onOpenTry(context, opening));
-  writeNewChannel(context, opening, { state: State.STATE_TRYOPEN, version });
-  return { channelId: opening.channelId, version };
-}
-
-/** Opens a channel that the counterparty has accepted. Throws `ModuleError`. */
-function openAck(
-  context: Context,
-  application: IBCModule,
-  end: ChannelEndpoint,
-  remote: { readonly channelId: string; readonly version: string; readonly proof: MessageProof },
-): void {
-  const opened = inStep("open ack", () => {
-    const channel = requireChannel(context, end);
-    if (channel.state !== State.STATE_INIT)
-      throw ErrInvalidChannelState(`channel state should be INIT (got ${enumName(State, channel.state)})`);
-    chargeAuthentication(context, STORE_NAME, channelCapability(end));
-    const connection = requireOpenConnection(context, hopOf(channel));
-    const { portId } = counterpartyOf(channel);
-    verifyCounterparty(
-      context,
-      connection,
-      { ...remote.proof, portId, channelId: remote.channelId },
-      {
-        state: State.STATE_TRYOPEN,
-        ordering: channel.ordering,
-        counterparty: end,
-        version: remote.version,
+      handle: (context, message) => {
+        requireAuthority(authority, { signer: message.authority });
+        channelParams.set(context, paramsIn(message));
       },
-    );
-    const counterparty = { portId, channelId: remote.channelId };
-    return { ...channel, state: State.STATE_OPEN, version: remote.version, counterparty };
-  });
-  requireChannel(context, end);
-  write(context, "channel_open_ack", end, opened);
-  inCallback("open ack", end, () => application.onOpenAck(context, end, remote.version));
+    },
+  } satisfies Messages;
 }
 
-/** Opens a channel that the counterparty has opened. Throws `ModuleError`. */
-function openConfirm(
+/** Returns a message's params. As in Go, absent parts are zero. */
+function paramsIn({ params }: wire.MsgUpdateParams): Params {
+  return { upgradeTimeout: { height: ZERO_HEIGHT, timestamp: 0n, ...params?.upgradeTimeout } };
+}
+
+// The steps of opening and closing a channel (ICS-4, ibc-go 04-channel), with their stateless checks (`ValidateBasic`) in ibc-go's
+// order. Each step calls the application of the port.
+
+/** The first two steps: one end starts the channel, and the other end accepts it. */
+function openingMessages({ bech32Prefix }: IbcOptions, router: PortRouter) {
+  return {
+    ChannelOpenInit: {
+      validate: (message) => {
+        const channel = checks.channelIn(message);
+        checks.requirePort(message);
+        checks.requireState(channel, State.STATE_INIT, "INIT in MsgChannelOpenInit");
+        if ((channel.counterparty?.channelId ?? "") !== "")
+          throw ibcErrors.ErrInvalidCounterparty("counterparty channel identifier must be empty");
+        requireSigner(bech32Prefix, message);
+        checks.validateChannel(channel);
+      },
+      handle: (context, message) => {
+        const { portId } = message;
+        const channel = checks.channelIn(message);
+        const application = applicationOfPort(context, router, portId);
+        return openNew(context, application, State.STATE_INIT, () => {
+          const connection = connections.requireConnection(context, hopOf(channel));
+          requireFeature(connection, channel.ordering);
+          connections.requireActiveClient(context, connection.clientId);
+          capability.chargeAuthentication(context, STORE_NAME, capability.portCapability(portId));
+          return newChannel(context, { portId, channelId: nextChannelId(context) }, channel, channel.version);
+        });
+      },
+    },
+    ChannelOpenTry: {
+      validate: (message) => {
+        const channel = checks.channelIn(message);
+        checks.requirePort(message);
+        if (message.previousChannelId !== "") {
+          throw ibcErrors.ErrInvalidChannelIdentifier(
+            "previous channel identifier must be empty, this field has been deprecated as crossing hellos are no longer supported",
+          );
+        }
+        checks.requireProof(message.proofInit, "init proof");
+        checks.requireState(channel, State.STATE_TRYOPEN, "TRYOPEN in MsgChannelOpenTry");
+        checks.requireCounterpartyId(channel.counterparty?.channelId ?? "");
+        requireSigner(bech32Prefix, message);
+        checks.validateChannel(channel);
+      },
+      handle: (context, message) => {
+        const { portId, counterpartyVersion: version } = message;
+        const channel = checks.channelIn(message);
+        const application = applicationOfPort(context, router, portId);
+        return openNew(context, application, State.STATE_TRYOPEN, () => {
+          const channelId = nextChannelId(context);
+          capability.chargeAuthentication(context, STORE_NAME, capability.portCapability(portId));
+          const connection = connections.requireOpenConnection(context, hopOf(channel));
+          requireFeature(connection, channel.ordering);
+          const { ordering } = channel;
+          const remote = { ...proofOf(message.proofInit, message.proofHeight), ...counterpartyOf(channel) };
+          const counterparty = { portId, channelId: "" };
+          const expected = { state: State.STATE_INIT, ordering, counterparty, version };
+          verifyCounterparty(context, connection, remote, expected);
+          return newChannel(context, { portId, channelId }, channel, version);
+        });
+      },
+    },
+  } satisfies Messages;
+}
+
+/** The last two steps, after which both ends are open. */
+function confirmingMessages({ bech32Prefix }: IbcOptions, router: PortRouter) {
+  return {
+    ChannelOpenAck: {
+      validate: (message) => {
+        checks.requireOwnIds(message);
+        checks.requireCounterpartyId(message.counterpartyChannelId);
+        checks.requireProof(message.proofTry, "try proof");
+        requireSigner(bech32Prefix, message);
+      },
+      handle: (context, message) => {
+        const { counterpartyChannelId: channelId, counterpartyVersion: version } = message;
+        const application = applicationOfChannel(context, router, message);
+        open(context, "ack", message, () => {
+          const channel = requireChannel(context, message);
+          if (channel.state !== State.STATE_INIT)
+            throw ibcErrors.ErrInvalidChannelState(
+              `channel state should be INIT (got ${enumName(State, channel.state)})`,
+            );
+          const counterparty = { portId: counterpartyOf(channel).portId, channelId };
+          const opened = { ...channel, version, counterparty };
+          const proof = proofOf(message.proofTry, message.proofHeight);
+          verifyOpening(context, message, opened, { ...proof, state: State.STATE_TRYOPEN });
+          return opened;
+        });
+        inCallback("open ack", message, () => application.onOpenAck(context, message, version));
+      },
+    },
+    ChannelOpenConfirm: {
+      validate: (message) => {
+        checks.requireOwnIds(message);
+        checks.requireProof(message.proofAck, "acknowledgement proof");
+        requireSigner(bech32Prefix, message);
+      },
+      handle: (context, message) => {
+        const application = applicationOfChannel(context, router, message);
+        open(context, "confirm", message, () => {
+          const channel = requireChannel(context, message);
+          if (channel.state !== State.STATE_TRYOPEN)
+            throw ibcErrors.ErrInvalidChannelState(
+              `channel state is not TRYOPEN (got ${enumName(State, channel.state)})`,
+            );
+          const proof = proofOf(message.proofAck, message.proofHeight);
+          verifyOpening(context, message, channel, { ...proof, state: State.STATE_OPEN });
+          return channel;
+        });
+        inCallback("open confirm", message, () => application.onOpenConfirm(context, message));
+      },
+    },
+  } satisfies Messages;
+}
+
+function closingMessages({ bech32Prefix }: IbcOptions, router: PortRouter) {
+  return {
+    ChannelCloseInit: {
+      validate: (message) => {
+        checks.requireOwnIds(message);
+        requireSigner(bech32Prefix, message);
+      },
+      handle: (context, message) => {
+        const application = applicationOfChannel(context, router, message);
+        inCallback("close init", message, () => application.onCloseInit(context, message));
+        close(context, "init", message, (channel) => {
+          const connection = connections.requireConnection(context, hopOf(channel));
+          connections.requireActiveClient(context, connection.clientId);
+          connections.requireOpen(connection);
+        });
+      },
+    },
+    ChannelCloseConfirm: {
+      validate: (message) => {
+        checks.requireOwnIds(message);
+        checks.requireProof(message.proofInit, "init proof");
+        requireSigner(bech32Prefix, message);
+      },
+      handle: (context, message) => {
+        const application = applicationOfChannel(context, router, message);
+        inCallback("close confirm", message, () => application.onCloseConfirm(context, message));
+        close(context, "confirm", message, (channel) => {
+          const connection = connections.requireOpenConnection(context, hopOf(channel));
+          const proof = proofOf(message.proofInit, message.proofHeight);
+          const upgradeSequence = message.counterpartyUpgradeSequence;
+          verifyClosed(context, { connection, channel, end: message }, { proof, upgradeSequence });
+        });
+      },
+    },
+  } satisfies Messages;
+}
+
+/** Runs one of the first two steps. `check` returns the channel to open, whose version the application chooses. */
+function openNew(
   context: Context,
   application: IBCModule,
-  end: ChannelEndpoint,
-  proof: MessageProof,
-): void {
-  const opened = inStep("open confirm", () => {
-    const channel = requireChannel(context, end);
-    if (channel.state !== State.STATE_TRYOPEN)
-      throw ErrInvalidChannelState(`channel state is not TRYOPEN (got ${enumName(State, channel.state)})`);
-    chargeAuthentication(context, STORE_NAME, channelCapability(end));
-    const connection = requireOpenConnection(context, hopOf(channel));
-    const { ordering, version } = channel;
-    const expected = { state: State.STATE_OPEN, ordering, counterparty: end, version };
-    verifyCounterparty(context, connection, { ...proof, ...counterpartyOf(channel) }, expected);
-    return { ...channel, state: State.STATE_OPEN };
-  });
+  state: State,
+  check: () => OpeningChannel,
+): { readonly channelId: string; readonly version: string } {
+  const [step, call] =
+    state === State.STATE_INIT
+      ? (["init", application.onOpenInit] as const)
+      : (["try", application.onOpenTry] as const);
+  const opening = inStep(`open ${step}`, check);
+  const version = inCallback(`open ${step}`, opening, () => call(context, opening));
+  for (const sequence of Object.values(sequences)) sequence.set(context, opening, 1n);
+  const { channelId, ordering, counterparty, connectionHops } = opening;
+  const channel = { state, ordering, counterparty, version, upgradeSequence: 0n };
+  write(context, `channel_open_${step}`, opening, { ...channel, connectionHops: [...connectionHops] });
+  return { channelId, version };
+}
+
+/** Runs one of the last two steps, up to the call of the application. As in ibc-go, reads the channel again before writing it. */
+function open(context: Context, step: "ack" | "confirm", end: ChannelEndpoint, check: () => Channel): void {
+  const opened = inStep(`open ${step}`, check);
   requireChannel(context, end);
-  write(context, "channel_open_confirm", end, opened);
-  inCallback("open confirm", end, () => application.onOpenConfirm(context, end));
+  write(context, `channel_open_${step}`, end, { ...opened, state: State.STATE_OPEN });
 }
 
-/** Closes a channel. Throws `ModuleError`. */
-function closeInit(context: Context, application: IBCModule, end: ChannelEndpoint): void {
-  inCallback("close init", end, () => application.onCloseInit(context, end));
-  const closed = inStep("close init", () => {
-    const channel = requireNotClosed(context, end);
-    const connection = requireConnection(context, hopOf(channel));
-    requireActiveClient(context, connection.clientId);
-    requireOpen(connection);
-    return { ...channel, state: State.STATE_CLOSED };
-  });
-  write(context, "channel_close_init", end, closed);
-}
-
-/** Closes a channel that the counterparty has closed. Throws `ModuleError`. */
-function closeConfirm(
+/** Verifies that the counterparty has taken its step. */
+function verifyOpening(
   context: Context,
-  application: IBCModule,
   end: ChannelEndpoint,
-  remote: { readonly proof: MessageProof; readonly upgradeSequence: bigint },
+  { ordering, version, ...channel }: Channel,
+  { state, ...proof }: MessageProof & Pick<Channel, "state">,
 ): void {
-  inCallback("close confirm", end, () => application.onCloseConfirm(context, end));
-  const closed = inStep("close confirm", () => {
-    const channel = requireNotClosed(context, end);
-    const connection = requireOpenConnection(context, hopOf(channel));
-    verifyClosed(context, { connection, channel, end }, remote);
-    return { ...channel, state: State.STATE_CLOSED };
+  capability.chargeAuthentication(context, STORE_NAME, capability.channelCapability(end));
+  const connection = connections.requireOpenConnection(context, hopOf(channel));
+  const expected = { state, ordering, counterparty: end, version };
+  verifyCounterparty(context, connection, { ...proof, ...counterpartyOf(channel) }, expected);
+}
+
+/** Closes a channel after the application has agreed. */
+function close(
+  context: Context,
+  step: "init" | "confirm",
+  end: ChannelEndpoint,
+  check: (channel: Channel) => void,
+): void {
+  const channel = inStep(`close ${step}`, () => {
+    capability.chargeAuthentication(context, STORE_NAME, capability.channelCapability(end));
+    const own = requireChannel(context, end);
+    if (own.state === State.STATE_CLOSED) throw ibcErrors.ErrInvalidChannelState("channel is already CLOSED");
+    check(own);
+    return own;
   });
-  write(context, "channel_close_confirm", end, closed);
+  write(context, `channel_close_${step}`, end, { ...channel, state: State.STATE_CLOSED });
 }
 
 function newChannel(
   context: Context,
-  { portId, channel, version }: OpenRequest,
-  channelId: string,
+  end: ChannelEndpoint,
+  { ordering, connectionHops, ...channel }: Channel,
+  version: string,
 ): OpeningChannel {
-  const { ordering, connectionHops } = channel;
-  chargeCreation(context, channelCapability({ portId, channelId }));
-  return { portId, channelId, ordering, connectionHops, counterparty: counterpartyOf(channel), version };
-}
-
-/** Reads a channel. As in ibc-go, some steps read it again before writing it, which consumes gas. */
-function requireChannel(context: Context, end: ChannelEndpoint): Channel {
-  const channel = getChannel(context, end);
-  if (channel === undefined)
-    throw ErrChannelNotFound(`port ID (${end.portId}) channel ID (${end.channelId})`);
-  return channel;
-}
-
-function requireNotClosed(context: Context, end: ChannelEndpoint): Channel {
-  chargeAuthentication(context, STORE_NAME, channelCapability(end));
-  const channel = requireChannel(context, end);
-  if (channel.state === State.STATE_CLOSED) throw ErrInvalidChannelState("channel is already CLOSED");
-  return channel;
+  capability.chargeCreation(context, capability.channelCapability(end));
+  return { ...end, ordering, connectionHops, counterparty: counterpartyOf(channel), version };
 }
 
 function requireFeature({ versions }: ConnectionEnd, ordering: Order): void {
   const [version, ...others] = versions;
   if (version === undefined || others.length > 0) {
-    throw ErrInvalidConnectionVersion(
-      `single version must be negotiated on connection before opening channel, got: ${goVersions(versions)}`,
+    throw ibcErrors.ErrInvalidConnectionVersion(
+      `single version must be negotiated on connection before opening channel, got: ${connections.goVersions(versions)}`,
     );
   }
   if (version.features.includes(enumName(Order, ordering))) return;
-  throw ErrInvalidConnectionVersion(
-    `connection version ${goVersion(version)} does not support channel ordering: ${enumName(Order, ordering)}`,
+  throw ibcErrors.ErrInvalidConnectionVersion(
+    `connection version ${connections.goVersion(version)} does not support channel ordering: ${enumName(Order, ordering)}`,
   );
 }
 
@@ -348,29 +327,16 @@ function nextChannelId(context: Context): string {
   return `channel-${sequence}`;
 }
 
-function writeNewChannel(
-  context: Context,
-  opening: OpeningChannel,
-  { state, version }: Pick<Channel, "state" | "version">,
-): void {
-  const { ordering, counterparty, connectionHops } = opening;
-  for (const name of ["nextSequenceSend", "nextSequenceRecv", "nextSequenceAck"] as const)
-    setSequence(context, name, opening, 1n);
-  const channel = { state, ordering, counterparty, version, upgradeSequence: 0n };
-  const type = state === State.STATE_INIT ? "channel_open_init" : "channel_open_try";
-  write(context, type, opening, { ...channel, connectionHops: [...connectionHops] });
-}
-
 function write(context: Context, type: string, end: ChannelEndpoint, channel: Channel): void {
-  setChannel(context, end, channel);
-  for (const event of channelStep(type, end, channel)) context.emit(event);
+  channels.set(context, end, channel);
+  emitChannelStep(context, type, end, channel);
 }
 
 function inStep<T>(step: string, work: () => T): T {
-  return wrapErrors((error) => error.wrap(`channel handshake ${step} failed`), work);
+  return wrapErrors(`channel handshake ${step} failed`, work);
 }
 
 function inCallback<T>(step: string, { portId, channelId }: ChannelEndpoint, work: () => T): T {
   const words = `channel ${step} callback failed for port ID: ${portId}, channel ID: ${channelId}`;
-  return wrapErrors((error) => error.wrap(words), work);
+  return wrapErrors(words, work);
 }

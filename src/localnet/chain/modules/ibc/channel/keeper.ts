@@ -3,35 +3,15 @@ import type { ConnectionEnd } from "../../../../../cosmos/proto/gen/ibc/core/con
 import { equalBytes, sha256, uint64BigEndian, goBytes } from "../../../../../platform/base/bytes.ts";
 import { enumName } from "../../../../../platform/base/text.ts";
 import { chargeRead, type Context } from "../../../runtime/context.ts";
-import * as errors from "../../../runtime/errors.ts";
-import { latestHeightOf, openClientStore, statusOf, timestampAt } from "../client/client-store.ts";
+import { wrapErrors } from "../../../runtime/errors.ts";
+import { latestHeightOf, openClient, requireActive, timestampAt } from "../client/client-store.ts";
 import { type MessageProof, verifyRemoteAbsence, verifyRemoteValue } from "../client/verify-proof.ts";
 import { requireConnection, requireOpenConnection } from "../connection/connection-store.ts";
 import { channelCapability, chargeAuthentication } from "../host/capability.ts";
 import * as ibcErrors from "../host/errors.ts";
-import {
-  acknowledgementWritten,
-  channelClosed,
-  packetAcknowledged,
-  packetReceived,
-  packetSent,
-  packetTimedOut,
-} from "../host/events.ts";
+import * as events from "../host/events.ts";
 import { isZeroHeight, selfHeight } from "../host/height.ts";
 import { channelPath, packetPath, sequencePath, startPath, STORE_NAME, upgradePath } from "../host/keys.ts";
-import {
-  counterpartyOf,
-  deleteCommitment,
-  getChannel,
-  getPacketEntry,
-  getSequence,
-  hasPacketEntry,
-  hopOf,
-  setChannel,
-  setPacketEntry,
-  setSequence,
-} from "./channel-store.ts";
-import { type Acknowledgement, type OutgoingPacket, requireCanonicalReply } from "./ibc-module.ts";
 import {
   type ChannelEndpoint,
   hasElapsed,
@@ -41,6 +21,17 @@ import {
   timeoutNotReachedError,
   validatePacket,
 } from "../host/packet.ts";
+import {
+  channels,
+  counterpartyOf,
+  hopOf,
+  type PacketKey,
+  packets,
+  requireChannel,
+  requireSequence,
+  sequences,
+} from "./channel-store.ts";
+import { type Acknowledgement, type OutgoingPacket, requireCanonicalReply } from "./ibc-module.ts";
 
 /** Value of a packet's receipt on an unordered channel. */
 const RECEIPT = Uint8Array.of(1);
@@ -56,26 +47,19 @@ export function receivePacket(context: Context, packet: Packet, proof: MessagePr
   if (hasElapsed(packet.timeout, height, context.timeNs))
     throw timeoutElapsedError(packet.timeout, height, context.timeNs).wrap("packet timeout elapsed");
   const path = packetPath("commitments", packet.source, packet.sequence);
-  errors.wrapErrors(
-    (error) => error.wrap("couldn't verify counterparty packet commitment"),
-    () =>
-      verifyRemoteValue(
-        context,
-        connection,
-        { ...proof, path, name: "packet commitment", isPacket: true },
-        packetCommitment(packet),
-      ),
+  const proven = { ...proof, path, name: "packet commitment", isPacket: true };
+  wrapErrors("couldn't verify counterparty packet commitment", () =>
+    verifyRemoteValue(context, connection, proven, packetCommitment(packet)),
   );
   if (!markReceived(context, packet, channel.ordering)) return false;
-  for (const event of packetReceived(packet, channel)) context.emit(event);
+  events.emitPacket(context, "recv_packet", packet, channel);
   return true;
 }
 
 /** Records a packet whose proof has already been verified, when a pending transaction is rechecked. Throws `ModuleError`. */
 export function receiveVerified(context: Context, packet: Packet): boolean {
-  const channel = getChannel(context, packet.destination);
-  if (channel === undefined) throw ibcErrors.ErrChannelNotFound(packet.destination.channelId);
-  return markReceived(context, packet, channel.ordering);
+  const { ordering } = requireChannel(context, packet.destination, packet.destination.channelId);
+  return markReceived(context, packet, ordering);
 }
 
 /** Stores an acknowledgement's hash, which a relayer proves to the counterparty. Throws `ModuleError`. */
@@ -87,15 +71,14 @@ export function writeAcknowledgement(
   const { destination: end, sequence } = packet;
   const channel = destinationOf(context, packet);
   chargeAuthentication(context, STORE_NAME, channelCapability(end));
-  if (hasPacketEntry(context, "acks", end, sequence)) throw ibcErrors.ErrAcknowledgementExists();
+  if (packets.acks.has(context, { ...end, sequence })) throw ibcErrors.ErrAcknowledgementExists();
   if (bytes.length === 0) throw ibcErrors.ErrInvalidAcknowledgement("acknowledgement cannot be empty");
-  setPacketEntry(context, "acks", { end, sequence }, sha256(bytes));
-  for (const event of acknowledgementWritten(packet, channel, bytes)) context.emit(event);
+  packets.acks.set(context, { ...end, sequence }, sha256(bytes));
+  events.emitAcknowledgement(context, packet, channel, bytes);
 }
 
 function destinationOf(context: Context, { destination }: Packet): Channel {
-  const channel = getChannel(context, destination);
-  if (channel === undefined) throw ibcErrors.ErrChannelNotFound(destination.channelId);
+  const channel = requireChannel(context, destination, destination.channelId);
   if (channel.state === State.STATE_OPEN) return channel;
   throw ibcErrors.ErrInvalidChannelState(
     `expected channel state to be one of [STATE_OPEN, STATE_FLUSHING, STATE_FLUSHCOMPLETE], but got ${enumName(State, channel.state)}`,
@@ -121,22 +104,17 @@ function requireCounterparty(name: "source" | "destination", end: ChannelEndpoin
 function markReceived(context: Context, { destination: end, sequence }: Packet, ordering: Order): boolean {
   chargeRead(context.gas, startPath(end).length, 0);
   if (ordering === Order.ORDER_UNORDERED) {
-    if (getPacketEntry(context, "receipts", end, sequence) !== undefined) return false;
-    setPacketEntry(context, "receipts", { end, sequence }, RECEIPT);
+    if (packets.receipts.get(context, { ...end, sequence }) !== undefined) return false;
+    packets.receipts.set(context, { ...end, sequence }, RECEIPT);
     return true;
   }
-  const next = getSequence(context, "nextSequenceRecv", end);
-  if (next === undefined) {
-    throw ibcErrors.ErrSequenceReceiveNotFound(
-      `destination port: ${end.portId}, destination channel: ${end.channelId}`,
-    );
-  }
+  const next = requireSequence(context, "nextSequenceRecv", end);
   if (sequence < next) return false;
   if (sequence !== next)
     throw ibcErrors.ErrPacketSequenceOutOfOrder(
       `packet sequence ≠ next receive sequence (${sequence} ≠ ${next})`,
     );
-  setSequence(context, "nextSequenceRecv", end, next + 1n);
+  sequences.nextSequenceRecv.set(context, end, next + 1n);
   return true;
 }
 
@@ -145,39 +123,27 @@ function markReceived(context: Context, { destination: end, sequence }: Packet, 
  */
 export function sendPacket(context: Context, outgoing: OutgoingPacket): bigint {
   const { source } = outgoing;
-  const channel = getChannel(context, source);
-  if (channel === undefined) throw ibcErrors.ErrChannelNotFound(source.channelId);
+  const channel = requireChannel(context, source, source.channelId);
   if (channel.state !== State.STATE_OPEN)
     throw ibcErrors.ErrInvalidChannelState(`channel is not OPEN (got ${enumName(State, channel.state)})`);
   chargeAuthentication(context, STORE_NAME, channelCapability(source));
-  const sequence = getSequence(context, "nextSequenceSend", source);
-  if (sequence === undefined)
-    throw ibcErrors.ErrSequenceSendNotFound(
-      `source port: ${source.portId}, source channel: ${source.channelId}`,
-    );
+  const sequence = requireSequence(context, "nextSequenceSend", source);
   const packet: Packet = { ...outgoing, sequence, destination: counterpartyOf(channel) };
-  errors.wrapErrors(
-    (error) => error.wrap("constructed packet failed basic validation"),
-    () => validatePacket(packet),
-  );
+  wrapErrors("constructed packet failed basic validation", () => validatePacket(packet));
   requireTimeLeft(context, packet, requireConnection(context, hopOf(channel)).clientId);
-  setSequence(context, "nextSequenceSend", source, sequence + 1n);
-  setPacketEntry(context, "commitments", { end: source, sequence }, packetCommitment(packet));
-  for (const event of packetSent(packet, channel)) context.emit(event);
+  sequences.nextSequenceSend.set(context, source, sequence + 1n);
+  packets.commitments.set(context, { ...source, sequence }, packetCommitment(packet));
+  events.emitPacket(context, "send_packet", packet, channel);
   return sequence;
 }
 
 /** Throws if the client is not active, or if its latest state shows that the timeout has passed. */
 function requireTimeLeft(context: Context, { timeout }: Packet, clientId: string): void {
-  const store = openClientStore(context, clientId);
-  const client = store.clientState();
-  if (client === undefined) throw ibcErrors.ErrClientNotFound();
-  const status = statusOf(context, client, store);
-  if (status !== "Active")
-    throw ibcErrors.ErrClientNotActive(`cannot send packet using client (${clientId}) with status ${status}`);
-  const latest = latestHeightOf(client);
-  if (isZeroHeight(latest))
-    throw ibcErrors.ErrInvalidClientHeight(`cannot send packet using client (${clientId}) with zero height`);
+  const words = `cannot send packet using client (${clientId}) with`;
+  const opened = openClient(context, clientId, ibcErrors.ErrClientNotFound);
+  requireActive(context, opened, (status) => `${words} status ${status}`);
+  const latest = latestHeightOf(opened.client);
+  if (isZeroHeight(latest)) throw ibcErrors.ErrInvalidClientHeight(`${words} zero height`);
   const timestamp = timestampAt(context, clientId, latest);
   if (hasElapsed(timeout, latest, timestamp))
     throw timeoutElapsedError(timeout, latest, timestamp).wrap("invalid packet timeout");
@@ -198,7 +164,7 @@ export interface ClosedProof {
 
 /** Verifies that a packet can no longer arrive. Without a commitment, returns false without changes. Throws `ModuleError`. */
 export function timeOutPacket(context: Context, packet: Packet, unreceived: Unreceived): boolean {
-  const channel = sourceOf(context, packet);
+  const channel = requireChannel(context, packet.source);
   requireCounterparty("destination", packet.destination, channel);
   const connection = requireConnection(context, hopOf(channel));
   const { height } = unreceived.proof;
@@ -221,7 +187,7 @@ export function timeOutOnClose(
   packet: Packet,
   { closed, ...unreceived }: Unreceived & { readonly closed: ClosedProof },
 ): boolean {
-  const channel = sourceOf(context, packet);
+  const channel = requireChannel(context, packet.source);
   chargeAuthentication(context, STORE_NAME, channelCapability(packet.source));
   requireCounterparty("destination", packet.destination, channel);
   const connection = requireConnection(context, hopOf(channel));
@@ -237,30 +203,27 @@ export function timeOutOnClose(
   return true;
 }
 
-/** Reads a sent packet's channel. Throws channel/10. */
-function sourceOf(context: Context, { source }: Packet): Channel {
-  const channel = getChannel(context, source);
-  if (channel === undefined)
-    throw ibcErrors.ErrChannelNotFound(`port ID (${source.portId}) channel ID (${source.channelId})`);
-  return channel;
-}
-
 /** Deletes the commitment of a packet that timed out. A timeout also closes an ordered channel. */
 export function executeTimeout(context: Context, packet: Packet): void {
-  const channel = sourceOf(context, packet);
+  const channel = requireChannel(context, packet.source);
   chargeAuthentication(context, STORE_NAME, channelCapability(packet.source));
-  deleteCommitment(context, packet.source, packet.sequence);
+  packets.commitments.delete(context, sentKey(packet));
   if (channel.ordering === Order.ORDER_ORDERED) {
     const closed = { ...channel, state: State.STATE_CLOSED };
-    setChannel(context, packet.source, closed);
-    for (const event of channelClosed(packet.source, closed)) context.emit(event);
+    channels.set(context, packet.source, closed);
+    events.emitChannelStep(context, "channel_close", packet.source, closed);
   }
-  for (const event of packetTimedOut(packet, channel)) context.emit(event);
+  events.emitPacketTimedOut(context, packet, channel);
+}
+
+/** Returns the key of a sent packet's commitment. */
+function sentKey({ source, sequence }: Packet): PacketKey {
+  return { ...source, sequence };
 }
 
 /** Returns whether a packet has a commitment. Throws channel/13 if the commitment belongs to another packet. */
 function isCommitted(context: Context, packet: Packet): boolean {
-  const commitment = getPacketEntry(context, "commitments", packet.source, packet.sequence);
+  const commitment = packets.commitments.get(context, sentKey(packet));
   if (commitment === undefined) return false;
   const expected = packetCommitment(packet);
   if (equalBytes(commitment, expected)) return true;
@@ -277,18 +240,14 @@ function verifyUnreceived(
   { proof, nextSequenceRecv }: Unreceived,
 ): void {
   if (ordering === Order.ORDER_ORDERED) {
-    const path = sequencePath("nextSequenceRecv", destination.portId, destination.channelId);
+    const path = sequencePath("nextSequenceRecv", destination);
     const proven = { ...proof, path, name: "next sequence receive", isPacket: true };
     verifyRemoteValue(context, connection, proven, uint64BigEndian(nextSequenceRecv));
     return;
   }
   const path = packetPath("receipts", destination, sequence);
-  verifyRemoteAbsence(context, connection, {
-    ...proof,
-    path,
-    name: "packet receipt absence",
-    isPacket: true,
-  });
+  const proven = { ...proof, path, name: "packet receipt absence", isPacket: true };
+  verifyRemoteAbsence(context, connection, proven);
 }
 
 /** Verifies that the counterparty has closed its end of a channel. Throws `ModuleError`. */
@@ -329,7 +288,7 @@ export function verifyCounterparty(
     connectionHops: [connection.counterparty?.connectionId ?? ""],
     upgradeSequence: expected.upgradeSequence ?? 0n,
   });
-  const path = channelPath(remote.portId, remote.channelId);
+  const path = channelPath(remote);
   const proven = { ...remote, path, name: "channel state", isPacket: false };
   verifyRemoteValue(context, connection, proven, channel.finish());
 }
@@ -343,7 +302,7 @@ export function acknowledgePacket(
   packet: Packet,
   { acknowledgement, proof }: { readonly acknowledgement: Uint8Array; readonly proof: MessageProof },
 ): boolean {
-  const channel = sourceOf(context, packet);
+  const channel = requireChannel(context, packet.source);
   if (channel.state !== State.STATE_OPEN) {
     throw ibcErrors.ErrInvalidChannelState(
       `packets cannot be acknowledged on channel with state (${enumName(State, channel.state)})`,
@@ -352,8 +311,8 @@ export function acknowledgePacket(
   chargeAuthentication(context, STORE_NAME, channelCapability(packet.source));
   requireCounterparty("destination", packet.destination, channel);
   const connection = requireOpenConnection(context, hopOf(channel));
-  const { source, destination, sequence } = packet;
-  const commitment = getPacketEntry(context, "commitments", source, sequence);
+  const { destination, sequence } = packet;
+  const commitment = packets.commitments.get(context, sentKey(packet));
   if (commitment === undefined) return false;
   const expected = packetCommitment(packet);
   if (!equalBytes(commitment, expected)) {
@@ -366,20 +325,16 @@ export function acknowledgePacket(
   const proven = { ...proof, path, name: "packet acknowledgement", isPacket: true };
   verifyRemoteValue(context, connection, proven, sha256(acknowledgement));
   if (channel.ordering === Order.ORDER_ORDERED) advanceAcknowledged(context, packet);
-  deleteCommitment(context, source, sequence);
-  for (const event of packetAcknowledged(packet, channel)) context.emit(event);
+  packets.commitments.delete(context, sentKey(packet));
+  events.emitPacketAcknowledged(context, packet, channel);
   return true;
 }
 
 function advanceAcknowledged(context: Context, { source, sequence }: Packet): void {
-  const next = getSequence(context, "nextSequenceAck", source);
-  if (next === undefined)
-    throw ibcErrors.ErrSequenceAckNotFound(
-      `source port: ${source.portId}, source channel: ${source.channelId}`,
-    );
+  const next = requireSequence(context, "nextSequenceAck", source);
   if (sequence !== next)
     throw ibcErrors.ErrPacketSequenceOutOfOrder(
       `packet sequence ≠ next ack sequence (${sequence} ≠ ${next})`,
     );
-  setSequence(context, "nextSequenceAck", source, next + 1n);
+  sequences.nextSequenceAck.set(context, source, next + 1n);
 }

@@ -16,8 +16,9 @@ import type { MessageFunctions } from "../../../runtime/handlers.ts";
 import type { TxMessage } from "../../../runtime/tx.ts";
 import { updateClientInCheck } from "../client/keeper.ts";
 import { proofOf } from "../client/verify-proof.ts";
-import { ErrRedundantTx } from "../host/errors.ts";
-import type { IbcOptions } from "../host/signed-handler.ts";
+import { ErrInvalidAcknowledgement, ErrInvalidSequence, ErrRedundantTx } from "../host/errors.ts";
+import { type Packet, packetOf, validatePacket } from "../host/packet.ts";
+import { type IbcOptions, requireSigner } from "../host/signed-handler.ts";
 import { applicationOfChannel } from "./channel-store.ts";
 import type { Acknowledgement, IBCModule, PortRouter, RelayedPacket } from "./ibc-module.ts";
 import {
@@ -29,13 +30,7 @@ import {
   timeOutPacket,
   writeAcknowledgement,
 } from "./keeper.ts";
-import {
-  validateAcknowledgement,
-  validateReceive,
-  validateTimeout,
-  validateTimeoutOnClose,
-} from "./messages.ts";
-import { packetOf } from "../host/packet.ts";
+import { requireProof } from "./messages.ts";
 
 // The messages with which relayers carry packets. A packet that was relayed before changes nothing and is a success: several
 // relayers carry the same packets, and one that comes late must not lose its other messages.
@@ -43,8 +38,7 @@ import { packetOf } from "../host/packet.ts";
 /** Options and dependencies of the handlers. */
 export interface RelayDeps {
   readonly router: PortRouter;
-  /** Parses a bech32 address that the stateless checks have accepted. */
-  readonly parseAddress: (text: string) => Uint8Array;
+  readonly bech32Prefix: string;
 }
 
 type Result = ResponseResultType;
@@ -53,80 +47,93 @@ const { RESPONSE_RESULT_TYPE_NOOP: NOOP, RESPONSE_RESULT_TYPE_SUCCESS: SUCCESS }
 /** Prefix for event types and attribute keys when the application refuses a packet. */
 const ERROR_PREFIX = "ibccallbackerror-";
 
+type PacketMessage = Parameters<typeof packetOf>[0] & { readonly signer: string };
+
+/** What a message does with its packet. */
+interface RelayStep {
+  /** The packet's end on this chain. */
+  readonly end: "source" | "destination";
+  /** Names the step in errors of `verify`. */
+  readonly name: string;
+  /** Verifies and records the packet. Returns false if it was relayed before. */
+  readonly verify: (packet: Packet) => boolean;
+  /** Calls the application. */
+  readonly complete: (application: IBCModule, packet: RelayedPacket) => void;
+}
+
+function relay(context: Context, message: PacketMessage, deps: RelayDeps, step: RelayStep): Result {
+  const relayer = parseAddress(deps.bech32Prefix, message.signer);
+  const packet: RelayedPacket = { ...packetOf(message), relayer };
+  const application = applicationOfChannel(context, deps.router, packet[step.end]);
+  if (!wrapErrors(`${step.name} verification failed`, () => step.verify(packet))) return NOOP;
+  step.complete(application, packet);
+  return SUCCESS;
+}
+
 /** MsgRecvPacket: verifies the packet, calls the application and writes its acknowledgement. */
 function relayReceive(context: Context, message: MsgRecvPacket, deps: RelayDeps): Result {
-  const packet = relayedPacket(message, deps);
-  const application = applicationOfChannel(context, deps.router, packet.destination);
-  const isNew = verified("receive packet", () =>
-    receivePacket(context, packet, proofOf(message.proofCommitment, message.proofHeight)),
-  );
-  if (!isNew) return NOOP;
-  const acknowledgement = callReceiver(context, application, packet);
-  if (acknowledgement !== undefined) writeAcknowledgement(context, packet, acknowledgement);
-  return SUCCESS;
+  const proof = proofOf(message.proofCommitment, message.proofHeight);
+  return relay(context, message, deps, {
+    end: "destination",
+    name: "receive packet",
+    verify: (packet) => receivePacket(context, packet, proof),
+    complete: (application, packet) => {
+      const acknowledgement = callReceiver(context, application, packet);
+      if (acknowledgement !== undefined) writeAcknowledgement(context, packet, acknowledgement);
+    },
+  });
 }
 
 /** MsgAcknowledgement: verifies a sent packet's acknowledgement and passes it to the application. */
 function relayAcknowledgement(context: Context, message: MsgAcknowledgement, deps: RelayDeps): Result {
-  const packet = relayedPacket(message, deps);
-  const application = applicationOfChannel(context, deps.router, packet.source);
   const { acknowledgement } = message;
   const proof = proofOf(message.proofAcked, message.proofHeight);
-  const isNew = verified("acknowledge packet", () =>
-    acknowledgePacket(context, packet, { acknowledgement, proof }),
-  );
-  if (!isNew) return NOOP;
-  wrapErrors(
-    (error) => error.wrap("acknowledge packet callback failed"),
-    () => application.onAcknowledge(context, packet, acknowledgement),
-  );
-  return SUCCESS;
+  return relay(context, message, deps, {
+    end: "source",
+    name: "acknowledge packet",
+    verify: (packet) => acknowledgePacket(context, packet, { acknowledgement, proof }),
+    complete: (application, packet) =>
+      wrapErrors("acknowledge packet callback failed", () =>
+        application.onAcknowledge(context, packet, acknowledgement),
+      ),
+  });
 }
 
 /** MsgTimeout: verifies that a sent packet was not received in time and calls the application. */
 function relayTimeout(context: Context, message: MsgTimeout, deps: RelayDeps): Result {
-  const packet = relayedPacket(message, deps);
-  const application = applicationOfChannel(context, deps.router, packet.source);
   const { nextSequenceRecv, proofHeight } = message;
   const unreceived = { proof: proofOf(message.proofUnreceived, proofHeight), nextSequenceRecv };
-  const isNew = verified("timeout packet", () => timeOutPacket(context, packet, unreceived));
-  if (!isNew) return NOOP;
-  executeTimeout(context, packet);
-  wrapErrors(
-    (error) => error.wrap("timeout packet callback failed"),
-    () => application.onTimeout(context, packet),
-  );
-  return SUCCESS;
+  return relay(context, message, deps, {
+    end: "source",
+    name: "timeout packet",
+    verify: (packet) => timeOutPacket(context, packet, unreceived),
+    complete: (application, packet) =>
+      completeTimeout(context, application, packet, "timeout packet callback failed"),
+  });
 }
 
 /** MsgTimeoutOnClose: like MsgTimeout, but for a channel that the counterparty has closed. */
 function relayTimeoutOnClose(context: Context, message: MsgTimeoutOnClose, deps: RelayDeps): Result {
-  const packet = relayedPacket(message, deps);
-  const application = applicationOfChannel(context, deps.router, packet.source);
   const { nextSequenceRecv, proofHeight, counterpartyUpgradeSequence: upgradeSequence } = message;
   const closed = { proof: proofOf(message.proofClose, proofHeight), upgradeSequence };
-  const proof = proofOf(message.proofUnreceived, proofHeight);
-  const isNew = verified("timeout on close packet", () =>
-    timeOutOnClose(context, packet, { proof, nextSequenceRecv, closed }),
-  );
-  if (!isNew) return NOOP;
+  const unreceived = { proof: proofOf(message.proofUnreceived, proofHeight), nextSequenceRecv, closed };
+  return relay(context, message, deps, {
+    end: "source",
+    name: "timeout on close packet",
+    verify: (packet) => timeOutOnClose(context, packet, unreceived),
+    complete: (application, packet) =>
+      completeTimeout(context, application, packet, "timeout on close callback failed"),
+  });
+}
+
+function completeTimeout(
+  context: Context,
+  application: IBCModule,
+  packet: RelayedPacket,
+  words: string,
+): void {
   executeTimeout(context, packet);
-  wrapErrors(
-    (error) => error.wrap("timeout on close callback failed"),
-    () => application.onTimeout(context, packet),
-  );
-  return SUCCESS;
-}
-
-function relayedPacket(
-  message: Parameters<typeof packetOf>[0] & { readonly signer: string },
-  deps: RelayDeps,
-): RelayedPacket {
-  return { ...packetOf(message), relayer: deps.parseAddress(message.signer) };
-}
-
-function verified(words: string, work: () => boolean): boolean {
-  return wrapErrors((error) => error.wrap(`${words} verification failed`), work);
+  wrapErrors(words, () => application.onTimeout(context, packet));
 }
 
 /** Thrown to end an application's branch after the application has refused a packet. */
@@ -168,27 +175,52 @@ function asErrorEvent({ type, attributes }: ChainEvent): ChainEvent {
   };
 }
 
-/** The `ibc.core.channel.v1` messages that carry packets. */
+/** The `ibc.core.channel.v1` messages that carry packets, with their stateless checks (`ValidateBasic`) in ibc-go's order. */
 export function packetMessages({ bech32Prefix }: IbcOptions, router: PortRouter) {
-  const deps = { router, parseAddress: (text: string) => parseAddress(bech32Prefix, text) };
+  const deps = { router, bech32Prefix };
+  const checkSender = (message: PacketMessage): void => {
+    requireSigner(bech32Prefix, message);
+    validatePacket(packetOf(message));
+  };
   return {
     RecvPacket: {
-      validate: (message) => validateReceive(message, bech32Prefix),
+      validate: (message) => {
+        requireProof(message.proofCommitment, "commitment proof");
+        checkSender(message);
+      },
       handle: (context, message) => ({ result: relayReceive(context, message, deps) }),
     },
     Acknowledgement: {
-      validate: (message) => validateAcknowledgement(message, bech32Prefix),
+      validate: (message) => {
+        requireProof(message.proofAcked, "acknowledgement proof");
+        if (message.acknowledgement.length === 0)
+          throw ErrInvalidAcknowledgement("ack bytes cannot be empty");
+        checkSender(message);
+      },
       handle: (context, message) => ({ result: relayAcknowledgement(context, message, deps) }),
     },
     Timeout: {
-      validate: (message) => validateTimeout(message, bech32Prefix),
+      validate: (message) => {
+        requireProof(message.proofUnreceived, "unreceived proof");
+        requireNextSequence(message);
+        checkSender(message);
+      },
       handle: (context, message) => ({ result: relayTimeout(context, message, deps) }),
     },
     TimeoutOnClose: {
-      validate: (message) => validateTimeoutOnClose(message, bech32Prefix),
+      validate: (message) => {
+        requireNextSequence(message);
+        requireProof(message.proofUnreceived, "unreceived proof");
+        requireProof(message.proofClose, "proof of closed counterparty channel end");
+        checkSender(message);
+      },
       handle: (context, message) => ({ result: relayTimeoutOnClose(context, message, deps) }),
     },
   } satisfies Partial<MessageFunctions<typeof Msg>>;
+}
+
+function requireNextSequence({ nextSequenceRecv }: { readonly nextSequenceRecv: bigint }): void {
+  if (nextSequenceRecv === 0n) throw ErrInvalidSequence("next sequence receive cannot be 0");
 }
 
 /** Kind of message in CheckTx. "other" means that it is not a relayer's message. */
@@ -238,13 +270,10 @@ function checkReceive(context: Context, message: MsgRecvPacket, { router }: Rela
   if (context.mode === "recheck") return receiveVerified(context, packet) ? "new" : "redundant";
   applicationOfChannel(context, router, packet.destination);
   const proof = proofOf(message.proofCommitment, message.proofHeight);
-  const isNew = wrapErrors(
-    (error) => error.wrap("receive packet verification failed"),
-    () => receivePacket(context, packet, proof),
-  );
+  const isNew = wrapErrors("receive packet verification failed", () => receivePacket(context, packet, proof));
   return isNew ? "new" : "redundant";
 }
 
-function kindOf(result: ResponseResultType): Relayed {
-  return result === ResponseResultType.RESPONSE_RESULT_TYPE_NOOP ? "redundant" : "new";
+function kindOf(result: Result): Relayed {
+  return result === NOOP ? "redundant" : "new";
 }

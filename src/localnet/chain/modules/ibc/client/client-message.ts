@@ -224,14 +224,22 @@ interface HeaderPair {
 /** Stateless checks of a misbehaviour message (`Misbehaviour.ValidateBasic`), in ibc-go's order. Throws `ModuleError`. */
 export function validateMisbehaviour(misbehaviour: Misbehaviour, block: VerifyingBlock): void {
   const { first, second } = headersOf(misbehaviour);
-  requireTrustedHeight(first, "Header1");
-  requireTrustedHeight(second, "Header2");
-  requireTrustedValidators(first, "Header1");
-  requireTrustedValidators(second, "Header2");
+  const named = [
+    ["Header1", first],
+    ["Header2", second],
+  ] as const;
+  for (const [name, header] of named) {
+    if (trustedHeightOf(header).revisionHeight === 0n)
+      throw ibcErrors.ErrInvalidHeaderHeight(`misbehaviour ${name} cannot have zero revision height`);
+  }
+  for (const [name, { trustedValidators }] of named) {
+    if (trustedValidators === undefined)
+      throw ibcErrors.ErrInvalidValidatorSet(`trusted validator set in ${name} cannot be empty`);
+  }
   if (first.signedHeader?.header?.chainId !== second.signedHeader?.header?.chainId) {
     throw ibcErrors.ErrInvalidMisbehaviour("headers must have identical chainIDs");
   }
-  wrapWith("misbehaviour client ID is invalid", () => validateClientId(misbehaviour.clientId));
+  errors.wrapErrors("misbehaviour client ID is invalid", () => validateClientId(misbehaviour.clientId));
   requireValid(first, "header 1 failed validation");
   requireValid(second, "header 2 failed validation");
   const heights = [heightOfHeader(first), heightOfHeader(second)] as const;
@@ -257,8 +265,12 @@ export function verifyMisbehaviour(
   const { first, second } = headersOf(misbehaviour);
   const trusted1 = trustedStateOf(first, store, "Header1");
   const trusted2 = trustedStateOf(second, store, "Header2");
-  wrapWith("verifying Header1 in Misbehaviour failed", () => verifySigners(client, first, trusted1, block));
-  wrapWith("verifying Header2 in Misbehaviour failed", () => verifySigners(client, second, trusted2, block));
+  errors.wrapErrors("verifying Header1 in Misbehaviour failed", () =>
+    verifySigners(client, first, trusted1, block),
+  );
+  errors.wrapErrors("verifying Header2 in Misbehaviour failed", () =>
+    verifySigners(client, second, trusted2, block),
+  );
 }
 
 /** Returns whether two verified headers contradict each other: different blocks at the same height, or times out of order. */
@@ -308,14 +320,21 @@ function verifySigners(
   }
   const { commit } = readHeader(header).signed;
   const chainId = withRevision(client.chainId, heightOfHeader(header).revisionNumber);
+  orMisbehaviour(
+    () => {
+      const checks = createSignatureChecks(block.beforeSlowSignature);
+      verifyCommitLightTrusting(validators, { chainId, commit }, trustLevel, checks);
+    },
+    (reason) => `validator set in header has too much change from trusted validator set: ${reason}`,
+  );
+}
+
+/** Runs a check of CometBFT. Its error becomes ErrInvalidMisbehaviour. */
+function orMisbehaviour(check: () => void, words: (reason: string) => string): void {
   try {
-    const checks = createSignatureChecks(block.beforeSlowSignature);
-    verifyCommitLightTrusting(validators, { chainId, commit }, trustLevel, checks);
+    check();
   } catch (error) {
-    if (!(error instanceof CometError)) throw error;
-    throw ibcErrors.ErrInvalidMisbehaviour(
-      `validator set in header has too much change from trusted validator set: ${error.message}`,
-    );
+    throw error instanceof CometError ? ibcErrors.ErrInvalidMisbehaviour(words(error.message)) : error;
   }
 }
 
@@ -324,16 +343,6 @@ function headersOf(misbehaviour: Misbehaviour): HeaderPair {
   if (header1 === undefined) throw ibcErrors.ErrInvalidHeader("misbehaviour Header1 cannot be nil");
   if (header2 === undefined) throw ibcErrors.ErrInvalidHeader("misbehaviour Header2 cannot be nil");
   return { first: header1, second: header2 };
-}
-
-function requireTrustedHeight(header: Header, name: string): void {
-  if (trustedHeightOf(header).revisionHeight !== 0n) return;
-  throw ibcErrors.ErrInvalidHeaderHeight(`misbehaviour ${name} cannot have zero revision height`);
-}
-
-function requireTrustedValidators(header: Header, name: string): void {
-  if (header.trustedValidators !== undefined) return;
-  throw ibcErrors.ErrInvalidValidatorSet(`trusted validator set in ${name} cannot be empty`);
 }
 
 function requireValid(header: Header, words: string): void {
@@ -348,20 +357,9 @@ function requireCommitted(header: Header, block: VerifyingBlock): void {
   const { signed, validators } = readHeader(header);
   const { commit } = signed;
   const { chainId } = signed.header;
-  try {
-    const checks = createSignatureChecks(block.beforeSlowSignature);
-    verifyCommitLight(
-      validators,
-      { chainId, blockId: commit.blockId, height: commit.height, commit },
-      checks,
-    );
-  } catch (error) {
-    if (error instanceof CometError)
-      throw ibcErrors.ErrInvalidMisbehaviour("validator set did not commit to header");
-    throw error;
-  }
-}
-
-function wrapWith(words: string, check: () => void): void {
-  errors.wrapErrors((error) => error.wrap(words), check);
+  const signedBlock = { chainId, blockId: commit.blockId, height: commit.height, commit };
+  orMisbehaviour(
+    () => verifyCommitLight(validators, signedBlock, createSignatureChecks(block.beforeSlowSignature)),
+    () => "validator set did not commit to header",
+  );
 }

@@ -18,10 +18,10 @@ import {
 } from "../../../../../platform/base/bytes.ts";
 import { NS_PER_SECOND } from "../../../../../platform/base/time.ts";
 import type { Context } from "../../../runtime/context.ts";
-import { unregisteredError } from "../../../runtime/errors.ts";
-import type { KVStore } from "../../../store/kv-store.ts";
+import { type ModuleError, unregisteredError } from "../../../runtime/errors.ts";
 import {
   decodeUntrusted,
+  ErrClientNotActive,
   ErrClientNotFound,
   ErrConsensusStateNotFound,
   ErrUnpackAny,
@@ -172,9 +172,20 @@ export function openClientStore(context: Context, clientId: string): ClientStore
   const store = context.store(keys.STORE_NAME);
   const prefix = keys.clientPrefix(clientId);
   const path = (key: Uint8Array): Uint8Array => concat(prefix, key);
-  const stateAt = (key: Uint8Array): ConsensusState | undefined => readConsensusState(store, path(key));
+  const range = (bounds: keys.HeightBounds) => keys.iterationRange(bounds).map(path);
+  const anyAt = (key: Uint8Array): Any | undefined => {
+    const bytes = store.get(path(key));
+    return bytes && Any.decode(bytes);
+  };
+  const stateAt = (key: Uint8Array): ConsensusState | undefined => {
+    const any = anyAt(key);
+    return any && unpackConsensusState(any);
+  };
   return {
-    clientState: () => readClientState(store, path(keys.CLIENT_STATE)),
+    clientState: () => {
+      const any = anyAt(keys.CLIENT_STATE);
+      return any && unpackClientState(any);
+    },
     setClientState: (client) => store.set(path(keys.CLIENT_STATE), encodeClientState(client)),
     consensusState: (height) => stateAt(keys.consensusStateKey(height)),
     setConsensusState: (height, state, processed) => {
@@ -184,7 +195,13 @@ export function openClientStore(context: Context, clientId: string): ClientStore
       store.set(path(keys.processedHeightKey(height)), utf8(formatHeight(own)));
       store.set(path(keys.iterationKey(height)), keys.consensusStateKey(height));
     },
-    processed: (height) => readProcessed(store, path, height),
+    processed: (height) => {
+      const time = store.get(path(keys.processedTimeKey(height)));
+      const own = store.get(path(keys.processedHeightKey(height)));
+      const ownHeight = own === undefined ? undefined : parseHeight(fromUtf8(own));
+      if (time === undefined || ownHeight === undefined) return undefined;
+      return { timeNs: readUint64BigEndian(time), height: ownHeight };
+    },
     deleteConsensusState: (height) => {
       store.delete(path(keys.consensusStateKey(height)));
       store.delete(path(keys.processedTimeKey(height)));
@@ -192,55 +209,20 @@ export function openClientStore(context: Context, clientId: string): ClientStore
       store.delete(path(keys.iterationKey(height)));
     },
     earliestHeight: () => {
-      const key = firstOf(store.iterate(...fullRange(path, {})))?.[0];
-      return key === undefined ? undefined : keys.heightOfIterationKey(key.subarray(prefix.length));
+      const [entry] = store.iterate(...range({}));
+      return entry && keys.heightOfIterationKey(entry[0].subarray(prefix.length));
     },
     previousConsensusState: (height) => {
-      const entry = firstOf(store.iterateReverse(...fullRange(path, { below: height })));
-      return entry === undefined ? undefined : stateAt(entry[1]);
+      const [entry] = store.iterateReverse(...range({ below: height }));
+      return entry && stateAt(entry[1]);
     },
     nextConsensusState: (height) => {
       // The range includes its start, so that it must begin one height above.
       const above: Height = { ...height, revisionHeight: height.revisionHeight + 1n };
-      const entry = firstOf(store.iterate(...fullRange(path, { from: above })));
-      return entry === undefined ? undefined : stateAt(entry[1]);
+      const [entry] = store.iterate(...range({ from: above }));
+      return entry && stateAt(entry[1]);
     },
   };
-}
-
-function fullRange(
-  path: (key: Uint8Array) => Uint8Array,
-  bounds: { readonly from?: Height; readonly below?: Height },
-): [start: Uint8Array, end: Uint8Array] {
-  const { start, end } = keys.iterationRange(bounds);
-  return [path(start), path(end)];
-}
-
-function firstOf<T>(entries: IterableIterator<T>): T | undefined {
-  for (const entry of entries) return entry;
-  return undefined;
-}
-
-function readClientState(store: KVStore, key: Uint8Array): StoredClient | undefined {
-  const bytes = store.get(key);
-  return bytes === undefined ? undefined : unpackClientState(Any.decode(bytes));
-}
-
-function readConsensusState(store: KVStore, key: Uint8Array): ConsensusState | undefined {
-  const bytes = store.get(key);
-  return bytes === undefined ? undefined : unpackConsensusState(Any.decode(bytes));
-}
-
-function readProcessed(
-  store: KVStore,
-  path: (key: Uint8Array) => Uint8Array,
-  height: Height,
-): Processed | undefined {
-  const time = store.get(path(keys.processedTimeKey(height)));
-  const own = store.get(path(keys.processedHeightKey(height)));
-  const ownHeight = own === undefined ? undefined : parseHeight(fromUtf8(own));
-  if (time === undefined || ownHeight === undefined) return undefined;
-  return { timeNs: readUint64BigEndian(time), height: ownHeight };
 }
 
 /** A client's status. "Unauthorized" means that the params do not allow its type. */
@@ -268,11 +250,37 @@ export function durationNs(duration: Duration | undefined): bigint {
   return duration.seconds * NS_PER_SECOND + BigInt(duration.nanos);
 }
 
-/** Returns the counterparty's time, in nanoseconds, at a height that the client stores. Throws client/7. */
-export function timestampAt(context: Context, clientId: string, height: Height): bigint {
+/** A client that exists. */
+export interface OpenClient {
+  readonly client: StoredClient;
+  readonly store: ClientStore;
+}
+
+/** Opens a client. Throws client/4, by default with the client's id. */
+export function openClient(
+  context: Context,
+  clientId: string,
+  notFound: () => ModuleError = () => ErrClientNotFound(clientId),
+): OpenClient {
   const store = openClientStore(context, clientId);
   const client = store.clientState();
-  if (client === undefined) throw ErrClientNotFound(clientId);
+  if (client === undefined) throw notFound();
+  return { client, store };
+}
+
+/** Throws client/29, with the words for the status, unless the client is active. */
+export function requireActive(
+  context: Context,
+  { client, store }: OpenClient,
+  words: (status: ClientStatus) => string,
+): void {
+  const status = statusOf(context, client, store);
+  if (status !== "Active") throw ErrClientNotActive(words(status));
+}
+
+/** Returns the counterparty's time, in nanoseconds, at a height that the client stores. Throws client/7. */
+export function timestampAt(context: Context, clientId: string, height: Height): bigint {
+  const { client, store } = openClient(context, clientId);
   if (client.type === LOCALHOST) return context.timeNs;
   const state = store.consensusState(height);
   if (state === undefined) throw ErrConsensusStateNotFound(`height (${formatHeight(height)})`);

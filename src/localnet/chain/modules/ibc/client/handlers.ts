@@ -3,10 +3,12 @@ import { revisionOfChainId } from "../../../../../cosmos/comet/ibc-height.ts";
 import { isTrustLevel } from "../../../../../cosmos/comet/light-client.ts";
 import { MAX_CHAIN_ID_LENGTH, validateHash } from "../../../../../cosmos/comet/validate.ts";
 import type { Params } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
+import type { Any } from "../../../../../cosmos/proto/gen/google/protobuf/any.ts";
 import * as wire from "../../../../../cosmos/proto/gen/ibc/core/client/v1/tx.ts";
 import type { ClientState } from "../../../../../cosmos/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
 import { goDurationText, NS_PER_SECOND } from "../../../../../platform/base/time.ts";
 import { trimGoSpace } from "../../../../../platform/base/text.ts";
+import type { Context } from "../../../runtime/context.ts";
 import * as errors from "../../../runtime/errors.ts";
 import { messageHandlers } from "../../../runtime/handlers.ts";
 import type { MessageHandler } from "../../../runtime/module.ts";
@@ -15,6 +17,7 @@ import {
   type IbcOptions,
   requireAuthority,
   requireSigner,
+  type PackedPart,
   packedSigner,
   unsupported,
 } from "../host/signed-handler.ts";
@@ -37,15 +40,27 @@ import {
 } from "./client-store.ts";
 import { createClient, recoverClient, updateClient, verifyingBlock } from "./keeper.ts";
 
-/** Message handlers for `ibc.core.client.v1`. Chain upgrade messages always fail. */
+/**
+ * Message handlers for `ibc.core.client.v1`, with their stateless checks (`ValidateBasic`) in ibc-go's order. Chain upgrade messages
+ * always fail.
+ */
 export function clientHandlers({ bech32Prefix, authority }: IbcOptions): readonly MessageHandler[] {
+  const update = (message: PackedUpdate, block?: VerifyingBlock): void => {
+    requireSigner(bech32Prefix, message);
+    validateClientMessage(unpackClientMessage(message.packed), block);
+    validateClientId(message.clientId);
+  };
+  const run = (context: Context, message: PackedUpdate): void => {
+    update(message, verifyingBlock(context));
+    updateClient(context, message.clientId, message.packed);
+  };
   return messageHandlers(wire.Msg, {
     CreateClient: {
-      signers: packedSigner(({ clientState, consensusState }) => [
-        ["ClientState", clientState],
-        ["ConsensusState", consensusState],
-      ]),
-      validate: (message) => validateCreateClient(message, bech32Prefix),
+      signers: packedSigner(clientStates),
+      validate: (message) => {
+        requireSigner(bech32Prefix, message);
+        validateStates(message);
+      },
       handle: (context, message) => {
         // The response of ibc-go 8 is empty; relayers read the new client's id from the event.
         createClient(context, message.clientState, message.consensusState);
@@ -54,40 +69,45 @@ export function clientHandlers({ bech32Prefix, authority }: IbcOptions): readonl
     },
     UpdateClient: {
       signers: packedSigner(({ clientMessage }) => [["ClientMessage", clientMessage]]),
-      validate: (message) => validateUpdateClient(message, bech32Prefix),
-      handle: (context, message) => {
-        validateUpdateClient(message, bech32Prefix, verifyingBlock(context));
-        updateClient(context, message.clientId, message.clientMessage);
-      },
+      validate: (message) => update({ ...message, packed: message.clientMessage }),
+      handle: (context, message) => run(context, { ...message, packed: message.clientMessage }),
     },
     SubmitMisbehaviour: {
       signers: packedSigner(({ misbehaviour }) => [["ClientMessage", misbehaviour]]),
-      validate: (message) => validateSubmitMisbehaviour(message, bech32Prefix),
-      handle: (context, message) => {
-        validateSubmitMisbehaviour(message, bech32Prefix, verifyingBlock(context));
-        updateClient(context, message.clientId, message.misbehaviour);
-      },
+      validate: (message) => update({ ...message, packed: message.misbehaviour }),
+      handle: (context, message) => run(context, { ...message, packed: message.misbehaviour }),
     },
     RecoverClient: {
-      validate: (message) => validateRecoverClient(message, bech32Prefix),
+      validate: (message) => {
+        requireSigner(bech32Prefix, message);
+        validateClientId(message.subjectClientId);
+        validateClientId(message.substituteClientId);
+        if (message.subjectClientId === message.substituteClientId)
+          throw ibcErrors.ErrInvalidSubstitute("subject and substitute clients must be different");
+      },
       handle: (context, message) => {
         requireAuthority(authority, message);
         recoverClient(context, message.subjectClientId, message.substituteClientId);
       },
     },
     UpdateClientParams: {
-      validate: (message) => validateUpdateParams(message, bech32Prefix),
+      validate: (message) => {
+        requireSigner(bech32Prefix, message);
+        clientParams.validate(paramsIn(message));
+      },
       handle: (context, message) => {
         requireAuthority(authority, message);
         clientParams.set(context, paramsIn(message));
       },
     },
     UpgradeClient: {
-      signers: packedSigner(({ clientState, consensusState }) => [
-        ["ClientState", clientState],
-        ["ConsensusState", consensusState],
-      ]),
-      validate: (message) => validateUpgradeClient(message, bech32Prefix),
+      signers: packedSigner(clientStates),
+      // As in ibc-go, the signer is checked late.
+      validate: (message) => {
+        validateUpgrade(message);
+        requireSigner(bech32Prefix, message);
+        validateClientId(message.clientId);
+      },
       handle: unsupported("/ibc.core.client.v1.MsgUpgradeClient"),
     },
     IBCSoftwareUpgrade: {
@@ -97,9 +117,25 @@ export function clientHandlers({ bech32Prefix, authority }: IbcOptions): readonl
   });
 }
 
-/** Stateless checks of MsgCreateClient (`ValidateBasic`). Throws `ModuleError`. */
-function validateCreateClient(message: wire.MsgCreateClient, bech32Prefix: string): void {
-  requireSigner(bech32Prefix, message);
+/**
+ * MsgUpdateClient or MsgSubmitMisbehaviour. As in ibc-go, the client id is checked last. Without a block, signatures in misbehaviour
+ * are not checked, because the sender must pay before they are verified.
+ */
+interface PackedUpdate extends Pick<wire.MsgUpdateClient, "clientId" | "signer"> {
+  readonly packed: Any | undefined;
+}
+
+/** The packed states in a message. */
+type ClientStates = Pick<wire.MsgCreateClient, "clientState" | "consensusState" | "signer">;
+
+function clientStates({ clientState, consensusState }: ClientStates): readonly PackedPart[] {
+  return [
+    ["ClientState", clientState],
+    ["ConsensusState", consensusState],
+  ];
+}
+
+function validateStates(message: ClientStates): void {
   const client = unpackClientState(message.clientState);
   if (client.type === LOCALHOST) {
     if (latestHeightOf(client).revisionHeight === 0n)
@@ -111,42 +147,7 @@ function validateCreateClient(message: wire.MsgCreateClient, bech32Prefix: strin
   validateConsensusState(consensusState);
 }
 
-/**
- * Stateless checks of MsgUpdateClient (`ValidateBasic`). As in ibc-go, the client id is checked last. Without a block, signatures
- * in misbehaviour are not checked, because the sender must pay before they are verified. Throws `ModuleError`.
- */
-function validateUpdateClient(
-  message: wire.MsgUpdateClient,
-  bech32Prefix: string,
-  block?: VerifyingBlock,
-): void {
-  requireSigner(bech32Prefix, message);
-  validateClientMessage(unpackClientMessage(message.clientMessage), block);
-  validateClientId(message.clientId);
-}
-
-/** Stateless checks of MsgSubmitMisbehaviour, like {@link validateUpdateClient}. Throws `ModuleError`. */
-function validateSubmitMisbehaviour(
-  message: wire.MsgSubmitMisbehaviour,
-  bech32Prefix: string,
-  block?: VerifyingBlock,
-): void {
-  requireSigner(bech32Prefix, message);
-  validateClientMessage(unpackClientMessage(message.misbehaviour), block);
-  validateClientId(message.clientId);
-}
-
-/** Stateless checks of MsgRecoverClient (`ValidateBasic`). Throws `ModuleError`. */
-function validateRecoverClient(message: wire.MsgRecoverClient, bech32Prefix: string): void {
-  requireSigner(bech32Prefix, message);
-  validateClientId(message.subjectClientId);
-  validateClientId(message.substituteClientId);
-  if (message.subjectClientId === message.substituteClientId)
-    throw ibcErrors.ErrInvalidSubstitute("subject and substitute clients must be different");
-}
-
-/** Stateless checks of MsgUpgradeClient (`ValidateBasic`). As in ibc-go, the signer is checked late. Throws `ModuleError`. */
-function validateUpgradeClient(message: wire.MsgUpgradeClient, bech32Prefix: string): void {
+function validateUpgrade(message: wire.MsgUpgradeClient): void {
   const { type } = unpackClientState(message.clientState);
   unpackConsensusState(message.consensusState);
   if (type !== TENDERMINT_TYPE)
@@ -157,14 +158,6 @@ function validateUpgradeClient(message: wire.MsgUpgradeClient, bech32Prefix: str
     throw ibcErrors.ErrInvalidUpgradeClient("proof of upgrade client cannot be empty");
   if (message.proofUpgradeConsensusState.length === 0)
     throw ibcErrors.ErrInvalidUpgradeClient("proof of upgrade consensus state cannot be empty");
-  requireSigner(bech32Prefix, message);
-  validateClientId(message.clientId);
-}
-
-/** Stateless checks of MsgUpdateParams (`ValidateBasic`). Throws `ModuleError`. */
-function validateUpdateParams(message: wire.MsgUpdateParams, bech32Prefix: string): void {
-  requireSigner(bech32Prefix, message);
-  clientParams.validate(paramsIn(message));
 }
 
 /** Returns a message's params. As in Go, absent params are empty. */
@@ -235,15 +228,12 @@ function validatePeriods(client: ClientState): void {
   for (const period of [client.trustingPeriod, client.unbondingPeriod, client.maxClockDrift]) {
     if (durationNs(period) > MAX_DURATION_NS) throw errors.unregisteredError("proto: duration out of range");
   }
-  if (durationNs(client.trustingPeriod) <= 0n) {
+  if (durationNs(client.trustingPeriod) <= 0n)
     throw ibcErrors.ErrInvalidTrustingPeriod("trusting period must be greater than zero");
-  }
-  if (durationNs(client.unbondingPeriod) <= 0n) {
+  if (durationNs(client.unbondingPeriod) <= 0n)
     throw ibcErrors.ErrInvalidUnbondingPeriod("unbonding period must be greater than zero");
-  }
-  if (durationNs(client.maxClockDrift) <= 0n) {
+  if (durationNs(client.maxClockDrift) <= 0n)
     throw ibcErrors.ErrInvalidMaxClockDrift("max clock drift must be greater than zero");
-  }
 }
 
 function validateLatestHeight(client: ClientState): void {

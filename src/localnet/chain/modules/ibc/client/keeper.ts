@@ -4,15 +4,16 @@ import {
   ClientState,
   type Header,
 } from "../../../../../cosmos/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
-import { equalBytes } from "../../../../../platform/base/bytes.ts";
+import { equalBytes, utf8 } from "../../../../../platform/base/bytes.ts";
 import type { Context } from "../../../runtime/context.ts";
+import { wrapErrors } from "../../../runtime/errors.ts";
 import { outOfGas } from "../../../runtime/gas.ts";
 import { createItem, uint64Codec } from "../../../store/collections.ts";
 import * as errors from "../host/errors.ts";
-import { clientCreated, clientRecovered, clientUpdated, misbehaviourFound } from "../host/events.ts";
+import * as events from "../host/events.ts";
 import { compareHeights, formatHeight, selfHeight, ZERO_HEIGHT } from "../host/height.ts";
 import { LOCALHOST, TENDERMINT_TYPE } from "../host/identifiers.ts";
-import { NEXT_CLIENT_SEQUENCE, STORE_NAME } from "../host/keys.ts";
+import { STORE_NAME } from "../host/keys.ts";
 import {
   type ClientMessage,
   consensusStateOfHeader,
@@ -29,16 +30,18 @@ import {
   durationNs,
   isExpired,
   latestHeightOf,
+  type OpenClient,
+  openClient,
   openClientStore,
+  requireActive,
   statusOf,
-  type StoredClient,
   unpackClientState,
   unpackConsensusState,
 } from "./client-store.ts";
 import { isAllowedClient } from "../host/params.ts";
 
 /** Number of the next client, starting at 0. */
-export const nextClientSequence = createItem(STORE_NAME, NEXT_CLIENT_SEQUENCE, uint64Codec);
+export const nextClientSequence = createItem(STORE_NAME, utf8("nextClientSequence"), uint64Codec);
 
 /** Creates a client from a client state and the consensus state at its latest height. Returns its id. Throws `ModuleError`. */
 export function createClient(
@@ -59,11 +62,12 @@ export function createClient(
   store.setClientState(client);
   store.setConsensusState(latestHeightOf(client), unpackConsensusState(consensusState));
   // As in ibc-go, the client is stored before its status is checked. A failure reverts the writes with the message.
-  const status = statusOf(context, client, store);
-  if (status !== "Active")
-    throw errors.ErrClientNotActive(`cannot create client (${clientId}) with status ${status}`);
-  for (const event of clientCreated({ clientId, clientType: client.type }, latestHeightOf(client)))
-    context.emit(event);
+  requireActive(
+    context,
+    { client, store },
+    (status) => `cannot create client (${clientId}) with status ${status}`,
+  );
+  events.emitClientCreated(context, { clientId, clientType: client.type }, latestHeightOf(client));
   return clientId;
 }
 
@@ -77,25 +81,15 @@ const FROZEN_HEIGHT: Height = { revisionNumber: 0n, revisionHeight: 1n };
  */
 export function updateClient(context: Context, clientId: string, packed: Any | undefined): void {
   const message = unpackClientMessage(packed);
-  const store = openClientStore(context, clientId);
-  const client = store.clientState();
-  if (client === undefined) throw errors.ErrClientNotFound(`cannot update client with ID ${clientId}`);
-  // Checked before the header: a header must not revive an expired or frozen client. Only a recovery can.
-  const status = statusOf(context, client, store);
-  if (status !== "Active") {
-    throw errors.ErrClientNotActive(`cannot update client (${clientId}) with status ${status}`);
-  }
-  if (client.type !== TENDERMINT_TYPE) {
-    throw errors.ErrUpdateClientFailed("client message verification is unsupported by the localhost client");
-  }
-  verifyMessage(context, client.state, message, store);
-  const eventClient = { clientId, clientType: client.type };
+  const { state, store } = openForUpdate(context, clientId, `cannot update client with ID ${clientId}`);
+  verifyMessage(context, state, message, store);
+  const eventClient = { clientId, clientType: TENDERMINT_TYPE };
   if (isMisbehaviour(message, store)) {
-    store.setClientState({ ...client, state: { ...client.state, frozenHeight: FROZEN_HEIGHT } });
-    for (const event of misbehaviourFound(eventClient)) context.emit(event);
+    store.setClientState({ type: TENDERMINT_TYPE, state: { ...state, frozenHeight: FROZEN_HEIGHT } });
+    events.emitMisbehaviour(context, eventClient);
   } else if (message.kind === "header" && packed !== undefined) {
-    const height = storeHeader(context, client.state, message.header, store);
-    for (const event of clientUpdated(eventClient, height, packed)) context.emit(event);
+    const height = storeHeader(context, state, message.header, store);
+    events.emitClientUpdated(context, eventClient, height, packed);
   }
 }
 
@@ -148,16 +142,25 @@ function isMisbehaviour(message: ClientMessage, store: ClientStore): boolean {
  */
 export function updateClientInCheck(context: Context, clientId: string, packed: Any | undefined): void {
   const message = unpackClientMessage(packed);
-  const store = openClientStore(context, clientId);
-  const client = store.clientState();
-  if (client === undefined) throw errors.ErrClientNotFound(clientId);
-  const status = statusOf(context, client, store);
-  if (status !== "Active")
-    throw errors.ErrClientNotActive(`cannot update client (${clientId}) with status ${status}`);
-  if (client.type !== TENDERMINT_TYPE)
-    throw errors.ErrUpdateClientFailed("client message verification is unsupported by the localhost client");
-  if (context.mode !== "recheck") verifyMessage(context, client.state, message, store);
-  if (message.kind === "header") storeHeader(context, client.state, message.header, store);
+  const { state, store } = openForUpdate(context, clientId, clientId);
+  if (context.mode !== "recheck") verifyMessage(context, state, message, store);
+  if (message.kind === "header") storeHeader(context, state, message.header, store);
+}
+
+/**
+ * Opens an active Tendermint client. Checked before the header, which must not revive an expired or frozen client: only a recovery
+ * can. Throws client/4 with `words`, client/29 or client/23.
+ */
+function openForUpdate(
+  context: Context,
+  clientId: string,
+  words: string,
+): { readonly state: ClientState; readonly store: ClientStore } {
+  const opened = openClient(context, clientId, () => errors.ErrClientNotFound(words));
+  requireActive(context, opened, (status) => `cannot update client (${clientId}) with status ${status}`);
+  const { client, store } = opened;
+  if (client.type === TENDERMINT_TYPE) return { state: client.state, store };
+  throw errors.ErrUpdateClientFailed("client message verification is unsupported by the localhost client");
 }
 
 /** Stores a verified header's consensus state (ibc-go `UpdateState`) and returns its height. */
@@ -181,71 +184,47 @@ function pruneOldest(context: Context, client: ClientState, store: ClientStore):
     store.deleteConsensusState(height);
 }
 
-interface OpenClient {
-  readonly id: string;
-  readonly client: StoredClient;
-  readonly store: ClientStore;
-}
-
 /**
  * Recovers a frozen or expired client (ibc-go `RecoverClient`) by copying the latest consensus state from an active substitute
  * with the same settings. Throws `ModuleError`.
  */
 export function recoverClient(context: Context, subjectId: string, substituteId: string): void {
-  const subject = open(context, subjectId, "subject");
+  const subject = openClient(context, subjectId, () =>
+    errors.ErrClientNotFound(`subject client with ID ${subjectId}`),
+  );
   if (statusOf(context, subject.client, subject.store) === "Active") {
     throw errors.ErrInvalidRecoveryClient("cannot recover Active subject client");
   }
-  const substitute = open(context, substituteId, "substitute");
+  const substitute = openClient(context, substituteId, () =>
+    errors.ErrClientNotFound(`substitute client with ID ${substituteId}`),
+  );
   const heights = [latestHeightOf(subject.client), latestHeightOf(substitute.client)] as const;
   if (compareHeights(heights[0], heights[1]) >= 0) {
     throw errors.ErrInvalidClientHeight(
       `subject client state latest height is greater or equal to substitute client state latest height (${formatHeight(heights[0])} >= ${formatHeight(heights[1])})`,
     );
   }
-  const status = statusOf(context, substitute.client, substitute.store);
-  if (status !== "Active")
-    throw errors.ErrClientNotActive(`substitute client is not active, status is ${status}`);
-  copySubstitute(subject, substitute);
-  for (const event of clientRecovered({ clientId: subjectId, clientType: subject.client.type }))
-    context.emit(event);
+  requireActive(context, substitute, (status) => `substitute client is not active, status is ${status}`);
+  wrapErrors("failed to validate substitute client", () => copySubstitute(subject, substitute));
+  events.emitClientRecovered(context, { clientId: subjectId, clientType: subject.client.type });
 }
-
-function open(context: Context, id: string, role: string): OpenClient {
-  const store = openClientStore(context, id);
-  const client = store.clientState();
-  if (client === undefined) throw errors.ErrClientNotFound(`${role} client with ID ${id}`);
-  return { id, client, store };
-}
-
-const FAILED = "failed to validate substitute client";
 
 /** Copies the substitute's latest state to the subject (ibc-go `CheckSubstituteAndUpdateState`). */
 function copySubstitute(subject: OpenClient, substitute: OpenClient): void {
   const [own, other] = [subject.client, substitute.client];
-  if (own.type !== TENDERMINT_TYPE || other.type !== TENDERMINT_TYPE) {
-    throw errors
-      .ErrInvalidClient(`expected a client of type ${TENDERMINT_TYPE}, got ${other.type}`)
-      .wrap(FAILED);
-  }
-  if (!isMatching(own.state, other.state)) {
-    throw errors
-      .ErrInvalidSubstitute("subject client state does not match substitute client state")
-      .wrap(FAILED);
-  }
+  if (own.type !== TENDERMINT_TYPE || other.type !== TENDERMINT_TYPE)
+    throw errors.ErrInvalidClient(`expected a client of type ${TENDERMINT_TYPE}, got ${other.type}`);
+  if (!isMatching(own.state, other.state))
+    throw errors.ErrInvalidSubstitute("subject client state does not match substitute client state");
   const height = latestHeightOf(other);
   const state = substitute.store.consensusState(height);
-  if (state === undefined) {
-    throw errors
-      .ErrConsensusStateNotFound("unable to retrieve latest consensus state for substitute client")
-      .wrap(FAILED);
-  }
+  if (state === undefined)
+    throw errors.ErrConsensusStateNotFound("unable to retrieve latest consensus state for substitute client");
   const processed = substitute.store.processed(height);
-  if (processed === undefined) {
-    throw errors
-      .ErrUpdateClientFailed("unable to retrieve processed height for substitute client latest height")
-      .wrap(FAILED);
-  }
+  if (processed === undefined)
+    throw errors.ErrUpdateClientFailed(
+      "unable to retrieve processed height for substitute client latest height",
+    );
   subject.store.setConsensusState(height, state, processed);
   const { chainId, trustingPeriod } = other.state;
   subject.store.setClientState({

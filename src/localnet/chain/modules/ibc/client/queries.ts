@@ -1,18 +1,10 @@
 import { Any } from "../../../../../cosmos/proto/gen/google/protobuf/any.ts";
-import type {
-  Height,
-  IdentifiedClientState,
-} from "../../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
+import type { Height } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
 import * as wire from "../../../../../cosmos/proto/gen/ibc/core/client/v1/query.ts";
-import type {
-  QueryVerifyMembershipRequest,
-  QueryVerifyMembershipResponse,
-} from "../../../../../cosmos/proto/gen/ibc/core/client/v1/query.ts";
-import { fromUtf8, utf8 } from "../../../../../platform/base/bytes.ts";
+import { latin1, utf8 } from "../../../../../platform/base/bytes.ts";
 import type { Context } from "../../../runtime/context.ts";
 import { queryHandlers } from "../../../runtime/handlers.ts";
 import type { QueryHandler } from "../../../runtime/module.ts";
-import { paginateFiltered } from "../../../runtime/pagination.ts";
 import {
   ErrClientNotActive,
   ErrClientNotFound,
@@ -20,10 +12,10 @@ import {
   ErrInvalidClientType,
   ErrInvalidID,
 } from "../host/errors.ts";
-import { checkArgument, emptyProof, requireFound } from "../host/signed-handler.ts";
+import { checkArgument, emptyProof, readMatches, requireFound } from "../host/signed-handler.ts";
 import { formatHeight, isZeroHeight, parseHeight, ZERO_HEIGHT } from "../host/height.ts";
 import { LOCALHOST, validateClientId } from "../host/identifiers.ts";
-import { CLIENTS_PREFIX, consensusStatesPrefix, STORE_NAME } from "../host/keys.ts";
+import { CLIENTS_PREFIX, consensusStatesPrefix } from "../host/keys.ts";
 import { clientParams } from "../host/params.ts";
 import {
   type ClientStore,
@@ -36,8 +28,6 @@ import {
 } from "./client-store.ts";
 import { verifyStored } from "./verify-proof.ts";
 import { isOutOfGas, ModuleError, QueryError, GrpcCode } from "../../../runtime/errors.ts";
-
-const SLASH = 0x2f;
 
 /** All queries of `ibc.core.client.v1.Query`. */
 export const clientQueries: readonly QueryHandler[] = queryHandlers(wire.Query, {
@@ -73,30 +63,17 @@ function clientOf(
   return { client: requireFound(store.clientState(), () => ErrClientNotFound(clientId)), store };
 }
 
-/**
- * Returns a page of client states. ibc-go ignores the filter's page flag, so a page requested by offset also contains the entries
- * read before and after it: with offset 0, one entry above the limit.
- */
 function queryClientStates(
   context: Context,
   { pagination }: wire.QueryClientStatesRequest,
 ): wire.QueryClientStatesResponse {
-  const clientStates: IdentifiedClientState[] = [];
-  const paged = { store: context.store(STORE_NAME), prefix: CLIENTS_PREFIX };
-  const page = paginateFiltered(paged, pagination, (key, value) => {
-    const clientId = clientIdOfStateKey(key);
-    if (clientId === undefined) return false;
-    clientStates.push({ clientId, clientState: Any.decode(value) });
-    return true;
+  const page = readMatches(context, CLIENTS_PREFIX, pagination, (key, value) => {
+    // Latin-1 leaves binary keys unchanged.
+    const clientId = /^\/([^/]+)\/clientState$/.exec(latin1(key))?.[1];
+    return clientId === undefined ? undefined : { clientId, clientState: Any.decode(value) };
   });
-  clientStates.sort((a, b) => (a.clientId < b.clientId ? -1 : 1));
-  return { clientStates, pagination: page };
-}
-
-/** Returns the client id from "/{id}/clientState", or undefined for any other key. Latin-1 leaves binary keys unchanged. */
-function clientIdOfStateKey(key: Uint8Array): string | undefined {
-  const match = /^\/([^/]+)\/clientState$/.exec(Buffer.from(key).toString("latin1"));
-  return match?.[1];
+  const clientStates = page.items.toSorted((a, b) => (a.clientId < b.clientId ? -1 : 1));
+  return { clientStates, pagination: page.pagination };
 }
 
 function queryConsensusState(
@@ -124,40 +101,33 @@ function queryConsensusStates(
   context: Context,
   { clientId, pagination }: wire.QueryConsensusStatesRequest,
 ): wire.QueryConsensusStatesResponse {
-  const consensusStates: wire.QueryConsensusStatesResponse["consensusStates"] = [];
-  const page = pageStates({ context, clientId }, pagination, (height, value) => {
-    consensusStates.push({ height, consensusState: Any.decode(value) });
-  });
-  return { consensusStates, pagination: page };
+  const page = pageStates(context, clientId, pagination);
+  const consensusStates = page.items.map(({ height, value }) => ({
+    height,
+    consensusState: Any.decode(value),
+  }));
+  return { consensusStates, pagination: page.pagination };
 }
 
 function queryHeights(
   context: Context,
   { clientId, pagination }: wire.QueryConsensusStateHeightsRequest,
 ): wire.QueryConsensusStateHeightsResponse {
-  const consensusStateHeights: Height[] = [];
-  const page = pageStates({ context, clientId }, pagination, (height) => consensusStateHeights.push(height));
-  return { consensusStateHeights, pagination: page };
+  const page = pageStates(context, clientId, pagination);
+  return { consensusStateHeights: page.items.map(({ height }) => height), pagination: page.pagination };
 }
 
-/**
- * Visits a page of a client's consensus states in key order. Keys sort as text: 2-1000 precedes 2-33. As in ibc-go, a page
- * requested by offset visits one entry above its limit.
- */
+/** Reads a page of a client's consensus states in key order. Keys sort as text: 2-1000 precedes 2-33. */
 function pageStates(
-  { context, clientId }: { readonly context: Context; readonly clientId: string },
+  context: Context,
+  clientId: string,
   pagination: wire.QueryConsensusStatesRequest["pagination"],
-  onState: (height: Height, value: Uint8Array) => void,
-): wire.QueryConsensusStatesResponse["pagination"] {
+) {
   checkArgument(() => validateClientId(clientId));
-  const paged = { store: context.store(STORE_NAME), prefix: consensusStatesPrefix(clientId) };
-  return paginateFiltered(paged, pagination, (key, value) => {
-    // A slash separates the height from a metadata key, such as "2-33/processedTime".
-    if (key.includes(SLASH)) return false;
-    const height = parseHeight(fromUtf8(key));
-    if (height === undefined) return false;
-    onState(height, value);
-    return true;
+  return readMatches(context, consensusStatesPrefix(clientId), pagination, (key, value) => {
+    // Any other key belongs to metadata, such as "2-33/processedTime".
+    const height = parseHeight(latin1(key));
+    return height === undefined ? undefined : { height, value };
   });
 }
 
@@ -171,8 +141,8 @@ const GAS_PER_PROOF_BYTE = 9n;
  */
 export function verifyMembership(
   context: Context,
-  request: QueryVerifyMembershipRequest,
-): QueryVerifyMembershipResponse {
+  request: wire.QueryVerifyMembershipRequest,
+): wire.QueryVerifyMembershipResponse {
   const { clientId, proof, value } = request;
   checkArgument(() => validateClientId(clientId));
   checkArgument(() => requireProvingClient(clientId));

@@ -15,9 +15,9 @@ import { connectionParams } from "../host/params.ts";
 import {
   type ClientStore,
   latestHeightOf,
-  openClientStore,
-  statusOf,
-  type StoredClient,
+  type OpenClient,
+  openClient,
+  requireActive,
 } from "./client-store.ts";
 
 /** A proof for a path in the counterparty's store. */
@@ -58,20 +58,12 @@ function verifyAbsent(context: Context, request: PathProof): void {
   if (!result.ok) throw commitmentError(result.error);
 }
 
-interface OpenClient {
-  readonly client: StoredClient;
-  readonly store: ClientStore;
-}
-
 /** Returns an active client. Throws client/4 or client/29. */
 function activeClient(context: Context, { clientId, prefix }: PathProof): OpenClient {
-  const store = openClientStore(context, clientId);
-  const client = store.clientState();
-  if (client === undefined) throw ibcErrors.ErrClientNotFound(clientId);
-  const status = statusOf(context, client, store);
-  if (status !== "Active") throw ibcErrors.ErrClientNotActive(`client (${clientId}) status is ${status}`);
+  const opened = openClient(context, clientId);
+  requireActive(context, opened, (status) => `client (${clientId}) status is ${status}`);
   if (prefix.length === 0) throw ibcErrors.ErrInvalidPrefix("prefix can't be empty");
-  return { client, store };
+  return opened;
 }
 
 /** Performs 07-tendermint's checks in order: height, delay, proof encoding, consensus state. */

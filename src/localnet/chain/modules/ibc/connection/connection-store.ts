@@ -1,55 +1,54 @@
 import {
   ClientPaths,
   ConnectionEnd,
-  type IdentifiedConnection,
   State,
   type Version,
 } from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
-import { fromUtf8, prefixEnd, utf8 } from "../../../../../platform/base/bytes.ts";
+import { utf8 } from "../../../../../platform/base/bytes.ts";
 import { enumName, trimGoSpace } from "../../../../../platform/base/text.ts";
 import type { Context } from "../../../runtime/context.ts";
-import { createItem, uint64Codec } from "../../../store/collections.ts";
-import { openClientStore, statusOf } from "../client/client-store.ts";
+import {
+  createItem,
+  createMap,
+  mappedCodec,
+  messageCodec,
+  textCodec,
+  uint64Codec,
+} from "../../../store/collections.ts";
+import { openClient, requireActive } from "../client/client-store.ts";
 import * as ibcErrors from "../host/errors.ts";
 import { LOCALHOST } from "../host/identifiers.ts";
-import {
-  clientConnectionsKey,
-  connectionKey,
-  CONNECTIONS_PREFIX,
-  NEXT_CONNECTION_SEQUENCE,
-  STORE_NAME,
-} from "../host/keys.ts";
+import { STORE_NAME } from "../host/keys.ts";
 
 /** Id of a chain's connection to itself. */
 const LOCALHOST_CONNECTION = "connection-localhost";
 
 /** Number of the next connection, starting at 0. */
-export const nextConnectionSequence = createItem(STORE_NAME, NEXT_CONNECTION_SEQUENCE, uint64Codec);
+export const nextConnectionSequence = createItem(STORE_NAME, utf8("nextConnectionSequence"), uint64Codec);
 
-export function getConnection(context: Context, id: string): ConnectionEnd | undefined {
-  const bytes = context.store(STORE_NAME).get(connectionKey(id));
-  return bytes === undefined ? undefined : ConnectionEnd.decode(bytes);
-}
+/** Connection ends by id, in text order. */
+export const connections = createMap(
+  STORE_NAME,
+  utf8("connections/"),
+  textCodec,
+  messageCodec<ConnectionEnd>(ConnectionEnd),
+);
 
-export function setConnection(context: Context, { id, ...end }: IdentifiedConnection): void {
-  context.store(STORE_NAME).set(connectionKey(id), ConnectionEnd.encode(end).finish());
-}
-
-/** Returns the ids of a client's connections, or undefined if it has never had one. */
-export function getClientConnections(context: Context, clientId: string): readonly string[] | undefined {
-  const bytes = context.store(STORE_NAME).get(clientConnectionsKey(clientId));
-  return bytes === undefined ? undefined : ClientPaths.decode(bytes).paths;
-}
-
-export function setClientConnections(context: Context, clientId: string, paths: readonly string[]): void {
-  const value = ClientPaths.encode({ paths: [...paths] }).finish();
-  context.store(STORE_NAME).set(clientConnectionsKey(clientId), value);
-}
+/** The ids of a client's connections, by client id. A client that has never had a connection has no entry. */
+export const clientConnections = createMap(
+  STORE_NAME,
+  utf8("clients/"),
+  mappedCodec(
+    textCodec,
+    (path) => path.replace(/\/connections$/, ""),
+    (clientId: string) => `${clientId}/connections`,
+  ),
+  messageCodec<ClientPaths>(ClientPaths),
+);
 
 /** Creates the chain's connection to itself, over the localhost client. */
 export function createLocalhostConnection(context: Context): void {
-  setConnection(context, {
-    id: LOCALHOST_CONNECTION,
+  connections.set(context, LOCALHOST_CONNECTION, {
     clientId: LOCALHOST,
     versions: [...SUPPORTED_VERSIONS],
     state: State.STATE_OPEN,
@@ -62,18 +61,9 @@ export function createLocalhostConnection(context: Context): void {
   });
 }
 
-/** Returns all connections, sorted by their ids as text. */
-export function listConnections(context: Context): readonly IdentifiedConnection[] {
-  const entries = context.store(STORE_NAME).iterate(CONNECTIONS_PREFIX, prefixEnd(CONNECTIONS_PREFIX));
-  return Array.from(entries, ([key, value]) => ({
-    id: fromUtf8(key.subarray(CONNECTIONS_PREFIX.length + 1)),
-    ...ConnectionEnd.decode(value),
-  }));
-}
-
 /** Returns a connection in any state. Throws connection/3. */
 export function requireConnection(context: Context, connectionId: string): ConnectionEnd {
-  const connection = getConnection(context, connectionId);
+  const connection = connections.get(context, connectionId);
   if (connection === undefined) throw ibcErrors.ErrConnectionNotFound(connectionId);
   return connection;
 }
@@ -93,11 +83,9 @@ export function requireOpen(connection: ConnectionEnd): ConnectionEnd {
 
 /** Throws client/4 for an unknown client, and client/29 for a client that is not active. */
 export function requireActiveClient(context: Context, clientId: string): void {
-  const store = openClientStore(context, clientId);
-  const client = store.clientState();
-  if (client === undefined) throw ibcErrors.ErrClientNotFound(`clientID (${clientId})`);
-  const status = statusOf(context, client, store);
-  if (status !== "Active") throw ibcErrors.ErrClientNotActive(`client (${clientId}) status is ${status}`);
+  const notFound = () => ibcErrors.ErrClientNotFound(`clientID (${clientId})`);
+  const opened = openClient(context, clientId, notFound);
+  requireActive(context, opened, (status) => `client (${clientId}) status is ${status}`);
 }
 
 /** The connection versions that this chain supports: the only version that IBC defines. */

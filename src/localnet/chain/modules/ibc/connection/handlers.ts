@@ -8,50 +8,75 @@ import {
 import * as wire from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/tx.ts";
 import { enumName } from "../../../../../platform/base/text.ts";
 import type { Context } from "../../../runtime/context.ts";
-import { type ModuleError, wrapErrors } from "../../../runtime/errors.ts";
+import { wrapErrors } from "../../../runtime/errors.ts";
 import { messageHandlers } from "../../../runtime/handlers.ts";
 import type { MessageHandler } from "../../../runtime/module.ts";
 import { openClientStore } from "../client/client-store.ts";
 import { type MessageProof, OWN_PREFIX, proofOf, verifyRemoteValue } from "../client/verify-proof.ts";
 import * as ibcErrors from "../host/errors.ts";
-import { connectionEvent } from "../host/events.ts";
+import { emitConnectionStep } from "../host/events.ts";
 import { type IbcOptions, packedSigner, requireAuthority, requireSigner } from "../host/signed-handler.ts";
 import { isNumberedId, LOCALHOST, validateClientId, validateConnectionId } from "../host/identifiers.ts";
 import { connectionParams } from "../host/params.ts";
-import {
-  getClientConnections,
-  goVersion,
-  isSupportedVersion,
-  nextConnectionSequence,
-  pickVersion,
-  requireActiveClient,
-  requireConnection,
-  setClientConnections,
-  setConnection,
-  SUPPORTED_VERSIONS,
-  validateVersion,
-} from "./connection-store.ts";
+import * as store from "./connection-store.ts";
 
-/** Message handlers for `ibc.core.connection.v1`. */
+/**
+ * Message handlers for `ibc.core.connection.v1`, with their stateless checks (`ValidateBasic`) in ibc-go's order. ibc-go 8.7 ignores
+ * the states of the counterparty's client and their proofs: only the connection end of the counterparty is proven.
+ */
 export function connectionHandlers({ bech32Prefix, authority }: IbcOptions): readonly MessageHandler[] {
   return messageHandlers(wire.Msg, {
     ConnectionOpenInit: {
-      validate: (message) => validateOpenInit(message, bech32Prefix),
-      handle: step("open init", openInit),
+      validate: (message) => {
+        const { version } = message;
+        requireRemoteClient(message.clientId);
+        if ((message.counterparty?.connectionId ?? "") !== "")
+          throw ibcErrors.ErrInvalidConnectionCounterparty(
+            "counterparty connection identifier must be empty",
+          );
+        if (version !== undefined)
+          wrapErrors("basic validation of the provided version failed", () => store.validateVersion(version));
+        requireSigner(bech32Prefix, message);
+        validateCounterparty(message.counterparty);
+      },
+      handle: step("init", openInit),
     },
     ConnectionOpenTry: {
       signers: packedSigner(({ clientState }) => [["ClientState", clientState]]),
-      validate: (message) => validateOpenTry(message, bech32Prefix),
-      handle: step("open try", openTry),
+      validate: (message) => {
+        requireNotLocalhost(message.clientId);
+        if (message.previousConnectionId !== "") {
+          throw ibcErrors.ErrInvalidConnectionIdentifier(
+            "previous connection identifier must be empty, this field has been deprecated as crossing hellos are no longer supported",
+          );
+        }
+        requireRemoteClient(message.clientId);
+        requireCounterpartyId(message.counterparty?.connectionId ?? "");
+        validateVersions(message.counterpartyVersions);
+        requireProof(message.proofInit, "init");
+        requireSigner(bech32Prefix, message);
+        validateCounterparty(message.counterparty);
+      },
+      handle: step("try", openTry),
     },
     ConnectionOpenAck: {
       signers: packedSigner(({ clientState }) => [["ClientState", clientState]]),
-      validate: (message) => validateOpenAck(message, bech32Prefix),
-      handle: step("open ack", openAck),
+      validate: (message) => {
+        requireNumberedId(message.connectionId);
+        requireCounterpartyId(message.counterpartyConnectionId);
+        store.validateVersion(message.version);
+        requireProof(message.proofTry, "try");
+        requireSigner(bech32Prefix, message);
+      },
+      handle: step("ack", openAck),
     },
     ConnectionOpenConfirm: {
-      validate: (message) => validateOpenConfirm(message, bech32Prefix),
-      handle: step("open confirm", openConfirm),
+      validate: (message) => {
+        requireNumberedId(message.connectionId);
+        requireProof(message.proofAck, "ack");
+        requireSigner(bech32Prefix, message);
+      },
+      handle: step("confirm", openConfirm),
     },
     UpdateConnectionParams: {
       validate: (message) => {
@@ -71,122 +96,79 @@ function paramsIn({ params }: wire.MsgUpdateParams): Params {
   return params ?? { maxExpectedTimePerBlock: 0n };
 }
 
-/** Adds the name of the handshake step to the errors thrown by it. */
-function step<T>(name: string, handle: (context: Context, message: T) => void) {
+/** A connection end and its id, as one step writes it. */
+interface Written {
+  readonly id: string;
+  readonly end: ConnectionEnd;
+}
+
+/** Creates the handler for a step of the handshake (ICS-3, ibc-go 03-connection), which stores the connection end. */
+function step<T>(name: string, run: (context: Context, message: T) => Written) {
   return (context: Context, message: T): void =>
-    wrapErrors(
-      (error) => error.wrap(`connection handshake ${name} failed`),
-      () => handle(context, message),
-    );
+    wrapErrors(`connection handshake open ${name} failed`, () => {
+      const { id, end } = run(context, message);
+      store.connections.set(context, id, end);
+      emitConnectionStep(context, `connection_open_${name}`, id, end);
+    });
 }
 
-// The four handshake steps (ICS-3, ibc-go 03-connection). ibc-go 8.7 ignores the states of the counterparty's client and
-// their proofs: only the connection end of the counterparty is proven.
-
-/** Starts a connection. Throws `ModuleError`. */
-function openInit(context: Context, message: wire.MsgConnectionOpenInit): void {
+/** Starts a connection. */
+function openInit(context: Context, message: wire.MsgConnectionOpenInit): Written {
   const { clientId, version, delayPeriod } = message;
-  if (version !== undefined && !isSupportedVersion(SUPPORTED_VERSIONS, version))
+  if (version !== undefined && !store.isSupportedVersion(store.SUPPORTED_VERSIONS, version))
     throw ibcErrors.ErrInvalidConnectionVersion("version is not supported");
-  requireActiveClient(context, clientId);
+  store.requireActiveClient(context, clientId);
   const id = newConnectionId(context, clientId);
-  const versions = version === undefined ? [...SUPPORTED_VERSIONS] : [version];
-  const end = { clientId, versions, state: State.STATE_INIT, delayPeriod };
+  const versions = version === undefined ? [...store.SUPPORTED_VERSIONS] : [version];
   const counterparty = counterpartyOf(message);
-  setConnection(context, { id, ...end, counterparty });
-  for (const event of connectionEvent("connection_open_init", id, { clientId, counterparty }))
-    context.emit(event);
+  return { id, end: { clientId, versions, state: State.STATE_INIT, counterparty, delayPeriod } };
 }
 
-/** Accepts a connection that the counterparty has started. Each success creates another connection. Throws `ModuleError`. */
-function openTry(context: Context, message: wire.MsgConnectionOpenTry): void {
-  const { clientId, counterpartyVersions, delayPeriod } = message;
+/** Accepts a connection that the counterparty has started. Each success creates another connection. */
+function openTry(context: Context, message: wire.MsgConnectionOpenTry): Written {
+  const { clientId, counterpartyVersions: versions, delayPeriod } = message;
   const counterparty = counterpartyOf(message);
-  const version = pickVersion(counterpartyVersions);
+  const version = store.pickVersion(versions);
   const end = { clientId, versions: [version], state: State.STATE_TRYOPEN, counterparty, delayPeriod };
   const proof = proofOf(message.proofInit, message.proofHeight);
-  verifyCounterparty(
-    context,
-    end,
-    { proof, connectionId: counterparty.connectionId },
-    {
-      clientId: counterparty.clientId,
-      versions: counterpartyVersions,
-      state: State.STATE_INIT,
-      counterparty: { clientId, connectionId: "", prefix: OWN_PREFIX },
-      delayPeriod,
-    },
-  );
-  const id = newConnectionId(context, clientId);
-  setConnection(context, { id, ...end });
-  for (const event of connectionEvent("connection_open_try", id, end)) context.emit(event);
+  verifyCounterparty(context, { id: "", end }, proof, { state: State.STATE_INIT, versions });
+  return { id: newConnectionId(context, clientId), end };
 }
 
-/** Opens a connection that the counterparty has accepted. Throws `ModuleError`. */
-function openAck(context: Context, message: wire.MsgConnectionOpenAck): void {
-  const { connectionId, counterpartyConnectionId } = message;
-  const connection = connectionInState(context, connectionId, State.STATE_INIT);
-  const version = acceptedVersion(connection, message.version);
-  const { clientId, counterparty, delayPeriod } = connection;
+/** Opens a connection that the counterparty has accepted. */
+function openAck(context: Context, message: wire.MsgConnectionOpenAck): Written {
+  const { connectionId: id, counterpartyConnectionId: connectionId } = message;
+  const connection = connectionInState(context, id, State.STATE_INIT);
+  const versions = [acceptedVersion(connection, message.version)];
+  const counterparty = { ...counterpartyOf(connection), connectionId };
+  const end = { ...connection, versions, state: State.STATE_OPEN, counterparty };
   const proof = proofOf(message.proofTry, message.proofHeight);
-  verifyCounterparty(
-    context,
-    connection,
-    { proof, connectionId: counterpartyConnectionId },
-    {
-      clientId: counterparty?.clientId ?? "",
-      versions: [version],
-      state: State.STATE_TRYOPEN,
-      counterparty: { clientId, connectionId, prefix: OWN_PREFIX },
-      delayPeriod,
-    },
-  );
-  const opened = {
-    ...connection,
-    versions: [version],
-    state: State.STATE_OPEN,
-    counterparty: { ...counterpartyOf(connection), connectionId: counterpartyConnectionId },
-  };
-  setConnection(context, { id: connectionId, ...opened });
-  for (const event of connectionEvent("connection_open_ack", connectionId, opened)) context.emit(event);
+  verifyCounterparty(context, { id, end }, proof, { state: State.STATE_TRYOPEN, versions });
+  return { id, end };
 }
 
-/** Opens a connection that the counterparty has opened. Throws `ModuleError`. */
-function openConfirm(context: Context, message: wire.MsgConnectionOpenConfirm): void {
-  const { connectionId } = message;
-  const connection = connectionInState(context, connectionId, State.STATE_TRYOPEN);
-  const { clientId, versions, delayPeriod } = connection;
-  const counterparty = counterpartyOf(connection);
+/** Opens a connection that the counterparty has opened. */
+function openConfirm(context: Context, message: wire.MsgConnectionOpenConfirm): Written {
+  const { connectionId: id } = message;
+  const end = { ...connectionInState(context, id, State.STATE_TRYOPEN), state: State.STATE_OPEN };
   const proof = proofOf(message.proofAck, message.proofHeight);
-  verifyCounterparty(
-    context,
-    connection,
-    { proof, connectionId: counterparty.connectionId },
-    {
-      clientId: counterparty.clientId,
-      versions,
-      state: State.STATE_OPEN,
-      counterparty: { clientId, connectionId, prefix: OWN_PREFIX },
-      delayPeriod,
-    },
-  );
-  const opened = { ...connection, state: State.STATE_OPEN };
-  setConnection(context, { id: connectionId, ...opened });
-  for (const event of connectionEvent("connection_open_confirm", connectionId, opened)) context.emit(event);
+  verifyCounterparty(context, { id, end }, proof, end);
+  return { id, end };
 }
 
 function newConnectionId(context: Context, clientId: string): string {
-  const sequence = nextConnectionSequence.get(context) ?? 0n;
-  nextConnectionSequence.set(context, sequence + 1n);
+  const sequence = store.nextConnectionSequence.get(context) ?? 0n;
+  store.nextConnectionSequence.set(context, sequence + 1n);
   const id = `connection-${sequence}`;
   // ibc-go reads the client again before it lists the connection.
   openClientStore(context, clientId).clientState();
-  setClientConnections(context, clientId, [...(getClientConnections(context, clientId) ?? []), id]);
+  const { paths } = store.clientConnections.get(context, clientId) ?? { paths: [] };
+  store.clientConnections.set(context, clientId, { paths: [...paths, id] });
   return id;
 }
 
 function connectionInState(context: Context, connectionId: string, expected: State): ConnectionEnd {
-  const connection = requireConnection(context, connectionId);
+  const connection = store.requireConnection(context, connectionId);
   if (connection.state === expected) return connection;
   const name = expected === State.STATE_INIT ? "INIT" : "TRYOPEN";
   throw ibcErrors.ErrInvalidConnectionState(
@@ -195,20 +177,26 @@ function connectionInState(context: Context, connectionId: string, expected: Sta
 }
 
 function acceptedVersion({ versions }: ConnectionEnd, version: Version | undefined): Version {
-  if (version !== undefined && isSupportedVersion(versions, version)) return version;
+  if (version !== undefined && store.isSupportedVersion(versions, version)) return version;
   throw ibcErrors.ErrInvalidConnectionState(
-    `the counterparty selected version ${version === undefined ? "<nil>" : goVersion(version)} is not supported by versions selected on INIT`,
+    `the counterparty selected version ${version === undefined ? "<nil>" : store.goVersion(version)} is not supported by versions selected on INIT`,
   );
 }
 
+/** Verifies that the counterparty stores the other end. `own.id` is empty while the counterparty cannot know it. */
 function verifyCounterparty(
   context: Context,
-  connection: ConnectionEnd,
-  { proof, connectionId }: { readonly proof: MessageProof; readonly connectionId: string },
-  expected: ConnectionEnd,
+  own: Written,
+  proof: MessageProof,
+  { state, versions }: Pick<ConnectionEnd, "state" | "versions">,
 ): void {
-  const proven = { ...proof, path: `connections/${connectionId}`, name: "connection state", isPacket: false };
-  verifyRemoteValue(context, connection, proven, ConnectionEnd.encode(expected).finish());
+  const { clientId, delayPeriod } = own.end;
+  const remote = counterpartyOf(own.end);
+  const counterparty = { clientId, connectionId: own.id, prefix: OWN_PREFIX };
+  const expected = { clientId: remote.clientId, versions, state, counterparty, delayPeriod };
+  const path = `connections/${remote.connectionId}`;
+  const proven = { ...proof, path, name: "connection state", isPacket: false };
+  verifyRemoteValue(context, own.end, proven, ConnectionEnd.encode(expected).finish());
 }
 
 /** Returns the counterparty with its prefix, which Go encodes even if empty. */
@@ -220,81 +208,42 @@ function counterpartyOf({ counterparty }: { readonly counterparty: Counterparty 
 /** Maximum number of versions that a counterparty may offer. */
 const MAX_VERSIONS = 100;
 
-/** Stateless checks of MsgConnectionOpenInit, in ibc-go's order. Throws `ModuleError`. */
-function validateOpenInit(message: wire.MsgConnectionOpenInit, bech32Prefix: string): void {
-  requireNotLocalhost(message.clientId);
-  named("invalid client ID", () => validateClientId(message.clientId));
-  if ((message.counterparty?.connectionId ?? "") !== "")
-    throw ibcErrors.ErrInvalidConnectionCounterparty("counterparty connection identifier must be empty");
-  if (message.version !== undefined) {
-    const { version } = message;
-    named("basic validation of the provided version failed", () => validateVersion(version));
-  }
-  requireSigner(bech32Prefix, message);
-  validateCounterparty(message.counterparty);
-}
-
-/** Stateless checks of MsgConnectionOpenTry. Like ibc-go 8.7, ignores client states and their proofs. Throws `ModuleError`. */
-function validateOpenTry(message: wire.MsgConnectionOpenTry, bech32Prefix: string): void {
-  requireNotLocalhost(message.clientId);
-  if (message.previousConnectionId !== "") {
-    throw ibcErrors.ErrInvalidConnectionIdentifier(
-      "previous connection identifier must be empty, this field has been deprecated as crossing hellos are no longer supported",
-    );
-  }
-  named("invalid client ID", () => validateClientId(message.clientId));
-  named("invalid counterparty connection ID", () =>
-    validateConnectionId(message.counterparty?.connectionId ?? ""),
-  );
-  validateVersions(message.counterpartyVersions);
-  if (message.proofInit.length === 0) throw ibcErrors.ErrInvalidProof("cannot submit an empty proof init");
-  requireSigner(bech32Prefix, message);
-  validateCounterparty(message.counterparty);
-}
-
-/** Stateless checks of MsgConnectionOpenAck, except for the ignored fields. Throws `ModuleError`. */
-function validateOpenAck(message: wire.MsgConnectionOpenAck, bech32Prefix: string): void {
-  requireNumberedId(message.connectionId);
-  named("invalid counterparty connection ID", () => validateConnectionId(message.counterpartyConnectionId));
-  validateVersion(message.version);
-  if (message.proofTry.length === 0) throw ibcErrors.ErrInvalidProof("cannot submit an empty proof try");
-  requireSigner(bech32Prefix, message);
-}
-
-/** Stateless checks of MsgConnectionOpenConfirm. Throws `ModuleError`. */
-function validateOpenConfirm(message: wire.MsgConnectionOpenConfirm, bech32Prefix: string): void {
-  requireNumberedId(message.connectionId);
-  if (message.proofAck.length === 0) throw ibcErrors.ErrInvalidProof("cannot submit an empty proof ack");
-  requireSigner(bech32Prefix, message);
-}
-
 function requireNotLocalhost(clientId: string): void {
   if (clientId === LOCALHOST)
     throw ibcErrors.ErrInvalidClientType("localhost connection handshakes are disallowed");
+}
+
+function requireRemoteClient(clientId: string): void {
+  requireNotLocalhost(clientId);
+  wrapErrors("invalid client ID", () => validateClientId(clientId));
 }
 
 function requireNumberedId(connectionId: string): void {
   if (!isNumberedId(connectionId, "connection-")) throw ibcErrors.ErrInvalidConnectionIdentifier();
 }
 
-function validateVersions(versions: wire.MsgConnectionOpenTry["counterpartyVersions"]): void {
+function requireCounterpartyId(connectionId: string): void {
+  wrapErrors("invalid counterparty connection ID", () => validateConnectionId(connectionId));
+}
+
+function requireProof(proof: Uint8Array, name: string): void {
+  if (proof.length === 0) throw ibcErrors.ErrInvalidProof(`cannot submit an empty proof ${name}`);
+}
+
+function validateVersions(versions: readonly Version[]): void {
   if (versions.length === 0) throw ibcErrors.ErrIbcInvalidVersion("empty counterparty versions");
   if (versions.length > MAX_VERSIONS)
     throw ibcErrors.ErrIbcInvalidVersion(`counterparty versions must not exceed ${MAX_VERSIONS} items`);
-  for (const [index, version] of versions.entries()) {
-    named(`basic validation failed on version with index ${index}`, () => validateVersion(version));
-  }
+  for (const [index, version] of versions.entries())
+    wrapErrors(`basic validation failed on version with index ${index}`, () =>
+      store.validateVersion(version),
+    );
 }
 
 function validateCounterparty(counterparty: Counterparty | undefined): void {
   const { clientId = "", connectionId = "", prefix } = counterparty ?? {};
-  if (connectionId !== "")
-    named("invalid counterparty connection ID", () => validateConnectionId(connectionId));
-  named("invalid counterparty client ID", () => validateClientId(clientId));
+  if (connectionId !== "") requireCounterpartyId(connectionId);
+  wrapErrors("invalid counterparty client ID", () => validateClientId(clientId));
   if ((prefix?.keyPrefix.length ?? 0) === 0)
     throw ibcErrors.ErrInvalidConnectionCounterparty("counterparty prefix cannot be empty");
-}
-
-function named(words: string, check: () => void): void {
-  wrapErrors((error: ModuleError) => error.wrap(words), check);
 }

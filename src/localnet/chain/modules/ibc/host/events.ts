@@ -4,9 +4,23 @@ import type { Height } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/
 import type { ConnectionEnd } from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
 import { fromLossyUtf8, toHex } from "../../../../../platform/base/bytes.ts";
 import { enumName } from "../../../../../platform/base/text.ts";
-import { type ChainEvent, event } from "../../../runtime/events.ts";
+import type { Context } from "../../../runtime/context.ts";
+import { event } from "../../../runtime/events.ts";
 import { formatHeight } from "./height.ts";
 import type { ChannelEndpoint, Packet } from "./packet.ts";
+
+type Attribute = readonly [key: string, value: string];
+
+/** Emits an event, followed by the event that names its IBC submodule. */
+function emit(
+  context: Context,
+  module: "ibc_client" | "ibc_connection" | "ibc_channel",
+  type: string,
+  attributes: readonly Attribute[],
+): void {
+  context.emit(event(type, attributes));
+  context.emit(event("message", [["module", module]]));
+}
 
 /** Client attributes of an event. */
 export interface EventClient {
@@ -14,137 +28,101 @@ export interface EventClient {
   readonly clientType: string;
 }
 
-/** Builds the events for a new client. */
-export function clientCreated(client: EventClient, consensusHeight: Height): readonly ChainEvent[] {
+/** Emits the events for a new client. */
+export function emitClientCreated(context: Context, client: EventClient, height: Height): void {
+  const attributes = [...clientAttributes(client), ["consensus_height", formatHeight(height)] as const];
+  emit(context, "ibc_client", "create_client", attributes);
+}
+
+/** Emits the events for a frozen client. */
+export function emitMisbehaviour(context: Context, client: EventClient): void {
+  emit(context, "ibc_client", "client_misbehaviour", clientAttributes(client));
+}
+
+/** Emits the events for an update. `message` is the client message as an Any, whose bytes the attribute `header` contains in hex. */
+export function emitClientUpdated(context: Context, client: EventClient, height: Height, message: Any): void {
+  emit(context, "ibc_client", "update_client", [
+    ...clientAttributes(client),
+    ["consensus_height", formatHeight(height)],
+    // A list in ibc-go, because other client types store several heights with one update.
+    ["consensus_heights", formatHeight(height)],
+    ["header", toHex(Any.encode(message).finish())],
+  ]);
+}
+
+/** Emits the events for a recovered client. */
+export function emitClientRecovered(context: Context, { clientId, clientType }: EventClient): void {
+  emit(context, "ibc_client", "recover_client", [
+    ["subject_client_id", clientId],
+    ["client_type", clientType],
+  ]);
+}
+
+function clientAttributes({ clientId, clientType }: EventClient): readonly Attribute[] {
   return [
-    event("create_client", [
-      ...clientAttributes(client),
-      ["consensus_height", formatHeight(consensusHeight)],
-    ]),
-    moduleEvent("ibc_client"),
+    ["client_id", clientId],
+    ["client_type", clientType],
   ];
 }
 
-/**
- * Builds the events for an update. `message` is the client message as an Any, whose bytes the attribute `header` contains in hex.
- */
-export function clientUpdated(client: EventClient, height: Height, message: Any): readonly ChainEvent[] {
-  return [
-    event("update_client", [
-      ...clientAttributes(client),
-      ["consensus_height", formatHeight(height)],
-      // A list in ibc-go, because other client types store several heights with one update.
-      ["consensus_heights", formatHeight(height)],
-      ["header", toHex(Any.encode(message).finish())],
-    ]),
-    moduleEvent("ibc_client"),
-  ];
-}
-
-/** Builds the events for a frozen client. */
-export function misbehaviourFound(client: EventClient): readonly ChainEvent[] {
-  return [event("client_misbehaviour", clientAttributes(client)), moduleEvent("ibc_client")];
-}
-
-/** Builds the events for a recovered client. */
-export function clientRecovered(client: EventClient): readonly ChainEvent[] {
-  return [
-    event("recover_client", [
-      ["subject_client_id", client.clientId],
-      ["client_type", client.clientType],
-    ]),
-    moduleEvent("ibc_client"),
-  ];
-}
-
-/** Builds the events for a connection handshake step. The counterparty's connection id is omitted while it is unknown. */
-export function connectionEvent(
+/** Emits the events for a connection handshake step. The counterparty's connection id is omitted while it is unknown. */
+export function emitConnectionStep(
+  context: Context,
   type: string,
   connectionId: string,
   { clientId, counterparty }: Pick<ConnectionEnd, "clientId" | "counterparty">,
-): readonly ChainEvent[] {
+): void {
   const remoteId = counterparty?.connectionId ?? "";
-  return [
-    event(type, [
-      ["connection_id", connectionId],
-      ["client_id", clientId],
-      ["counterparty_client_id", counterparty?.clientId ?? ""],
-      ...(remoteId === "" ? [] : [["counterparty_connection_id", remoteId] as const]),
-    ]),
-    moduleEvent("ibc_connection"),
-  ];
+  emit(context, "ibc_connection", type, [
+    ["connection_id", connectionId],
+    ["client_id", clientId],
+    ["counterparty_client_id", counterparty?.clientId ?? ""],
+    ...(remoteId === "" ? [] : [["counterparty_connection_id", remoteId] as const]),
+  ]);
 }
 
-function clientAttributes(client: EventClient): readonly (readonly [string, string])[] {
-  return [
-    ["client_id", client.clientId],
-    ["client_type", client.clientType],
-  ];
-}
-
-/** Builds the event that names an IBC submodule. */
-function moduleEvent(module: "ibc_client" | "ibc_connection" | "ibc_channel"): ChainEvent {
-  return event("message", [["module", module]]);
-}
-
-type Attribute = readonly [key: string, value: string];
-
-/** Builds the events for a step of the opening or closing handshake. Only the first two steps include the version. */
-export function channelStep(
+/**
+ * Emits the events for a step of the opening or closing handshake, or for an ordered channel that a timeout closes
+ * (`channel_close`). Only the first two steps include the version.
+ */
+export function emitChannelStep(
+  context: Context,
   type: string,
   { portId, channelId }: ChannelEndpoint,
   channel: Channel,
-): readonly ChainEvent[] {
+): void {
   const remoteId = channel.counterparty?.channelId ?? "";
   const isVersioned = type === "channel_open_init" || type === "channel_open_try";
-  return [
-    event(type, [
-      ["port_id", portId],
-      ["channel_id", channelId],
-      ["counterparty_port_id", channel.counterparty?.portId ?? ""],
-      ...(type === "channel_open_init" ? [] : [["counterparty_channel_id", remoteId] as const]),
-      ["connection_id", connectionOf(channel)],
-      ...(isVersioned ? [["version", channel.version] as const] : []),
-    ]),
-    moduleEvent("ibc_channel"),
-  ];
+  emit(context, "ibc_channel", type, [
+    ["port_id", portId],
+    ["channel_id", channelId],
+    ["counterparty_port_id", channel.counterparty?.portId ?? ""],
+    ...(type === "channel_open_init" ? [] : [["counterparty_channel_id", remoteId] as const]),
+    ["connection_id", connectionOf(channel)],
+    ...(isVersioned ? [["version", channel.version] as const] : []),
+    ...(type === "channel_close" ? [orderingOf(channel)] : []),
+  ]);
 }
 
-/** Builds the events for an ordered channel that is closed by a timeout. */
-export function channelClosed(
-  { portId, channelId }: ChannelEndpoint,
+/** Emits the events for a packet that this chain sends or receives. */
+export function emitPacket(
+  context: Context,
+  type: "send_packet" | "recv_packet",
+  packet: Packet,
   channel: Channel,
-): readonly ChainEvent[] {
-  return [
-    event("channel_close", [
-      ["port_id", portId],
-      ["channel_id", channelId],
-      ["counterparty_port_id", channel.counterparty?.portId ?? ""],
-      ["counterparty_channel_id", channel.counterparty?.channelId ?? ""],
-      ["connection_id", connectionOf(channel)],
-      orderingOf(channel),
-    ]),
-    moduleEvent("ibc_channel"),
-  ];
+): void {
+  const attributes = [...dataOf(packet), ...idsOf(packet), ...bothConnections(channel)];
+  emit(context, "ibc_channel", type, attributes);
 }
 
-/** Builds the events for a sent packet. */
-export function packetSent(packet: Packet, channel: Channel): readonly ChainEvent[] {
-  return packetEvents("send_packet", [...dataOf(packet), ...idsOf(packet), ...bothConnections(channel)]);
-}
-
-/** Builds the events for a received packet. */
-export function packetReceived(packet: Packet, channel: Channel): readonly ChainEvent[] {
-  return packetEvents("recv_packet", [...dataOf(packet), ...idsOf(packet), ...bothConnections(channel)]);
-}
-
-/** Builds the events for an acknowledgement that this chain writes. */
-export function acknowledgementWritten(
+/** Emits the events for an acknowledgement that this chain writes. */
+export function emitAcknowledgement(
+  context: Context,
   packet: Packet,
   channel: Channel,
   acknowledgement: Uint8Array,
-): readonly ChainEvent[] {
-  return packetEvents("write_acknowledgement", [
+): void {
+  emit(context, "ibc_channel", "write_acknowledgement", [
     ...dataOf(packet),
     ...idsOf(packet),
     ["packet_ack", fromLossyUtf8(acknowledgement)],
@@ -153,22 +131,15 @@ export function acknowledgementWritten(
   ]);
 }
 
-/** Builds the events for a packet that the counterparty has acknowledged. */
-export function packetAcknowledged(packet: Packet, channel: Channel): readonly ChainEvent[] {
-  return packetEvents("acknowledge_packet", [...idsOf(packet), ...bothConnections(channel)]);
+/** Emits the events for a packet that the counterparty has acknowledged. */
+export function emitPacketAcknowledged(context: Context, packet: Packet, channel: Channel): void {
+  emit(context, "ibc_channel", "acknowledge_packet", [...idsOf(packet), ...bothConnections(channel)]);
 }
 
-/** Builds the events for a packet that has timed out. */
-export function packetTimedOut(packet: Packet, channel: Channel): readonly ChainEvent[] {
-  return packetEvents("timeout_packet", [
-    ...idsOf(packet),
-    ["connection_id", connectionOf(channel)],
-    orderingOf(channel),
-  ]);
-}
-
-function packetEvents(type: string, attributes: readonly Attribute[]): readonly ChainEvent[] {
-  return [event(type, attributes), moduleEvent("ibc_channel")];
+/** Emits the events for a packet that has timed out. */
+export function emitPacketTimedOut(context: Context, packet: Packet, channel: Channel): void {
+  const connection = ["connection_id", connectionOf(channel)] as const;
+  emit(context, "ibc_channel", "timeout_packet", [...idsOf(packet), connection, orderingOf(channel)]);
 }
 
 function dataOf({ data }: Packet): readonly Attribute[] {

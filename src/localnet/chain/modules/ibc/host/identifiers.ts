@@ -12,46 +12,31 @@ export const LOCALHOST = "09-localhost";
 export const LOCALHOST_URL = "/ibc.lightclients.localhost.v2.ClientState";
 
 const ALLOWED = /^[a-zA-Z0-9._+\-#[\]<>]+$/;
-const MIN_CLIENT_ID_LENGTH = 9;
-const MIN_CONNECTION_ID_LENGTH = 10;
-const MIN_CHANNEL_ID_LENGTH = 8;
-const MIN_PORT_ID_LENGTH = 2;
 const MAX_LENGTH = 64;
 const MAX_PORT_ID_LENGTH = 128;
 
-/** Checks a client id (ICS-24). Throws ErrInvalidID. */
-export function validateClientId(id: string): void {
-  const error = idError(id, MIN_CLIENT_ID_LENGTH);
-  if (error !== undefined) throw error;
+/** Checks a client id (ICS-24), like the functions below. Throws ErrInvalidID. */
+export const validateClientId = createCheck((id) => idError(id, 9));
+export const validateConnectionId = createCheck(connectionIdError);
+export const validateChannelId = createCheck((id) => idError(id, 8));
+export const validatePortId = createCheck((id) => idError(id, 2, MAX_PORT_ID_LENGTH));
+
+function createCheck(errorOf: (id: string) => ModuleError | undefined): (id: string) => void {
+  return (id) => {
+    const error = errorOf(id);
+    if (error !== undefined) throw error;
+  };
 }
 
-/** Checks a connection id (ICS-24). Throws ErrInvalidID. */
-export function validateConnectionId(id: string): void {
-  const error = connectionIdError(id);
-  if (error !== undefined) throw error;
-}
-
-/** Checks a channel id (ICS-24). Throws ErrInvalidID. */
-export function validateChannelId(id: string): void {
-  const error = idError(id, MIN_CHANNEL_ID_LENGTH);
-  if (error !== undefined) throw error;
-}
-
-/** Checks a port id (ICS-24). Throws ErrInvalidID. */
-export function validatePortId(id: string): void {
-  const error = idError(id, MIN_PORT_ID_LENGTH, MAX_PORT_ID_LENGTH);
-  if (error !== undefined) throw error;
+/** Returns the error for an invalid connection id, or undefined. */
+export function connectionIdError(id: string): ModuleError | undefined {
+  return idError(id, 10);
 }
 
 /** Returns whether a chain can assign this id, which consists of the prefix and a 64-bit number. */
 export function isNumberedId(id: string, prefix: "connection-" | "channel-"): boolean {
   const digits = id.startsWith(prefix) ? id.slice(prefix.length) : "";
   return /^[0-9]{1,20}$/.test(digits) && BigInt(digits) < 2n ** 64n;
-}
-
-/** Returns the error for an invalid connection id, or undefined. */
-export function connectionIdError(id: string): ModuleError | undefined {
-  return idError(id, MIN_CONNECTION_ID_LENGTH);
 }
 
 /** Checks an id in ibc-go's order. As with Go's `len`, the length is counted in UTF-8 bytes. */

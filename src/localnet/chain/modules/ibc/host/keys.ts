@@ -9,20 +9,11 @@ export const STORE_NAME = "ibc";
 /** Prefix of all client entries. */
 export const CLIENTS_PREFIX = utf8("clients");
 
-/** Prefix of connection ends, followed by "/" and the id. */
+/** Prefix of connection ends, followed by "/" and the id. Like ibc-go's, a page's `next_key` begins with the slash. */
 export const CONNECTIONS_PREFIX = utf8("connections");
 
-/** Number of the next client, starting at 0; 8 bytes big-endian. */
-export const NEXT_CLIENT_SEQUENCE = utf8("nextClientSequence");
-
-/** Number of the next connection, starting at 0; 8 bytes big-endian. */
-export const NEXT_CONNECTION_SEQUENCE = utf8("nextConnectionSequence");
-
-/** Prefix of channel ends, followed by "/ports/{port}/channels/{channel}". */
+/** Prefix of channel ends, followed by "/ports/{port}/channels/{channel}", like {@link CONNECTIONS_PREFIX}. */
 export const CHANNELS_PREFIX = utf8("channelEnds");
-
-/** Number of the next channel, starting at 0; 8 bytes big-endian. */
-export const NEXT_CHANNEL_SEQUENCE = utf8("nextChannelSequence");
 
 /** Key of the client state, stored as an Any within the client's store. */
 export const CLIENT_STATE = utf8("clientState");
@@ -32,11 +23,6 @@ const ITERATION_PREFIX = utf8("iterateConsensusStates");
 /** Returns the prefix of a client's store. */
 export function clientPrefix(clientId: string): Uint8Array {
   return utf8(`clients/${clientId}/`);
-}
-
-/** Returns the path of a client state from the store's root. */
-export function clientStateKey(clientId: string): Uint8Array {
-  return concat(clientPrefix(clientId), CLIENT_STATE);
 }
 
 /** Returns the key for a consensus state within the client's store. The value is an Any. */
@@ -62,15 +48,18 @@ export function iterationKey(height: Height): Uint8Array {
   return concat(ITERATION_PREFIX, heightBytes(height));
 }
 
-/** Returns the range of all iteration keys, optionally starting at `from` or ending before `below`. The end is exclusive. */
-export function iterationRange(bounds: { readonly from?: Height; readonly below?: Height } = {}): {
-  readonly start: Uint8Array;
-  readonly end: Uint8Array;
-} {
-  const start = bounds.from === undefined ? ITERATION_PREFIX : iterationKey(bounds.from);
+/** Heights from `from` up to, but excluding, `below`. Default: no bound. */
+export interface HeightBounds {
+  readonly from?: Height;
+  readonly below?: Height;
+}
+
+/** Returns the range of the iteration keys of these heights. The end is exclusive. */
+export function iterationRange({ from, below }: HeightBounds): readonly [start: Uint8Array, end: Uint8Array] {
+  const start = from === undefined ? ITERATION_PREFIX : iterationKey(from);
   // The prefix with its last letter "s" increased to "t": the first key after all iteration keys.
-  const end = bounds.below === undefined ? utf8("iterateConsensusStatet") : iterationKey(bounds.below);
-  return { start, end };
+  const end = below === undefined ? utf8("iterateConsensusStatet") : iterationKey(below);
+  return [start, end];
 }
 
 /** Reads the height from an iteration key. */
@@ -87,16 +76,6 @@ export function consensusStatesPrefix(clientId: string): Uint8Array {
   return utf8(`clients/${clientId}/consensusStates/`);
 }
 
-/** Returns the key for a client's connection ids (`ClientPaths`). */
-export function clientConnectionsKey(clientId: string): Uint8Array {
-  return utf8(`clients/${clientId}/connections`);
-}
-
-/** Returns the key for a connection end. */
-export function connectionKey(connectionId: string): Uint8Array {
-  return utf8(`connections/${connectionId}`);
-}
-
 /** Names of a channel's sequence entries. Each contains the next packet's number, 8 bytes big-endian. */
 export type SequenceName = "nextSequenceSend" | "nextSequenceRecv" | "nextSequenceAck";
 
@@ -104,40 +83,32 @@ export type SequenceName = "nextSequenceSend" | "nextSequenceRecv" | "nextSequen
 export type PacketEntryName = "commitments" | "receipts" | "acks";
 
 /** Returns a channel end's path (`Channel`). */
-export function channelPath(portId: string, channelId: string): string {
-  return `channelEnds/${channelSuffix(portId, channelId)}`;
+export function channelPath(end: ChannelEndpoint): string {
+  return `channelEnds/${endPath(end)}`;
 }
 
 /** Returns the path of one of a channel's sequences. */
-export function sequencePath(name: SequenceName, portId: string, channelId: string): string {
-  return `${name}/${channelSuffix(portId, channelId)}`;
+export function sequencePath(name: SequenceName, end: ChannelEndpoint): string {
+  return `${name}/${endPath(end)}`;
 }
 
 /** Returns the path of the counterparty's channel upgrade. No channel on this chain has one. */
-export function upgradePath({ portId, channelId }: ChannelEndpoint): string {
-  return `channelUpgrades/counterpartyUpgrade/${channelSuffix(portId, channelId)}`;
+export function upgradePath(end: ChannelEndpoint): string {
+  return `channelUpgrades/counterpartyUpgrade/${endPath(end)}`;
 }
 
 /** Returns the path for the first packet's number since a channel's upgrade. No channel on this chain has one. */
-export function startPath({ portId, channelId }: ChannelEndpoint): string {
-  return `recvStartSequence/${channelSuffix(portId, channelId)}`;
+export function startPath(end: ChannelEndpoint): string {
+  return `recvStartSequence/${endPath(end)}`;
 }
 
 /** Returns the path of a packet's commitment, receipt or acknowledgement. */
-export function packetPath(
-  name: PacketEntryName,
-  { portId, channelId }: ChannelEndpoint,
-  sequence: bigint,
-): string {
-  return `${packetsPath(name, portId, channelId)}/${sequence}`;
+export function packetPath(name: PacketEntryName, end: ChannelEndpoint, sequence: bigint): string {
+  return `${name}/${endPath(end)}/sequences/${sequence}`;
 }
 
-/** Returns the path to which "/" and the sequence are appended for a channel's commitments, receipts or acknowledgements. */
-export function packetsPath(name: PacketEntryName, portId: string, channelId: string): string {
-  return `${name}/${channelSuffix(portId, channelId)}/sequences`;
-}
-
-function channelSuffix(portId: string, channelId: string): string {
+/** Returns the last part of a channel's paths. */
+export function endPath({ portId, channelId }: ChannelEndpoint): string {
   return `ports/${portId}/channels/${channelId}`;
 }
 

@@ -43,10 +43,10 @@ export function packetOf({ packet }: { readonly packet: WirePacket | undefined }
 
 /** Stateless checks of a packet (`ValidateBasic`), in ibc-go's order. Throws `ModuleError`. */
 export function validatePacket({ source, destination, sequence, timeout, data }: Packet): void {
-  named("invalid source port ID", () => validatePortId(source.portId));
-  named("invalid destination port ID", () => validatePortId(destination.portId));
-  named("invalid source channel ID", () => validateChannelId(source.channelId));
-  named("invalid destination channel ID", () => validateChannelId(destination.channelId));
+  wrapErrors("invalid source port ID", () => validatePortId(source.portId));
+  wrapErrors("invalid destination port ID", () => validatePortId(destination.portId));
+  wrapErrors("invalid source channel ID", () => validateChannelId(source.channelId));
+  wrapErrors("invalid destination channel ID", () => validateChannelId(destination.channelId));
   if (sequence === 0n) throw ErrInvalidPacket("packet sequence cannot be 0");
   if (isZeroHeight(timeout.height) && timeout.timestamp === 0n) {
     throw ErrInvalidPacket("packet timeout height and packet timeout timestamp cannot both be 0");
@@ -96,8 +96,4 @@ function heightElapsed(timeout: Timeout, height: Height): boolean {
 
 function heightText(timeout: Timeout, height: Height): string {
   return `current height: ${formatHeight(height)}, timeout height ${formatHeight(timeout.height)}`;
-}
-
-function named(words: string, check: () => void): void {
-  wrapErrors((error) => error.wrap(words), check);
 }

@@ -1,13 +1,25 @@
+import type {
+  PageRequest,
+  PageResponse,
+} from "../../../../../cosmos/proto/gen/cosmos/base/query/v1beta1/pagination.ts";
 import type { Any } from "../../../../../cosmos/proto/gen/google/protobuf/any.ts";
 import type { Height } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
 import { TYPE_URL } from "../../../../../cosmos/proto/registry.ts";
-import { errorText } from "../../../../../platform/base/errors.ts";
 import { parseAddress } from "../../../runtime/address.ts";
 import type { Context } from "../../../runtime/context.ts";
 import { ErrIbcInvalidAddress, ErrIbcUnauthorized } from "./errors.ts";
+import { paginateFiltered } from "../../../runtime/pagination.ts";
 import { selfHeight } from "./height.ts";
 import { LOCALHOST_URL } from "./identifiers.ts";
-import { ErrNotSupported, ErrTxDecode, ModuleError, QueryError, GrpcCode } from "../../../runtime/errors.ts";
+import { STORE_NAME } from "./keys.ts";
+import {
+  ErrNotSupported,
+  ErrTxDecode,
+  ModuleError,
+  QueryError,
+  GrpcCode,
+  orThrow,
+} from "../../../runtime/errors.ts";
 
 /** An IBC message, which always has one signer. */
 export interface SignedMessage {
@@ -33,11 +45,10 @@ export function unsupported(typeUrl: string): () => never {
 
 /** Throws ibc/5 if a message's signer is not an address on this chain. */
 export function requireSigner(bech32Prefix: string, { signer }: SignedMessage): void {
-  try {
-    parseAddress(bech32Prefix, signer);
-  } catch (error) {
-    throw ErrIbcInvalidAddress(`string could not be parsed as address: ${errorText(error)}`);
-  }
+  orThrow(
+    () => parseAddress(bech32Prefix, signer),
+    (reason) => ErrIbcInvalidAddress(`string could not be parsed as address: ${reason}`),
+  );
 }
 
 /** Throws ibc/2 if the signer is not the authority. */
@@ -53,7 +64,7 @@ const IMPLEMENTATIONS = {
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
 /** A packed part of a message, and the interface its type must implement. */
-type PackedPart = readonly [interfaceName: keyof typeof IMPLEMENTATIONS, packed: Any | undefined];
+export type PackedPart = readonly [interfaceName: keyof typeof IMPLEMENTATIONS, packed: Any | undefined];
 
 /**
  * Rejects a packed part of another type with sdk/2. Go unpacks the parts while decoding a transaction, so a wrong type fails
@@ -81,6 +92,26 @@ export function checkArgument(check: () => void): void {
 export function requireFound<T>(value: T | undefined, error: () => ModuleError): T {
   if (value === undefined) throw new QueryError(GrpcCode.NotFound, error().message);
   return value;
+}
+
+/**
+ * Reads a page of the entries for which `read` returns a value. ibc-go ignores the filter's page flag, so a page requested by offset
+ * also contains the entries read before and after it: with offset 0, one entry above the limit.
+ */
+export function readMatches<T>(
+  context: Context,
+  prefix: Uint8Array,
+  request: PageRequest | undefined,
+  read: (key: Uint8Array, value: Uint8Array) => T | undefined,
+): { readonly items: T[]; readonly pagination: PageResponse } {
+  const items: T[] = [];
+  const paged = { store: context.store(STORE_NAME), prefix };
+  const pagination = paginateFiltered(paged, request, (key, value) => {
+    const item = read(key, value);
+    if (item !== undefined) items.push(item);
+    return item !== undefined;
+  });
+  return { items, pagination };
 }
 
 /** Returns a response's proof fields. As in ibc-go, the proof is empty and the height is this chain's own. */
