@@ -13,10 +13,16 @@ import { errorResponse, okResponse, toQueryFailure } from "../../chain/runtime/q
 import type { NodeServer } from "../base/node-server.ts";
 import type { NodeView } from "../base/node-view.ts";
 import { BusyError, createWorkQueue, type Waiter, type WorkQueue } from "../base/work-queue.ts";
-import { blockHeightOf, type NodeMethod, requireQueryHeight, type ServiceContext } from "./node-method.ts";
+import {
+  blockHeightOf,
+  BROADCAST_PATH,
+  type NodeMethod,
+  requireQueryHeight,
+  type ServiceContext,
+} from "./node-method.ts";
 import { INTERFACE_METHODS, NODE_METHODS } from "./node-service.ts";
 import { TENDERMINT_METHODS } from "./tendermint-service.ts";
-import { BROADCAST_PATH, TX_METHODS } from "./tx-service.ts";
+import { TX_METHODS } from "./tx-service.ts";
 
 interface UnaryCall {
   /** gRPC path with the chain's own name: "/acme.interchainqueries.Query/Params". */
@@ -125,7 +131,7 @@ function callNode(
   requested: bigint,
   context: ServiceContext,
 ): UnaryReply {
-  if (method.stateless === true) {
+  if (method.path === BROADCAST_PATH) {
     return { code: GrpcCode.OK, message: "", value: method.handle(data, context, 0n), height: undefined };
   }
   const { latestHeight } = context.view.status();

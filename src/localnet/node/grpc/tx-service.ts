@@ -20,49 +20,27 @@ import { MempoolError, type MempoolErrorFacts, PageError } from "../base/errors.
 import { goHexDecode } from "../base/go-decoding.ts";
 import type { BroadcastResult, NodeView, SearchPage, StoredTx } from "../base/node-view.ts";
 import { MAX_QUERY_LENGTH, QueryLanguageError } from "../query-language/parse-query.ts";
-import { nodeMethod, type NodeMethod, type ServiceContext } from "./node-method.ts";
+import { nodeMethods, type ServiceContext } from "./node-method.ts";
 import { protoBlock, protoBlockId } from "./tendermint-service.ts";
-
-const SERVICE = "/cosmos.tx.v1beta1.Service";
-
-/** The method that cannot be called through `abci_query`. */
-export const BROADCAST_PATH = `${SERVICE}/BroadcastTx`;
 
 /**
  * `cosmos.tx.v1beta1.Service`, except for Simulate, which the application serves, and the two methods for amino bytes, which no
  * tool for these chains calls.
  */
-export const TX_METHODS: readonly NodeMethod[] = [
-  nodeMethod(`${SERVICE}/GetTx`, wire.GetTxRequest, wire.GetTxResponse, ({ hash }, context) =>
-    getTx(hash, context),
-  ),
-  nodeMethod(`${SERVICE}/GetTxsEvent`, wire.GetTxsEventRequest, wire.GetTxsEventResponse, searchTxs),
-  {
-    ...nodeMethod(BROADCAST_PATH, wire.BroadcastTxRequest, wire.BroadcastTxResponse, (request, { view }) => ({
-      txResponse: broadcast(request, view),
-    })),
-    stateless: true,
+export const TX_METHODS = nodeMethods<typeof wire>("cosmos.tx.v1beta1.Service", wire, {
+  GetTx: ({ hash }, context) => getTx(hash, context),
+  GetTxsEvent: searchTxs,
+  BroadcastTx: (request, { view }) => ({ txResponse: broadcast(request, view) }),
+  GetBlockWithTxs: getBlockWithTxs,
+  TxDecode: ({ txBytes }, { chainName }) => {
+    if (txBytes.length === 0) throw new QueryError(GrpcCode.InvalidArgument, "invalid empty tx bytes");
+    return { tx: decodeFullTx(txBytes, chainName) };
   },
-  nodeMethod(
-    `${SERVICE}/GetBlockWithTxs`,
-    wire.GetBlockWithTxsRequest,
-    wire.GetBlockWithTxsResponse,
-    getBlockWithTxs,
-  ),
-  nodeMethod(
-    `${SERVICE}/TxDecode`,
-    wire.TxDecodeRequest,
-    wire.TxDecodeResponse,
-    ({ txBytes }, { chainName }) => {
-      if (txBytes.length === 0) throw new QueryError(GrpcCode.InvalidArgument, "invalid empty tx bytes");
-      return { tx: decodeFullTx(txBytes, chainName) };
-    },
-  ),
-  nodeMethod(`${SERVICE}/TxEncode`, wire.TxEncodeRequest, wire.TxEncodeResponse, ({ tx }) => {
+  TxEncode: ({ tx }) => {
     if (tx === undefined) throw new QueryError(GrpcCode.InvalidArgument, "invalid empty tx");
     return { txBytes: encodeTx(tx) };
-  }),
-];
+  },
+});
 
 function encodeTx({ body, authInfo, signatures }: Tx): Uint8Array {
   return TxRaw.encode({

@@ -28,9 +28,8 @@ import {
   waitsForBlock,
   WEBSOCKET_METHODS,
 } from "./json-rpc.ts";
-import { type CallTurn, parametersFromUri, type RpcContext } from "./method.ts";
+import { type CallTurn, parametersFromUri, type RpcContext, RpcError, toRpcError } from "./method.ts";
 import { publishedEvents } from "./published-events.ts";
-import { RpcError, toRpcError } from "./rpc-error.ts";
 import {
   createSubscriptions,
   DEFAULT_SUBSCRIPTION_LIMITS,
@@ -210,9 +209,7 @@ async function callUri(
     const [reply] = await context.router.queue.run([(pause) => call({ signal, pause })], waiter);
     return reply ?? jsonText(500, errorResponse(URI_CALL_ID, new RpcError("internal")));
   } catch (thrown) {
-    const error = toRpcError(thrown);
-    if (error === undefined) throw thrown;
-    return jsonText(500, errorResponse(URI_CALL_ID, error));
+    return jsonText(500, errorResponse(URI_CALL_ID, toRpcError(thrown)));
   }
 }
 
@@ -232,9 +229,7 @@ function jsonText(status: number, body: string): HttpReply {
 /** Returns the list of methods for a browser, with CometBFT's HTML, including its invalid `</br>`. */
 function indexPage(hostHeader: string | undefined): HttpReply {
   const host = escapeHtml(hostHeader ?? "localhost");
-  const methods = [...RPC_METHODS].map(
-    ([name, { parameters }]) => [name, parameters.map(([parameter]) => parameter)] as const,
-  );
+  const methods = [...RPC_METHODS].map(([name, { parameters }]) => [name, Object.keys(parameters)] as const);
   const links = [...methods, ...WEBSOCKET_METHODS]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, parameters]) => {

@@ -8,8 +8,8 @@ import {
   QueryLanguageError,
 } from "../query-language/parse-query.ts";
 import { errorResponse, type RpcId } from "./json-rpc.ts";
+import { internal, RpcError } from "./method.ts";
 import type { PublishedEvent } from "./published-events.ts";
-import { internal, RpcError } from "./rpc-error.ts";
 
 /** Bounds of subscriptions. */
 export interface SubscriptionLimits extends EventLogLimits {

@@ -18,8 +18,7 @@ import {
   turnOf,
   WEBSOCKET_METHODS,
 } from "./json-rpc.ts";
-import type { CallTurn, RpcContext } from "./method.ts";
-import { RpcError, toRpcError } from "./rpc-error.ts";
+import { type CallTurn, type RpcContext, RpcError, toRpcError } from "./method.ts";
 import type { ClientSubscriptions, Subscriptions } from "./subscriptions.ts";
 
 /** Limits for WebSockets. */
@@ -264,9 +263,7 @@ function subscribe(
     else subscriptions.unsubscribe(readQueryParameter(params));
     return resultResponse(id, {});
   } catch (thrown) {
-    const error = toRpcError(thrown);
-    if (error === undefined) throw thrown;
-    return errorResponse(id, error);
+    return errorResponse(id, toRpcError(thrown));
   }
 }
 
