@@ -4,9 +4,9 @@ import type { JsonObject } from "../../platform/base/json.ts";
 import { isoTimeOrNull } from "../../platform/base/time.ts";
 import { getJson, time } from "../../platform/http/route-about.ts";
 import { isTransferChannel } from "./channel-work.ts";
+import type { RefusedWork } from "./deliver.ts";
 import type { CycleFailure } from "./errors.ts";
 import type { ChannelView } from "./ibc-reads.ts";
-import type { RefusedWork } from "./retry-backoff.ts";
 import type { WorkKind } from "./work.ts";
 
 /** The IBC relayer's progress and its view of both chains. */

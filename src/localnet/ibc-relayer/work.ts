@@ -33,10 +33,37 @@ interface Proven {
   readonly signer: string;
 }
 
+/** What a message of the channel package is built from, other than its subject. */
+interface Proof {
+  /** Encoded `MerkleProof`s of the first and the second path. */
+  readonly first: Uint8Array;
+  readonly second: Uint8Array;
+  readonly at: { readonly proofHeight: Height; readonly signer: string };
+}
+
+const NO_PROOF = new Uint8Array();
+
+/** Returns a function that builds a message of the channel package. */
+export function channelMessage<Message>(
+  name: string,
+  type: { encode(message: Message): { finish(): Uint8Array } },
+  build: (proof: Proof) => Message,
+): Work["message"] {
+  return ({ proofs: [first = NO_PROOF, second = NO_PROOF], height: proofHeight, signer }) => ({
+    typeUrl: `/ibc.core.channel.v1.${name}`,
+    value: type.encode(build({ first, second, at: { proofHeight, signer } })).finish(),
+  });
+}
+
 /** A chain height at which state can be proven: the header at `height` contains the state root at `height` - 1. */
 export interface ProofPoint {
   readonly revision: bigint;
   readonly height: bigint;
+}
+
+/** Height and time from a chain's header. */
+export interface Moment extends ProofPoint {
+  readonly timeNs: bigint;
 }
 
 const CONCURRENT_READS = 50;

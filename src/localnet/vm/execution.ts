@@ -2,7 +2,7 @@ import type { CallTrace } from "./call-trace.ts";
 import { fromHostError, VmError, vmError, type WasmFrame } from "./errors.ts";
 import { type GasCosts, regionCost } from "./gas.ts";
 import type { Host, Metered } from "./host.ts";
-import type { Instance, StartState, WasmExports } from "./start-state.ts";
+import type { Instance, StartState, WasmExports } from "./instances.ts";
 import { readRegion, regionAt, writeRegion } from "./regions.ts";
 import { EXPORTS } from "./rewrite.ts";
 
