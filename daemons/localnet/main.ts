@@ -63,7 +63,7 @@ import { createMetricsRegistry } from "../../src/platform/process/metrics.ts";
 import { type ServiceState, withServiceManager } from "../../src/platform/process/service-manager.ts";
 import { createDeferred } from "../../src/platform/process/deferred.ts";
 import { WORKBENCH_MODULES } from "../../src/workbench/modules/workbench-modules.ts";
-import { createGasProfiles, type GasProfiles } from "../../src/workbench/profile/gas-profiles.ts";
+import { createGasProfiles, type GasProfiles } from "../../src/workbench/profile/profile-tx.ts";
 
 /** A localnet whose servers are all listening. */
 export interface LocalnetReady {

@@ -14,12 +14,10 @@ import type { LivePage } from "../platform/web/live-page.ts";
 import type { PageContent } from "../platform/web/page-shell.ts";
 import { badge, dataTable, grouped, statusBanner } from "../platform/web/parts.ts";
 import type { RunningNode } from "../localnet/node/create-node.ts";
-import { ProfileError } from "./profile/profile-tx.ts";
-import type { GasProfiles } from "./profile/gas-profiles.ts";
+import { type GasProfiles, ProfileError } from "./profile/profile-tx.ts";
 import { chainGasText, flameGraph, gasByPlace, nodeAt, percentText, totalGas } from "./profile/gas-places.ts";
 import { PROFILE_FORMATS } from "../localnet/cli/gas-reports.ts";
-import { formatProfile } from "./profile/profile-formats.ts";
-import type { ProfileReport } from "./profile/profile-json.ts";
+import { formatProfile, type ProfileReport } from "./profile/profile-json.ts";
 
 export interface ContractPageInput {
   readonly nowMs: number;
@@ -261,11 +259,7 @@ export interface ContractCall {
 }
 
 /** The newest transactions that called contracts, newest first. */
-interface ContractCalls {
-  readonly list: () => readonly ContractCall[];
-  /** Reads the newest blocks, then follows the chain until the returned function is called. */
-  readonly follow: (view: NodeView) => () => void;
-}
+type ContractCalls = ReturnType<typeof createContractCalls>;
 
 /**
  * Number of listed calls. Calls by modules, such as results sent to contracts, have their own list, because there are many of them.
@@ -277,7 +271,7 @@ const FIRST_BLOCKS = 200n;
 /** Maximum length of a message text. */
 const MAX_TEXT = 300;
 
-function createContractCalls(): ContractCalls {
+function createContractCalls() {
   let direct: readonly ContractCall[] = [];
   let others: readonly ContractCall[] = [];
   const record = (block: StoredBlock, results: StoredResults): void => {
@@ -291,8 +285,10 @@ function createContractCalls(): ContractCalls {
     }
   };
   return {
-    list: () => [...direct, ...others].toSorted((a, b) => Number(b.height - a.height) || b.index - a.index),
-    follow: (view) => {
+    list: (): readonly ContractCall[] =>
+      [...direct, ...others].toSorted((a, b) => Number(b.height - a.height) || b.index - a.index),
+    /** Reads the newest blocks, then follows the chain until the returned function is called. */
+    follow: (view: NodeView): (() => void) => {
       const stop = view.onBlock(record);
       const { latestHeight, earliestHeight } = view.status();
       const first =

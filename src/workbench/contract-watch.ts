@@ -11,8 +11,7 @@ import type { Service } from "../platform/base/service.ts";
 import { MempoolError } from "../localnet/node/base/errors.ts";
 import type { NodeView, StoredTx } from "../localnet/node/base/node-view.ts";
 import type { RunningNode } from "../localnet/node/create-node.ts";
-import type { GasProfiles } from "./profile/gas-profiles.ts";
-import { ProfileError } from "./profile/profile-tx.ts";
+import { type GasProfiles, ProfileError } from "./profile/profile-tx.ts";
 import { accountNamed, type ChainProfile, CHAINS } from "../localnet/accounts/chains.ts";
 import {
   createLocalAccount,

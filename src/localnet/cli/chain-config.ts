@@ -8,8 +8,7 @@ import { parseAddress } from "../chain/runtime/address.ts";
 import { DEFAULT_QUERY_TIME_MS } from "../node/base/deadline.ts";
 import { PROFILE_NAMES } from "../chain/deviations/deviations.ts";
 import { isDenom } from "../chain/runtime/coins.ts";
-import { type ChainPart, CHAINS, DEFAULT_ROLES } from "../accounts/chains.ts";
-import { type DenomAmount, TEST_BALANCE } from "../accounts/test-keys.ts";
+import { type ChainPart, CHAINS, DEFAULT_ROLES, type DenomAmount, TEST_BALANCE } from "../accounts/chains.ts";
 
 const COIN = /^(\d{1,78})([a-zA-Z].*)$/;
 

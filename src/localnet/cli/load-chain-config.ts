@@ -13,13 +13,14 @@ import { loadDaemonConfig } from "../../platform/config/daemon-config.ts";
 import type { ProfileName } from "../chain/deviations/deviations.ts";
 import { parseAddress } from "../chain/runtime/address.ts";
 import {
+  type ChainKey,
   type ChainPart,
   type ChainProfile,
   CHAINS,
+  type DenomAmount,
   type LocalnetChains,
   type LocalnetRoles,
 } from "../accounts/chains.ts";
-import type { ChainKey, DenomAmount } from "../accounts/test-keys.ts";
 import { chainConfigKind, type ChainFile, type ChainSection, keyOfPort } from "./chain-config.ts";
 
 /** Limits how much is read of a file given by mistake. */

@@ -20,8 +20,14 @@ import {
 } from "../accounts/chains.ts";
 import { TOKENS } from "./chain-files.ts";
 import { withOracle } from "./oracle-genesis.ts";
-import { addContracts, type GenesisContract, type PlacedContract } from "./contract-genesis.ts";
-import { seedDexDemo, seedHooksDemo, type WasmState } from "./scenario-genesis.ts";
+import {
+  addContracts,
+  type GenesisContract,
+  type PlacedContract,
+  seedDexDemo,
+  seedHooksDemo,
+  type WasmState,
+} from "./scenario-genesis.ts";
 
 export interface LocalnetGenesisOptions {
   /** Genesis time. Both chains share it, because the remote chain's client for the local chain contains it. */

@@ -18,13 +18,18 @@ import type { ServerAddress } from "../node/base/node-server.ts";
 import { createNode, type Node, type NodeDeps, type RunningNode } from "../node/create-node.ts";
 import type { ServerFactory } from "../node/grpc/call-router.ts";
 import type { OracleOptions } from "../node/oracle/oracle-client.ts";
-import { createGenesisTxs, withModules } from "../genesis/chain-files.ts";
+import {
+  chooseModules,
+  type ChoosingGenesis,
+  createGenesisTxs,
+  type ModuleSet,
+  withModules,
+} from "../genesis/chain-files.ts";
 import { type ChainPart, type ChainProfile, CHAINS, type LocalnetChains } from "../accounts/chains.ts";
 import { type ChainClock, createChainClock } from "../control/chain-clock.ts";
 import { controlRoutes } from "../control/control-routes.ts";
 import { finishRevert } from "../control/snapshots.ts";
-import { chooseModules, type ChoosingGenesis, type ModuleSet } from "../genesis/module-choice.ts";
-import type { GenesisContract, PlacedContract } from "../genesis/contract-genesis.ts";
+import type { GenesisContract, PlacedContract } from "../genesis/scenario-genesis.ts";
 import {
   localGenesis,
   type LocalnetGenesisOptions,

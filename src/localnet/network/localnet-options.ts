@@ -5,7 +5,7 @@ import type { HttpAccess } from "../../platform/http/http-access.ts";
 import type { DaemonEndpoint } from "../../platform/process/daemon-context.ts";
 import type { ProfileName } from "../chain/deviations/deviations.ts";
 import type { ServerAddress } from "../node/base/node-server.ts";
-import type { GenesisContract } from "../genesis/contract-genesis.ts";
+import type { GenesisContract } from "../genesis/scenario-genesis.ts";
 import type { LocalnetChainOptions } from "./create-localnet.ts";
 import { CHAINS, type LocalnetChains, type LocalnetRoles } from "../accounts/chains.ts";
 import type { LocalnetScenario } from "../genesis/genesis.ts";

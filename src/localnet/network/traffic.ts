@@ -146,15 +146,7 @@ interface Sent {
   readonly burned: bigint | undefined;
 }
 
-interface Sender {
-  /** Sends the transaction for the next block; call it once per block. */
-  readonly sendFor: (view: NodeView) => Promise<void>;
-  /** Finds the traffic's own transactions in a block. */
-  readonly record: (block: StoredBlock, results: StoredResults) => void;
-  readonly gas: () => bigint;
-}
-
-function createSender(options: TrafficOptions, logger: Logger): Sender {
+function createSender(options: TrafficOptions, logger: Logger) {
   const { gasPerBlock, faults, chain: profile = CHAINS.local } = options;
   const account = createLocalAccount(profile, TRAFFIC_ACCOUNT);
   let chain: { readonly params: Params; readonly codeId: bigint } | undefined;
@@ -193,7 +185,7 @@ function createSender(options: TrafficOptions, logger: Logger): Sender {
       return undefined;
     }
   };
-  const record: Sender["record"] = ({ txs, header }, { txResults }) => {
+  const record = ({ txs, header }: StoredBlock, { txResults }: StoredResults): void => {
     const rest: Sent[] = [];
     for (const one of sent) {
       const index = txs.findIndex((tx) => equalBytes(tx, one.bytes));
@@ -249,7 +241,13 @@ function createSender(options: TrafficOptions, logger: Logger): Sender {
     const messages = [burnMessage(account.address, contract, burned)];
     await broadcast(view, { messages, memo: TRAFFIC_ACCOUNT, gasLimit, fee: feeOf(gasLimit) }, burned);
   };
-  return { sendFor, record, gas: () => gas };
+  return {
+    /** Sends the transaction for the next block; call it once per block. */
+    sendFor,
+    /** Finds the traffic's own transactions in a block. */
+    record,
+    gas: (): bigint => gas,
+  };
 }
 
 /** Returns the sent transactions that are in the mempool. */

@@ -108,14 +108,10 @@ function histogram(name: string, help: string): FamilyOptions {
 }
 
 /** Metric families on the oracle metrics page (port 8001). */
-export interface OracleFamilies {
-  readonly latency: Family;
-  readonly responses: Family;
-  readonly prices: Family;
-}
+export type OracleFamilies = ReturnType<typeof createOracleFamilies>;
 
 /** Creates empty families with the same names, help texts and types as on a node with oracle metrics. */
-export function createOracleFamilies(): OracleFamilies {
+export function createOracleFamilies() {
   return {
     latency: createFamily({
       name: "app_oracle_response_latency",

@@ -5,14 +5,12 @@ import type { Service } from "../../platform/base/service.ts";
 import { createDeferred } from "../../platform/process/deferred.ts";
 import { type FaultName, type FaultSet, SIDECAR_FAULTS } from "./faults.ts";
 import { DEFAULT_MARKETS, type Market } from "./markets.ts";
-import { createPriceLoop, type PriceLoop } from "./price-loop.ts";
+import { createPriceLoop } from "./price-loop.ts";
 import {
   createOracleFamilies,
   createSidecarFamilies,
   type MetricNames,
-  type OracleFamilies,
   pageFamilies,
-  type SidecarFamilies,
 } from "./sidecar-families.ts";
 import {
   createSidecarListeners,
@@ -175,20 +173,7 @@ function createProcessListeners(
 }
 
 /** A sidecar's simulated process: its faults, and the stops and starts that they cause. */
-export interface SidecarProcess {
-  readonly faults: FaultSet;
-  readonly listFaults: () => readonly FaultState[];
-  /** Switches a fault on or off. With `forMs`, the fault is switched off again after that time. */
-  readonly setFault: (name: FaultName, on: boolean, forMs?: number) => void;
-  /** Returns the process's memory. Each new process starts with an initial one. */
-  readonly state: () => ProcessState;
-  /** Returns true while the process responds, and false while it is down. */
-  readonly isUp: () => boolean;
-  /** Returns true if the process was stopped but has not ended yet. */
-  readonly isDraining: () => boolean;
-  /** Applies the faults, and runs one tick of the price loop if the process is up. */
-  readonly tick: () => void;
-}
+export type SidecarProcess = ReturnType<typeof createSidecarProcess>;
 
 /** A process's stages. */
 type Stage = { readonly kind: "up" | "down" } | { readonly kind: "draining"; readonly endsAtMs: number };
@@ -200,7 +185,7 @@ const RESTARTING_FAULTS: readonly FaultName[] = ["startup", "market-map-empty"];
 export function createSidecarProcess(
   options: ProcessOptions & { readonly drainMs: number },
   { clock, logger }: { readonly clock: Clock; readonly logger: Logger },
-): SidecarProcess {
+) {
   const switches = createFaultSwitches(SIDECAR_FAULTS, clock);
   let state = createProcessState(options);
   let stage: Stage = { kind: "up" };
@@ -214,16 +199,21 @@ export function createSidecarProcess(
   return {
     faults: switches,
     listFaults: switches.list,
-    setFault: (name, on, forMs) => {
+    /** Switches a fault on or off. With `forMs`, the fault is switched off again after that time. */
+    setFault: (name: FaultName, on: boolean, forMs?: number) => {
       const changed = switches.has(name) !== on;
       switches.set(name, on, forMs);
       if (changed) logger.info("sidecar fault switched", { name, on });
       if (changed && on && RESTARTING_FAULTS.includes(name)) state = createProcessState(options);
       follow();
     },
-    state: () => state,
-    isUp: () => stage.kind !== "down",
-    isDraining: () => stage.kind === "draining",
+    /** Returns the process's memory. Each new process starts with an initial one. */
+    state: (): ProcessState => state,
+    /** Returns true while the process responds, and false while it is down. */
+    isUp: (): boolean => stage.kind !== "down",
+    /** Returns true if the process was stopped but has not ended yet. */
+    isDraining: (): boolean => stage.kind === "draining",
+    /** Applies the faults, and runs one tick of the price loop if the process is up. */
     tick: () => {
       follow();
       if (stage.kind === "up") state.tick(clock.nowMs(), switches);
@@ -242,13 +232,7 @@ function nextStage(stage: Stage, faults: FaultSet, nowMs: number, drainMs: numbe
 }
 
 /** The memory of a simulated sidecar process. A restart replaces it. */
-export interface ProcessState {
-  readonly sidecar: SidecarFamilies;
-  readonly oracle: OracleFamilies;
-  readonly loop: PriceLoop;
-  /** Runs one tick of the price loop and records its metrics. */
-  readonly tick: (nowMs: number, faults: FaultSet) => void;
-}
+export type ProcessState = ReturnType<typeof createProcessState>;
 
 /** Options for {@link createProcessState}; see `SidecarOptions`. */
 interface ProcessOptions {
@@ -262,7 +246,7 @@ interface ProcessOptions {
 }
 
 /** Creates the state of a process that has just started, with counters at zero and prices at their initial values. */
-export function createProcessState(options: ProcessOptions): ProcessState {
+export function createProcessState(options: ProcessOptions) {
   const sidecar = createSidecarFamilies(options.metricNames);
   const oracle = createOracleFamilies();
   const loop = createPriceLoop({ ...options, families: sidecar });
@@ -273,5 +257,11 @@ export function createProcessState(options: ProcessOptions): ProcessState {
       oracle.prices.set({ chain_id: options.chainId, ticker: pair.toLowerCase() }, Number(price));
     }
   };
-  return { sidecar, oracle, loop, tick };
+  return {
+    sidecar,
+    oracle,
+    loop,
+    /** Runs one tick of the price loop and records its metrics. */
+    tick,
+  };
 }

@@ -1,4 +1,4 @@
-import type { CallTrace } from "./call-trace.ts";
+import type { CallTrace } from "./hooks.ts";
 import { fromHostError, VmError, vmError, type WasmFrame } from "./errors.ts";
 import { type GasCosts, regionCost } from "./gas.ts";
 import type { Host, Metered } from "./host.ts";

@@ -1,4 +1,3 @@
-import type { StartTrace } from "./call-trace.ts";
 import { createNames, decodeModule } from "./decode-module.ts";
 import { VmError, vmError } from "./errors.ts";
 import { ColdCode, Execution, type ResolvedExports } from "./execution.ts";
@@ -6,11 +5,11 @@ import { GAS_COSTS, type GasCosts } from "./gas.ts";
 import { type EntryPoint, type Host, RecordedHost } from "./host.ts";
 import { createImports, hostFunctionType } from "./host-functions.ts";
 import { Instances, type Instantiable } from "./instances.ts";
-import { createHooks, type Variant } from "./hooks.ts";
+import { createHooks, type StartTrace, type Variant } from "./hooks.ts";
 import { type FunctionType, functionType, typeName, type WasmModule } from "./module.ts";
 import { I32 } from "./operators.ts";
 import { restoredGlobals } from "./rewrite-helpers.ts";
-import { REWRITER_VERSION, rewriteModule, type RewriteOptions } from "./rewrite.ts";
+import { rewriteModule, type RewriteOptions, REWRITER_VERSION } from "./rewrite.ts";
 import { checkStatically, isHostFunction } from "./static-checks.ts";
 import { validateFunction } from "./validate-function.ts";
 

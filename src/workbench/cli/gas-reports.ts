@@ -15,8 +15,9 @@ import {
   type ProfileRequest,
 } from "../../localnet/cli/gas-reports.ts";
 import { chainGasText, gasByPlace, percentText, totalGas } from "../profile/gas-places.ts";
-import { formatOfFile, formatProfile } from "../profile/profile-formats.ts";
 import {
+  formatOfFile,
+  formatProfile,
   parseProfileReport,
   PROFILE_PATH,
   type ProfileReport,

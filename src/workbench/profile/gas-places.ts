@@ -1,5 +1,5 @@
 import { type Html, html } from "../../platform/web/html.ts";
-import { frameName } from "./profile-formats.ts";
+import { frameName } from "./profile-json.ts";
 import { GAS_MULTIPLIER } from "../../localnet/vm/gas.ts";
 import type { GasNode, GasPlace } from "./gas-recorder.ts";
 

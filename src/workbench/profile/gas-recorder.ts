@@ -1,4 +1,4 @@
-import type { CallTrace, StartTrace, TracedCall } from "../../localnet/vm/call-trace.ts";
+import type { CallTrace, StartTrace, TracedCall } from "../../localnet/vm/hooks.ts";
 import { demangle } from "./demangle.ts";
 
 /** The kind of a node in a gas profile. */

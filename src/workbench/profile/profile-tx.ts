@@ -1,5 +1,5 @@
 import { equalBytes, fromBase64, fromHex, fromUtf8, toHex, utf8 } from "../../platform/base/bytes.ts";
-import { CodedError, errorText } from "../../platform/base/errors.ts";
+import { CodedError, errorText, unreachable } from "../../platform/base/errors.ts";
 import { stringifyJson } from "../../platform/base/json.ts";
 import type {
   Application,
@@ -13,16 +13,17 @@ import type { ProfileRequest } from "../../localnet/cli/gas-reports.ts";
 import { ErrInvalidRequest } from "../../localnet/chain/runtime/errors.ts";
 import { type Interrupt, InterruptedError } from "../../localnet/chain/runtime/interrupt.ts";
 import { errorResponse, okResponse } from "../../localnet/chain/runtime/query-router.ts";
-import { ProfileTooLargeError } from "./gas-recorder.ts";
-import type { GasProfile } from "./gas-recorder.ts";
-import type { Profiled, Profiler } from "./profiler.ts";
+import { type GasProfile, ProfileTooLargeError } from "./gas-recorder.ts";
+import { createProfiler, type Profiled, type Profiler } from "./profiler.ts";
 import { createDeadline } from "../../localnet/node/base/deadline.ts";
 import type { StoredBlock } from "../../localnet/node/base/node-view.ts";
 import { parseProfileRequest, PROFILE_PATH, type ProfileReport, profileReportJson } from "./profile-json.ts";
 import { signersOf } from "../../localnet/node/consensus/make-block.ts";
-import { validatorsAt } from "../../localnet/node/consensus/validator-history.ts";
+import { validatorsAt } from "../../localnet/node/consensus/chain-state.ts";
 import type { BlockStore } from "../../localnet/node/storage/block-store.ts";
 import { txAt } from "../../localnet/node/storage/search.ts";
+import type { GasTracer } from "../../localnet/chain/runtime/gas-trace.ts";
+import type { NodeDeps } from "../../localnet/node/create-node.ts";
 
 export type ProfileErrorFacts =
   | { readonly code: "profile-no-tx"; readonly hash: string }
@@ -35,7 +36,7 @@ export type ProfileErrorFacts =
 export class ProfileError extends CodedError<ProfileErrorFacts> {}
 
 /** A node's application and blocks, and the profiler to which the application reports. */
-export interface ProfileDeps {
+interface ProfileDeps {
   readonly app: Pick<Application, "rerun" | "simulate" | "query">;
   readonly store: BlockStore;
   /** Processor time allowed for a query or simulation without a profile. */
@@ -50,7 +51,7 @@ export interface ProfileDeps {
 const PROFILE_TIME = 2;
 
 /** Reruns the transaction or query without changing any state, and makes its profile. Throws {@link ProfileError}. */
-export function makeProfile(request: ProfileRequest, deps: ProfileDeps): ProfileReport {
+function makeProfile(request: ProfileRequest, deps: ProfileDeps): ProfileReport {
   const { app, profiler, queryTimeMs } = deps;
   const deadline = createDeadline(PROFILE_TIME * queryTimeMs);
   try {
@@ -189,7 +190,7 @@ function reportOf(
 }
 
 /** Answers an `abci_query` on {@link PROFILE_PATH}. The request and the response are JSON. */
-export function queryProfile(
+function queryProfile(
   { data }: QueryRequest,
   profile: (request: ProfileRequest) => ProfileReport,
 ): QueryResponse {
@@ -209,4 +210,27 @@ function readJson(data: Uint8Array): unknown {
   } catch {
     return undefined;
   }
+}
+
+export interface GasProfiles {
+  readonly tracer: GasTracer;
+  /** Queries for the chain's node. */
+  readonly queries: NonNullable<NodeDeps["queries"]>;
+  /** Reruns a transaction or a query. Throws `ProfileError`. Call it only once the node is ready. */
+  readonly make: (request: ProfileRequest) => ProfileReport;
+}
+
+export function createGasProfiles(): GasProfiles {
+  const profiler = createProfiler();
+  let node: ProfileDeps | undefined;
+  const make: GasProfiles["make"] = (request) =>
+    makeProfile(request, node ?? unreachable("a profile before the node is ready"));
+  return {
+    tracer: profiler.tracer,
+    queries: (parts) => {
+      node = { ...parts, profiler };
+      return new Map([[PROFILE_PATH, (request) => queryProfile(request, make)]]);
+    },
+    make,
+  };
 }

@@ -21,7 +21,7 @@ import { toHex } from "../../../platform/base/bytes.ts";
 import { unreachable } from "../../../platform/base/errors.ts";
 import { maxInt } from "../../../platform/base/integers.ts";
 import { GO_ZERO_TIME_NS } from "../../../platform/base/time.ts";
-import type { ConsensusParams } from "../base/consensus-params.ts";
+import type { ConsensusParams } from "../base/genesis-doc.ts";
 import { NodeError } from "../base/errors.ts";
 import type { StoredBlock } from "../base/node-view.ts";
 import { encodeBlock } from "../storage/block-codec.ts";

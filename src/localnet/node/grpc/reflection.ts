@@ -17,9 +17,7 @@ import type { ProtoVariant } from "../../../cosmos/proto/variant.ts";
 import { GrpcCode } from "../../chain/runtime/errors.ts";
 
 /** One reflection stream. Each file is sent with its imports, and only once per stream. */
-export interface ReflectionStream {
-  readonly respond: (request: ServerReflectionRequest) => ServerReflectionResponse;
-}
+export type ReflectionStream = ReturnType<typeof createReflectionStream>;
 
 /** The services that reflection describes. */
 export interface ReflectionOptions {
@@ -34,12 +32,12 @@ export interface ReflectionOptions {
 type MessageResponse = ServerReflectionResponse["messageResponse"];
 
 /** Creates the state for one reflection stream. */
-export function createReflectionStream(options: ReflectionOptions): ReflectionStream {
+export function createReflectionStream(options: ReflectionOptions) {
   const sent = new Set<string>();
   const served = new Set([...options.paths, ...REFLECTION_PATHS]);
   const { chainName, proto } = options;
   return {
-    respond: (request) => ({
+    respond: (request: ServerReflectionRequest): ServerReflectionResponse => ({
       validHost: request.host,
       originalRequest: request,
       messageResponse: messageResponse(request.messageRequest, { chainName, proto, served, sent }),

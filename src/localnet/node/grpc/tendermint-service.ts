@@ -10,8 +10,7 @@ import { TYPE_URL } from "../../../cosmos/proto/registry.ts";
 import { encodeBech32, fromHex } from "../../../platform/base/bytes.ts";
 import { minInt } from "../../../platform/base/integers.ts";
 import { GrpcCode, QueryError } from "../../chain/runtime/errors.ts";
-import { COMET_VERSION, nodeId, P2P_CHANNELS, P2P_VERSION } from "../base/node-identity.ts";
-import type { StoredBlock } from "../base/node-view.ts";
+import { COMET_VERSION, nodeId, P2P_CHANNELS, P2P_VERSION, type StoredBlock } from "../base/node-view.ts";
 import { nodeMethods, type ServiceContext } from "./node-method.ts";
 
 /** `cosmos.base.tendermint.v1beta1.Service`: CometBFT's blocks and validators as the SDK serves them. */

@@ -12,12 +12,7 @@ export interface OracleVote {
 }
 
 /** Counts votes under a real node's metric names. */
-export interface OracleMetrics {
-  /** Counts a vote. `delivered` is false if the vote's extension did not reach the chain. */
-  readonly observe: (vote: OracleVote, delivered: boolean) => void;
-  /** Counts a vote that failed before the request to the sidecar. */
-  readonly observePreBlockError: () => void;
-}
+export type OracleMetrics = ReturnType<typeof createOracleMetrics>;
 
 export interface OracleMetricsOptions {
   readonly chainId: string;
@@ -31,7 +26,7 @@ export interface OracleMetricsOptions {
  * Creates the `app_*` families. They reproduce two properties of a real node: counters have the type gauge, and a series appears
  * with its first event. A node without failures since its start has no series with `status="Failure"`.
  */
-export function createOracleMetrics(registry: Registry, options: OracleMetricsOptions): OracleMetrics {
+export function createOracleMetrics(registry: Registry, options: OracleMetricsOptions) {
   const families = createFamilies(registry);
   const chain = { chain_id: options.chainId };
   // Tickers seen so far. A later vote without one of them reports it as `missing_price`.
@@ -39,11 +34,13 @@ export function createOracleMetrics(registry: Registry, options: OracleMetricsOp
   const countReport = (ticker: string, status: string, validator = options.validator): void =>
     families.reports.inc({ ...chain, validator, ticker, status });
   return {
+    /** Counts a vote that failed before the request to the sidecar. */
     observePreBlockError: () => {
       for (const abci_method of ["extend_vote", "pre_blocker"])
         families.requests.inc({ ...chain, abci_method, status: "PreBlockError" });
     },
-    observe: ({ success, usable, latencyMs, prices }, delivered) => {
+    /** Counts a vote. `delivered` is false if the vote's extension did not reach the chain. */
+    observe: ({ success, usable, latencyMs, prices }: OracleVote, delivered: boolean) => {
       families.responses.inc({ ...chain, status: success ? "Success" : "Failure" });
       // The real node observes whole milliseconds here, although the metric name has no unit.
       families.latency.observe(chain, Math.trunc(latencyMs));

@@ -22,19 +22,17 @@ export interface FoundRoute {
 }
 
 /** A gateway's routes. */
-export interface RouteTable {
-  /** Returns the first matching route in definition order. `segments` are the decoded parts of the path. */
-  readonly find: (method: string, segments: readonly string[]) => FoundRoute | undefined;
-}
+export type RouteTable = ReturnType<typeof createRouteTable>;
 
 /** Creates the table of routes whose gRPC paths are served. */
-export function createRouteTable(servedPaths: readonly string[], chainName: string): RouteTable {
+export function createRouteTable(servedPaths: readonly string[], chainName: string) {
   const served = new Set(servedPaths);
   const routes = httpRules()
     .map((rule) => toRoute(rule, chainName))
     .filter(({ path }) => served.has(path));
   return {
-    find: (method, segments) =>
+    /** Returns the first matching route in definition order. `segments` are the decoded parts of the path. */
+    find: (method: string, segments: readonly string[]): FoundRoute | undefined =>
       firstMatch(
         routes.filter((route) => route.method === method),
         segments,

@@ -4,10 +4,8 @@ import { toBase64, upperHex } from "../../../platform/base/bytes.ts";
 import { maxInt } from "../../../platform/base/integers.ts";
 import type { JsonObject } from "../../../platform/base/json.ts";
 import { formatRfc3339Ns } from "../../../platform/base/time.ts";
-import { consensusParamsToJson } from "../base/consensus-params.ts";
-import { encodeGenesis, genesisToJson } from "../base/genesis-doc.ts";
-import { COMET_VERSION, nodeId, P2P_CHANNELS, P2P_VERSION } from "../base/node-identity.ts";
-import type { StoredBlock } from "../base/node-view.ts";
+import { consensusParamsToJson, encodeGenesis, genesisToJson } from "../base/genesis-doc.ts";
+import { COMET_VERSION, nodeId, P2P_CHANNELS, P2P_VERSION, type StoredBlock } from "../base/node-view.ts";
 import {
   internal,
   method,

@@ -62,12 +62,7 @@ export interface WebSocketDeps {
 }
 
 /** RPC over WebSocket: all methods, and subscriptions. */
-export interface WebSocketRpc {
-  /** Handles an HTTP upgrade. Refuses paths other than `/websocket`. */
-  readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
-  /** Cuts all connections. */
-  readonly close: () => void;
-}
+export type WebSocketRpc = ReturnType<typeof createWebSocketRpc>;
 
 /**
  * Number of unsent bytes above which a client gets no more notifications. They wait in the event log, which all clients share,
@@ -91,7 +86,7 @@ const DRAIN_POLL_MS = 20;
 type Send = (messages: readonly (string | Uint8Array)[]) => void;
 
 /** Creates the WebSocket side of the RPC port. */
-export function createWebSocketRpc(options: WebSocketOptions, deps: WebSocketDeps): WebSocketRpc {
+export function createWebSocketRpc(options: WebSocketOptions, deps: WebSocketDeps) {
   const server = new WebSocketServer({
     noServer: true,
     maxPayload: options.maxMessageBytes,
@@ -101,7 +96,8 @@ export function createWebSocketRpc(options: WebSocketOptions, deps: WebSocketDep
   });
   const pending = createPendingBound(options);
   return {
-    upgrade: (request, socket, head) => {
+    /** Handles an HTTP upgrade. Refuses paths other than `/websocket`. */
+    upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       const path = request.url?.split("?")[0];
       if (path !== "/websocket") return refuseUpgrade(socket, "404 Not Found");
       if (server.clients.size >= options.maxConnections) {
@@ -112,6 +108,7 @@ export function createWebSocketRpc(options: WebSocketOptions, deps: WebSocketDep
         serveClient({ client, socket, send, pending }, options, deps);
       });
     },
+    /** Cuts all connections. */
     close: () => {
       for (const client of server.clients) client.terminate();
       server.close();
@@ -295,17 +292,10 @@ interface PendingMessages {
 }
 
 /** Limits the unanswered messages per client and in total. */
-interface PendingBound {
-  /** Adds a message. Disconnects the client if it has too many messages, or the client with the most if the total is too high. */
-  readonly add: (of: PendingMessages, data: RawData) => void;
-  /** Drops all of a client's messages. */
-  readonly drop: (of: PendingMessages) => void;
-}
+type PendingBound = ReturnType<typeof createPendingBound>;
 
 /** Creates the limits. Disconnecting one client that has many messages leaves the others untouched. */
-function createPendingBound(
-  limits: Pick<WebSocketOptions, "maxPendingRequests" | "maxPendingInTotal">,
-): PendingBound {
+function createPendingBound(limits: Pick<WebSocketOptions, "maxPendingRequests" | "maxPendingInTotal">) {
   const clients = new Set<PendingMessages>();
   const drop = (of: PendingMessages): void => {
     clients.delete(of);
@@ -320,8 +310,10 @@ function createPendingBound(
   let counted = 0;
   let sinceCount = 0;
   return {
+    /** Drops all of a client's messages. */
     drop,
-    add: (of, data) => {
+    /** Adds a message. Disconnects the client if it has too many messages, or the client with the most if the total is too high. */
+    add: (of: PendingMessages, data: RawData) => {
       clients.add(of);
       of.waiting.push(data);
       sinceCount += 1;

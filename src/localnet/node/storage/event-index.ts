@@ -2,8 +2,7 @@ import type Database from "libsql";
 import { sha256 } from "../../../platform/base/bytes.ts";
 import type { ChainEvent } from "../../chain/runtime/events.ts";
 import type { StoredBlock, StoredResults } from "../base/node-view.ts";
-import { holds } from "../query-language/matches.ts";
-import type { Condition } from "../query-language/parse-query.ts";
+import { type Condition, holds } from "../query-language/parse-query.ts";
 import { createBulkInsert, readRow, readRows, type Row } from "./rows.ts";
 
 /** A transaction's block height and its position in that block. */
@@ -13,29 +12,19 @@ export interface TxPlace {
 }
 
 /** A block and its results. */
-interface IndexedBlock {
+export interface IndexedBlock {
   readonly block: Pick<StoredBlock, "txs">;
   readonly results: StoredResults;
 }
 
 /** An index of transactions by hash, and of transactions and blocks by event attribute. */
-export interface EventIndex {
-  /** Adds a height. The caller must have an open transaction. */
-  readonly add: (block: IndexedBlock) => void;
-  /** Removes a height added with {@link EventIndex.add}. The caller must have an open transaction. */
-  readonly remove: (results: StoredResults) => void;
-  readonly placeOf: (hash: Uint8Array) => TxPlace | undefined;
-  readonly countTxs: (search: IndexSearch) => number;
-  readonly findTxs: (search: IndexSearch, slice: Slice) => readonly TxPlace[];
-  readonly countBlocks: (search: IndexSearch) => number;
-  readonly findBlocks: (search: IndexSearch, slice: Slice) => readonly bigint[];
-}
+export type EventIndex = ReturnType<typeof createEventIndex>;
 
 const TXS: SearchTables = { events: "tx_events", all: "txs", place: ["height", "position"] };
 const BLOCKS: SearchTables = { events: "block_events", all: "blocks", place: ["height"] };
 
 /** Creates the index in a node's database. */
-export function createEventIndex(database: Database.Database): EventIndex {
+export function createEventIndex(database: Database.Database) {
   const placeByHash = database.prepare("SELECT height, position FROM txs WHERE hash = ?");
   const placeOf = (hash: Uint8Array): TxPlace | undefined => {
     // In an array, because the driver takes a single blob argument for an object of named parameters.
@@ -49,16 +38,19 @@ export function createEventIndex(database: Database.Database): EventIndex {
   const blocks = createEventSearch(database, BLOCKS);
   return {
     placeOf,
-    add: (block) => writing().add(block),
-    remove: (results) => writing().remove(results),
+    /** Adds a height. The caller must have an open transaction. */
+    add: (block: IndexedBlock): void => writing().add(block),
+    /** Removes a height added with {@link EventIndex.add}. The caller must have an open transaction. */
+    remove: (results: StoredResults): void => writing().remove(results),
     countTxs: txs.count,
-    findTxs: (search, slice) =>
+    findTxs: (search: IndexSearch, slice: Slice): readonly TxPlace[] =>
       txs.slice(search, slice).map((row) => ({
         height: row.integer("height"),
         position: Number(row.integer("position")),
       })),
     countBlocks: blocks.count,
-    findBlocks: (search, slice) => blocks.slice(search, slice).map((row) => row.integer("height")),
+    findBlocks: (search: IndexSearch, slice: Slice): readonly bigint[] =>
+      blocks.slice(search, slice).map((row) => row.integer("height")),
   };
 }
 
@@ -168,21 +160,15 @@ interface SearchTables {
 }
 
 /** Runs searches in SQL. Only the rows in the requested slice are read from the database. */
-interface EventSearch {
-  readonly count: (search: IndexSearch) => number;
-  readonly slice: (search: IndexSearch, slice: Slice) => readonly Row[];
-}
-
-/** Creates a search over one kind of tables. */
-function createEventSearch(database: Database.Database, tables: SearchTables): EventSearch {
+function createEventSearch(database: Database.Database, tables: SearchTables) {
   const place = tables.place.join(", ");
   return {
-    count: (search) => {
+    count: (search: IndexSearch): number => {
       const { sql, values } = matchesSql(database, tables, search);
       const row = readRow(database.prepare(`SELECT COUNT(*) AS total FROM (${sql})`).get(...values));
       return row === undefined ? 0 : Number(row.integer("total"));
     },
-    slice: (search, { order, offset, limit }) => {
+    slice: (search: IndexSearch, { order, offset, limit }: Slice): readonly Row[] => {
       const { sql, values } = matchesSql(database, tables, search);
       const by = tables.place.map((column) => `${column} ${order}`).join(", ");
       const page = database.prepare(`SELECT ${place} FROM (${sql}) ORDER BY ${by} LIMIT ? OFFSET ?`);

@@ -2,8 +2,13 @@ import { fromHex, sha256, upperHex } from "../../../platform/base/bytes.ts";
 import { maxInt, minInt } from "../../../platform/base/integers.ts";
 import { requirePage } from "../base/errors.ts";
 import type { SearchPage, SearchRequest, StoredBlock, StoredTx } from "../base/node-view.ts";
-import { holds, matchesSearch } from "../query-language/matches.ts";
-import { type Condition, type EventQuery, parseQuery } from "../query-language/parse-query.ts";
+import {
+  type Condition,
+  type EventQuery,
+  holds,
+  matchesSearch,
+  parseQuery,
+} from "../query-language/parse-query.ts";
 import type { BlockStore } from "./block-store.ts";
 import type { IndexSearch, Slice, TxPlace } from "./event-index.ts";
 
