@@ -25,7 +25,7 @@ import {
   joinFaultControls,
   remoteSidecarFaultControl,
   sidecarFaultControl,
-  switchesFaultControl,
+  localFaultControl,
 } from "../../src/localnet/control/fault-control.ts";
 import {
   createLocalnetIbcRelayer,
@@ -304,8 +304,8 @@ function controlOptions(
     sidecar === undefined
       ? remoteSidecarFaultControl(`http://${LOCALNET_HOST}:${ports.sidecarControl}`, token)
       : sidecarFaultControl(sidecar);
-  const voteFaults = switchesFaultControl(ORACLE_FAULTS, faults);
-  const marketFaults = switchesFaultControl(TRAFFIC_FAULTS, trafficFaults);
+  const voteFaults = localFaultControl(ORACLE_FAULTS, faults);
+  const marketFaults = localFaultControl(TRAFFIC_FAULTS, trafficFaults);
   const allFaults = joinFaultControls([sidecarFaults, voteFaults, marketFaults]);
   const overview = {
     clock: context.clock,

@@ -18,6 +18,7 @@ import { type GasProfiles, ProfileError } from "./profile/profile-tx.ts";
 import { chainGasText, flameGraph, gasByPlace, nodeAt, percentText, totalGas } from "./profile/gas-places.ts";
 import { PROFILE_FORMATS } from "../localnet/cli/gas-reports.ts";
 import { formatProfile, type ProfileReport } from "./profile/profile-json.ts";
+import { maxInt } from "../platform/base/integers.ts";
 
 export interface ContractPageInput {
   readonly nowMs: number;
@@ -291,8 +292,7 @@ function createContractCalls() {
     follow: (view: NodeView): (() => void) => {
       const stop = view.onBlock(record);
       const { latestHeight, earliestHeight } = view.status();
-      const first =
-        latestHeight - FIRST_BLOCKS > earliestHeight ? latestHeight - FIRST_BLOCKS : earliestHeight;
+      const first = maxInt(latestHeight - FIRST_BLOCKS, earliestHeight);
       for (let height = first; height <= latestHeight; height++) {
         const [block, results] = [view.block(height), view.results(height)];
         if (block !== undefined && results !== undefined) record(block, results);
@@ -302,13 +302,12 @@ function createContractCalls() {
   };
 }
 
-interface Place {
-  readonly height: bigint;
-  readonly index: number;
-}
-
 /** Returns undefined for a transaction that called no contract or cannot be decoded. */
-function callOf(tx: Uint8Array, result: TxResult, { height, index }: Place): ContractCall | undefined {
+function callOf(
+  tx: Uint8Array,
+  result: TxResult,
+  { height, index }: Pick<ContractCall, "height" | "index">,
+): ContractCall | undefined {
   const messages = messagesOf(tx);
   const direct = messages.flatMap(({ typeUrl, value }) => directCall(typeUrl, value) ?? []);
   const called = result.events
@@ -341,34 +340,23 @@ function messagesOf(tx: Uint8Array): readonly { readonly typeUrl: string; readon
   }
 }
 
-interface DirectCall {
-  readonly contract: string | undefined;
-  readonly text: string;
+/** Messages that call a contract, each with the word for it. */
+const CALLS: Readonly<Record<string, readonly [verb: string, type: CallType]>> = {
+  "/cosmwasm.wasm.v1.MsgExecuteContract": ["execute", wire.MsgExecuteContract],
+  "/cosmwasm.wasm.v1.MsgMigrateContract": ["migrate", wire.MsgMigrateContract],
+  "/cosmwasm.wasm.v1.MsgInstantiateContract": ["instantiate", wire.MsgInstantiateContract],
+  "/cosmwasm.wasm.v1.MsgInstantiateContract2": ["instantiate", wire.MsgInstantiateContract2],
+};
+
+interface CallType {
+  decode(bytes: Uint8Array): { readonly contract?: string; readonly msg: Uint8Array };
 }
 
-function directCall(typeUrl: string, value: Uint8Array): DirectCall | undefined {
-  switch (typeUrl) {
-    case "/cosmwasm.wasm.v1.MsgExecuteContract": {
-      const { contract, msg } = wire.MsgExecuteContract.decode(value);
-      return { contract, text: `execute ${shortText(msg)}` };
-    }
-    case "/cosmwasm.wasm.v1.MsgMigrateContract": {
-      const { contract, msg } = wire.MsgMigrateContract.decode(value);
-      return { contract, text: `migrate ${shortText(msg)}` };
-    }
-    case "/cosmwasm.wasm.v1.MsgInstantiateContract":
-      return {
-        contract: undefined,
-        text: `instantiate ${shortText(wire.MsgInstantiateContract.decode(value).msg)}`,
-      };
-    case "/cosmwasm.wasm.v1.MsgInstantiateContract2":
-      return {
-        contract: undefined,
-        text: `instantiate ${shortText(wire.MsgInstantiateContract2.decode(value).msg)}`,
-      };
-    default:
-      return undefined;
-  }
+function directCall(typeUrl: string, value: Uint8Array) {
+  const [verb, type] = CALLS[typeUrl] ?? [];
+  if (type === undefined) return undefined;
+  const { contract, msg } = type.decode(value);
+  return { contract, text: `${verb} ${shortText(msg)}` };
 }
 
 function shortText(message: Uint8Array): string {

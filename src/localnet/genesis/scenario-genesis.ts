@@ -31,11 +31,6 @@ export interface WasmState {
   readonly gen_msgs: readonly JsonObject[];
 }
 
-interface Instance {
-  readonly state: WasmState;
-  readonly address: string;
-}
-
 /**
  * State for the scenario `hooks-demo`: `echo` returns every hook as an event, and `voting-power` tracks the stake. Both contracts
  * are subscribed before the first validator bonds.
@@ -54,22 +49,29 @@ export function seedHooksDemo(
   return { wasm: power.state, harpoon: { hook_subscriptions } };
 }
 
+/** Returns a `gen_msgs` entry that creates a contract. */
+export function instantiation(
+  sender: string,
+  { admin = sender, codeId, label, msg = {}, funds = [] }: Instantiation,
+): JsonObject {
+  return { instantiate_contract: { sender, admin, code_id: codeId.toString(), label, msg, funds } };
+}
+
+interface Instantiation {
+  readonly admin?: string;
+  readonly codeId: bigint | number;
+  readonly label: string;
+  readonly msg?: JsonValue;
+  readonly funds?: JsonValue;
+}
+
 /** Adds an instance of a contract, and the contract's code if the state does not contain it. */
-function instantiate(chain: ChainProfile, { codes, gen_msgs }: WasmState, name: string): Instance {
+function instantiate(chain: ChainProfile, { codes, gen_msgs }: WasmState, name: string) {
   const creator = accountNamed(chain, "operator").address;
   const all = codes.some((code) => code.name === name) ? codes : [...codes, { name, creator }];
   const codeId = BigInt(all.findIndex((code) => code.name === name) + 1);
   const instances = gen_msgs.filter((message) => isRecord(message["instantiate_contract"])).length;
-  const message = {
-    instantiate_contract: {
-      sender: creator,
-      admin: creator,
-      code_id: codeId.toString(),
-      label: name,
-      msg: {},
-      funds: [],
-    },
-  };
+  const message = instantiation(creator, { codeId, label: name });
   return {
     state: { codes: all, gen_msgs: [...gen_msgs, message] },
     address: encodeBech32(chain.bech32Prefix, classicContractAddress(codeId, BigInt(instances + 1))),
@@ -206,16 +208,14 @@ export function addContracts(
     codes: [...codes, ...contracts.map(({ code }) => binaryCode(code, creator))],
     gen_msgs: [
       ...gen_msgs,
-      ...contracts.map((contract, index) => ({
-        instantiate_contract: {
-          sender: creator,
-          admin: accountNamed(chain, contract.admin).address,
-          code_id: String(codes.length + index + 1),
-          label: contract.label,
-          msg: contract.init,
-          funds: [],
-        },
-      })),
+      ...contracts.map(({ admin, label, init }, index) =>
+        instantiation(creator, {
+          admin: accountNamed(chain, admin).address,
+          codeId: codes.length + index + 1,
+          label,
+          msg: init,
+        }),
+      ),
     ],
     placed,
   };

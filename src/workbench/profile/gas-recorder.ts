@@ -1,21 +1,24 @@
 import type { CallTrace, StartTrace, TracedCall } from "../../localnet/vm/hooks.ts";
 import { demangle } from "./demangle.ts";
 
-/** The kind of a node in a gas profile. */
-export type GasPlace =
-  /** A transaction or one of its parts. */
-  | "step"
-  /** A message, a contract call, a reply, or a query. */
-  | "message"
-  | "contract"
-  | "query"
-  /** Wasm code: an entry point, its functions, or the host functions that it calls. */
-  | "wasm"
-  | "function"
-  | "host"
-  /** Gas without places below it: a kind of store access, an instance, or a rounding difference. */
-  | "storage"
-  | "cost";
+/** Kinds of nodes in a gas profile. */
+export const GAS_PLACES = [
+  // A transaction or one of its parts.
+  "step",
+  // A message, a contract call, a reply, or a query.
+  "message",
+  "contract",
+  "query",
+  // Wasm code: an entry point, its functions, or the host functions that it calls.
+  "wasm",
+  "function",
+  "host",
+  // Gas without places below it: a kind of store access, an instance, or a rounding difference.
+  "storage",
+  "cost",
+] as const;
+
+export type GasPlace = (typeof GAS_PLACES)[number];
 
 /** A place that used gas. Gas means VM gas: 140,000 units equal one unit of the chain's gas. */
 export interface GasNode {

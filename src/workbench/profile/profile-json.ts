@@ -1,6 +1,6 @@
 import type { PROFILE_FORMATS, ProfileRequest } from "../../localnet/cli/gas-reports.ts";
 import { isRecord, JsonField, type JsonObject, stringifyJson } from "../../platform/base/json.ts";
-import type { GasNode, GasPlace, WasmFailure } from "./gas-recorder.ts";
+import { GAS_PLACES, type GasNode, type WasmFailure } from "./gas-recorder.ts";
 
 /** `abci_query` path for profiles from a local node. Other chains do not serve it. */
 export const PROFILE_PATH = "/relaywatch/profile";
@@ -21,18 +21,6 @@ export interface ProfileReport {
 
 /** Maximum depth that {@link parseProfileReport} accepts. A local node writes at most 20,000 places, 150 levels deep. */
 const MAX_DEPTH = 400;
-
-const PLACES: readonly GasPlace[] = [
-  "step",
-  "message",
-  "contract",
-  "query",
-  "wasm",
-  "function",
-  "host",
-  "storage",
-  "cost",
-];
 
 /** Returns a report as JSON, which is also the profile format `json`. The gas of places is VM gas. */
 export function profileReportJson(report: ProfileReport): JsonObject {
@@ -89,8 +77,8 @@ function parseNode(json: JsonField, depth: number): GasNode {
   if (depth > MAX_DEPTH) throw wrongField(json.path, `at most ${MAX_DEPTH} levels`);
   const error = json.member("error");
   const text = json.member("place").asText();
-  const place = PLACES.find((one) => one === text);
-  if (place === undefined) throw wrongField(json.path, `one of ${PLACES.join(", ")}`);
+  const place = GAS_PLACES.find((one) => one === text);
+  if (place === undefined) throw wrongField(json.path, `one of ${GAS_PLACES.join(", ")}`);
   return {
     place,
     name: json.member("name").asText(),

@@ -16,9 +16,8 @@ import { errorResponse, okResponse } from "../../localnet/chain/runtime/query-ro
 import { type GasProfile, ProfileTooLargeError } from "./gas-recorder.ts";
 import { createProfiler, type Profiled, type Profiler } from "./profiler.ts";
 import { createDeadline } from "../../localnet/node/base/deadline.ts";
-import type { StoredBlock } from "../../localnet/node/base/node-view.ts";
 import { parseProfileRequest, PROFILE_PATH, type ProfileReport, profileReportJson } from "./profile-json.ts";
-import { signersOf } from "../../localnet/node/consensus/make-block.ts";
+import { toRequest } from "../../localnet/node/consensus/make-block.ts";
 import { validatorsAt } from "../../localnet/node/consensus/chain-state.ts";
 import type { BlockStore } from "../../localnet/node/storage/block-store.ts";
 import { txAt } from "../../localnet/node/storage/search.ts";
@@ -140,27 +139,16 @@ function profileOfTx(hash: Uint8Array, deps: ProfileDeps, interrupt: Interrupt):
   return reportOf({ ...profiled, result: tx.result }, height);
 }
 
-/** Returns a block's request with the transactions up to `index`; undefined if parts of the block are not stored. */
+/**
+ * Returns a block's request with the transactions up to `index`; undefined if parts of the block are not stored. Its evidence never
+ * is: if that made a difference, {@link requireSame} rejects the block.
+ */
 function blockUpTo(store: BlockStore, height: bigint, index: number): FinalizeBlockRequest | undefined {
   const block = store.block(height);
   if (block === undefined) return undefined;
-  return { ...requestOf(store, block), txs: block.txs.slice(0, index + 1) };
-}
-
-/** A block's evidence is not stored. If the evidence made a difference, {@link requireSame} rejects the block. */
-function requestOf(store: BlockStore, { header, txs, lastCommit }: StoredBlock): FinalizeBlockRequest {
-  const { height, timeNs, proposerAddress, nextValidatorsHash } = header;
-  const signed = signersOf(lastCommit);
   // No validator set signs before the first block.
   const voters = validatorsAt(store, height - 1n)?.validators ?? [];
-  return {
-    height,
-    timeNs,
-    proposerAddress,
-    nextValidatorsHash,
-    txs,
-    lastCommit: voters.map(({ address, power }) => ({ address, power, signed: signed.has(toHex(address)) })),
-  };
+  return { ...toRequest(block, voters), txs: block.txs.slice(0, index + 1) };
 }
 
 /** Throws unless the rerun transactions have the same results as in their block. Otherwise the profile would be useless. */

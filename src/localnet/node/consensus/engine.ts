@@ -2,12 +2,12 @@ import { resultsHash } from "../../../cosmos/comet/block-hashes.ts";
 import type { Commit } from "../../../cosmos/comet/block-types.ts";
 import { rotateProposer, updateValidatorSet } from "../../../cosmos/comet/validator-set.ts";
 import { toHex } from "../../../platform/base/bytes.ts";
-import type { Application, FinalizeBlockRequest, ValidatorPower } from "../../chain/runtime/abci.ts";
+import type { Application, ValidatorPower } from "../../chain/runtime/abci.ts";
 import type { ConsensusParams } from "../base/genesis-doc.ts";
 import type { StoredBlock, StoredResults } from "../base/node-view.ts";
 import type { BlockStore } from "../storage/block-store.ts";
 import { type ChainState, setsToKeep } from "./chain-state.ts";
-import { chooseProposer, makeBlock, signCommit, signersOf } from "./make-block.ts";
+import { chooseProposer, makeBlock, signCommit, toRequest } from "./make-block.ts";
 import type { Mempool } from "./mempool.ts";
 import type { Validators } from "./validators.ts";
 
@@ -108,7 +108,7 @@ interface ExecutedBlock extends DecidedBlock {
 function execute(state: ChainState, { block, commit }: DecidedBlock, deps: EngineDeps): ExecutedBlock {
   const startedMs = deps.monotonicMs();
   const finalized = deps.app.finalizeBlock({
-    ...toRequest(state, block),
+    ...toRequest(block, state.lastValidators.validators),
     misbehavior: deps.validators.takeEvidence(),
   });
   const executionMs = deps.monotonicMs() - startedMs;
@@ -155,22 +155,6 @@ function decide(state: ChainState, deps: EngineDeps): DecidedBlock {
   const { appVersion } = deps.app.info();
   const block = makeBlock(state, { txs, turn, params: deps.params, appVersion });
   return { block, commit: signCommit(state, block, turn.round, { keyOf, nowNs: deps.nowNs() }) };
-}
-
-function toRequest(state: ChainState, block: StoredBlock): FinalizeBlockRequest {
-  const signed = signersOf(state.lastCommit);
-  return {
-    height: block.header.height,
-    timeNs: block.header.timeNs,
-    proposerAddress: block.header.proposerAddress,
-    nextValidatorsHash: block.header.nextValidatorsHash,
-    txs: block.txs,
-    lastCommit: state.lastValidators.validators.map(({ address, power }) => ({
-      address,
-      power,
-      signed: signed.has(toHex(address)),
-    })),
-  };
 }
 
 /**
