@@ -29,10 +29,7 @@ export interface ContractPageInput {
 
 const MAX_PLACES = 25;
 
-/**
- * Creates the page's content: the newest transactions that called contracts, and the profile of the transaction that `view`
- * selects.
- */
+/** Returns the newest transactions that called contracts, and the profile of the one that `view` selects. */
 export function contractPage(
   { nowMs, calls, profile }: ContractPageInput,
   view: URLSearchParams,
@@ -262,9 +259,7 @@ export interface ContractCall {
 /** The newest transactions that called contracts, newest first. */
 type ContractCalls = ReturnType<typeof createContractCalls>;
 
-/**
- * Number of listed calls. Calls by modules, such as results sent to contracts, have their own list, because there are many of them.
- */
+/** Number of listed calls. The many calls by modules, such as results sent to contracts, have their own list. */
 const MAX_DIRECT = 50;
 const MAX_OTHERS = 10;
 /** Number of blocks that are read at the start. */

@@ -126,10 +126,7 @@ interface Migrating {
   readonly signal: AbortSignal;
 }
 
-/**
- * Uploads code and migrates the contract to it. Returns a text about the result, or undefined if the contract already uses this
- * code.
- */
+/** Uploads code and migrates the contract to it. Returns the result as text; undefined if the contract has this code. */
 async function follow(
   { label, migrate }: WatchedContract,
   code: Uint8Array,

@@ -13,7 +13,6 @@ export interface DenomAmount {
   readonly amount: string;
 }
 
-/** HD derivation path of all keys. */
 const HD_PATH = "m/44'/118'/0'/0/0";
 
 /** Coins of each test account, in micro units: 10^9 whole coins. */
@@ -117,7 +116,6 @@ interface GenesisSettings {
 /** `local` receives query results; `remote` is the chain they come from. */
 export type ChainPart = "local" | "remote";
 
-/** Both chains of a localnet. */
 export type LocalnetChains = Readonly<Record<ChainPart, ChainProfile>>;
 
 /** A funded account on a local chain. Its mnemonic is public, so anybody can spend its coins. */
@@ -126,7 +124,6 @@ export interface LocalnetAccount {
   readonly address: string;
   /** PUBLIC TEST KEY: never send anything of value to it. */
   readonly mnemonic: string;
-  /** The key's HD derivation path. */
   readonly hdPath: string;
   readonly chainId: string;
   /** Coins at genesis. */
@@ -150,7 +147,6 @@ const SETTINGS: GenesisSettings = {
   modules: {},
 };
 
-/** The default localnet's chains. */
 export const CHAINS: LocalnetChains = {
   local: {
     part: "local",
@@ -189,7 +185,6 @@ export function localnetAccounts(chains: LocalnetChains = CHAINS): readonly Loca
   return [chains.local, chains.remote].flatMap(accountsOf);
 }
 
-/** Returns one chain's funded accounts. */
 export function accountsOf(chain: ChainProfile): readonly LocalnetAccount[] {
   const { denom } = chain;
   const price = formatDec18(DEPLOYED_MARKET.minBaseGasPrice).replace(/\.?0+$/, "");

@@ -13,7 +13,6 @@ import {
 import { chainsOf } from "./load-chain-config.ts";
 import { jsonOption } from "../../platform/cli/output-options.ts";
 
-/** `relaywatch localnet accounts`. */
 export function accountsCommand(context: CliContext): Command {
   const command = new Command()
     .option("--chain-config <file>", "configuration with which the localnet starts")
@@ -52,7 +51,6 @@ interface KeplrOptions {
   readonly portOffset: number;
 }
 
-/** `relaywatch localnet keplr`. */
 export function keplrCommand(context: CliContext): Command {
   const command = new Command()
     .option("--chain-config <file>", "configuration with which the localnet starts")

@@ -29,7 +29,6 @@ interface Options extends LocalnetOptions {
 /** The localnet that a rehearsal runs on. */
 interface Stage {
   readonly local: ScenarioChain;
-  /** The remote chain's newest header. */
   readonly remoteHeader: () => Promise<Header>;
   /** Sends a command to the control API. */
   readonly order: (path: string, body: JsonObject) => Promise<unknown>;

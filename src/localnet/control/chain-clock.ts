@@ -67,7 +67,6 @@ function badTime(text: string): NodeError {
   return new NodeError({ code: "bad-time" }, text);
 }
 
-/** The blocks to make. */
 interface Mining {
   readonly count: number;
   /** How far to move the time ahead before each block. */

@@ -86,7 +86,6 @@ export function controlRoutes(
   ];
 }
 
-/** Creates the routes for both chains' time and snapshots. */
 function timeRoutes(
   chains: readonly ControlledChain[],
   clock: ChainClock,

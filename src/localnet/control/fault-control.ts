@@ -41,7 +41,6 @@ export interface FaultControl {
 /** Thrown if a part's process does not respond or rejects the request. */
 class FaultPartError extends CodedError<{ readonly code: "part-unreachable" }> {}
 
-/** Controls faults in this process. */
 export function localFaultControl<Name extends string>(
   effects: Readonly<Record<Name, string>>,
   {
@@ -141,7 +140,6 @@ const faultList = z.strictObject({
   ),
 });
 
-/** The routes for faults. */
 export const FAULT_API = {
   list: getJson("/faults", "all faults with their effects; `until` is null without an end", faultList),
   switch: postJson(
@@ -159,7 +157,6 @@ export const FAULT_API = {
   ),
 };
 
-/** Creates the routes in {@link FAULT_API}. */
 export function createFaultRoutes(control: FaultControl): readonly ApiRoute[] {
   return [
     serveRoute(FAULT_API.list, async () => listReply(control)),
@@ -194,12 +191,7 @@ async function switchFault({ body, params }: RouteRequest, control: FaultControl
   }
 }
 
-interface Wanted {
-  readonly on: boolean;
-  readonly forMs: number | undefined;
-}
-
-function parseBody(body: Uint8Array): Wanted | undefined {
+function parseBody(body: Uint8Array) {
   try {
     const value: unknown = JSON.parse(new TextDecoder().decode(body));
     if (!isRecord(value) || typeof value["on"] !== "boolean") return undefined;

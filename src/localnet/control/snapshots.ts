@@ -7,6 +7,7 @@ import { NodeError } from "../node/base/errors.ts";
 import type { RunningNode } from "../node/create-node.ts";
 import { openBlockStore } from "../node/storage/block-store.ts";
 import type { ChainClock } from "./chain-clock.ts";
+import { maxInt } from "../../platform/base/integers.ts";
 
 /** A point in time to which both chains can be reverted. */
 interface LocalnetSnapshot {
@@ -23,10 +24,7 @@ export type LocalnetSnapshots = ReturnType<typeof createSnapshots>;
 /** Each snapshot retains the tree nodes that have since changed. */
 const MAX_SNAPSHOTS = 20;
 
-/**
- * Contains the heights, by chain id, to which a home's chains are being reverted. The file exists from before the first chain is
- * reverted until both chains are.
- */
+/** Heights, by chain id, to which a home's chains are being reverted. It exists until both chains are. */
 const REVERT_FILE = "revert.json";
 
 /** Creates the snapshots of both chains. `home` is the parent directory of their homes; if undefined, they are in memory. */
@@ -45,7 +43,7 @@ export function createSnapshots(nodes: readonly RunningNode[], clock: ChainClock
       return found === undefined ? [] : [{ node, height: found.height }];
     });
     const times = places.map(({ node, height }) => node.view.block(height)?.header.timeNs ?? 0n);
-    const newestNs = times.reduce((one, other) => (other > one ? other : one), 0n);
+    const newestNs = times.reduce(maxInt, 0n);
     return {
       id,
       time: isoTime(Number(newestNs / NS_PER_MS)),

@@ -26,10 +26,7 @@ export interface ChoosingGenesis {
   readonly appState: JsonObject;
 }
 
-/**
- * Returns the set's modules if the local chain has them: if its genesis names one of them, has the deployed profile or includes
- * its own contracts, or if the saved state contains one.
- */
+/** Returns the modules if the chain has them: named in genesis or saved state, a deployed profile, or contracts of its own. */
 export function chooseModules(
   set: ModuleSet | undefined,
   { profile, appState }: ChoosingGenesis,

@@ -46,7 +46,6 @@ export interface LocalnetGenesisOptions {
   readonly scenario?: LocalnetScenario | undefined;
   /** Contracts on the local chain, added after the scenario's contracts. */
   readonly contracts?: readonly GenesisContract[];
-  /** Called with the place of each contract. */
   readonly onContract?: (contract: PlacedContract) => void;
 }
 

@@ -31,10 +31,7 @@ export interface WasmState {
   readonly gen_msgs: readonly JsonObject[];
 }
 
-/**
- * State for the scenario `hooks-demo`: `echo` returns every hook as an event, and `voting-power` tracks the stake. Both contracts
- * are subscribed before the first validator bonds.
- */
+/** State for `hooks-demo`: `echo` returns every hook as an event, `voting-power` tracks stake. Both see the first validator. */
 export function seedHooksDemo(
   chain: ChainProfile,
   wasm: WasmState,
@@ -187,10 +184,7 @@ interface WasmGenesis {
   readonly gen_msgs: readonly JsonObject[];
 }
 
-/**
- * Adds contracts to the genesis of the `wasm` module, after the existing ones. Each has its own code, and is uploaded and
- * instantiated by the account `operator`.
- */
+/** Adds contracts after the existing ones. `operator` uploads and instantiates each, with a code of its own. */
 export function addContracts(
   chain: ChainProfile,
   { codes, gen_msgs }: WasmGenesis,

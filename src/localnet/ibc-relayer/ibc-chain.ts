@@ -24,7 +24,6 @@ export interface IbcChain {
   readonly sender: Omit<TxSender, "broadcast">;
 }
 
-/** Creates a chain from its client and account. */
 export function createIbcChain(
   names: Pick<IbcChain, "chainId" | "connectionId">,
   parts: {

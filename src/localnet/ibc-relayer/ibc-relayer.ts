@@ -153,7 +153,6 @@ function statusOf(side: Side): IbcRelayerStatus["chains"][number] {
 
 type Sides = readonly [Side, Side];
 
-/** The heights of both chains. */
 type Heights = readonly [bigint, bigint];
 
 interface CycleDeps extends IbcRelayerDeps {

@@ -44,7 +44,6 @@ interface SearchRequest {
   readonly order_by?: "asc";
 }
 
-/** Creates a finder. */
 export function createPacketFinder(comet: BlockSearches) {
   const cache = createRecentCache<string, PacketRecord>(CACHED_PACKETS);
   const cacheAll = (events: readonly RpcEvent[], type: PacketEventType): void => {
@@ -74,10 +73,7 @@ export function createPacketFinder(comet: BlockSearches) {
       cacheAll(results.finalizeBlockEvents, type);
     }
   };
-  /**
-   * Searches for the first missing packet, then for all packets from its block on, because the others are often in the next
-   * blocks.
-   */
+  /** Searches for the first missing packet, then for all from its block on: the others are often in the next blocks. */
   const search = async (wanted: PacketSearch, first: bigint, signal: AbortSignal): Promise<void> => {
     const { type, end } = wanted;
     const one = queryOf(type, end, first);

@@ -10,7 +10,6 @@ import type { ChannelEnd } from "./ibc-reads.ts";
 /** Kinds of work that the status counts. */
 export const WORK_KINDS = ["receive", "acknowledge", "time_out", "channel"] as const;
 
-/** A kind in {@link WORK_KINDS}. */
 export type WorkKind = (typeof WORK_KINDS)[number];
 
 /** One message that a chain needs, and the paths to prove on the other chain. */
@@ -104,7 +103,6 @@ const FIRST_FIELD_TAG = 10;
 
 // Paths of ICS-24, as ibc-go stores them.
 
-/** Returns the store path of a channel. */
 export function channelPath(end: ChannelEnd): string {
   return `channelEnds/${suffix(end)}`;
 }

@@ -54,7 +54,6 @@ export interface LocalnetChainOptions {
   readonly scenario?: LocalnetScenario | undefined;
   /** Contracts in the genesis of a new local chain. */
   readonly contracts?: readonly GenesisContract[];
-  /** Called with the place of each contract. */
   readonly onContract?: (contract: PlacedContract) => void;
 }
 
@@ -206,10 +205,7 @@ async function validatorsOf(
   return { validatorPowers, ...(genesisTxs === undefined ? {} : { genesisTxs }) };
 }
 
-/**
- * Returns an existing chain's genesis document: the home's, or else the document to start from. Throws `NodeError` if its profile
- * differs from the one in the options.
- */
+/** Returns an existing chain's genesis: the home's, or the one to start from. Throws `NodeError` for another profile. */
 function existingGenesis(
   { chainId }: ChainProfile,
   { genesis, profile }: LocalnetChainOptions,

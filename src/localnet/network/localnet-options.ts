@@ -52,7 +52,6 @@ export interface LocalnetDaemonOptions {
 /** All localnet servers listen on loopback. */
 export const LOCALNET_HOST = "127.0.0.1";
 
-/** Returns a localnet server's address. */
 export function localnetAddress(port: number): ServerAddress {
   return { host: LOCALNET_HOST, port, portOption: "--port-offset" };
 }

@@ -44,7 +44,6 @@ export const TRAFFIC_FAULTS = {
     "the admin of local-1 plans an upgrade 7,200 blocks ahead; switching it off cancels the plan",
 } as const;
 
-/** A name in {@link TRAFFIC_FAULTS}. */
 export type TrafficFaultName = keyof typeof TRAFFIC_FAULTS;
 
 export interface TrafficOptions {
@@ -68,7 +67,6 @@ export interface Traffic extends Service {
   readonly gas: () => bigint;
 }
 
-/** Name of the traffic's test account. */
 export const TRAFFIC_ACCOUNT = "traffic";
 /** Maximum number of pending transactions. The second one lets the block after a full block catch up. */
 const MAX_PENDING = 2;
@@ -250,7 +248,6 @@ function createSender(options: TrafficOptions, logger: Logger) {
   };
 }
 
-/** Returns the sent transactions that are in the mempool. */
 function pendingOf(view: NodeView, sent: readonly Sent[]): ReadonlySet<Sent> {
   if (sent.length === 0) return new Set();
   // The mempool of the same process holds the arrays that were added to it.
@@ -304,7 +301,6 @@ function readChain(
   );
 }
 
-/** Returns the first contract with this code, if any. */
 function readContract(view: NodeView, codeId: bigint): string | undefined {
   const request = QueryContractsByCodeRequest.encode({ codeId, pagination: undefined });
   const path = "/cosmwasm.wasm.v1.Query/ContractsByCode";

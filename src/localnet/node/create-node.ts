@@ -64,9 +64,7 @@ export interface NodeDeps {
    * the node fails with `NodeError` `other-genesis`.
    */
   readonly genesis: (stored: GenesisDoc | undefined, signal: AbortSignal) => GenesisDoc | Promise<GenesisDoc>;
-  /**
-   * Called before the first new block with the time of the last block. Before the chain's first block, this is the genesis time.
-   */
+  /** Called before the first new block with the time of the last block or, on a new chain, the genesis time. */
   readonly onLoad?: (lastTimeNs: bigint) => void;
   /** Servers in addition to RPC and metrics: REST, gRPC. */
   readonly servers?: readonly ServerFactory[];

@@ -27,10 +27,7 @@ export interface ViewDeps {
   readonly queries: NodeQueries;
 }
 
-/**
- * Number of validator sets cached in memory. Computing a set that is not stored takes up to 64 rotations, and light clients
- * request the sets for nearby heights several times each.
- */
+/** Number of validator sets cached in memory: computing one takes up to 64 rotations, and light clients ask several times. */
 const CACHED_SETS = 256;
 
 /** Creates an empty cache of validator sets by height. */
@@ -106,7 +103,6 @@ type BlockListener = (block: StoredBlock, results: StoredResults) => void;
 /** Listeners for new blocks. */
 type BlockListeners = ReturnType<typeof createBlockListeners>;
 
-/** Creates an empty listener list. */
 export function createBlockListeners(logger: Logger) {
   const listeners = new Set<BlockListener>();
   return {

@@ -11,7 +11,6 @@ import type { StoredSnapshot } from "./storage/snapshots.ts";
 /** Commands for a running local chain. A real network has no such commands. */
 export type NodeControl = ReturnType<typeof createNodeControl>;
 
-/** Creates the control of a node. */
 export function createNodeControl(deps: {
   readonly production: Production;
   readonly engine: Engine;

@@ -96,19 +96,23 @@ function observeSigners(families: Families, chain: ChainLabel, { commit, state }
   }
 }
 
-function createFamilies(registry: Registry) {
+/** Returns functions that create metrics in a registry. */
+export function metricFactory(registry: Registry) {
   const registers = [registry];
+  return {
+    gauge: <L extends string>(name: string, help: string, labelNames: readonly L[]) =>
+      new Gauge({ name, help, labelNames, registers }),
+    histogram: <L extends string>(name: string, help: string, labelNames: readonly L[], buckets: number[]) =>
+      new Histogram({ name, help, labelNames, buckets, registers }),
+  };
+}
+
+function createFamilies(registry: Registry) {
   const chain = ["chain_id"] as const;
   const validator = ["chain_id", "validator_address"] as const;
-  const gauge = <L extends string>(name: string, help: string, labelNames: readonly L[]) =>
-    new Gauge({ name, help, labelNames, registers });
-  const counter = (name: string, help: string) => new Counter({ name, help, labelNames: chain, registers });
-  const histogram = <L extends string>(
-    name: string,
-    help: string,
-    labelNames: readonly L[],
-    buckets: number[],
-  ) => new Histogram({ name, help, labelNames, buckets, registers });
+  const { gauge, histogram } = metricFactory(registry);
+  const counter = (name: string, help: string) =>
+    new Counter({ name, help, labelNames: chain, registers: [registry] });
   return {
     startTime: gauge(
       "process_start_time_seconds",

@@ -11,7 +11,6 @@ export interface Family {
   readonly add: (labels: SeriesLabels, amount?: number) => void;
   readonly set: (labels: SeriesLabels, value: number) => void;
   readonly delete: (labels: SeriesLabels) => void;
-  /** Adds one value to a histogram. */
   readonly observe: (labels: SeriesLabels, value: number) => void;
   /** Returns the HELP, TYPE and sample lines in the order a Go program uses; empty if there are no series. */
   readonly write: () => string;
@@ -32,7 +31,6 @@ interface Series {
   readonly buckets: number[];
 }
 
-/** Creates an empty family. */
 export function createFamily(options: FamilyOptions): Family {
   const bounds = options.bounds ?? [];
   const series = new Map<string, Series>();

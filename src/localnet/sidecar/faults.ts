@@ -26,7 +26,6 @@ export const SIDECAR_FAULTS = {
   "v2-only": "version 1 paths respond with 404",
 } as const;
 
-/** Name of a sidecar fault. */
 export type FaultName = keyof typeof SIDECAR_FAULTS;
 
 /** The faults that are currently on. */

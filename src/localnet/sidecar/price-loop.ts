@@ -238,14 +238,12 @@ function createRandom(seed: number): () => number {
   };
 }
 
-/** One exchange with a provider. */
 interface ProviderEvent {
   readonly provider: string;
   readonly failure: ProviderFailure | undefined;
   readonly latencyMs: number;
 }
 
-/** Records one request to a REST provider. */
 function recordApiProvider(families: SidecarFamilies, event: ProviderEvent & { readonly id: string }): void {
   const { provider, id, latencyMs, failure } = event;
   const status = failure?.httpStatus ?? 200;
@@ -272,9 +270,7 @@ const RECONNECT_MS = 10_000;
 /** Number of times that a deployed sidecar reads from a lost connection before giving up (`MaxReadErrorCount`). */
 const READ_ERRORS = 100;
 
-/**
- * Records one message from a WebSocket provider, or a failed dial if its connection is lost. Returns false if neither occurred.
- */
+/** Records a WebSocket provider's message, or a failed dial if its connection is lost. Returns false if neither occurred. */
 function recordWebSocketProvider(
   families: SidecarFamilies,
   event: ProviderEvent & { readonly nowMs: number },

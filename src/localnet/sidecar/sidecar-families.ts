@@ -59,7 +59,6 @@ const CONNECT_BUILD = gauge("build_info", "Information about the connect build")
 /** All metric families. `queryDuration` comes from the specification; deployed sidecars do not export it. */
 export type SidecarFamilies = Readonly<Record<keyof typeof CATALOGUE | "queryDuration", Family>>;
 
-/** Creates empty metric families with this prefix. */
 export function createSidecarFamilies(names: MetricNames): SidecarFamilies {
   const create = (options: FamilyOptions): Family =>
     createFamily({ ...options, name: `${names}_${options.name}` });

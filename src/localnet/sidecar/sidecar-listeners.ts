@@ -29,7 +29,6 @@ export const NOT_FOUND: HttpReply = {
   body: "Not Found\n",
 };
 
-/** A sidecar's three addresses. */
 export interface SidecarAddresses {
   readonly prices: ListenAddress;
   readonly oracleMetrics: ListenAddress;
@@ -66,7 +65,6 @@ export interface ListenerOptions {
 /** A sidecar's listeners, which open and close together. Calls to `open` and `close` must not overlap. */
 export type Listeners = ReturnType<typeof createSidecarListeners>;
 
-/** Creates the listeners in the closed state. */
 export function createSidecarListeners(
   { listen, portOption = "--port-offset" }: ListenerOptions,
   deps: { readonly logger: Logger },

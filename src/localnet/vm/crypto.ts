@@ -33,7 +33,6 @@ export type BlsGroup = keyof typeof POINT_LENGTH;
 
 const NOTHING = new Uint8Array();
 
-/** Either bytes or an error code. */
 export type BytesOrCode = Uint8Array | number;
 
 export type EcdsaCurve = "secp256k1" | "secp256r1";
@@ -174,7 +173,6 @@ function sum<
   return total.toBytes(true);
 }
 
-/** Adds compressed points. */
 export function aggregate(group: BlsGroup, points: Uint8Array, before: BeforePoint): BytesOrCode {
   const length = POINT_LENGTH[group];
   if (points.length === 0) return CRYPTO_CODE.noPoints;

@@ -26,7 +26,6 @@ const TRAPS: readonly (readonly [text: string, deployed: string])[] = [
 
 /** Facts about a module that error texts need. */
 export interface ResolvedExports {
-  /** Names of exports that are not functions. */
   readonly otherExports: ReadonlySet<string>;
   /** Exported functions that have a parameter other than i32, which nothing calls. */
   readonly mistypedFunctions: ReadonlySet<string>;

@@ -25,7 +25,6 @@ export interface CallTrace {
   enter(functionIndex: number): void;
   /** Called when the innermost function ends. */
   leave(): void;
-  /** Runs a host function. */
   host<T>(name: string, run: () => T): T;
   /** Called when the call has ended. `error`: text of the error that ended it, if any. */
   end(error: string | undefined): void;
@@ -33,7 +32,6 @@ export interface CallTrace {
   decode(gas: bigint): void;
 }
 
-/** Begins tracing a call. */
 export type StartTrace = (call: TracedCall) => CallTrace;
 
 /** Node's `WebAssembly`, which is missing from this project's types. */
@@ -53,9 +51,7 @@ export type Variant = "plain" | "interruptible" | "traced";
 export interface Hooks {
   /** Called when the gas counter is below zero. Ends the call or refills the counter. */
   readonly refill: () => void;
-  /** A function begins. */
   readonly enter: () => void;
-  /** A function ends. */
   readonly leave: () => void;
 }
 
@@ -107,7 +103,6 @@ interface Hooked {
   readonly trace: Pick<CallTrace, "enter" | "leave"> | undefined;
 }
 
-/** Creates the hooks, which report to the call that `current` returns. */
 export function createHooks(current: () => Hooked): Hooks {
   const imports = {
     "": {

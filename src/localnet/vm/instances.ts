@@ -220,7 +220,6 @@ function clear(memory: Uint8Array, from: number, to: number): void {
   if (ZEROS.compare(memory, from, to, 0, to - from) !== 0) memory.fill(0, from, to);
 }
 
-/** Returns an instance's state after its first allocation. */
 function startStateOf(
   { exports, globals }: Instance,
   allocation: Pick<StartState, "pointer" | "gas" | "stackLimit">,

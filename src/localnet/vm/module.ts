@@ -85,7 +85,6 @@ export class WasmModule {
   }
 }
 
-/** Section ids. */
 export const SECTION = {
   custom: 0,
   type: 1,
@@ -111,7 +110,6 @@ export function functionType(module: WasmModule, index: number): FunctionType | 
 
 const TYPE_NAMES: Readonly<Record<number, string>> = { 0x7f: "i32", 0x7e: "i64", 0x7d: "f32", 0x7c: "f64" };
 
-/** Returns the name of a value type. */
 export function typeName(type: number): string {
   return TYPE_NAMES[type] ?? "unknown";
 }

@@ -3,10 +3,7 @@ import { vmError } from "./errors.ts";
 import type { WasmModule } from "./module.ts";
 import { I32, I64 } from "./operators.ts";
 
-/**
- * Host functions that a contract may import from `env`, in the same order as in the deployed VM. Each has a number of parameters,
- * which are all i32, and a result.
- */
+/** Functions that a contract may import from `env`, in deployed order: number of parameters (all i32), and result. */
 export const HOST_FUNCTIONS = {
   abort: [1, undefined],
   db_read: [1, I32],
@@ -95,7 +92,6 @@ export function checkStatically(module: WasmModule): void {
   }
 }
 
-/** Returns the names of exported functions that begin with `prefix`. */
 function exportedFunctions(module: WasmModule, prefix = ""): string[] {
   return module.exports
     .filter(({ kind, name }) => kind === "func" && name.startsWith(prefix))

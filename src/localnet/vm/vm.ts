@@ -237,10 +237,7 @@ function keyOf(checksum: string): string {
   return `${REWRITER_VERSION}/${checksum}`;
 }
 
-/**
- * Creates a cache for compiled modules, keyed by checksum and rewriter version. When the cache is full, the least recently used
- * modules are removed and passed to `onRemove`.
- */
+/** Creates a cache of compiled modules. When it is full, it passes the least recently used ones to `onRemove`. */
 function createModuleCache(limit: number, onRemove: (module: CompiledModule) => void): ModuleCache {
   const modules = new Map<string, CompiledModule>();
   let bytes = 0;

@@ -75,10 +75,7 @@ const BENCH_MESSAGES = {
   },
 } as const satisfies Readonly<Record<string, MessageGroup>>;
 
-/**
- * Returns a function that creates `relaywatch tx NAME`. If the chain lacks the module, the error explains how to add it to a local
- * chain.
- */
+/** Creates `relaywatch tx NAME`. If the chain lacks the module, the error explains how to add it to a local chain. */
 export function benchMessages(name: keyof typeof BENCH_MESSAGES): (context: CliContext) => Command {
   return benchCommand(messageCommands(BENCH_MESSAGES[name]));
 }

@@ -72,9 +72,7 @@ function isUnknownPath(error: unknown): boolean {
   );
 }
 
-/**
- * Returns a transaction's failed Wasm calls and the functions that were running in them; "" without failures or without a profile.
- */
+/** Returns the failed Wasm calls and the functions that were running in them; "" without failures or a profile. */
 async function stacks(
   client: PooledChainClient,
   request: ProfileRequest,

@@ -34,7 +34,6 @@ export interface GasNode {
 
 /** A failed call into Wasm code. */
 export interface WasmFailure {
-  /** The VM's error text. */
   readonly error: string;
   /** Names of the functions that were running, innermost first. */
   readonly stack: readonly string[];
@@ -152,9 +151,7 @@ export class GasRecorder {
     return known;
   }
 
-  /**
-   * Returns the node that collects everything beyond the limits. Inside it, returns the node itself, because it has no children.
-   */
+  /** Returns the node for everything beyond the limits, which has no children: inside it, the node itself. */
   private beyond(parent: GasNode): GasNode {
     if (parent.name === BEYOND) return parent;
     const known = this.mergedIn(parent);
@@ -181,7 +178,6 @@ export class ProfileTooLargeError extends Error {
   }
 }
 
-/** Returns a function that starts recording a call's gas. */
 export function recordCalls(recorder: GasRecorder): StartTrace {
   return (call) => new CallProfile(recorder, call);
 }

@@ -96,7 +96,6 @@ function wrongField(path: string, expected: string): Error {
   return new Error(`profile${path === "" ? "" : ` ${path}`}: ${expected} was expected`);
 }
 
-/** Returns the JSON request for {@link PROFILE_PATH}. */
 export function profileRequestJson(request: ProfileRequest): JsonObject {
   return { ...request };
 }

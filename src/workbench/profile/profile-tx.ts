@@ -43,10 +43,7 @@ interface ProfileDeps {
   readonly profiler: Profiler;
 }
 
-/**
- * Profiling takes longer than the work itself. Profiling gets only twice a query's time, because the chain makes no blocks until it
- * ends.
- */
+/** Profiling takes longer than the work, but gets only twice a query's time: the chain makes no blocks until it ends. */
 const PROFILE_TIME = 2;
 
 /** Reruns the transaction or query without changing any state, and makes its profile. Throws {@link ProfileError}. */
@@ -84,7 +81,6 @@ function decode(base64: string): Uint8Array {
   }
 }
 
-/** Simulates a transaction and profiles it. */
 export function profileSimulation(
   tx: Uint8Array,
   { app, profiler }: Pick<ProfileDeps, "app" | "profiler">,
@@ -93,10 +89,7 @@ export function profileSimulation(
   return profiler.record("simulation", () => app.simulate(tx, interrupt), gasOf);
 }
 
-/**
- * Reruns a block and profiles its last transaction. Returns undefined if the state before the block is not stored, or if the block
- * has no gas left for the transaction.
- */
+/** Reruns a block and profiles its last transaction; undefined without the state before it, or without gas left for it. */
 export function profileLastTx(
   block: FinalizeBlockRequest,
   { app, profiler }: Pick<ProfileDeps, "app" | "profiler">,
@@ -202,7 +195,6 @@ function readJson(data: Uint8Array): unknown {
 
 export interface GasProfiles {
   readonly tracer: GasTracer;
-  /** Queries for the chain's node. */
   readonly queries: NonNullable<NodeDeps["queries"]>;
   /** Reruns a transaction or a query. Throws `ProfileError`. Call it only once the node is ready. */
   readonly make: (request: ProfileRequest) => ProfileReport;

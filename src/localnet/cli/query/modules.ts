@@ -221,7 +221,6 @@ export const MODULE_QUERIES = {
   },
 } as const satisfies Readonly<Record<string, QueryGroup>>;
 
-/** Returns a function that creates `relaywatch query NAME`. */
 export function moduleQueries(name: keyof typeof MODULE_QUERIES): (context: CliContext) => Command {
   return queryCommands(MODULE_QUERIES[name]);
 }
@@ -271,7 +270,6 @@ const BLOCKS: QueryGroup = {
   queries: { block: query("GetBlockByHeight", "print a block") },
 };
 
-/** Returns a function that creates the command for one query. */
 function command(group: QueryGroup, name: string) {
   return (context: CliContext) => queryCommand(group, name, context);
 }
@@ -279,8 +277,6 @@ function command(group: QueryGroup, name: string) {
 /** `relaywatch query tx`: prints the transaction and its result as YAML or JSON. */
 export const queryTxCommand = command(TXS, "tx");
 
-/** `relaywatch query txs`. */
 export const queryTxsCommand = command(TXS, "txs");
 
-/** `relaywatch query block`. */
 export const queryBlockCommand = command(BLOCKS, "block");

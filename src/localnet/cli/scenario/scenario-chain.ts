@@ -17,7 +17,6 @@ import { Secret } from "../../../platform/base/secret.ts";
 import { CliError } from "../../../platform/cli/cli-error.ts";
 import { accountNamed, type ChainProfile } from "../../accounts/chains.ts";
 
-/** A transaction in a scenario. */
 export interface ScenarioTx {
   readonly hash: string;
   readonly confirmation: Confirmation;
@@ -31,7 +30,6 @@ export type ScenarioChain = ReturnType<typeof createScenarioChain>;
 /** More than any scenario message needs. A simulation would reject the messages that are meant to fail in a block. */
 const GAS_LIMIT = 1_500_000n;
 
-/** Creates a chain interface for the scenario. */
 export function createScenarioChain(profile: ChainProfile, client: PooledChainClient, signal: AbortSignal) {
   const deps = { client, clock: systemClock, random: Math.random, logger: silentLogger };
   const gasPrice = { denom: profile.denom, multiplier: parseDec18("1.2"), cap: parseDec18("100") };

@@ -111,10 +111,7 @@ export interface NodeView {
   readonly onBlock: (listener: (block: StoredBlock, results: StoredResults) => void) => () => void;
 }
 
-/**
- * Returns an id in the format of a CometBFT node id (40 hex digits). The id is a hash of the names, because a node without peers
- * does not need a key for it.
- */
+/** Returns an id like CometBFT's (40 hex digits): a hash of the names, because a node without peers needs no key. */
 export function nodeId(chainId: string, moniker: string): string {
   return toHex(sha256(utf8(`node ${chainId} ${moniker}`)).subarray(0, 20));
 }

@@ -127,10 +127,7 @@ export function setsToKeep(
   return changed || height % STORE_EVERY === 0n ? [{ height, set }] : [];
 }
 
-/**
- * Returns the validator set for a height, with proposer and priorities, or undefined if no set is stored at or below that height.
- * Takes at most 64 rotations.
- */
+/** Returns the set for a height, with proposer and priorities; undefined below the first stored set. At most 64 rotations. */
 export function validatorsAt(store: BlockStore, height: bigint): ValidatorSet | undefined {
   const stored = store.validatorSetAtOrBelow(height);
   if (stored === undefined) return undefined;

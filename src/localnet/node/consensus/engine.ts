@@ -45,7 +45,6 @@ const BLOCK_OVERHEAD = 731n;
 /** MaxCommitSigBytes 109 + 2 bytes for the protobuf tag and length, per validator in the last commit. */
 const SIGNATURE_OVERHEAD = 111n;
 
-/** Creates an engine that continues from `initial`. */
 export function createEngine(initial: ChainState, deps: EngineDeps) {
   let state = initial;
   let failure: { readonly error: unknown } | undefined;
@@ -93,7 +92,6 @@ export function createEngine(initial: ChainState, deps: EngineDeps) {
   };
 }
 
-/** A block and its precommits. */
 interface DecidedBlock {
   readonly block: StoredBlock;
   readonly commit: Commit;
@@ -157,10 +155,7 @@ function decide(state: ChainState, deps: EngineDeps): DecidedBlock {
   return { block, commit: signCommit(state, block, turn.round, { keyOf, nowNs: deps.nowNs() }) };
 }
 
-/**
- * Drops removals of validators that are not in the set. The control API may have removed a validator that the staking module
- * still counts, and CometBFT rejects a second removal.
- */
+/** Drops removals of absent validators: the control API may have removed one, and CometBFT rejects a second removal. */
 function withoutRemoved(
   { validators }: ChainState["nextValidators"],
   updates: readonly ValidatorPower[],
@@ -169,9 +164,7 @@ function withoutRemoved(
   return updates.filter(({ publicKey, power }) => power > 0n || present.has(toHex(publicKey)));
 }
 
-/**
- * Merges scheduled updates into the application's updates. A scheduled update replaces an application update for the same key.
- */
+/** Merges the updates. A scheduled update replaces the application's update for the same key. */
 function mergeUpdates(
   ofApp: readonly ValidatorPower[],
   scheduled: readonly ValidatorPower[],

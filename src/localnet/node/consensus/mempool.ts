@@ -25,7 +25,6 @@ export type Mempool = ReturnType<typeof createMempool>;
 /** Upper bound for the protobuf overhead of one transaction in `Data`: 1 byte for the tag and at most 5 bytes for the length. */
 const TX_OVERHEAD = 6n;
 
-/** Creates an empty mempool that uses the application's CheckTx. */
 export function createMempool(
   options: MempoolOptions,
   checkTx: (tx: Uint8Array, recheck: boolean) => TxResult,

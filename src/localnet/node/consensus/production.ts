@@ -78,9 +78,7 @@ export function createProduction(blockTimeMs: number, deps: ProductionDeps) {
     run,
     /** Makes one block immediately, even on a halted chain. Throws `NodeError` `no-quorum`. */
     produceNow,
-    /**
-     * Runs `work` while no block is open. An error in either also ends `run`, because the chain's state may then be inconsistent.
-     */
+    /** Runs `work` while no block is open. An error also ends `run`, because the chain's state may then be inconsistent. */
     between: (work: () => void): void =>
       now(() => {
         maker.settle();

@@ -27,13 +27,11 @@ import { TX_METHODS } from "./tx-service.ts";
 interface UnaryCall {
   /** gRPC path with the chain's own name: "/acme.interchainqueries.Query/Params". */
   readonly path: string;
-  /** The encoded request. */
   readonly data: Uint8Array;
   /** All values of the `x-cosmos-block-height` metadata key. */
   readonly heights: readonly string[];
 }
 
-/** A call's outcome. */
 export interface UnaryReply {
   /** gRPC status; 0 means success. */
   readonly code: number;
@@ -97,10 +95,7 @@ export function createCallRouter(
   };
 }
 
-/**
- * Calls a method when its turn in the node's queue comes, and passes the response to `convert` in the same turn. If the queue has
- * no capacity, responds with Unavailable.
- */
+/** Calls a method in its turn of the node's queue, and `convert` in the same turn. Without capacity: Unavailable. */
 export function callInQueue<T>(
   { call, queue }: Pick<CallRouter, "call" | "queue">,
   request: UnaryCall,

@@ -97,10 +97,7 @@ const MAX_STREAMS_PER_CONNECTION = 100;
 const MAX_IDLE_MS = 10 * 60_000;
 const KEEPALIVE_MS = 60_000;
 
-/**
- * Creates a gRPC server for all of the router's unary methods and server reflection. It passes request and response bytes through
- * unchanged. The caller supplies its connections.
- */
+/** Creates a server for the router's unary methods and reflection. It passes bytes through; the caller adds connections. */
 function createGrpcServer(deps: GrpcServerDeps): Server {
   const { router, chainName, logger } = deps;
   const server = new Server({

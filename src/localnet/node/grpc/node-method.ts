@@ -5,7 +5,6 @@ import { ErrInvalidHeight, ErrInvalidRequest } from "../../chain/runtime/errors.
 import { decodeRequest, type WireType } from "../../chain/runtime/handlers.ts";
 import type { NodeView } from "../base/node-view.ts";
 
-/** Context for the node's own services. */
 export interface ServiceContext {
   readonly view: NodeView;
   /** First part of the type URLs of the chain's own modules: "neutron". */
@@ -73,10 +72,7 @@ export function nodeMethods(
 /** Metadata key for a height. A request uses it to select a height; a response uses it to report the height that was read. */
 export const BLOCK_HEIGHT_KEY = "x-cosmos-block-height";
 
-/**
- * Returns the height that a call requests. Unless there is exactly one value, this is 0 (latest), as in baseapp's interceptor.
- * Throws `ModuleError` sdk/18.
- */
+/** Returns the requested height; 0 (latest) unless there is exactly one value, as in baseapp. Throws `ModuleError` sdk/18. */
 export function blockHeightOf(values: readonly string[]): bigint {
   const [value] = values;
   if (value === undefined || values.length !== 1) return 0n;

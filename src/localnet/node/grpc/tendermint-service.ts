@@ -169,7 +169,6 @@ function nodeInfo({ view, chainName, rpcAddress }: ServiceContext): wire.GetNode
   };
 }
 
-/** Converts a block id to `tendermint.types.BlockID`. */
 export function protoBlockId({ hash, parts }: BlockId): BlockID {
   return { hash, partSetHeader: { ...parts } };
 }

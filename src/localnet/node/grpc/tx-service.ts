@@ -23,10 +23,7 @@ import { MAX_QUERY_LENGTH, QueryLanguageError } from "../query-language/parse-qu
 import { nodeMethods, type ServiceContext } from "./node-method.ts";
 import { protoBlock, protoBlockId } from "./tendermint-service.ts";
 
-/**
- * `cosmos.tx.v1beta1.Service`, except for Simulate, which the application serves, and the two methods for amino bytes, which no
- * tool for these chains calls.
- */
+/** `cosmos.tx.v1beta1.Service`, except Simulate (served by the application) and the two unused methods for amino bytes. */
 export const TX_METHODS = nodeMethods<typeof wire>("cosmos.tx.v1beta1.Service", wire, {
   GetTx: ({ hash }, context) => getTx(hash, context),
   GetTxsEvent: searchTxs,
@@ -194,10 +191,7 @@ const MEMPOOL_CODES: Readonly<Record<MempoolErrorFacts["code"], number>> = {
   "tx-too-large": 21,
 };
 
-/**
- * Broadcasts as the SDK's client does. Sync mode returns the CheckTx result, async mode only the hash. Block mode was removed in
- * SDK 0.47. Throws `QueryError`.
- */
+/** Broadcasts like the SDK's client: sync returns the CheckTx result, async only the hash; block was removed in SDK 0.47. */
 function broadcast({ txBytes, mode }: wire.BroadcastTxRequest, view: NodeView): TxResponse {
   if (txBytes.length === 0) throw new QueryError(GrpcCode.InvalidArgument, "invalid empty tx");
   if (mode !== wire.BroadcastMode.BROADCAST_MODE_SYNC && mode !== wire.BroadcastMode.BROADCAST_MODE_ASYNC) {
@@ -251,7 +245,6 @@ function broadcastResponse({ hash, check }: BroadcastResult): TxResponse {
   return { ...emptyTxResponse(hash), code, codespace, data: upperHex(data), rawLog: log };
 }
 
-/** Returns a response that contains only the hash. */
 function emptyTxResponse(hash: Uint8Array): TxResponse {
   return {
     height: 0n,

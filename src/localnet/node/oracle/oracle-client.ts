@@ -7,6 +7,7 @@ import { isRecord } from "../../../platform/base/json.ts";
 import type { Logger } from "../../../platform/base/logger.ts";
 import { readTextBody } from "../../../platform/base/read-text.ts";
 import type { OracleVote } from "./oracle-metrics.ts";
+import type { FaultSwitches } from "../../../platform/base/fault-switches.ts";
 
 /** Faults that can be injected into a node's oracle client, with their visible effects. */
 export const ORACLE_FAULTS = {
@@ -22,13 +23,7 @@ export const ORACLE_FAULTS = {
   "pre-block-error": "extending the vote fails before the sidecar is queried: neither Success nor Failure",
 } as const;
 
-/** Name of a node's oracle fault. */
 export type OracleFaultName = keyof typeof ORACLE_FAULTS;
-
-/** Reports whether a fault is on. */
-interface OracleFaultSet {
-  readonly has: (name: OracleFaultName) => boolean;
-}
 
 /** The sidecar's address, and the deadline for a price request. */
 export interface OracleOptions {
@@ -37,7 +32,7 @@ export interface OracleOptions {
   /** How long a vote waits for the sidecar: the smaller of `client_timeout` (2 s) and the 1 s that a real node allows. */
   readonly timeoutMs: number;
   /** Faults injected into the votes. */
-  readonly faults?: OracleFaultSet;
+  readonly faults?: Pick<FaultSwitches<OracleFaultName>, "has">;
 }
 
 /** Requests prices once per block, as a validator does when it extends its vote. */
@@ -169,10 +164,7 @@ function createSidecarConnection(address: string, transport: SidecarTransport, c
     return attempt;
   };
   return {
-    /**
-     * Waits until the sidecar is connected, then sends the request. Only `requestSignal` limits the wait. `lifeSignal` ends the
-     * attempts to connect, which continue between requests.
-     */
+    /** Sends a request once the sidecar is connected. `lifeSignal` ends attempts to connect; `requestSignal` only the wait. */
     get: async (
       path: string,
       requestSignal: AbortSignal,
@@ -197,7 +189,6 @@ function isRefused(error: unknown): boolean {
 
 const MAX_BODY_BYTES = 1_048_576;
 
-/** The transport that uses TCP and HTTP. */
 const httpTransport: SidecarTransport = {
   get: async (url, signal) => {
     const { statusCode, headers, body } = await request(url, { signal });

@@ -21,7 +21,6 @@ import { goBase64Decode, goKind } from "../base/go-decoding.ts";
 import type { FoundRoute, Route } from "./route-table.ts";
 import { Buffer } from "node:buffer";
 
-/** The sources of a request's values. */
 export interface RequestSource {
   /** A function, because its parse errors matter only if the route has query parameters. */
   readonly form: () => FormValues;
@@ -151,10 +150,7 @@ function parseQueryJson({ message }: DescField, text: string): ReflectMessage {
 const NOTHING = new Uint8Array(0);
 const BLANKS: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
 
-/**
- * Encodes the request from a JSON body. A blank body means an empty request. Throws a plain error, with Go's text for the errors
- * that appear in recordings.
- */
+/** Encodes a JSON body; a blank one means an empty request. Throws a plain error, with Go's text for recorded errors. */
 function parseBody(typeName: string, body: Uint8Array, chainName: string): Uint8Array {
   if (body.every((byte) => BLANKS.has(byte))) return NOTHING;
   const syntaxError = goJsonSyntaxError(body);

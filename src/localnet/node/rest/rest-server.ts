@@ -33,15 +33,8 @@ export function createRestServer(options: RestServerOptions, deps: RestServerDep
     return createNodeHttpServer(
       "rest",
       { host, port, portOption, ...(access === undefined ? {} : { access }) },
-      {
-        handle: async (request) => {
-          const { headers, ...reply } = await gateway(request, await request.readBody());
-          const serverTime = String(Math.floor(deps.clock.nowMs() / 1000));
-          return { ...reply, headers: { ...headers, "X-Server-Time": serverTime } };
-        },
-        budget,
-      },
-      { logger: deps.logger },
+      { handle: gateway, budget },
+      deps,
     );
   };
 }

@@ -2,7 +2,6 @@ import { type HttpRule, httpRules } from "../../../cosmos/proto/http-rules.ts";
 import { toChainRestPath, toChainTypeUrl } from "../../../cosmos/proto/registry.ts";
 import { unreachable } from "../../../platform/base/errors.ts";
 
-/** One route of the gateway. */
 export interface Route {
   readonly method: HttpRule["method"];
   readonly template: PathTemplate;
@@ -21,7 +20,6 @@ export interface FoundRoute {
   readonly variables: ReadonlyMap<string, string>;
 }
 
-/** A gateway's routes. */
 export type RouteTable = ReturnType<typeof createRouteTable>;
 
 /** Creates the table of routes whose gRPC paths are served. */

@@ -38,12 +38,10 @@ const CHEAP_METHODS: ReadonlySet<string> = new Set([
 /** The method that waits for a block. If it were queued, it would delay all other requests. */
 const WAITING_METHOD = "broadcast_tx_commit";
 
-/** Returns true if a method waits for a block. */
 export function waitsForBlock(method: string): boolean {
   return method === WAITING_METHOD;
 }
 
-/** Returns true if calls to a method wait in the node's queue. */
 export function isQueued(method: string): boolean {
   return !CHEAP_METHODS.has(method) && !waitsForBlock(method);
 }
@@ -86,7 +84,6 @@ function parseId(id: unknown): RpcId | undefined {
   throw new Error(`JSON-RPC ID (${JSON.stringify(id)}) is of unknown type (${goKind(id)})`);
 }
 
-/** Formats a response with a result. */
 export function resultResponse(id: RpcId, result: JsonValue | JsonText): string {
   if (!(result instanceof JsonText)) return JSON.stringify({ jsonrpc: "2.0", id, result });
   return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result.text}}`;

@@ -10,7 +10,6 @@ import type { NodeView } from "../base/node-view.ts";
 import type { CallRouter } from "../grpc/call-router.ts";
 import { QueryLanguageError } from "../query-language/parse-query.ts";
 
-/** Context for the RPC methods. */
 export interface RpcContext {
   readonly view: NodeView;
   readonly router: CallRouter;
@@ -30,7 +29,6 @@ export class JsonText {
   }
 }
 
-/** How a call runs. */
 export interface CallTurn {
   /** Aborts when the node stops. */
   readonly signal: AbortSignal;
@@ -253,7 +251,6 @@ export function internal(data: string): RpcError {
   return new RpcError("internal", data);
 }
 
-/** Returns the `error` member for a response. */
 export function rpcErrorToJson(error: RpcError): JsonObject {
   const { code, message } = KINDS[error.kind];
   return error.message === "" ? { code, message } : { code, message, data: error.message };

@@ -25,7 +25,6 @@ export interface PublishedEvent {
   readonly sizeBytes: number;
 }
 
-/** A committed block and the data for its events. */
 export interface CommittedBlock {
   readonly block: StoredBlock;
   readonly results: StoredResults;

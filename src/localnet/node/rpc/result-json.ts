@@ -42,7 +42,6 @@ export function sparseTxResultJson(result: TxResult): JsonObject {
   });
 }
 
-/** Returns a JSON object without its undefined members. */
 export function withoutEmpty(members: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
   const present: Record<string, JsonValue> = {};
   for (const [name, value] of Object.entries(members)) if (value !== undefined) present[name] = value;

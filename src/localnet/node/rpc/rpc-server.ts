@@ -73,13 +73,11 @@ export function createRpcServer(options: RpcServerOptions, deps: RpcServerDeps):
     const params = context.genesis.consensusParams;
     subscriptions.publish(publishedEvents({ block, results, params }));
   });
-  const handle = createHttpRpc(context, { clock: deps.clock, signal, budget });
-  const http = createNodeHttpServer(
-    "rpc",
-    options.rpc,
-    { handle, upgrade: websocket.upgrade, budget },
-    { logger },
-  );
+  const handle = (request: HttpRequest, body: Uint8Array) => {
+    const isGone = (): boolean => request.signal.aborted;
+    return route(request, body, context, { signal, waiter: { isGone, budget } });
+  };
+  const http = createNodeHttpServer("rpc", options.rpc, { handle, upgrade: websocket.upgrade, budget }, deps);
   return {
     name: http.name,
     listen: http.listen,
@@ -94,20 +92,6 @@ export function createRpcServer(options: RpcServerOptions, deps: RpcServerDeps):
 
 /** CometBFT's default for `max_request_batch_size`. */
 const MAX_BATCH = 10;
-
-/** Creates the handler for the RPC port: index page, URI calls, single and batched JSON-RPC requests. */
-function createHttpRpc(
-  context: RpcContext,
-  { clock, signal, budget }: Pick<RpcServerDeps, "clock" | "signal"> & Pick<Waiter, "budget">,
-): (request: HttpRequest) => Promise<HttpReply> {
-  return async (request) => {
-    const body = await request.readBody();
-    const isGone = (): boolean => request.signal.aborted;
-    const reply = await route(request, body, context, { signal, waiter: { isGone, budget } });
-    const serverTime = String(Math.floor(clock.nowMs() / 1000));
-    return { ...reply, headers: { ...reply.headers, "X-Server-Time": serverTime } };
-  };
-}
 
 /** As in CometBFT, the HTTP method does not matter; the path and the body decide. */
 function route(

@@ -11,7 +11,6 @@ import { errorResponse, type RpcId } from "./json-rpc.ts";
 import { internal, RpcError } from "./method.ts";
 import type { PublishedEvent } from "./published-events.ts";
 
-/** Bounds of subscriptions. */
 export interface SubscriptionLimits extends EventLogLimits {
   readonly maxClients: number;
   readonly maxPerClient: number;
@@ -80,7 +79,6 @@ const TURN_EVENTS = 128;
 const TURN_NOTIFICATIONS = 32;
 const TURN_BYTES = 65_536;
 
-/** Creates an empty set of subscriptions. */
 export function createSubscriptions(limits: SubscriptionLimits, deps: SubscriptionDeps) {
   const log = createEventLog(limits);
   const clients = new Set<Client>();
@@ -223,7 +221,6 @@ interface EventLogLimits {
 /** Consecutively numbered events that at least one subscriber has not yet received. */
 type EventLog = ReturnType<typeof createEventLog>;
 
-/** Creates an empty log. */
 function createEventLog(limits: EventLogLimits) {
   let events: PublishedEvent[] = [];
   let first = 0;

@@ -141,18 +141,13 @@ function toOrder(order: string, defaultOrder: "asc" | "desc"): "asc" | "desc" {
   throw internal("expected order_by to be either `asc` or `desc` or empty");
 }
 
-interface Inclusion {
-  readonly result: TxResult;
-  readonly height: bigint;
-}
-
 /** Broadcasts a transaction, then waits for the block that includes it. */
 async function broadcastCommit(
   tx: Uint8Array,
   { view, commitTimeoutMs }: RpcContext,
   signal: AbortSignal,
 ): Promise<JsonObject> {
-  const inclusion = createDeferred<Inclusion>();
+  const inclusion = createDeferred<{ readonly result: TxResult; readonly height: bigint }>();
   // Listens before it broadcasts, as CometBFT subscribes first: the next block may come immediately.
   const stopListening = view.onBlock((block, { height, txResults }) => {
     const result = txResults[block.txs.findIndex((each) => equalBytes(each, tx))];

@@ -21,7 +21,6 @@ import {
 import { type CallTurn, type RpcContext, RpcError, toRpcError } from "./method.ts";
 import type { ClientSubscriptions, Subscriptions } from "./subscriptions.ts";
 
-/** Limits for WebSockets. */
 export interface WebSocketOptions {
   readonly maxMessageBytes: number;
   /** Maximum number of open connections. The server refuses further connections with 503. */
@@ -64,10 +63,7 @@ export interface WebSocketDeps {
 /** RPC over WebSocket: all methods, and subscriptions. */
 export type WebSocketRpc = ReturnType<typeof createWebSocketRpc>;
 
-/**
- * Number of unsent bytes above which a client gets no more notifications. They wait in the event log, which all clients share,
- * rather than in a buffer per client.
- */
+/** Unsent bytes above which a client gets no more notifications. They wait in the event log, which all clients share. */
 const MAX_BUFFERED_NOTIFICATION_BYTES = 262_144;
 
 /** Number of a client's unsent bytes above which the node does not respond to its pings. */
@@ -85,7 +81,6 @@ const DRAIN_POLL_MS = 20;
 /** Sends messages, each encoded as JSON, in one write. */
 type Send = (messages: readonly (string | Uint8Array)[]) => void;
 
-/** Creates the WebSocket side of the RPC port. */
 export function createWebSocketRpc(options: WebSocketOptions, deps: WebSocketDeps) {
   const server = new WebSocketServer({
     noServer: true,
@@ -287,7 +282,6 @@ interface MessageQueueOptions {
 interface PendingMessages {
   /** Messages that wait while another message is being handled. */
   readonly waiting: RawData[];
-  /** Cuts the client. */
   readonly cut: () => void;
 }
 
@@ -310,7 +304,6 @@ function createPendingBound(limits: Pick<WebSocketOptions, "maxPendingRequests" 
   let counted = 0;
   let sinceCount = 0;
   return {
-    /** Drops all of a client's messages. */
     drop,
     /** Adds a message. Disconnects the client if it has too many messages, or the client with the most if the total is too high. */
     add: (of: PendingMessages, data: RawData) => {

@@ -38,10 +38,7 @@ export type BlockStore = ReturnType<typeof createBlockStore>;
  */
 const CACHED_HEIGHTS = 8;
 
-/**
- * Opens a home directory's store or, without a home, an in-memory store. It stores the last `keepBlocks` blocks; 0 stores all.
- * Throws like {@link openDatabase}.
- */
+/** Opens a home's store, or one in memory. It keeps the last `keepBlocks` blocks; 0: all. Throws like {@link openDatabase}. */
 export function openBlockStore(home: string | undefined, keepBlocks = 0): BlockStore {
   return createBlockStore(openDatabase(home), keepBlocks);
 }
@@ -79,7 +76,6 @@ function createBlockStore({ database, transaction, close }: OpenDatabase, keepBl
       snapshots().truncate(height);
     });
   return {
-    /** The application's state. */
     state: stateTables.storage,
     index,
     /** The stored genesis document, encoded. */

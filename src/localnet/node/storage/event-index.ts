@@ -11,7 +11,6 @@ export interface TxPlace {
   readonly position: number;
 }
 
-/** A block and its results. */
 export interface IndexedBlock {
   readonly block: Pick<StoredBlock, "txs">;
   readonly results: StoredResults;
@@ -23,13 +22,12 @@ export type EventIndex = ReturnType<typeof createEventIndex>;
 const TXS: SearchTables = { events: "tx_events", all: "txs", place: ["height", "position"] };
 const BLOCKS: SearchTables = { events: "block_events", all: "blocks", place: ["height"] };
 
-/** Creates the index in a node's database. */
 export function createEventIndex(database: Database.Database) {
   const placeByHash = database.prepare("SELECT height, position FROM txs WHERE hash = ?");
   const placeOf = (hash: Uint8Array): TxPlace | undefined => {
     // In an array, because the driver takes a single blob argument for an object of named parameters.
     const row = readRow(placeByHash.get([hash]));
-    return row && { height: row.integer("height"), position: Number(row.integer("position")) };
+    return row && toPlace(row);
   };
   // Created at the first write: a snapshot of a home may have tables of an earlier version.
   let writer: IndexWriter | undefined;
@@ -43,15 +41,15 @@ export function createEventIndex(database: Database.Database) {
     /** Removes a height added with {@link EventIndex.add}. The caller must have an open transaction. */
     remove: (results: StoredResults): void => writing().remove(results),
     countTxs: txs.count,
-    findTxs: (search: IndexSearch, slice: Slice): readonly TxPlace[] =>
-      txs.slice(search, slice).map((row) => ({
-        height: row.integer("height"),
-        position: Number(row.integer("position")),
-      })),
+    findTxs: (search: IndexSearch, slice: Slice): readonly TxPlace[] => txs.slice(search, slice).map(toPlace),
     countBlocks: blocks.count,
     findBlocks: (search: IndexSearch, slice: Slice): readonly bigint[] =>
       blocks.slice(search, slice).map((row) => row.integer("height")),
   };
+}
+
+function toPlace(row: Row): TxPlace {
+  return { height: row.integer("height"), position: Number(row.integer("position")) };
 }
 
 type IndexWriter = Pick<EventIndex, "add" | "remove">;
@@ -149,7 +147,6 @@ export interface Slice {
   readonly limit: number;
 }
 
-/** Tables for one kind of search. */
 interface SearchTables {
   /** Table that indexes event attributes, with the columns `tag`, `value`, `event`, and those in `place`. */
   readonly events: string;
@@ -206,7 +203,6 @@ function matchesSql(database: Database.Database, tables: SearchTables, search: I
   };
 }
 
-/** Returns the SQL that tests an attribute's value. */
 function valueSql(
   database: Database.Database,
   tables: SearchTables,
