@@ -25,7 +25,7 @@ import {
   joinFaultControls,
   remoteSidecarFaultControl,
   sidecarFaultControl,
-  switchesFaultControl,
+  localFaultControl,
 } from "../../src/localnet/control/fault-control.ts";
 import {
   createLocalnetIbcRelayer,
@@ -63,7 +63,7 @@ import { createMetricsRegistry } from "../../src/platform/process/metrics.ts";
 import { type ServiceState, withServiceManager } from "../../src/platform/process/service-manager.ts";
 import { createDeferred } from "../../src/platform/process/deferred.ts";
 import { WORKBENCH_MODULES } from "../../src/workbench/modules/workbench-modules.ts";
-import { createGasProfiles, type GasProfiles } from "../../src/workbench/profile/gas-profiles.ts";
+import { createGasProfiles, type GasProfiles } from "../../src/workbench/profile/profile-tx.ts";
 
 /** A localnet whose servers are all listening. */
 export interface LocalnetReady {
@@ -304,8 +304,8 @@ function controlOptions(
     sidecar === undefined
       ? remoteSidecarFaultControl(`http://${LOCALNET_HOST}:${ports.sidecarControl}`, token)
       : sidecarFaultControl(sidecar);
-  const voteFaults = switchesFaultControl(ORACLE_FAULTS, faults);
-  const marketFaults = switchesFaultControl(TRAFFIC_FAULTS, trafficFaults);
+  const voteFaults = localFaultControl(ORACLE_FAULTS, faults);
+  const marketFaults = localFaultControl(TRAFFIC_FAULTS, trafficFaults);
   const allFaults = joinFaultControls([sidecarFaults, voteFaults, marketFaults]);
   const overview = {
     clock: context.clock,

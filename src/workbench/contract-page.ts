@@ -14,12 +14,11 @@ import type { LivePage } from "../platform/web/live-page.ts";
 import type { PageContent } from "../platform/web/page-shell.ts";
 import { badge, dataTable, grouped, statusBanner } from "../platform/web/parts.ts";
 import type { RunningNode } from "../localnet/node/create-node.ts";
-import { ProfileError } from "./profile/profile-tx.ts";
-import type { GasProfiles } from "./profile/gas-profiles.ts";
+import { type GasProfiles, ProfileError } from "./profile/profile-tx.ts";
 import { chainGasText, flameGraph, gasByPlace, nodeAt, percentText, totalGas } from "./profile/gas-places.ts";
 import { PROFILE_FORMATS } from "../localnet/cli/gas-reports.ts";
-import { formatProfile } from "./profile/profile-formats.ts";
-import type { ProfileReport } from "./profile/profile-json.ts";
+import { formatProfile, type ProfileReport } from "./profile/profile-json.ts";
+import { maxInt } from "../platform/base/integers.ts";
 
 export interface ContractPageInput {
   readonly nowMs: number;
@@ -30,10 +29,7 @@ export interface ContractPageInput {
 
 const MAX_PLACES = 25;
 
-/**
- * Creates the page's content: the newest transactions that called contracts, and the profile of the transaction that `view`
- * selects.
- */
+/** Returns the newest transactions that called contracts, and the profile of the one that `view` selects. */
 export function contractPage(
   { nowMs, calls, profile }: ContractPageInput,
   view: URLSearchParams,
@@ -261,15 +257,9 @@ export interface ContractCall {
 }
 
 /** The newest transactions that called contracts, newest first. */
-interface ContractCalls {
-  readonly list: () => readonly ContractCall[];
-  /** Reads the newest blocks, then follows the chain until the returned function is called. */
-  readonly follow: (view: NodeView) => () => void;
-}
+type ContractCalls = ReturnType<typeof createContractCalls>;
 
-/**
- * Number of listed calls. Calls by modules, such as results sent to contracts, have their own list, because there are many of them.
- */
+/** Number of listed calls. The many calls by modules, such as results sent to contracts, have their own list. */
 const MAX_DIRECT = 50;
 const MAX_OTHERS = 10;
 /** Number of blocks that are read at the start. */
@@ -277,7 +267,7 @@ const FIRST_BLOCKS = 200n;
 /** Maximum length of a message text. */
 const MAX_TEXT = 300;
 
-function createContractCalls(): ContractCalls {
+function createContractCalls() {
   let direct: readonly ContractCall[] = [];
   let others: readonly ContractCall[] = [];
   const record = (block: StoredBlock, results: StoredResults): void => {
@@ -291,12 +281,13 @@ function createContractCalls(): ContractCalls {
     }
   };
   return {
-    list: () => [...direct, ...others].toSorted((a, b) => Number(b.height - a.height) || b.index - a.index),
-    follow: (view) => {
+    list: (): readonly ContractCall[] =>
+      [...direct, ...others].toSorted((a, b) => Number(b.height - a.height) || b.index - a.index),
+    /** Reads the newest blocks, then follows the chain until the returned function is called. */
+    follow: (view: NodeView): (() => void) => {
       const stop = view.onBlock(record);
       const { latestHeight, earliestHeight } = view.status();
-      const first =
-        latestHeight - FIRST_BLOCKS > earliestHeight ? latestHeight - FIRST_BLOCKS : earliestHeight;
+      const first = maxInt(latestHeight - FIRST_BLOCKS, earliestHeight);
       for (let height = first; height <= latestHeight; height++) {
         const [block, results] = [view.block(height), view.results(height)];
         if (block !== undefined && results !== undefined) record(block, results);
@@ -306,13 +297,12 @@ function createContractCalls(): ContractCalls {
   };
 }
 
-interface Place {
-  readonly height: bigint;
-  readonly index: number;
-}
-
 /** Returns undefined for a transaction that called no contract or cannot be decoded. */
-function callOf(tx: Uint8Array, result: TxResult, { height, index }: Place): ContractCall | undefined {
+function callOf(
+  tx: Uint8Array,
+  result: TxResult,
+  { height, index }: Pick<ContractCall, "height" | "index">,
+): ContractCall | undefined {
   const messages = messagesOf(tx);
   const direct = messages.flatMap(({ typeUrl, value }) => directCall(typeUrl, value) ?? []);
   const called = result.events
@@ -345,34 +335,23 @@ function messagesOf(tx: Uint8Array): readonly { readonly typeUrl: string; readon
   }
 }
 
-interface DirectCall {
-  readonly contract: string | undefined;
-  readonly text: string;
+/** Messages that call a contract, each with the word for it. */
+const CALLS: Readonly<Record<string, readonly [verb: string, type: CallType]>> = {
+  "/cosmwasm.wasm.v1.MsgExecuteContract": ["execute", wire.MsgExecuteContract],
+  "/cosmwasm.wasm.v1.MsgMigrateContract": ["migrate", wire.MsgMigrateContract],
+  "/cosmwasm.wasm.v1.MsgInstantiateContract": ["instantiate", wire.MsgInstantiateContract],
+  "/cosmwasm.wasm.v1.MsgInstantiateContract2": ["instantiate", wire.MsgInstantiateContract2],
+};
+
+interface CallType {
+  decode(bytes: Uint8Array): { readonly contract?: string; readonly msg: Uint8Array };
 }
 
-function directCall(typeUrl: string, value: Uint8Array): DirectCall | undefined {
-  switch (typeUrl) {
-    case "/cosmwasm.wasm.v1.MsgExecuteContract": {
-      const { contract, msg } = wire.MsgExecuteContract.decode(value);
-      return { contract, text: `execute ${shortText(msg)}` };
-    }
-    case "/cosmwasm.wasm.v1.MsgMigrateContract": {
-      const { contract, msg } = wire.MsgMigrateContract.decode(value);
-      return { contract, text: `migrate ${shortText(msg)}` };
-    }
-    case "/cosmwasm.wasm.v1.MsgInstantiateContract":
-      return {
-        contract: undefined,
-        text: `instantiate ${shortText(wire.MsgInstantiateContract.decode(value).msg)}`,
-      };
-    case "/cosmwasm.wasm.v1.MsgInstantiateContract2":
-      return {
-        contract: undefined,
-        text: `instantiate ${shortText(wire.MsgInstantiateContract2.decode(value).msg)}`,
-      };
-    default:
-      return undefined;
-  }
+function directCall(typeUrl: string, value: Uint8Array) {
+  const [verb, type] = CALLS[typeUrl] ?? [];
+  if (type === undefined) return undefined;
+  const { contract, msg } = type.decode(value);
+  return { contract, text: `${verb} ${shortText(msg)}` };
 }
 
 function shortText(message: Uint8Array): string {

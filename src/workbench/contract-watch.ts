@@ -11,8 +11,7 @@ import type { Service } from "../platform/base/service.ts";
 import { MempoolError } from "../localnet/node/base/errors.ts";
 import type { NodeView, StoredTx } from "../localnet/node/base/node-view.ts";
 import type { RunningNode } from "../localnet/node/create-node.ts";
-import type { GasProfiles } from "./profile/gas-profiles.ts";
-import { ProfileError } from "./profile/profile-tx.ts";
+import { type GasProfiles, ProfileError } from "./profile/profile-tx.ts";
 import { accountNamed, type ChainProfile, CHAINS } from "../localnet/accounts/chains.ts";
 import {
   createLocalAccount,
@@ -127,10 +126,7 @@ interface Migrating {
   readonly signal: AbortSignal;
 }
 
-/**
- * Uploads code and migrates the contract to it. Returns a text about the result, or undefined if the contract already uses this
- * code.
- */
+/** Uploads code and migrates the contract to it. Returns the result as text; undefined if the contract has this code. */
 async function follow(
   { label, migrate }: WatchedContract,
   code: Uint8Array,

@@ -7,7 +7,7 @@ import { createProgram } from "../../src/cli/program.ts";
 import { CHAINS } from "../../src/localnet/accounts/chains.ts";
 import { BENCH_CHAINS } from "./bench-chain.ts";
 import { WORKBENCH_MODULES } from "../../src/workbench/modules/workbench-modules.ts";
-import { createGasProfiles } from "../../src/workbench/profile/gas-profiles.ts";
+import { createGasProfiles } from "../../src/workbench/profile/profile-tx.ts";
 import { createLocalnet } from "../../src/localnet/network/create-localnet.ts";
 
 /** Output and exit of a command line that ran in this process. */

@@ -20,7 +20,7 @@ import {
   CHAINS,
   type LocalnetChains,
 } from "../../src/localnet/accounts/chains.ts";
-import type { GenesisContract, PlacedContract } from "../../src/localnet/genesis/contract-genesis.ts";
+import type { GenesisContract, PlacedContract } from "../../src/localnet/genesis/scenario-genesis.ts";
 import { createGrpcEndpoint } from "../../src/localnet/node/grpc/grpc-endpoint.ts";
 import { createLocalnet, type RunningLocalnet } from "../../src/localnet/network/create-localnet.ts";
 import { createRestServer } from "../../src/localnet/node/rest/rest-server.ts";

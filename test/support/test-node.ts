@@ -1,14 +1,13 @@
 import { systemClock } from "../../src/platform/base/clock.ts";
 import { silentLogger } from "../../src/platform/base/logger.ts";
-import { DEFAULT_CONSENSUS_PARAMS } from "../../src/localnet/node/base/consensus-params.ts";
 import { testValidatorSeed, validatorKey } from "../../src/localnet/node/consensus/validators.ts";
 import {
   createNode,
-  type RunningNode,
   type NodeDeps,
   type NodeOptions,
+  type RunningNode,
 } from "../../src/localnet/node/create-node.ts";
-import type { GenesisDoc } from "../../src/localnet/node/base/genesis-doc.ts";
+import { DEFAULT_CONSENSUS_PARAMS, type GenesisDoc } from "../../src/localnet/node/base/genesis-doc.ts";
 import { createKvApplication } from "./kv-application.ts";
 
 /** A running node of a test. */

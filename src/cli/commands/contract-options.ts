@@ -1,9 +1,9 @@
 import { basename } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { accountsOf, type ChainProfile, CHAINS } from "../../localnet/accounts/chains.ts";
-import type { GenesisContract } from "../../localnet/genesis/contract-genesis.ts";
+import type { GenesisContract } from "../../localnet/genesis/scenario-genesis.ts";
 import type { ContractWatchOptions } from "../../workbench/contract-watch.ts";
-import { EXIT, errorMessage } from "../../platform/base/errors.ts";
+import { errorMessage, EXIT } from "../../platform/base/errors.ts";
 import type { JsonValue } from "../../platform/base/json.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
 

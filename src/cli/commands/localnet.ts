@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import type { ModuleSet } from "../../localnet/genesis/module-choice.ts";
+import type { ModuleSet } from "../../localnet/genesis/chain-files.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { addLazyCommands, type LazyCommand } from "../../platform/cli/lazy-command.ts";
 
@@ -68,7 +68,7 @@ const COMMANDS: readonly LazyCommand[] = [
   {
     name: "keplr",
     description: "print both chains in the format of the Keplr wallet",
-    load: async () => (await import("../../localnet/cli/localnet-keplr.ts")).keplrCommand,
+    load: async () => (await import("../../localnet/cli/localnet-accounts.ts")).keplrCommand,
   },
   {
     name: "profile",

@@ -25,17 +25,17 @@ const MODULES: readonly LazyCommand[] = [
   {
     name: "tx",
     description: "print a transaction",
-    load: async () => (await import("../../localnet/cli/node-query.ts")).queryTxCommand,
+    load: async () => (await import("../../localnet/cli/query/modules.ts")).queryTxCommand,
   },
   {
     name: "txs",
     description: "search transactions by their events",
-    load: async () => (await import("../../localnet/cli/node-query.ts")).queryTxsCommand,
+    load: async () => (await import("../../localnet/cli/query/modules.ts")).queryTxsCommand,
   },
   {
     name: "block",
     description: "print a block",
-    load: async () => (await import("../../localnet/cli/node-query.ts")).queryBlockCommand,
+    load: async () => (await import("../../localnet/cli/query/modules.ts")).queryBlockCommand,
   },
   {
     name: "staking",

@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import type { LocalnetReady } from "../../../daemons/localnet/main.ts";
 import { accountNamed, CHAINS } from "../../localnet/accounts/chains.ts";
 import { createFaucet } from "../../localnet/control/control-routes.ts";
-import { mineBlocks } from "../../localnet/control/mine-blocks.ts";
+import { mineBlocks } from "../../localnet/control/chain-clock.ts";
 import { createSnapshots } from "../../localnet/control/snapshots.ts";
 import type { RunningNode } from "../../localnet/node/create-node.ts";
 import { withDeadline } from "../../platform/base/abort.ts";

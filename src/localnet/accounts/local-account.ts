@@ -31,21 +31,13 @@ interface LocalBroadcast extends BroadcastResult {
 }
 
 /** A test account that sends transactions through the mempool of a node in the same process. */
-export interface LocalAccount {
-  /** bech32 */
-  readonly address: string;
-  /**
-   * Signs a transaction with the next sequence and adds it to the mempool. Calls run one at a time. A rejection by CheckTx still
-   * resolves. Rejects with {@link LocalAccountError} or `MempoolError`.
-   */
-  readonly broadcast: (view: NodeView, draft: LocalDraft) => Promise<LocalBroadcast>;
-}
+export type LocalAccount = ReturnType<typeof createLocalAccount>;
 
 /** The SDK's `ErrWrongSequence`. */
 const WRONG_SEQUENCE = 32;
 
 /** Creates the test account with this name. Throws if the name is unknown. */
-export function createLocalAccount(chain: ChainProfile, name: string): LocalAccount {
+export function createLocalAccount(chain: ChainProfile, name: string) {
   const { address, mnemonic } = accountNamed(chain, name);
   let signer: Promise<Signer> | undefined;
   // Calls run one at a time. The next sequence is known only when the previous transaction is in the mempool.
@@ -69,8 +61,13 @@ export function createLocalAccount(chain: ChainProfile, name: string): LocalAcco
     return broadcast(view, draft);
   };
   return {
+    /** bech32 */
     address,
-    broadcast: (view, draft) => {
+    /**
+     * Signs a transaction with the next sequence and adds it to the mempool. Calls run one at a time. A rejection by CheckTx still
+     * resolves. Rejects with {@link LocalAccountError} or `MempoolError`.
+     */
+    broadcast: (view: NodeView, draft: LocalDraft): Promise<LocalBroadcast> => {
       const sent = last.then(() => broadcast(view, draft));
       last = sent.catch(() => {});
       return sent;

@@ -42,7 +42,6 @@ export const PARAMS_TABLE: AnswerTable = {
  */
 export type ColumnWords = string | Readonly<Record<string, string | Column["cell"]>>;
 
-/** Creates the columns. */
 export function toColumns(words: ColumnWords): readonly Column[] {
   if (typeof words === "string") return words.split(/,\s+/).map(toColumn);
   return Object.entries(words).map(([title, cell]) =>

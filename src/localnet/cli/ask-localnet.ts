@@ -13,12 +13,10 @@ export interface LocalnetOptions {
   readonly portOffset: number;
 }
 
-/** Returns the options shared by all commands for a running localnet. */
 export function localnetOptions(): readonly Option[] {
   return [jsonOption(), portOffsetOption()];
 }
 
-/** Adds the options to a command. */
 export function withLocalnetOptions(command: Command): Command {
   for (const option of localnetOptions()) command.addOption(option);
   return command;

@@ -8,8 +8,7 @@ import { parseAddress } from "../chain/runtime/address.ts";
 import { DEFAULT_QUERY_TIME_MS } from "../node/base/deadline.ts";
 import { PROFILE_NAMES } from "../chain/deviations/deviations.ts";
 import { isDenom } from "../chain/runtime/coins.ts";
-import { type ChainPart, CHAINS, DEFAULT_ROLES } from "../accounts/chains.ts";
-import { type DenomAmount, TEST_BALANCE } from "../accounts/test-keys.ts";
+import { type ChainPart, CHAINS, DEFAULT_ROLES, type DenomAmount, TEST_BALANCE } from "../accounts/chains.ts";
 
 const COIN = /^(\d{1,78})([a-zA-Z].*)$/;
 
@@ -260,11 +259,9 @@ const fileSchema = z.strictObject({
   remote: z.strictObject(chainFields("remote")).prefault({}).describe("the remote chain, which others query"),
 });
 
-/** A validated chain file. */
 export type ChainFile = z.output<typeof fileSchema>;
 export type ChainSection = ChainFile["remote"];
 
-/** The configuration kind for a localnet's chains. */
 export const chainConfigKind: ConfigKind<ChainFile> = {
   name: "localnet",
   prefix: "RELAYWATCH_LOCALNET_",
@@ -272,11 +269,7 @@ export const chainConfigKind: ConfigKind<ChainFile> = {
     checkChain("local", file.local, context);
     checkChain("remote", file.remote, context);
     if (file.local.chain_id === file.remote.chain_id)
-      context.addIssue({
-        code: "custom",
-        path: ["remote", "chain_id"],
-        message: issueText("is also the local chain's", "a different chain id"),
-      });
+      addProblem(context, ["remote", "chain_id"], ["is also the local chain's", "a different chain id"]);
     const roles: readonly (readonly [ChainPart, keyof ChainFile["relayers"]])[] = [
       ["local", "icq"],
       ["local", "ibc_local"],
@@ -286,14 +279,11 @@ export const chainConfigKind: ConfigKind<ChainFile> = {
       checkName(part, file[part], { path: ["relayers", role], value: file.relayers[role] }, context);
     const { built_in_contracts: hasContracts, first_query: hasQuery } = file.local;
     if (hasQuery && !hasContracts)
-      context.addIssue({
-        code: "custom",
-        path: ["local", "first_query"],
-        message: issueText(
-          "needs the contract icq-consumer",
-          "built_in_contracts: true, or first_query: false",
-        ),
-      });
+      addProblem(
+        context,
+        ["local", "first_query"],
+        ["needs the contract icq-consumer", "built_in_contracts: true, or first_query: false"],
+      );
     if (hasQuery)
       checkName("remote", file.remote, { path: ["local", "first_query"], value: "alice" }, context);
     if (hasContracts)
@@ -304,6 +294,14 @@ export const chainConfigKind: ConfigKind<ChainFile> = {
   }),
 };
 
+function addProblem(
+  context: z.RefinementCtx,
+  path: NamedField["path"],
+  [problem, expected]: readonly [problem: string, expected: string],
+): void {
+  context.addIssue({ code: "custom", path: [...path], message: issueText(problem, expected) });
+}
+
 interface NamedField {
   readonly path: readonly (string | number)[];
   readonly value: string;
@@ -313,11 +311,11 @@ function checkChain(part: ChainPart, section: ChainSection, context: z.Refinemen
   const names = section.accounts.map((one) => one.name);
   names.forEach((one, index) => {
     if (names.indexOf(one) < index)
-      context.addIssue({
-        code: "custom",
-        path: [part, "accounts", index, "name"],
-        message: issueText("is the name of another account", "a unique name"),
-      });
+      addProblem(
+        context,
+        [part, "accounts", index, "name"],
+        ["is the name of another account", "a unique name"],
+      );
   });
   section.validators.forEach(({ operator }, index) => {
     const path = [part, "validators", index, "operator"];
@@ -334,11 +332,10 @@ function checkName(
 ): void {
   if (accounts.some((one) => one.name === value)) return;
   const known = accounts.map((one) => one.name).join(", ");
-  const message = issueText(
+  addProblem(context, path, [
     `needs an account named ${JSON.stringify(value)} on the ${part} chain`,
     `one of ${known}`,
-  );
-  context.addIssue({ code: "custom", path: [...path], message });
+  ]);
 }
 
 function checkNameOrAddress(
@@ -350,7 +347,6 @@ function checkNameOrAddress(
   try {
     parseAddress(prefix, value);
   } catch {
-    const message = issueText("is neither an account nor an address", `a name, or an address ${prefix}1…`);
-    context.addIssue({ code: "custom", path: [...path], message });
+    addProblem(context, path, ["is neither an account nor an address", `a name, or an address ${prefix}1…`]);
   }
 }

@@ -2,7 +2,7 @@ import type { DescField, DescMessage } from "@bufbuild/protobuf";
 import { ScalarType } from "@bufbuild/protobuf";
 import { Argument, type Command, InvalidArgumentError, Option } from "commander";
 import { decodeBech32 } from "../../platform/base/bytes.ts";
-import { errorText, EXIT, unreachable } from "../../platform/base/errors.ts";
+import { errorMessage, errorText, EXIT, unreachable } from "../../platform/base/errors.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../../platform/base/json.ts";
 import { ascending } from "../../platform/base/order.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
@@ -108,7 +108,6 @@ function argumentFields({ fields }: DescMessage, others: readonly (string | unde
 /** The request field that selects one page of a list. */
 export const PAGES = "pagination";
 
-/** Creates an option. */
 export function toOption(words: OptionWords): Option {
   if (typeof words === "function") return words();
   const [flags, description, parse] = words;
@@ -153,7 +152,6 @@ function parserOf(field: DescField | undefined): Parse | undefined {
   return field?.scalar === ScalarType.UINT64 || field?.scalar === ScalarType.INT64 ? parseUint64 : undefined;
 }
 
-/** Returns a function that creates a required option. */
 export function requiredOption(flags: string, description: string, parse?: Parse): () => Option {
   return () => toOption([flags, description, parse]).makeOptionMandatory();
 }
@@ -180,11 +178,25 @@ export function textOf(value: JsonValue | undefined): string {
 
 /** Checks a bech32 address with any prefix, so that a typo is found without asking the chain. */
 export function parseAddress(text: string): string {
+  parsing(() => decodeBech32(text), "a bech32 address was expected; a letter may be wrong");
+  return text;
+}
+
+/** Runs a parser. If it throws, the argument is invalid: for this reason, which may contain the error's. */
+export function parsing<T>(parse: () => T, reason: string | ((error: unknown) => string)): T {
   try {
-    decodeBech32(text);
-  } catch {
-    throw new InvalidArgumentError("a bech32 address was expected; a letter may be wrong");
+    return parse();
+  } catch (error) {
+    throw new InvalidArgumentError(typeof reason === "string" ? reason : reason(error));
   }
+}
+
+/** Checks that a text is JSON, and returns it unchanged. */
+export function parseJsonText(text: string): string {
+  parsing(
+    () => JSON.parse(text),
+    (error) => `JSON was expected: ${errorMessage(error)}.`,
+  );
   return text;
 }
 
@@ -222,14 +234,8 @@ export function parseCoins(text: string): readonly Coin[] {
   return coins.toSorted((a, b) => ascending(a.denom, b.denom));
 }
 
-/** Parses a JSON object. */
 export function parseObject(text: string): JsonObject {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw new InvalidArgumentError(errorText(error));
-  }
+  const value: unknown = parsing(() => JSON.parse(text), errorText);
   if (!isJsonObject(value)) throw new InvalidArgumentError("a JSON object was expected");
   return value;
 }

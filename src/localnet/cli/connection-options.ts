@@ -14,7 +14,6 @@ export interface ConnectionOptions extends OutputOptions {
   readonly chainName: string;
 }
 
-/** Adds the options of {@link ConnectionOptions} to a command. */
 export function addConnectionOptions(command: Command): Command {
   const options = command
     .addOption(

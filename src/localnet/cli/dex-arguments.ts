@@ -5,10 +5,11 @@ import { parsePrecDec } from "../../platform/base/decimal.ts";
 import { ErrInvalidOrderType } from "../chain/modules/dex/errors.ts";
 import type { Timestamp } from "../../cosmos/proto/gen/google/protobuf/timestamp.ts";
 import { LimitOrderType, type MultiHopRoute } from "../../cosmos/proto/gen/neutron/dex/tx.ts";
+import { parsing } from "./command-inputs.ts";
 
 /** Parses an amount in any Go notation: 10, 0x10, or 010 for 8. Returns decimal digits. */
 export function parseAmount(text: string): string {
-  return parsing(text, () => parseInt256(text).toString());
+  return quoting(text, () => parseInt256(text).toString());
 }
 
 /** Parses amounts: "10,20". */
@@ -19,7 +20,7 @@ export function parseAmounts(text: string): string[] {
 /** Parses a tick index. A negative index is written in brackets, "[-5]", to distinguish it from an option. */
 export function parseTick(text: string): bigint {
   const digits = text.replace(/^\[(.*)\]$/, "$1");
-  return parsing(text, () => parseGoInteger(digits, { signed: true, bits: 64, base: 10 }));
+  return quoting(text, () => parseGoInteger(digits, { signed: true, bits: 64, base: 10 }));
 }
 
 /** Parses tick indexes. Brackets may enclose the whole list or individual ticks: "[-5,3]", "[-5],3". */
@@ -30,7 +31,7 @@ export function parseTicks(text: string): bigint[] {
 
 /** Parses a fee or an id. */
 export function parseFee(text: string): bigint {
-  return parsing(text, () => parseGoInteger(text, { signed: false, bits: 64, base: 10 }));
+  return quoting(text, () => parseGoInteger(text, { signed: false, bits: 64, base: 10 }));
 }
 
 /** Parses fees: "1,5". */
@@ -40,7 +41,7 @@ export function parseFees(text: string): bigint[] {
 
 /** Parses a boolean as Go does: true, false, t, f, 1, 0. */
 export function parseBoolean(text: string): boolean {
-  return parsing(text, () => parseGoBool(text));
+  return quoting(text, () => parseGoBool(text));
 }
 
 /** Parses booleans: "true,false". */
@@ -50,7 +51,7 @@ export function parseBooleans(text: string): boolean[] {
 
 /** Parses a decimal with at most 27 fractional digits. Returns its digits as sent on the wire. */
 export function parsePrice(text: string): string {
-  return parsing(text, () => parsePrecDec(text).toString());
+  return quoting(text, () => parsePrecDec(text).toString());
 }
 
 /** Parses routes: "A,B;A,C,B". */
@@ -81,10 +82,6 @@ export function parseExpiration(text: string): Timestamp {
   );
 }
 
-function parsing<T>(text: string, parse: () => T): T {
-  try {
-    return parse();
-  } catch (thrown) {
-    throw new InvalidArgumentError(`${JSON.stringify(text)}: ${errorText(thrown)}`);
-  }
+function quoting<T>(text: string, parse: () => T): T {
+  return parsing(parse, (error) => `${JSON.stringify(text)}: ${errorText(error)}`);
 }

@@ -68,7 +68,6 @@ export const PROFILE_OPTIONS = {
     ).choices(PROFILE_FORMATS),
 } as const satisfies Inputs["options"];
 
-/** Adds the options in {@link ProfileOptions}. */
 export function addProfileOptions(command: Command): Command {
   for (const option of Object.values(PROFILE_OPTIONS)) command.addOption(toOption(option));
   return command;

@@ -13,14 +13,16 @@ import { loadDaemonConfig } from "../../platform/config/daemon-config.ts";
 import type { ProfileName } from "../chain/deviations/deviations.ts";
 import { parseAddress } from "../chain/runtime/address.ts";
 import {
+  type ChainKey,
   type ChainPart,
   type ChainProfile,
   CHAINS,
+  type DenomAmount,
   type LocalnetChains,
   type LocalnetRoles,
 } from "../accounts/chains.ts";
-import type { ChainKey, DenomAmount } from "../accounts/test-keys.ts";
 import { chainConfigKind, type ChainFile, type ChainSection, keyOfPort } from "./chain-config.ts";
+import { ascending } from "../../platform/base/order.ts";
 
 /** Limits how much is read of a file given by mistake. */
 const MAX_CODE_FILE_BYTES = 16 * 1024 * 1024;
@@ -39,7 +41,6 @@ export interface ConfiguredLocalnet {
   readonly ports: Ports;
 }
 
-/** Options that name a chain file. */
 export interface ChainConfigOptions {
   readonly chainConfig?: string;
   readonly chainDir?: string;
@@ -169,7 +170,7 @@ async function addressOf(key: {
 
 /** The bank stores coins sorted by denomination. */
 function sorted(coins: readonly DenomAmount[]): readonly DenomAmount[] {
-  return coins.toSorted((a, b) => (a.denom < b.denom ? -1 : 1));
+  return coins.toSorted((a, b) => ascending(a.denom, b.denom));
 }
 
 interface Folders {

@@ -13,7 +13,7 @@ import { createApp } from "../chain/app.ts";
 import type { Application } from "../chain/runtime/abci.ts";
 import type { StateStorage } from "../chain/store/multi-store.ts";
 import { type ChainPart, type ChainProfile, CHAINS } from "../accounts/chains.ts";
-import { chooseModules, type ModuleSet } from "../genesis/module-choice.ts";
+import { chooseModules, type ModuleSet } from "../genesis/chain-files.ts";
 import { NodeError } from "../node/base/errors.ts";
 import { decodeGenesis, type GenesisDoc, genesisToJson, parseGenesis } from "../node/base/genesis-doc.ts";
 import { loadChainState } from "../node/consensus/chain-state.ts";

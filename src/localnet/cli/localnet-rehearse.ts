@@ -13,8 +13,7 @@ import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
 import { askDaemon } from "../../platform/cli/daemon-request.ts";
 import { cellText, fieldAt, listAt } from "../../platform/cli/table.ts";
-import { accountNamed, CHAINS } from "../accounts/chains.ts";
-import { TEST_KEYS } from "../accounts/test-keys.ts";
+import { accountNamed, CHAINS, TEST_KEYS } from "../accounts/chains.ts";
 import { TREASURY } from "../chain/modules/revenue/keeper.ts";
 import { formatAddress, moduleAddress } from "../chain/runtime/address.ts";
 import { isJsonObject } from "./command-inputs.ts";
@@ -30,7 +29,6 @@ interface Options extends LocalnetOptions {
 /** The localnet that a rehearsal runs on. */
 interface Stage {
   readonly local: ScenarioChain;
-  /** The remote chain's newest header. */
   readonly remoteHeader: () => Promise<Header>;
   /** Sends a command to the control API. */
   readonly order: (path: string, body: JsonObject) => Promise<unknown>;

@@ -4,12 +4,12 @@ import { withTimeout } from "../../platform/base/abort.ts";
 import { encodeBech32, toBase64, toHex, utf8 } from "../../platform/base/bytes.ts";
 import { systemClock } from "../../platform/base/clock.ts";
 import { EXIT } from "../../platform/base/errors.ts";
-import { isRecord, type JsonObject, type JsonValue, stringifyJson } from "../../platform/base/json.ts";
+import { type JsonObject, type JsonValue, stringifyJson } from "../../platform/base/json.ts";
 import { portsAt } from "../../platform/base/localnet-defaults.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
 import { portOffsetOption } from "../../platform/cli/options.ts";
-import { fieldAt } from "../../platform/cli/table.ts";
+import { fieldAt, listAt } from "../../platform/cli/table.ts";
 import { rateLimiter } from "../chain/contracts/rate-limiter/rate-limiter.ts";
 import { codeHash } from "../chain/modules/wasm/keeper.ts";
 import { moduleAddress } from "../chain/runtime/address.ts";
@@ -107,8 +107,11 @@ async function runOverQuota(scenario: OverQuota): Promise<void> {
 /** Waits until a transfer channel is open, since the IBC relayer may still be opening it. */
 async function openChannel(scenario: OverQuota): Promise<string> {
   const find = async (): Promise<string | undefined> => {
-    const listed = fieldAt(await scenario.local.ask("ibc.core.channel.v1.Query", "Channels", {}), "channels");
-    const open = (Array.isArray(listed) ? listed : []).find(
+    const channels = listAt(
+      await scenario.local.ask("ibc.core.channel.v1.Query", "Channels", {}),
+      "channels",
+    );
+    const open = channels.find(
       (one) => fieldAt(one, "state") === "STATE_OPEN" && fieldAt(one, "port_id") === "transfer",
     );
     return open === undefined ? undefined : textAt(open, "channel_id");
@@ -232,7 +235,6 @@ function transfer(
   return local.send("alice", "ibc.applications.transfer.v1.MsgTransfer", fields);
 }
 
-/** Waits until a packet is acknowledged. */
 function untilAcknowledged(scenario: OverQuota, channel: string, sequence: string): Promise<true> {
   const isAcknowledged = async (): Promise<true | undefined> => {
     const request = { port_id: "transfer", channel_id: channel, packet_ack_sequences: [sequence] };
@@ -309,8 +311,7 @@ export async function deployLimiter(chain: ScenarioChain, channelId: string): Pr
         address,
         query_data: query,
       });
-      const quotas = fieldAt(state, "data");
-      return BigInt(textAt(Array.isArray(quotas) ? (quotas[0] ?? null) : null, "flow.outflow"));
+      return BigInt(textAt(listAt(state, "data")[0] ?? null, "flow.outflow"));
     },
   };
 }
@@ -342,7 +343,6 @@ export function requireDone(tx: ScenarioTx): ScenarioTx {
   throw new CliError(EXIT.fatal, `the scenario's transaction ${hash} failed: ${log}`);
 }
 
-/** Returns a text field from a response. */
 function textAt(value: JsonValue, path: string): string {
   const found = fieldAt(value, path);
   if (typeof found === "string") return found;
@@ -351,10 +351,8 @@ function textAt(value: JsonValue, path: string): string {
 
 async function codeOfLimiter({ ask }: ScenarioChain): Promise<string> {
   const hash = toHex(codeHash(rateLimiter)).toUpperCase();
-  const listed = fieldAt(await ask("cosmwasm.wasm.v1.Query", "Codes", {}), "code_infos");
-  const found = (Array.isArray(listed) ? listed : []).find(
-    (code) => isRecord(code) && code["data_hash"] === hash,
-  );
+  const codes = listAt(await ask("cosmwasm.wasm.v1.Query", "Codes", {}), "code_infos");
+  const found = codes.find((code) => fieldAt(code, "data_hash") === hash);
   if (found !== undefined) return textAt(found, "code_id");
   throw new CliError(
     EXIT.fatal,

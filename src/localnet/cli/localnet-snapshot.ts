@@ -21,28 +21,29 @@ export function snapshotCommand(context: CliContext): Command {
     if (snapshots.length === 0) context.print("there is no snapshot");
     for (const one of snapshots) context.print(textOf(one));
   };
-  const take = new Command("take").description("take a snapshot of the current state of both chains");
-  const list = new Command("list").description("list the snapshots");
-  const remove = new Command("remove")
-    .description("remove a snapshot")
-    .argument("<id>", "its number", parseId);
+  const part = (name: string, description: string): Command =>
+    withLocalnetOptions(new Command(name).description(description));
   return new Command()
     .addCommand(
-      withLocalnetOptions(take).action(async (options: LocalnetOptions) => {
-        const reply = await askLocalnet("/snapshots", {}, options, context);
-        context.print(options.json ? stringifyJson(reply, 2) : textOf(snapshot.parse(reply)));
-      }),
+      part("take", "take a snapshot of the current state of both chains").action(
+        async (options: LocalnetOptions) => {
+          const reply = await askLocalnet("/snapshots", {}, options, context);
+          context.print(options.json ? stringifyJson(reply, 2) : textOf(snapshot.parse(reply)));
+        },
+      ),
       { isDefault: true },
     )
     .addCommand(
-      withLocalnetOptions(list).action(async (options: LocalnetOptions) =>
+      part("list", "list the snapshots").action(async (options: LocalnetOptions) =>
         printList(await askLocalnet("/snapshots", undefined, options, context), options),
       ),
     )
     .addCommand(
-      withLocalnetOptions(remove).action(async (id: number, options: LocalnetOptions) =>
-        printList(await askLocalnet("/snapshots/remove", { id }, options, context), options),
-      ),
+      part("remove", "remove a snapshot")
+        .argument("<id>", "its number", parseId)
+        .action(async (id: number, options: LocalnetOptions) =>
+          printList(await askLocalnet("/snapshots/remove", { id }, options, context), options),
+        ),
     );
 }
 

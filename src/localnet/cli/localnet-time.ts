@@ -19,35 +19,33 @@ export function timeCommand(context: CliContext): Command {
     const reply = timeReply.parse(await askLocalnet("/time", body, options, context));
     context.print(options.json ? stringifyJson(reply, 2) : timeText(reply));
   };
-  const show = new Command("show").description("print the chains' time and its rate");
-  const set = new Command("set")
-    .description("move the time ahead to an instant")
-    .argument("<time>", 'in UTC, such as "2027-01-31T23:59:00Z"');
-  const add = new Command("add")
-    .description("move the time ahead; a light client expires if that is longer than its trusting period")
-    .argument("<duration>", 'such as "21d" or "5m30s", at most 366 days', parseDuration);
-  const rate = new Command("rate")
-    .description("let the time pass faster or slower")
-    .argument(
-      "<factor>",
-      "chain seconds per second on this machine; 0 stops the time, 1 is normal",
-      parseFactor,
-    );
+  const part = (name: string, description: string): Command =>
+    withLocalnetOptions(new Command(name).description(description));
   return new Command()
     .addCommand(
-      withLocalnetOptions(show).action((options: LocalnetOptions) => ask(undefined, options)),
+      part("show", "print the chains' time and its rate").action((options: LocalnetOptions) =>
+        ask(undefined, options),
+      ),
       { isDefault: true },
     )
     .addCommand(
-      withLocalnetOptions(set).action((to: string, options: LocalnetOptions) => ask({ set: to }, options)),
+      part("set", "move the time ahead to an instant")
+        .argument("<time>", 'in UTC, such as "2027-01-31T23:59:00Z"')
+        .action((to: string, options: LocalnetOptions) => ask({ set: to }, options)),
     )
     .addCommand(
-      withLocalnetOptions(add).action((ms: number, options: LocalnetOptions) =>
-        ask({ add: durationText(ms) }, options),
-      ),
+      part("add", "move the time ahead; a light client expires if that is longer than its trusting period")
+        .argument("<duration>", 'such as "21d" or "5m30s", at most 366 days', parseDuration)
+        .action((ms: number, options: LocalnetOptions) => ask({ add: durationText(ms) }, options)),
     )
     .addCommand(
-      withLocalnetOptions(rate).action((to: number, options: LocalnetOptions) => ask({ rate: to }, options)),
+      part("rate", "let the time pass faster or slower")
+        .argument(
+          "<factor>",
+          "chain seconds per second on this machine; 0 stops the time, 1 is normal",
+          parseFactor,
+        )
+        .action((to: number, options: LocalnetOptions) => ask({ rate: to }, options)),
     )
     .addHelpText(
       "after",
@@ -100,14 +98,10 @@ function parseCount(text: string): number {
 }
 
 /** `relaywatch localnet halt [CHAIN]`. */
-export function haltCommand(context: CliContext): Command {
-  return switchCommand("halt", context);
-}
+export const haltCommand = (context: CliContext): Command => switchCommand("halt", context);
 
 /** `relaywatch localnet resume [CHAIN]`. */
-export function resumeCommand(context: CliContext): Command {
-  return switchCommand("resume", context);
-}
+export const resumeCommand = (context: CliContext): Command => switchCommand("resume", context);
 
 function switchCommand(name: "halt" | "resume", context: CliContext): Command {
   const command = new Command().argument("[chain]", "id of the chain; default: both");

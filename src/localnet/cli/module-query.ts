@@ -1,5 +1,5 @@
 import type { DescMessage } from "@bufbuild/protobuf";
-import { Command, InvalidArgumentError, Option } from "commander";
+import { Command, Option } from "commander";
 import type { PageRequest } from "../../cosmos/proto/gen/cosmos/base/query/v1beta1/pagination.ts";
 import { requireService } from "../../cosmos/proto/registry.ts";
 import { fromBase64, toBase64 } from "../../platform/base/bytes.ts";
@@ -9,7 +9,7 @@ import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
 import { parseUint64 } from "../../platform/cli/options.ts";
 import { type AnswerTable, type ColumnWords, PARAMS_TABLE, toColumns } from "./answer-table.ts";
-import { addInputs, type FieldTable, type Inputs, nestFields, PAGES } from "./command-inputs.ts";
+import { addInputs, type FieldTable, type Inputs, nestFields, PAGES, parsing } from "./command-inputs.ts";
 import { addConnectionOptions } from "./connection-options.ts";
 import type { QueryOptions } from "./run-query.ts";
 
@@ -52,7 +52,6 @@ export function queryCommands(group: QueryGroup): (context: CliContext) => Comma
   };
 }
 
-/** Creates the command for one query. */
 export function queryCommand(group: QueryGroup, words: string, context: CliContext): Command {
   const { input, output, path, more } = find(group, words);
   const [name = "", ...aliases] = words.split("|");
@@ -112,7 +111,6 @@ export interface PageOptions {
   readonly pageReverse?: true;
 }
 
-/** Adds the options of {@link PageOptions} to a command. */
 export function addPageOptions(command: Command): Command {
   return command
     .addOption(number("--page <n>", "page number, from 1", 1n))
@@ -153,11 +151,7 @@ function number(flags: string, description: string, preset: bigint): Option {
 }
 
 function parseKey(text: string): Uint8Array {
-  try {
-    return fromBase64(text);
-  } catch {
-    throw new InvalidArgumentError("base64 was expected");
-  }
+  return parsing(() => fromBase64(text), "base64 was expected");
 }
 
 /** Returns the page request in proto JSON. Throws `CliError` in the same case. */

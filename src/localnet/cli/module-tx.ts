@@ -65,7 +65,6 @@ export function messageCommands(group: MessageGroup): (context: CliContext) => C
   };
 }
 
-/** Creates the command for one message. */
 export function messageCommand(group: MessageGroup, words: string, context: CliContext): Command {
   const more = group.messages[words] ?? unreachable(`no message ${words}`);
   const { methods } = requireService(group.service);

@@ -13,7 +13,6 @@ import { type AnswerTable, formatAnswer } from "./answer-table.ts";
 import { withChain } from "./chain-connection.ts";
 import type { ConnectionOptions } from "./connection-options.ts";
 
-/** Options shared by all query commands. */
 export interface QueryOptions extends ConnectionOptions {
   /** Height of the state to read; 0 for the latest. */
   readonly height: bigint;
@@ -65,7 +64,6 @@ async function fetchResponse(
 /** Maximum number of denominations for which metadata is read to format a table. */
 const MAX_UNITS = 100;
 
-/** Returns the denominations of the coins in a table. */
 function unitNames(table: AnswerTable | undefined, response: JsonValue): readonly string[] {
   const coin = table?.coin;
   if (table === undefined || coin === undefined) return [];

@@ -71,7 +71,7 @@ export function sendMessage(
     const messages = [{ typeUrl: message.typeUrl, value }];
     if (options.dryRun) {
       const gasUsed = await simulateGas(message, messages, sending);
-      const resp = await simulateMessage(message, value, { client, options, context });
+      const resp = await simulateMessage(message, value, sending);
       printOutcome(message, { resp, answer: { gas_used: gasUsed.toString() } }, options, context);
       return await gasReportsOf(context)?.save(
         client,
@@ -137,7 +137,7 @@ function responseOf(
 async function simulateMessage(
   { simulation }: OutgoingMessage,
   value: Uint8Array,
-  { client, options, context }: SimulationDeps,
+  { client, options, context }: Sending,
 ): Promise<JsonValue | undefined> {
   if (simulation === undefined) return undefined;
   const { chainName } = options;
@@ -146,12 +146,6 @@ async function simulateMessage(
   const response = await client.grpcQuery(path, request, context.signal, 0n);
   const json = messageToJson(simulation.responseType, response, chainName);
   return isRecord(json) ? json["resp"] : undefined;
-}
-
-interface SimulationDeps {
-  readonly client: PooledChainClient;
-  readonly options: TxOptions;
-  readonly context: CliContext;
 }
 
 /** Tag of field 1, length-delimited. */

@@ -73,7 +73,6 @@ export function addTxOptions(command: Command): Command {
     );
 }
 
-/** Returns the denomination in which the fee is paid. */
 export function feeDenomOf({ fees, gasPrices, feeDenom }: TxOptions): string {
   return fees?.denom ?? gasPrices?.denom ?? feeDenom;
 }
@@ -102,7 +101,6 @@ export interface AccountOptions {
   readonly keyringPasswordFile?: string;
 }
 
-/** Adds the options of {@link AccountOptions} to a command. */
 function addAccountOptions(command: Command): Command {
   const sources = ["from", "mnemonicFile", "mnemonicEnv", "signer"];
   const source = (flags: string, description: string, own: string): Option =>

@@ -9,7 +9,6 @@ import {
   time,
 } from "../../platform/http/route-about.ts";
 
-/** A validator's address. */
 const address = z.string().regex(/^[0-9A-Fa-f]{40}$/);
 const chain = z.strictObject({
   chain_id: z.string(),

@@ -13,9 +13,8 @@ import { testValidatorSeed } from "../node/consensus/validators.ts";
 import type { RunningNode } from "../node/create-node.ts";
 import { type ChainProfile, UnknownAccountError } from "../accounts/chains.ts";
 import { createLocalAccount, type LocalAccount, LocalAccountError } from "../accounts/local-account.ts";
-import type { ChainClock } from "./chain-clock.ts";
+import { type ChainClock, mineBlocks } from "./chain-clock.ts";
 import { CHAIN_API } from "./control-api.ts";
-import { mineBlocks } from "./mine-blocks.ts";
 import { createSnapshots, type LocalnetSnapshots } from "./snapshots.ts";
 
 /** A chain that the control API can control. `ready` resolves with its node. */
@@ -87,7 +86,6 @@ export function controlRoutes(
   ];
 }
 
-/** Creates the routes for both chains' time and snapshots. */
 function timeRoutes(
   chains: readonly ControlledChain[],
   clock: ChainClock,
@@ -264,28 +262,26 @@ class FaucetError extends CodedError<{
 }> {}
 
 /** Sends coins from a test account to any address. */
-interface Faucet {
-  /**
-   * Sends an amount in the chain's denom. Resolves when the transaction has entered the mempool, before it is in a block. Rejects
-   * with {@link FaucetError}, `LocalAccountError` or `MempoolError`.
-   */
-  readonly send: (
-    view: NodeView,
-    address: string,
-    amount: bigint,
-  ) => Promise<Readonly<Record<string, unknown>>>;
-}
+type Faucet = ReturnType<typeof createFaucet>;
 
 const GAS_LIMIT = 300_000n;
 const FEE_AMOUNT = 10_000n;
 
 /** Creates a chain's faucet. It pays from the public test account `faucet`. */
-export function createFaucet(chain: ChainProfile): Faucet {
+export function createFaucet(chain: ChainProfile) {
   // A chain of one's own may have no such account, and then no faucet.
   let account: LocalAccount | undefined;
   const fee = { denom: chain.denom, amount: FEE_AMOUNT };
   return {
-    send: async (view, address, amount) => {
+    /**
+     * Sends an amount in the chain's denom. Resolves when the transaction has entered the mempool, before it is in a block. Rejects
+     * with {@link FaucetError}, `LocalAccountError` or `MempoolError`.
+     */
+    send: async (
+      view: NodeView,
+      address: string,
+      amount: bigint,
+    ): Promise<Readonly<Record<string, unknown>>> => {
       account ??= createLocalAccount(chain, "faucet");
       const value = MsgSend.encode({
         fromAddress: account.address,

@@ -21,7 +21,7 @@ import {
   serveRoute,
   time,
 } from "../../platform/http/route-about.ts";
-import { parseFaultName, SIDECAR_FAULT_NAMES, SIDECAR_FAULTS } from "../sidecar/faults.ts";
+import { SIDECAR_FAULT_NAMES, SIDECAR_FAULTS } from "../sidecar/faults.ts";
 import type { Sidecar } from "../sidecar/sidecar.ts";
 
 /** Deadline for a request to the process of another part. */
@@ -41,30 +41,30 @@ export interface FaultControl {
 /** Thrown if a part's process does not respond or rejects the request. */
 class FaultPartError extends CodedError<{ readonly code: "part-unreachable" }> {}
 
-/** Controls the faults of a sidecar that runs in this process. */
-export function sidecarFaultControl(sidecar: Sidecar): FaultControl {
-  return {
-    names: SIDECAR_FAULT_NAMES,
-    list: async () => sidecar.faults(),
-    set: (name, on, forMs) => sidecar.setFault(parseFaultName(name), on, forMs),
-  };
-}
-
-/** Controls fault switches in this process. */
-export function switchesFaultControl<Name extends string>(
+export function localFaultControl<Name extends string>(
   effects: Readonly<Record<Name, string>>,
-  switches: FaultSwitches<Name>,
+  {
+    list,
+    set,
+  }: Pick<FaultSwitches<Name>, "list"> & {
+    readonly set: (name: Name, on: boolean, forMs?: number) => void | Promise<void>;
+  },
 ): FaultControl {
   const isName = (name: string): name is Name => Object.hasOwn(effects, name);
   const names = Object.keys(effects);
   return {
     names,
-    list: async () => switches.list(),
+    list: async () => list(),
     set: async (name, on, forMs) => {
       if (!isName(name)) throw unknownFault(name, names);
-      switches.set(name, on, forMs);
+      await set(name, on, forMs);
     },
   };
+}
+
+/** Controls the faults of a sidecar that runs in this process. */
+export function sidecarFaultControl({ faults, setFault }: Sidecar): FaultControl {
+  return localFaultControl(SIDECAR_FAULTS, { list: faults, set: setFault });
 }
 
 /** Combines the controls for several parts. The list omits any part that does not respond. */
@@ -113,10 +113,8 @@ export function remoteSidecarFaultControl(url: string, token: Secret): FaultCont
     names: SIDECAR_FAULT_NAMES,
     list: async () => parseFaults(await call("/faults")),
     set: async (name, on, forMs) => {
-      await call(`/faults/${parseFaultName(name)}`, {
-        on,
-        ...(forMs === undefined ? {} : { for: `${forMs}ms` }),
-      });
+      if (!SIDECAR_FAULT_NAMES.some((known) => known === name)) throw unknownFault(name, SIDECAR_FAULT_NAMES);
+      await call(`/faults/${name}`, { on, ...(forMs === undefined ? {} : { for: `${forMs}ms` }) });
     },
   };
 }
@@ -142,7 +140,6 @@ const faultList = z.strictObject({
   ),
 });
 
-/** The routes for faults. */
 export const FAULT_API = {
   list: getJson("/faults", "all faults with their effects; `until` is null without an end", faultList),
   switch: postJson(
@@ -160,7 +157,6 @@ export const FAULT_API = {
   ),
 };
 
-/** Creates the routes in {@link FAULT_API}. */
 export function createFaultRoutes(control: FaultControl): readonly ApiRoute[] {
   return [
     serveRoute(FAULT_API.list, async () => listReply(control)),
@@ -195,12 +191,7 @@ async function switchFault({ body, params }: RouteRequest, control: FaultControl
   }
 }
 
-interface Wanted {
-  readonly on: boolean;
-  readonly forMs: number | undefined;
-}
-
-function parseBody(body: Uint8Array): Wanted | undefined {
+function parseBody(body: Uint8Array) {
   try {
     const value: unknown = JSON.parse(new TextDecoder().decode(body));
     if (!isRecord(value) || typeof value["on"] !== "boolean") return undefined;

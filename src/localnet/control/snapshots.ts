@@ -7,6 +7,7 @@ import { NodeError } from "../node/base/errors.ts";
 import type { RunningNode } from "../node/create-node.ts";
 import { openBlockStore } from "../node/storage/block-store.ts";
 import type { ChainClock } from "./chain-clock.ts";
+import { maxInt } from "../../platform/base/integers.ts";
 
 /** A point in time to which both chains can be reverted. */
 interface LocalnetSnapshot {
@@ -18,29 +19,16 @@ interface LocalnetSnapshot {
 }
 
 /** The snapshots of both chains. The methods throw `NodeError` `bad-snapshot`. */
-export interface LocalnetSnapshots {
-  readonly list: () => readonly LocalnetSnapshot[];
-  readonly take: () => LocalnetSnapshot;
-  readonly remove: (id: number) => void;
-  /** Reverts both chains. Everything after the snapshot is lost, including later snapshots. */
-  readonly revert: (id: number) => LocalnetSnapshot;
-}
+export type LocalnetSnapshots = ReturnType<typeof createSnapshots>;
 
 /** Each snapshot retains the tree nodes that have since changed. */
 const MAX_SNAPSHOTS = 20;
 
-/**
- * Contains the heights, by chain id, to which a home's chains are being reverted. The file exists from before the first chain is
- * reverted until both chains are.
- */
+/** Heights, by chain id, to which a home's chains are being reverted. It exists until both chains are. */
 const REVERT_FILE = "revert.json";
 
 /** Creates the snapshots of both chains. `home` is the parent directory of their homes; if undefined, they are in memory. */
-export function createSnapshots(
-  nodes: readonly RunningNode[],
-  clock: ChainClock,
-  home: string | undefined,
-): LocalnetSnapshots {
+export function createSnapshots(nodes: readonly RunningNode[], clock: ChainClock, home: string | undefined) {
   const stored = () => nodes.map((node) => ({ node, snapshots: node.control.snapshots() }));
   const list = (): readonly LocalnetSnapshot[] => {
     const [first, ...others] = stored();
@@ -55,7 +43,7 @@ export function createSnapshots(
       return found === undefined ? [] : [{ node, height: found.height }];
     });
     const times = places.map(({ node, height }) => node.view.block(height)?.header.timeNs ?? 0n);
-    const newestNs = times.reduce((one, other) => (other > one ? other : one), 0n);
+    const newestNs = times.reduce(maxInt, 0n);
     return {
       id,
       time: isoTime(Number(newestNs / NS_PER_MS)),
@@ -72,7 +60,7 @@ export function createSnapshots(
   };
   return {
     list,
-    take: () => {
+    take: (): LocalnetSnapshot => {
       const known = list().map(({ id }) => id);
       if (known.length >= MAX_SNAPSHOTS)
         throw badSnapshot(`there are ${MAX_SNAPSHOTS} snapshots already; remove one first`);
@@ -83,11 +71,12 @@ export function createSnapshots(
       for (const { control } of nodes) control.takeSnapshot({ id, aheadMs });
       return describe(id);
     },
-    remove: (id) => {
+    remove: (id: number) => {
       find(id);
       for (const { control } of nodes) control.removeSnapshots([id]);
     },
-    revert: (id) => {
+    /** Reverts both chains. Everything after the snapshot is lost, including later snapshots. */
+    revert: (id: number): LocalnetSnapshot => {
       const snapshot = find(id);
       const aheadMs = nodes[0]?.control.snapshots().find((one) => one.id === id)?.aheadMs ?? 0;
       if (home !== undefined) writeRevert(home, snapshot.heights);

@@ -20,8 +20,16 @@ import {
 } from "../accounts/chains.ts";
 import { TOKENS } from "./chain-files.ts";
 import { withOracle } from "./oracle-genesis.ts";
-import { addContracts, type GenesisContract, type PlacedContract } from "./contract-genesis.ts";
-import { seedDexDemo, seedHooksDemo, type WasmState } from "./scenario-genesis.ts";
+import {
+  addContracts,
+  type GenesisContract,
+  instantiation,
+  type PlacedContract,
+  seedDexDemo,
+  seedHooksDemo,
+  type WasmState,
+} from "./scenario-genesis.ts";
+import type { ValidatorPower } from "../chain/runtime/abci.ts";
 
 export interface LocalnetGenesisOptions {
   /** Genesis time. Both chains share it, because the remote chain's client for the local chain contains it. */
@@ -38,7 +46,6 @@ export interface LocalnetGenesisOptions {
   readonly scenario?: LocalnetScenario | undefined;
   /** Contracts on the local chain, added after the scenario's contracts. */
   readonly contracts?: readonly GenesisContract[];
-  /** Called with the place of each contract. */
   readonly onContract?: (contract: PlacedContract) => void;
 }
 
@@ -75,6 +82,13 @@ export function localnetSeeds(chain: ChainProfile, count: number): readonly Uint
   return Array.from({ length: count }, (_, index) => testValidatorSeed(chain.chainId, index));
 }
 
+function testValidators(chain: ChainProfile, powers: readonly bigint[]): readonly ValidatorPower[] {
+  return powers.map((power, index) => {
+    const { publicKey } = validatorKey(testValidatorSeed(chain.chainId, index));
+    return { publicKey, power };
+  });
+}
+
 /**
  * Creates the remote chain's genesis. Its state contains the funded test accounts. Given the local chain's validators and app
  * hash, it also contains a client `07-tendermint-0` for the local chain and an open `connection-0`.
@@ -105,11 +119,7 @@ function firstLocalHeader(
   timeNs: bigint,
   { powers, emptyAppHash }: FutureLocalChain,
 ): TrustedHeader {
-  const seeds = localnetSeeds(chain, powers.length);
-  const validators = seeds.map((seed, index) => ({
-    publicKey: validatorKey(seed).publicKey,
-    power: powers[index] ?? 1n,
-  }));
+  const validators = testValidators(chain, powers);
   return {
     chainId: chain.chainId,
     height: 1n,
@@ -199,16 +209,12 @@ function withDexDemo(
 }
 
 function genesis(chain: ChainProfile, options: LocalnetGenesisOptions, appState: JsonObject): GenesisDoc {
-  const seeds = localnetSeeds(chain, options.validatorPowers.length);
   return {
     chainId: chain.chainId,
     genesisTimeNs: options.timeNs,
     initialHeight: 1n,
     consensusParams: chain.settings.consensusParams,
-    validators: seeds.map((seed, index) => ({
-      publicKey: validatorKey(seed).publicKey,
-      power: options.validatorPowers[index] ?? 1n,
-    })),
+    validators: testValidators(chain, options.validatorPowers),
     appState: withStake(chain, options, appState),
     ...(options.profile === undefined ? {} : { profile: options.profile }),
   };
@@ -252,16 +258,11 @@ function consumerState({ local: chain, remote }: LocalnetChains): WasmState {
       { name: "rate-limiter", creator: operator },
     ],
     gen_msgs: [
-      {
-        instantiate_contract: {
-          sender: operator,
-          admin: operator,
-          code_id: "1",
-          label: "icq-consumer",
-          msg: {},
-          funds: [{ denom: chain.denom, amount: CONTRACT_FUNDS }],
-        },
-      },
+      instantiation(operator, {
+        codeId: 1,
+        label: "icq-consumer",
+        funds: [{ denom: chain.denom, amount: CONTRACT_FUNDS }],
+      }),
       ...(chain.settings.firstQuery
         ? [
             {
@@ -289,18 +290,12 @@ function registerFirstQuery(remote: ChainProfile): JsonObject {
   };
 }
 
-interface StakeOptions {
-  readonly timeNs: bigint;
-  readonly validatorPowers: readonly bigint[];
-  readonly genesisTxs?: readonly JsonValue[];
-}
-
 /**
  * Adds the document's validators to the staking state, each with its operator's delegation. The chain's accounts
  * (`settings.operators`) operate the first validators; keyless accounts operate all others. The tokens are new coins in the
  * not-bonded pool, because all validators bond when the chain starts.
  */
-function withStake(chain: ChainProfile, options: StakeOptions, state: JsonObject): JsonObject {
+function withStake(chain: ChainProfile, options: LocalnetGenesisOptions, state: JsonObject): JsonObject {
   const params = {
     unbonding_time: "1814400s",
     max_validators: 100,
@@ -337,7 +332,7 @@ function withStake(chain: ChainProfile, options: StakeOptions, state: JsonObject
 
 function validatorOf(
   chain: ChainProfile,
-  { timeNs }: StakeOptions,
+  { timeNs }: LocalnetGenesisOptions,
   { index, amount }: { readonly index: number; readonly amount: bigint },
 ): JsonObject {
   const { publicKey } = validatorKey(testValidatorSeed(chain.chainId, index));

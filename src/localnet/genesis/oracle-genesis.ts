@@ -34,10 +34,7 @@ const PROGRAMME: JsonObject = {
   twap_window: "3600",
 };
 
-/**
- * Adds the sidecar's pairs and enables vote extensions from block 1. If the chain uses the deployed reward asset, it pays its
- * validators monthly from a treasury.
- */
+/** Adds the sidecar's pairs, vote extensions from block 1 and, for the deployed reward asset, a treasury that pays monthly. */
 export function withOracle({ denom, bech32Prefix }: ChainProfile, doc: GenesisDoc): GenesisDoc {
   const pairs = DEFAULT_MARKETS.map(({ pair, decimals }, id) => {
     const [Base = "", Quote = ""] = pair.split("/");

@@ -4,7 +4,7 @@ import {
   type MsgPlaceLimitOrder,
 } from "../../cosmos/proto/gen/neutron/dex/tx.ts";
 import { HookType } from "../../cosmos/proto/gen/neutron/harpoon/hooks.ts";
-import { encodeBech32 } from "../../platform/base/bytes.ts";
+import { encodeBech32, sha256, toBase64 } from "../../platform/base/bytes.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../../platform/base/json.ts";
 import { NS_PER_SECOND } from "../../platform/base/time.ts";
 import { seedDex, type SeededDex } from "../chain/modules/dex/seed.ts";
@@ -31,15 +31,7 @@ export interface WasmState {
   readonly gen_msgs: readonly JsonObject[];
 }
 
-interface Instance {
-  readonly state: WasmState;
-  readonly address: string;
-}
-
-/**
- * State for the scenario `hooks-demo`: `echo` returns every hook as an event, and `voting-power` tracks the stake. Both contracts
- * are subscribed before the first validator bonds.
- */
+/** State for `hooks-demo`: `echo` returns every hook as an event, `voting-power` tracks stake. Both see the first validator. */
 export function seedHooksDemo(
   chain: ChainProfile,
   wasm: WasmState,
@@ -54,22 +46,29 @@ export function seedHooksDemo(
   return { wasm: power.state, harpoon: { hook_subscriptions } };
 }
 
+/** Returns a `gen_msgs` entry that creates a contract. */
+export function instantiation(
+  sender: string,
+  { admin = sender, codeId, label, msg = {}, funds = [] }: Instantiation,
+): JsonObject {
+  return { instantiate_contract: { sender, admin, code_id: codeId.toString(), label, msg, funds } };
+}
+
+interface Instantiation {
+  readonly admin?: string;
+  readonly codeId: bigint | number;
+  readonly label: string;
+  readonly msg?: JsonValue;
+  readonly funds?: JsonValue;
+}
+
 /** Adds an instance of a contract, and the contract's code if the state does not contain it. */
-function instantiate(chain: ChainProfile, { codes, gen_msgs }: WasmState, name: string): Instance {
+function instantiate(chain: ChainProfile, { codes, gen_msgs }: WasmState, name: string) {
   const creator = accountNamed(chain, "operator").address;
   const all = codes.some((code) => code.name === name) ? codes : [...codes, { name, creator }];
   const codeId = BigInt(all.findIndex((code) => code.name === name) + 1);
   const instances = gen_msgs.filter((message) => isRecord(message["instantiate_contract"])).length;
-  const message = {
-    instantiate_contract: {
-      sender: creator,
-      admin: creator,
-      code_id: codeId.toString(),
-      label: name,
-      msg: {},
-      funds: [],
-    },
-  };
+  const message = instantiation(creator, { codeId, label: name });
   return {
     state: { codes: all, gen_msgs: [...gen_msgs, message] },
     address: encodeBech32(chain.bech32Prefix, classicContractAddress(codeId, BigInt(instances + 1))),
@@ -159,5 +158,71 @@ function orderOf(
     maxAmountOut: "",
     limitSellPrice: "",
     minAverageSellPrice: "",
+  };
+}
+
+/** A binary contract with which a new local chain starts. */
+export interface GenesisContract {
+  /** WebAssembly, unpacked. */
+  readonly code: Uint8Array;
+  /** Message with which it is instantiated. */
+  readonly init: JsonValue;
+  readonly label: string;
+  /** Name of the test account that may migrate the contract. */
+  readonly admin: string;
+}
+
+/** A genesis contract, with its code id and address. */
+export interface PlacedContract {
+  readonly label: string;
+  readonly codeId: bigint;
+  readonly address: string;
+}
+
+interface WasmGenesis {
+  readonly codes: readonly JsonObject[];
+  readonly gen_msgs: readonly JsonObject[];
+}
+
+/** Adds contracts after the existing ones. `operator` uploads and instantiates each, with a code of its own. */
+export function addContracts(
+  chain: ChainProfile,
+  { codes, gen_msgs }: WasmGenesis,
+  contracts: readonly GenesisContract[],
+): WasmGenesis & { readonly placed: readonly PlacedContract[] } {
+  if (contracts.length === 0) return { codes, gen_msgs, placed: [] };
+  const creator = accountNamed(chain, "operator").address;
+  const instances = gen_msgs.filter((message) => isRecord(message["instantiate_contract"])).length;
+  const placed = contracts.map(({ label }, index) => {
+    const codeId = BigInt(codes.length + index + 1);
+    const address = classicContractAddress(codeId, BigInt(instances + index + 1));
+    return { label, codeId, address: encodeBech32(chain.bech32Prefix, address) };
+  });
+  return {
+    codes: [...codes, ...contracts.map(({ code }) => binaryCode(code, creator))],
+    gen_msgs: [
+      ...gen_msgs,
+      ...contracts.map(({ admin, label, init }, index) =>
+        instantiation(creator, {
+          admin: accountNamed(chain, admin).address,
+          codeId: codes.length + index + 1,
+          label,
+          msg: init,
+        }),
+      ),
+    ],
+    placed,
+  };
+}
+
+function binaryCode(code: Uint8Array, creator: string): JsonObject {
+  return {
+    code_info: {
+      code_hash: toBase64(sha256(code)),
+      creator,
+      instantiate_config: { permission: "Everybody", addresses: [] },
+    },
+    code_bytes: toBase64(code),
+    pinned: false,
   };
 }

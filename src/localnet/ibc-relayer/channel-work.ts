@@ -7,9 +7,7 @@ import {
   MsgChannelOpenTry,
 } from "../../cosmos/proto/gen/ibc/core/channel/v1/tx.ts";
 import type { ChannelEnd, ChannelView } from "./ibc-reads.ts";
-import { channelPath, type Work } from "./work.ts";
-
-const PACKAGE = "/ibc.core.channel.v1.";
+import { channelMessage, channelPath, type Work } from "./work.ts";
 
 /** The channel that the IBC relayer opens if no transfer channel exists. */
 const TRANSFER_CHANNEL = { port: "transfer", version: "ics20-1" } as const;
@@ -67,10 +65,11 @@ export function planTransferChannel(channels: readonly ChannelView[], connection
       kind: "channel",
       name: `open-init ${port}`,
       paths: [],
-      message: ({ signer }) => ({
-        typeUrl: `${PACKAGE}MsgChannelOpenInit`,
-        value: MsgChannelOpenInit.encode({ portId: port, channel, signer }).finish(),
-      }),
+      message: channelMessage("MsgChannelOpenInit", MsgChannelOpenInit, ({ at: { signer } }) => ({
+        portId: port,
+        channel,
+        signer,
+      })),
     },
   ];
 }
@@ -86,67 +85,55 @@ export function sameEnd(one: ChannelEnd, other: ChannelEnd): boolean {
 }
 
 function openTry(theirs: ChannelView, connectionId: string): Work {
-  return step("open-try", theirs, ({ proofs, height, signer }) => ({
-    typeUrl: `${PACKAGE}MsgChannelOpenTry`,
-    value: MsgChannelOpenTry.encode({
-      portId: theirs.counterparty.portId,
-      previousChannelId: "",
-      channel: {
-        state: State.STATE_TRYOPEN,
-        ordering: theirs.ordering,
-        counterparty: { portId: theirs.portId, channelId: theirs.channelId },
-        connectionHops: [connectionId],
-        version: theirs.version,
-        upgradeSequence: 0n,
-      },
-      counterpartyVersion: theirs.version,
-      proofInit: proofs[0] ?? new Uint8Array(),
-      proofHeight: height,
-      signer,
-    }).finish(),
+  const message = channelMessage("MsgChannelOpenTry", MsgChannelOpenTry, ({ first, at }) => ({
+    portId: theirs.counterparty.portId,
+    previousChannelId: "",
+    channel: {
+      state: State.STATE_TRYOPEN,
+      ordering: theirs.ordering,
+      counterparty: { portId: theirs.portId, channelId: theirs.channelId },
+      connectionHops: [connectionId],
+      version: theirs.version,
+      upgradeSequence: 0n,
+    },
+    counterpartyVersion: theirs.version,
+    proofInit: first,
+    ...at,
   }));
+  return step("open-try", theirs, message);
 }
 
 function openAck({ portId, channelId }: ChannelView, theirs: ChannelView): Work {
-  return step("open-ack", theirs, ({ proofs, height, signer }) => ({
-    typeUrl: `${PACKAGE}MsgChannelOpenAck`,
-    value: MsgChannelOpenAck.encode({
-      portId,
-      channelId,
-      counterpartyChannelId: theirs.channelId,
-      counterpartyVersion: theirs.version,
-      proofTry: proofs[0] ?? new Uint8Array(),
-      proofHeight: height,
-      signer,
-    }).finish(),
+  const message = channelMessage("MsgChannelOpenAck", MsgChannelOpenAck, ({ first, at }) => ({
+    portId,
+    channelId,
+    counterpartyChannelId: theirs.channelId,
+    counterpartyVersion: theirs.version,
+    proofTry: first,
+    ...at,
   }));
+  return step("open-ack", theirs, message);
 }
 
 function openConfirm({ portId, channelId }: ChannelView, theirs: ChannelView): Work {
-  return step("open-confirm", theirs, ({ proofs, height, signer }) => ({
-    typeUrl: `${PACKAGE}MsgChannelOpenConfirm`,
-    value: MsgChannelOpenConfirm.encode({
-      portId,
-      channelId,
-      proofAck: proofs[0] ?? new Uint8Array(),
-      proofHeight: height,
-      signer,
-    }).finish(),
+  const message = channelMessage("MsgChannelOpenConfirm", MsgChannelOpenConfirm, ({ first, at }) => ({
+    portId,
+    channelId,
+    proofAck: first,
+    ...at,
   }));
+  return step("open-confirm", theirs, message);
 }
 
 function closeConfirm({ portId, channelId }: ChannelView, theirs: ChannelView): Work {
-  return step("close-confirm", theirs, ({ proofs, height, signer }) => ({
-    typeUrl: `${PACKAGE}MsgChannelCloseConfirm`,
-    value: MsgChannelCloseConfirm.encode({
-      portId,
-      channelId,
-      proofInit: proofs[0] ?? new Uint8Array(),
-      proofHeight: height,
-      signer,
-      counterpartyUpgradeSequence: 0n,
-    }).finish(),
+  const message = channelMessage("MsgChannelCloseConfirm", MsgChannelCloseConfirm, ({ first, at }) => ({
+    portId,
+    channelId,
+    proofInit: first,
+    ...at,
+    counterpartyUpgradeSequence: 0n,
   }));
+  return step("close-confirm", theirs, message);
 }
 
 function step(name: string, theirs: ChannelView, message: Work["message"]): Work {

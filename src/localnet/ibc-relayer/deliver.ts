@@ -7,9 +7,9 @@ import {
   updateClientMessage,
 } from "../../cosmos/light-client/client-update.ts";
 import type { Clock } from "../../platform/base/clock.ts";
+import { backoffMs, type BackoffOptions } from "../../platform/base/waits.ts";
 import { IbcRelayerError } from "./errors.ts";
 import type { IbcChain, Snapshot } from "./ibc-chain.ts";
-import type { RetryBackoff } from "./retry-backoff.ts";
 import { proveWork, type Work } from "./work.ts";
 
 /** The chain that receives messages, and the backoff for messages it has rejected. */
@@ -188,4 +188,39 @@ async function sendUpdate(
   const log = confirmation.kind === "lost" ? confirmation.reason : confirmation.log;
   const text = `${chainId} rejected the update of ${clientId}: ${log}`;
   throw new IbcRelayerError({ code: "transaction-failed", chainId }, text);
+}
+
+/** Work that a chain rejected, and the time of its next attempt. */
+export interface RefusedWork {
+  readonly name: string;
+  readonly reason: string;
+  readonly attempts: number;
+  readonly retryAtMs: number;
+}
+
+const BACKOFF: BackoffOptions = { minMs: 1_000, baseMs: 2_000, maxMs: 60_000 };
+const MAX_REASON = 300;
+
+/** Delays retries of rejected work, so that it does not block other work. Each cycle calls `retain` to bound its size. */
+export type RetryBackoff = ReturnType<typeof createRetryBackoff>;
+
+export function createRetryBackoff(clock: Pick<Clock, "nowMs">, random: () => number) {
+  const entries = new Map<string, RefusedWork>();
+  let refusals = 0;
+  return {
+    isReady: (name: string) => (entries.get(name)?.retryAtMs ?? 0) <= clock.nowMs(),
+    recordRefusal: (name: string, reason: string) => {
+      refusals += 1;
+      const attempts = (entries.get(name)?.attempts ?? 0) + 1;
+      const retryAtMs = clock.nowMs() + backoffMs(attempts - 1, BACKOFF, random);
+      entries.set(name, { name, reason: reason.slice(0, MAX_REASON), attempts, retryAtMs });
+    },
+    /** Removes all entries except these, because the chains no longer need the other work. */
+    retain: (names: ReadonlySet<string>) => {
+      for (const name of entries.keys()) if (!names.has(name)) entries.delete(name);
+    },
+    list: (): readonly RefusedWork[] => [...entries.values()],
+    /** Number of rejections since the start. */
+    refusals: () => refusals,
+  };
 }

@@ -3,7 +3,6 @@ import { LightClientError } from "../../cosmos/light-client/client-queries.ts";
 import { DeadlineError } from "../../platform/base/abort.ts";
 import { CodedError } from "../../platform/base/errors.ts";
 
-/** Codes and facts of {@link IbcRelayerError}. */
 type IbcRelayerErrorFacts =
   /** a list read from a chain never ends */
   | { readonly code: "too-many-pages"; readonly pages: number }
@@ -21,10 +20,8 @@ export class IbcRelayerError extends CodedError<IbcRelayerErrorFacts> {}
  */
 export const CYCLE_FAILURES = ["node", "light-client", "transaction", "read", "deadline", "other"] as const;
 
-/** A reason of {@link CYCLE_FAILURES}. */
 export type CycleFailure = (typeof CYCLE_FAILURES)[number];
 
-/** Returns the failure reason for an error that ended a cycle. */
 export function cycleFailureOf(error: unknown): CycleFailure {
   if (error instanceof ClientError) return "node";
   if (error instanceof LightClientError) return "light-client";

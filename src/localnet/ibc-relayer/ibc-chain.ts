@@ -5,7 +5,7 @@ import { revisionOfChainId } from "../../cosmos/comet/ibc-height.ts";
 import type { LightClientQueries } from "../../cosmos/light-client/client-queries.ts";
 import { type ChannelView, createIbcReads, type IbcReads } from "./ibc-reads.ts";
 import { createPacketFinder, type PacketFinder } from "./packet-finder.ts";
-import type { Moment } from "./packet-work.ts";
+import type { Moment } from "./work.ts";
 
 /** One of the two chains between which packets are relayed. */
 export interface IbcChain {
@@ -24,7 +24,6 @@ export interface IbcChain {
   readonly sender: Omit<TxSender, "broadcast">;
 }
 
-/** Creates a chain from its client and account. */
 export function createIbcChain(
   names: Pick<IbcChain, "chainId" | "connectionId">,
   parts: {

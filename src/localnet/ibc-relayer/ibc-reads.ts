@@ -45,7 +45,6 @@ const PAGE_LIMIT = 1_000n;
 /** More packets than a localnet ever has in flight. */
 const MAX_PAGES = 100;
 
-/** Creates the reads. */
 export function createIbcReads(client: Pick<ChainClient, "grpcQuery">): IbcReads {
   const query = (rpc: string, request: Uint8Array, signal: AbortSignal, height: bigint) =>
     client.grpcQuery(`/ibc.core.channel.v1.Query/${rpc}`, request, signal, height);

@@ -6,11 +6,16 @@ import type { Logger } from "../../platform/base/logger.ts";
 import type { Service } from "../../platform/base/service.ts";
 import { type BackoffOptions } from "../../platform/base/waits.ts";
 import { planChannels, planTransferChannel } from "./channel-work.ts";
-import { type ClientRefresh, createClientRefresh, deliver } from "./deliver.ts";
+import {
+  type ClientRefresh,
+  createClientRefresh,
+  createRetryBackoff,
+  deliver,
+  type RetryBackoff,
+} from "./deliver.ts";
 import { CYCLE_FAILURES, cycleFailureOf } from "./errors.ts";
 import { type IbcChain, readSnapshot, type Snapshot } from "./ibc-chain.ts";
 import { type PacketPlan, planPackets } from "./packet-plan.ts";
-import { createRetryBackoff, type RetryBackoff } from "./retry-backoff.ts";
 import type { IbcRelayerStatus } from "./status.ts";
 import { type Work, WORK_KINDS, type WorkKind } from "./work.ts";
 
@@ -148,7 +153,6 @@ function statusOf(side: Side): IbcRelayerStatus["chains"][number] {
 
 type Sides = readonly [Side, Side];
 
-/** The heights of both chains. */
 type Heights = readonly [bigint, bigint];
 
 interface CycleDeps extends IbcRelayerDeps {

@@ -16,6 +16,20 @@ interface Seen {
   readonly nowMs: number;
 }
 
+/** The series of a metric with one label, the chain's id. */
+function perChain(
+  valuesOf: (
+    chain: IbcRelayerStatus["chains"][number],
+    labels: { readonly chain_id: string },
+  ) => ReturnType<typeof secondsSeries>,
+): Pick<StatusMetric<Seen>, "labelNames" | "values"> {
+  return {
+    labelNames: ["chain_id"],
+    values: ({ status: { chains } }) =>
+      chains.flatMap((chain) => valuesOf(chain, { chain_id: chain.chainId })),
+  };
+}
+
 const METRICS: readonly StatusMetric<Seen>[] = [
   {
     name: "relaywatch_ibc_relayer_state",
@@ -53,38 +67,28 @@ const METRICS: readonly StatusMetric<Seen>[] = [
   {
     name: "relaywatch_ibc_relayer_last_message_timestamp_seconds",
     help: "Time at which the IBC relayer saw its last message in a block of a chain. Absent before the first one.",
-    labelNames: ["chain_id"],
-    values: ({ status: { chains } }) =>
-      chains.flatMap(({ chainId, lastDoneMs }) => secondsSeries(lastDoneMs, { chain_id: chainId })),
+    ...perChain(({ lastDoneMs }, labels) => secondsSeries(lastDoneMs, labels)),
   },
   {
     type: "counter",
     name: "relaywatch_ibc_relayer_refused_messages_total",
     help: "Messages that a chain rejected. Each is retried later.",
-    labelNames: ["chain_id"],
-    values: ({ status: { chains } }) =>
-      chains.map(({ chainId, refusals }) => series(refusals, { chain_id: chainId })),
+    ...perChain(({ refusals }, labels) => [series(refusals, labels)]),
   },
   {
     name: "relaywatch_ibc_relayer_pending_packets",
     help: "Packets that a chain sent and whose acknowledgement it does not have.",
-    labelNames: ["chain_id"],
-    values: ({ status: { chains } }) =>
-      chains.map(({ chainId, pending }) => series(pending, { chain_id: chainId })),
+    ...perChain(({ pending }, labels) => [series(pending, labels)]),
   },
   {
     name: "relaywatch_ibc_relayer_oldest_pending_timestamp_seconds",
     help: "Time at which the IBC relayer first saw the oldest pending packet of a chain. Absent when none is pending.",
-    labelNames: ["chain_id"],
-    values: ({ status: { chains } }) =>
-      chains.flatMap(({ chainId, oldestPendingMs }) => secondsSeries(oldestPendingMs, { chain_id: chainId })),
+    ...perChain(({ oldestPendingMs }, labels) => secondsSeries(oldestPendingMs, labels)),
   },
   {
     name: "relaywatch_ibc_relayer_unreadable_packets",
     help: "Pending packets that cannot be relayed, because the blocks with them or with their acknowledgements are pruned.",
-    labelNames: ["chain_id"],
-    values: ({ status: { chains } }) =>
-      chains.map(({ chainId, unreadable }) => series(unreadable, { chain_id: chainId })),
+    ...perChain(({ unreadable }, labels) => [series(unreadable, labels)]),
   },
 ];
 

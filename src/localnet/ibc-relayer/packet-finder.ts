@@ -5,15 +5,7 @@ import { createRecentCache } from "../../platform/base/caches.ts";
 import type { ChannelEnd } from "./ibc-reads.ts";
 
 /** Finds a chain's packets in its block events, because the state contains only their hashes. */
-export interface PacketFinder {
-  /**
-   * Returns the packets with these sequences that an end sent, or that it received and acknowledged. Omits a packet if the node
-   * no longer has its block. Rejects with `ClientError`.
-   */
-  readonly find: (search: PacketSearch, signal: AbortSignal) => Promise<ReadonlyMap<bigint, PacketRecord>>;
-  /** Discards everything found so far, because a reverted chain may have different packets with the same sequences. */
-  readonly forget: () => void;
-}
+export type PacketFinder = ReturnType<typeof createPacketFinder>;
 
 /** A search for packets that `end` sent or received. */
 interface PacketSearch {
@@ -52,8 +44,7 @@ interface SearchRequest {
   readonly order_by?: "asc";
 }
 
-/** Creates a finder. */
-export function createPacketFinder(comet: BlockSearches): PacketFinder {
+export function createPacketFinder(comet: BlockSearches) {
   const cache = createRecentCache<string, PacketRecord>(CACHED_PACKETS);
   const cacheAll = (events: readonly RpcEvent[], type: PacketEventType): void => {
     for (const record of readPackets(events, type))
@@ -82,10 +73,7 @@ export function createPacketFinder(comet: BlockSearches): PacketFinder {
       cacheAll(results.finalizeBlockEvents, type);
     }
   };
-  /**
-   * Searches for the first missing packet, then for all packets from its block on, because the others are often in the next
-   * blocks.
-   */
+  /** Searches for the first missing packet, then for all from its block on: the others are often in the next blocks. */
   const search = async (wanted: PacketSearch, first: bigint, signal: AbortSignal): Promise<void> => {
     const { type, end } = wanted;
     const one = queryOf(type, end, first);
@@ -96,11 +84,16 @@ export function createPacketFinder(comet: BlockSearches): PacketFinder {
       if (!(await searchTxs(all, page, type, signal)).hasMore) return;
   };
   return {
+    /** Discards everything found so far, because a reverted chain may have different packets with the same sequences. */
     forget: () => {
       cache.clear();
       misses.clear();
     },
-    find: async (wanted, signal) => {
+    /**
+     * Returns the packets with these sequences that an end sent, or that it received and acknowledged. Omits a packet if the node
+     * no longer has its block. Rejects with `ClientError`.
+     */
+    find: async (wanted: PacketSearch, signal: AbortSignal): Promise<ReadonlyMap<bigint, PacketRecord>> => {
       const { type, end, sequences } = wanted;
       const tried = new Set<bigint>();
       while (tried.size < MAX_SEARCHES) {

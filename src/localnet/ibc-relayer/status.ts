@@ -4,10 +4,11 @@ import type { JsonObject } from "../../platform/base/json.ts";
 import { isoTimeOrNull } from "../../platform/base/time.ts";
 import { getJson, time } from "../../platform/http/route-about.ts";
 import { isTransferChannel } from "./channel-work.ts";
+import type { RefusedWork } from "./deliver.ts";
 import type { CycleFailure } from "./errors.ts";
 import type { ChannelView } from "./ibc-reads.ts";
-import type { RefusedWork } from "./retry-backoff.ts";
 import type { WorkKind } from "./work.ts";
+import { enumName } from "../../platform/base/text.ts";
 
 /** The IBC relayer's progress and its view of both chains. */
 export interface IbcRelayerStatus {
@@ -33,9 +34,7 @@ interface IbcChainStatus {
   readonly unreadable: number;
   /** Number of IBC relayer messages included on this chain since the start, by kind. */
   readonly done: Readonly<Record<WorkKind, number>>;
-  /**
-   * Wall-clock time at which the IBC relayer last saw one of its messages in a block on this chain; undefined before the first.
-   */
+  /** When the IBC relayer last saw one of its messages in a block here, in wall-clock ms; undefined before the first. */
   readonly lastDoneMs: number | undefined;
   /** Number of messages that this chain has rejected since the IBC relayer started. */
   readonly refusals: number;
@@ -49,13 +48,9 @@ const STALE_AFTER_MS = 30_000;
 /** Health states of an IBC relayer, as shown in the API and the metrics. */
 export const IBC_RELAYER_STATES = ["starting", "carrying", "blocked", "failing"] as const;
 
-/** A state in {@link IBC_RELAYER_STATES}. */
 export type IbcRelayerState = (typeof IBC_RELAYER_STATES)[number];
 
-/**
- * Evaluates the status. The IBC relayer is failing after an error or half a minute without a cycle; it is blocked if a chain
- * rejects a packet or a packet cannot be read.
- */
+/** Failing: an error, or half a minute without a cycle. Blocked: a chain rejects a packet, or a packet cannot be read. */
 export function ibcRelayerHealth(
   { lastCycleMs, error, chains }: IbcRelayerStatus,
   nowMs: number,
@@ -141,11 +136,10 @@ export function ibcRelayerJson(status: IbcRelayerStatus, nowMs: number): JsonObj
 }
 
 function channelJson({ portId, channelId, state, counterparty }: ChannelView): JsonObject {
-  const name = Object.entries(State).find(([, value]) => value === state)?.[0] ?? "";
   return {
     port_id: portId,
     channel_id: channelId,
-    state: name,
+    state: enumName(State, state),
     counterparty: { port_id: counterparty.portId, channel_id: counterparty.channelId },
   };
 }

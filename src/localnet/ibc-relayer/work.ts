@@ -10,7 +10,6 @@ import type { ChannelEnd } from "./ibc-reads.ts";
 /** Kinds of work that the status counts. */
 export const WORK_KINDS = ["receive", "acknowledge", "time_out", "channel"] as const;
 
-/** A kind in {@link WORK_KINDS}. */
 export type WorkKind = (typeof WORK_KINDS)[number];
 
 /** One message that a chain needs, and the paths to prove on the other chain. */
@@ -33,10 +32,37 @@ interface Proven {
   readonly signer: string;
 }
 
+/** What a message of the channel package is built from, other than its subject. */
+interface Proof {
+  /** Encoded `MerkleProof`s of the first and the second path. */
+  readonly first: Uint8Array;
+  readonly second: Uint8Array;
+  readonly at: { readonly proofHeight: Height; readonly signer: string };
+}
+
+const NO_PROOF = new Uint8Array();
+
+/** Returns a function that builds a message of the channel package. */
+export function channelMessage<Message>(
+  name: string,
+  type: { encode(message: Message): { finish(): Uint8Array } },
+  build: (proof: Proof) => Message,
+): Work["message"] {
+  return ({ proofs: [first = NO_PROOF, second = NO_PROOF], height: proofHeight, signer }) => ({
+    typeUrl: `/ibc.core.channel.v1.${name}`,
+    value: type.encode(build({ first, second, at: { proofHeight, signer } })).finish(),
+  });
+}
+
 /** A chain height at which state can be proven: the header at `height` contains the state root at `height` - 1. */
 export interface ProofPoint {
   readonly revision: bigint;
   readonly height: bigint;
+}
+
+/** Height and time from a chain's header. */
+export interface Moment extends ProofPoint {
+  readonly timeNs: bigint;
 }
 
 const CONCURRENT_READS = 50;
@@ -77,7 +103,6 @@ const FIRST_FIELD_TAG = 10;
 
 // Paths of ICS-24, as ibc-go stores them.
 
-/** Returns the store path of a channel. */
 export function channelPath(end: ChannelEnd): string {
   return `channelEnds/${suffix(end)}`;
 }

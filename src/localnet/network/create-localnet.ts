@@ -18,13 +18,18 @@ import type { ServerAddress } from "../node/base/node-server.ts";
 import { createNode, type Node, type NodeDeps, type RunningNode } from "../node/create-node.ts";
 import type { ServerFactory } from "../node/grpc/call-router.ts";
 import type { OracleOptions } from "../node/oracle/oracle-client.ts";
-import { createGenesisTxs, withModules } from "../genesis/chain-files.ts";
+import {
+  chooseModules,
+  type ChoosingGenesis,
+  createGenesisTxs,
+  type ModuleSet,
+  withModules,
+} from "../genesis/chain-files.ts";
 import { type ChainPart, type ChainProfile, CHAINS, type LocalnetChains } from "../accounts/chains.ts";
 import { type ChainClock, createChainClock } from "../control/chain-clock.ts";
 import { controlRoutes } from "../control/control-routes.ts";
 import { finishRevert } from "../control/snapshots.ts";
-import { chooseModules, type ChoosingGenesis, type ModuleSet } from "../genesis/module-choice.ts";
-import type { GenesisContract, PlacedContract } from "../genesis/contract-genesis.ts";
+import type { GenesisContract, PlacedContract } from "../genesis/scenario-genesis.ts";
 import {
   localGenesis,
   type LocalnetGenesisOptions,
@@ -49,7 +54,6 @@ export interface LocalnetChainOptions {
   readonly scenario?: LocalnetScenario | undefined;
   /** Contracts in the genesis of a new local chain. */
   readonly contracts?: readonly GenesisContract[];
-  /** Called with the place of each contract. */
   readonly onContract?: (contract: PlacedContract) => void;
 }
 
@@ -201,10 +205,7 @@ async function validatorsOf(
   return { validatorPowers, ...(genesisTxs === undefined ? {} : { genesisTxs }) };
 }
 
-/**
- * Returns an existing chain's genesis document: the home's, or else the document to start from. Throws `NodeError` if its profile
- * differs from the one in the options.
- */
+/** Returns an existing chain's genesis: the home's, or the one to start from. Throws `NodeError` for another profile. */
 function existingGenesis(
   { chainId }: ChainProfile,
   { genesis, profile }: LocalnetChainOptions,

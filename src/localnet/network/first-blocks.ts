@@ -26,13 +26,6 @@ const RETRY_MS = 100;
 const RESPONSE_TIMEOUT_MS = 2_000;
 const MAX_RESPONSE_BYTES = 4_194_304;
 
-/** State of the remote chain that the local chain's genesis contains. */
-interface RemoteStart {
-  /** The newest header. */
-  readonly header: SignedHeader;
-  readonly genesisTimeNs: bigint;
-}
-
 /**
  * Reads the remote chain's newest signed header and genesis time, waiting for the first block if necessary. Rejects with {@link
  * RemoteChainError} at the deadline or if the RPC server belongs to another chain, and with the signal's reason on abort.
@@ -41,7 +34,7 @@ export async function fetchRemoteStart(
   remote: RemoteChain,
   clock: Clock,
   signal: AbortSignal,
-): Promise<RemoteStart> {
+): Promise<{ readonly header: SignedHeader; readonly genesisTimeNs: bigint }> {
   let lastError: unknown;
   try {
     return await withDeadline("the remote chain's first header", remote.timeoutMs, signal, async (inner) => {

@@ -33,10 +33,7 @@ const DEFAULT = { chains: CHAINS, roles: DEFAULT_ROLES };
 const CONFIRM_POLL_MS = 100;
 const CONFIRM_DEADLINE_MS = 30_000;
 
-/**
- * Creates the IBC relayer between the two chains on these ports. The chains may run in other processes; any that run in this
- * process have started when `ready` resolves.
- */
+/** Creates the IBC relayer between the chains on these ports. Those in this process have started when `ready` resolves. */
 export function createLocalnetIbcRelayer(
   ports: Pick<Ports, "localRpc" | "remoteRpc">,
   context: Pick<DaemonContext, "clock" | "random" | "logger">,
@@ -65,7 +62,6 @@ export function createLocalnetIbcRelayer(
   };
 }
 
-/** Creates the control API route `GET /ibc-relayer`. */
 export function ibcRelayerRoutes(
   ibcRelayer: Pick<IbcRelayer, "status">,
   clock: Pick<Clock, "nowMs">,

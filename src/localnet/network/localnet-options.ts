@@ -5,7 +5,7 @@ import type { HttpAccess } from "../../platform/http/http-access.ts";
 import type { DaemonEndpoint } from "../../platform/process/daemon-context.ts";
 import type { ProfileName } from "../chain/deviations/deviations.ts";
 import type { ServerAddress } from "../node/base/node-server.ts";
-import type { GenesisContract } from "../genesis/contract-genesis.ts";
+import type { GenesisContract } from "../genesis/scenario-genesis.ts";
 import type { LocalnetChainOptions } from "./create-localnet.ts";
 import { CHAINS, type LocalnetChains, type LocalnetRoles } from "../accounts/chains.ts";
 import type { LocalnetScenario } from "../genesis/genesis.ts";
@@ -52,7 +52,6 @@ export interface LocalnetDaemonOptions {
 /** All localnet servers listen on loopback. */
 export const LOCALNET_HOST = "127.0.0.1";
 
-/** Returns a localnet server's address. */
 export function localnetAddress(port: number): ServerAddress {
   return { host: LOCALNET_HOST, port, portOption: "--port-offset" };
 }

@@ -27,7 +27,6 @@ import type { NodeView } from "../node/base/node-view.ts";
 import type { RunningNode } from "../node/create-node.ts";
 import type { FaultControl } from "../control/fault-control.ts";
 
-/** Dependencies of the localnet overview. */
 export interface OverviewDeps {
   /** The chains' time. */
   readonly clock: Pick<Clock, "nowMs">;
@@ -41,7 +40,6 @@ export interface OverviewDeps {
   readonly neighbours: readonly Neighbour[];
 }
 
-/** Returns the chains in this process, the sidecar and the IBC relayer. */
 export function localnetParts(
   { clock, chains, ibcRelayer }: Pick<OverviewDeps, "clock" | "chains" | "ibcRelayer">,
   faults: readonly FaultState[],
@@ -136,7 +134,6 @@ function ibcRelayerPart(status: IbcRelayerStatus, nowMs: number): PartRow {
   };
 }
 
-/** Its place. */
 export const OVERVIEW_PAGE = {
   path: "/",
   name: "Overview",

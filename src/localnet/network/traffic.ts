@@ -44,7 +44,6 @@ export const TRAFFIC_FAULTS = {
     "the admin of local-1 plans an upgrade 7,200 blocks ahead; switching it off cancels the plan",
 } as const;
 
-/** A name in {@link TRAFFIC_FAULTS}. */
 export type TrafficFaultName = keyof typeof TRAFFIC_FAULTS;
 
 export interface TrafficOptions {
@@ -68,7 +67,6 @@ export interface Traffic extends Service {
   readonly gas: () => bigint;
 }
 
-/** Name of the traffic's test account. */
 export const TRAFFIC_ACCOUNT = "traffic";
 /** Maximum number of pending transactions. The second one lets the block after a full block catch up. */
 const MAX_PENDING = 2;
@@ -146,15 +144,7 @@ interface Sent {
   readonly burned: bigint | undefined;
 }
 
-interface Sender {
-  /** Sends the transaction for the next block; call it once per block. */
-  readonly sendFor: (view: NodeView) => Promise<void>;
-  /** Finds the traffic's own transactions in a block. */
-  readonly record: (block: StoredBlock, results: StoredResults) => void;
-  readonly gas: () => bigint;
-}
-
-function createSender(options: TrafficOptions, logger: Logger): Sender {
+function createSender(options: TrafficOptions, logger: Logger) {
   const { gasPerBlock, faults, chain: profile = CHAINS.local } = options;
   const account = createLocalAccount(profile, TRAFFIC_ACCOUNT);
   let chain: { readonly params: Params; readonly codeId: bigint } | undefined;
@@ -193,7 +183,7 @@ function createSender(options: TrafficOptions, logger: Logger): Sender {
       return undefined;
     }
   };
-  const record: Sender["record"] = ({ txs, header }, { txResults }) => {
+  const record = ({ txs, header }: StoredBlock, { txResults }: StoredResults): void => {
     const rest: Sent[] = [];
     for (const one of sent) {
       const index = txs.findIndex((tx) => equalBytes(tx, one.bytes));
@@ -249,10 +239,15 @@ function createSender(options: TrafficOptions, logger: Logger): Sender {
     const messages = [burnMessage(account.address, contract, burned)];
     await broadcast(view, { messages, memo: TRAFFIC_ACCOUNT, gasLimit, fee: feeOf(gasLimit) }, burned);
   };
-  return { sendFor, record, gas: () => gas };
+  return {
+    /** Sends the transaction for the next block; call it once per block. */
+    sendFor,
+    /** Finds the traffic's own transactions in a block. */
+    record,
+    gas: (): bigint => gas,
+  };
 }
 
-/** Returns the sent transactions that are in the mempool. */
 function pendingOf(view: NodeView, sent: readonly Sent[]): ReadonlySet<Sent> {
   if (sent.length === 0) return new Set();
   // The mempool of the same process holds the arrays that were added to it.
@@ -306,7 +301,6 @@ function readChain(
   );
 }
 
-/** Returns the first contract with this code, if any. */
 function readContract(view: NodeView, codeId: bigint): string | undefined {
   const request = QueryContractsByCodeRequest.encode({ codeId, pagination: undefined });
   const path = "/cosmwasm.wasm.v1.Query/ContractsByCode";

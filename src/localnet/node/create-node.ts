@@ -15,9 +15,9 @@ import { decodeGenesis, encodeGenesis, type GenesisDoc } from "./base/genesis-do
 import type { NodeServer, ServerAddress } from "./base/node-server.ts";
 import type { NodeQueries, NodeView } from "./base/node-view.ts";
 import { type ChainState, loadChainState } from "./consensus/chain-state.ts";
-import { createEngine, type Engine, type ProducedBlock } from "./consensus/engine.ts";
+import { createEngine, type ProducedBlock } from "./consensus/engine.ts";
 import { createMempool, DEFAULT_MEMPOOL, type Mempool, type MempoolOptions } from "./consensus/mempool.ts";
-import { createProduction, type Production } from "./consensus/production.ts";
+import { createProduction } from "./consensus/production.ts";
 import { createValidators, type Validators } from "./consensus/validators.ts";
 import { createBlockListeners, createSetCache, createView } from "./create-view.ts";
 import { type CallRouter, createCallRouter, type ServerFactory } from "./grpc/call-router.ts";
@@ -64,9 +64,7 @@ export interface NodeDeps {
    * the node fails with `NodeError` `other-genesis`.
    */
   readonly genesis: (stored: GenesisDoc | undefined, signal: AbortSignal) => GenesisDoc | Promise<GenesisDoc>;
-  /**
-   * Called before the first new block with the time of the last block. Before the chain's first block, this is the genesis time.
-   */
+  /** Called before the first new block with the time of the last block or, on a new chain, the genesis time. */
   readonly onLoad?: (lastTimeNs: bigint) => void;
   /** Servers in addition to RPC and metrics: REST, gRPC. */
   readonly servers?: readonly ServerFactory[];
@@ -172,20 +170,10 @@ async function chooseGenesis(store: BlockStore, deps: NodeDeps, signal: AbortSig
   return genesis;
 }
 
-interface Parts {
-  readonly genesis: GenesisDoc;
-  readonly engine: Engine;
-  readonly mempool: Mempool;
-  readonly validators: Validators;
-  readonly production: Production;
-  readonly metrics: NodeMetrics;
-  readonly view: NodeView;
-  /** Continues from an earlier height, to which the store has already been reverted. */
-  readonly goBack: () => void;
-}
+type Parts = ReturnType<typeof assemble>;
 
 /** Creates all parts except the servers. */
-function assemble(options: NodeOptions, deps: NodeDeps, store: BlockStore, genesis: GenesisDoc): Parts {
+function assemble(options: NodeOptions, deps: NodeDeps, store: BlockStore, genesis: GenesisDoc) {
   const app = deps.createApp(store.state, genesis);
   const state = loadChainState(store, app, genesis);
   deps.onLoad?.(state.lastTimeNs);
@@ -260,7 +248,17 @@ function assemble(options: NodeOptions, deps: NodeDeps, store: BlockStore, genes
     queryTimeMs,
     queries,
   });
-  return { genesis, engine, mempool, validators, production, metrics, view, goBack };
+  return {
+    genesis,
+    engine,
+    mempool,
+    validators,
+    production,
+    metrics,
+    view,
+    /** Continues from an earlier height, to which the store has already been reverted. */
+    goBack,
+  };
 }
 
 /** Returns true if the chain can continue without a validator, i.e. if the others have more than two thirds of the power. */

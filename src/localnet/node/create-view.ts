@@ -8,7 +8,7 @@ import type { GenesisDoc } from "./base/genesis-doc.ts";
 import type { NodeQueries, NodeStatus, NodeView, StoredBlock, StoredResults } from "./base/node-view.ts";
 import type { Engine } from "./consensus/engine.ts";
 import type { Mempool } from "./consensus/mempool.ts";
-import { validatorsAt } from "./consensus/validator-history.ts";
+import { validatorsAt } from "./consensus/chain-state.ts";
 import type { BlockStore } from "./storage/block-store.ts";
 import { searchBlocks, searchTxs, txAt } from "./storage/search.ts";
 
@@ -27,10 +27,7 @@ export interface ViewDeps {
   readonly queries: NodeQueries;
 }
 
-/**
- * Number of validator sets cached in memory. Computing a set that is not stored takes up to 64 rotations, and light clients
- * request the sets for nearby heights several times each.
- */
+/** Number of validator sets cached in memory: computing one takes up to 64 rotations, and light clients ask several times. */
 const CACHED_SETS = 256;
 
 /** Creates an empty cache of validator sets by height. */
@@ -104,22 +101,18 @@ function status({ app, engine, genesis, moniker, store }: ViewDeps): NodeStatus 
 type BlockListener = (block: StoredBlock, results: StoredResults) => void;
 
 /** Listeners for new blocks. */
-interface BlockListeners {
-  /** Adds a listener. Returns a function that removes it. */
-  readonly add: (listener: BlockListener) => () => void;
-  /** Calls all listeners in the order in which they were added. If one throws, logs the error and continues with the next. */
-  readonly notify: BlockListener;
-}
+type BlockListeners = ReturnType<typeof createBlockListeners>;
 
-/** Creates an empty listener list. */
-export function createBlockListeners(logger: Logger): BlockListeners {
+export function createBlockListeners(logger: Logger) {
   const listeners = new Set<BlockListener>();
   return {
-    add: (listener) => {
+    /** Adds a listener. Returns a function that removes it. */
+    add: (listener: BlockListener): (() => void) => {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
-    notify: (block, results) => {
+    /** Calls all listeners in the order in which they were added. If one throws, logs the error and continues with the next. */
+    notify: (block: StoredBlock, results: StoredResults) => {
       for (const listener of listeners) {
         try {
           listener(block, results);

@@ -9,73 +9,59 @@ import type { BlockStore } from "./storage/block-store.ts";
 import type { StoredSnapshot } from "./storage/snapshots.ts";
 
 /** Commands for a running local chain. A real network has no such commands. */
-export interface NodeControl {
-  readonly halt: () => void;
-  readonly resume: () => void;
-  readonly isHalted: () => boolean;
-  /** Makes `count` blocks immediately, even on a halted chain. Returns the last height. Throws `NodeError` `no-quorum`. */
-  readonly produce: (count: number) => bigint;
-  /** Requests the prices for the votes on the next block, as is done before each timed block. Rejects only on abort. */
-  readonly vote: (signal: AbortSignal) => Promise<void>;
-  /** Replaces the list of absent validators (20-byte addresses). From now on, they do not sign; all others do. */
-  readonly setAbsent: (addresses: readonly Uint8Array[]) => void;
-  /** Addresses of the absent validators, in lower-case hex. */
-  readonly absent: () => readonly string[];
-  /**
-   * Sets the power of the validator with this 32-byte seed in the next block; 0 removes the validator. Returns the 20-byte
-   * address. Throws `NodeError` `bad-validator-update`.
-   */
-  readonly setValidator: (seed: Uint8Array, power: bigint) => Uint8Array;
-  /**
-   * Adds to the next block the evidence that a validator (20-byte address) signed the last block twice. Throws `NodeError`
-   * `bad-evidence` if the address is not in that block's set or belongs to the only validator that is not accused.
-   */
-  readonly reportDoubleSign: (address: Uint8Array) => void;
-  /** Snapshots ordered by id. A snapshot ends when its block is pruned. */
-  readonly snapshots: () => readonly StoredSnapshot[];
-  /** Takes a snapshot of the last block. Throws `NodeError` `bad-snapshot` before the first block. */
-  readonly takeSnapshot: (snapshot: Pick<StoredSnapshot, "id" | "aheadMs">) => void;
-  readonly removeSnapshots: (ids: readonly number[]) => void;
-  /** Goes back to a snapshot's block. Any error is final: the node stops. */
-  readonly revert: (height: bigint) => void;
-}
+export type NodeControl = ReturnType<typeof createNodeControl>;
 
-/** Creates the control of a node. */
 export function createNodeControl(deps: {
   readonly production: Production;
   readonly engine: Engine;
   readonly validators: Validators;
   readonly store: BlockStore;
   readonly goBack: () => void;
-}): NodeControl {
+}) {
   const { production, engine, validators, store, goBack } = deps;
   return {
     halt: production.halt,
     resume: production.resume,
+    /** Requests the prices for the votes on the next block, as is done before each timed block. Rejects only on abort. */
     vote: production.vote,
     isHalted: production.isHalted,
-    produce: (count) => {
+    /** Makes `count` blocks immediately, even on a halted chain. Returns the last height. Throws `NodeError` `no-quorum`. */
+    produce: (count: number): bigint => {
       for (let made = 0; made < count; made++) production.produceNow();
       return engine.state().height;
     },
+    /** Snapshots ordered by id. A snapshot ends when its block is pruned. */
     snapshots: store.snapshots,
-    takeSnapshot: (snapshot) => {
+    /** Takes a snapshot of the last block. Throws `NodeError` `bad-snapshot` before the first block. */
+    takeSnapshot: (snapshot: Pick<StoredSnapshot, "id" | "aheadMs">) => {
       const { height, initialHeight } = engine.state();
       if (height < initialHeight)
         throw new NodeError({ code: "bad-snapshot" }, "there is no block yet; try again after the first one");
       store.saveSnapshot({ ...snapshot, height });
     },
     removeSnapshots: store.removeSnapshots,
-    revert: (height) =>
+    /** Goes back to a snapshot's block. Any error is final: the node stops. */
+    revert: (height: bigint): void =>
       production.between(() => {
         store.truncate(height);
         goBack();
       }),
+    /** Replaces the list of absent validators (20-byte addresses). From now on, they do not sign; all others do. */
     setAbsent: validators.setAbsent,
+    /** Addresses of the absent validators, in lower-case hex. */
     absent: validators.absent,
-    reportDoubleSign: (address) =>
+    /**
+     * Adds to the next block the evidence that a validator (20-byte address) signed the last block twice. Throws `NodeError`
+     * `bad-evidence` if the address is not in that block's set or belongs to the only validator that is not accused.
+     */
+    reportDoubleSign: (address: Uint8Array): void =>
       validators.accuse(evidenceAgainst(engine.state(), address, validators.isAccused)),
-    setValidator: (seed, power) => validators.schedule(seed, power, engine.state().nextValidators).address,
+    /**
+     * Sets the power of the validator with this 32-byte seed in the next block; 0 removes the validator. Returns the 20-byte
+     * address. Throws `NodeError` `bad-validator-update`.
+     */
+    setValidator: (seed: Uint8Array, power: bigint): Uint8Array =>
+      validators.schedule(seed, power, engine.state().nextValidators).address,
   };
 }
 

@@ -11,14 +11,7 @@ import { signersOf } from "./consensus/make-block.ts";
 import type { Mempool } from "./consensus/mempool.ts";
 
 /** A node's metrics, with the names, types and help texts of a CometBFT node. */
-export interface NodeMetrics {
-  readonly chainId: string;
-  readonly registry: Registry;
-  /** Counts a committed block. `mempool` is the mempool after the block. */
-  readonly observeBlock: (produced: ProducedBlock, mempool: Mempool) => void;
-  /** Counts a transaction that the mempool accepted. */
-  readonly observeMempoolTx: (bytes: number) => void;
-}
+export type NodeMetrics = ReturnType<typeof createNodeMetrics>;
 
 /** The chain and the start time of the process. */
 export interface NodeMetricsOptions {
@@ -29,7 +22,7 @@ export interface NodeMetricsOptions {
 }
 
 /** Creates a node's metrics in a separate registry, so that each node has its own endpoint. */
-export function createNodeMetrics(options: NodeMetricsOptions): NodeMetrics {
+export function createNodeMetrics(options: NodeMetricsOptions) {
   const registry = new Registry();
   const families = createFamilies(registry);
   const chain = { chain_id: options.chainId };
@@ -43,8 +36,10 @@ export function createNodeMetrics(options: NodeMetricsOptions): NodeMetrics {
   return {
     registry,
     chainId: options.chainId,
-    observeMempoolTx: (bytes) => families.txSize.observe(chain, bytes),
-    observeBlock: (produced, mempool) => {
+    /** Counts a transaction that the mempool accepted. */
+    observeMempoolTx: (bytes: number): void => families.txSize.observe(chain, bytes),
+    /** Counts a committed block. `mempool` is the mempool after the block. */
+    observeBlock: (produced: ProducedBlock, mempool: Mempool) => {
       observeHeader(families, chain, produced);
       observeSigners(families, chain, produced);
       const { timeNs } = produced.block.header;
@@ -101,19 +96,23 @@ function observeSigners(families: Families, chain: ChainLabel, { commit, state }
   }
 }
 
-function createFamilies(registry: Registry) {
+/** Returns functions that create metrics in a registry. */
+export function metricFactory(registry: Registry) {
   const registers = [registry];
+  return {
+    gauge: <L extends string>(name: string, help: string, labelNames: readonly L[]) =>
+      new Gauge({ name, help, labelNames, registers }),
+    histogram: <L extends string>(name: string, help: string, labelNames: readonly L[], buckets: number[]) =>
+      new Histogram({ name, help, labelNames, buckets, registers }),
+  };
+}
+
+function createFamilies(registry: Registry) {
   const chain = ["chain_id"] as const;
   const validator = ["chain_id", "validator_address"] as const;
-  const gauge = <L extends string>(name: string, help: string, labelNames: readonly L[]) =>
-    new Gauge({ name, help, labelNames, registers });
-  const counter = (name: string, help: string) => new Counter({ name, help, labelNames: chain, registers });
-  const histogram = <L extends string>(
-    name: string,
-    help: string,
-    labelNames: readonly L[],
-    buckets: number[],
-  ) => new Histogram({ name, help, labelNames, buckets, registers });
+  const { gauge, histogram } = metricFactory(registry);
+  const counter = (name: string, help: string) =>
+    new Counter({ name, help, labelNames: chain, registers: [registry] });
   return {
     startTime: gauge(
       "process_start_time_seconds",

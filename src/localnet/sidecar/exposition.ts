@@ -1,3 +1,4 @@
+import { formatGoFloat as formatFiniteGoFloat } from "../../platform/base/go-json.ts";
 import { ascending } from "../../platform/base/order.ts";
 type SeriesLabels = Readonly<Record<string, string>>;
 
@@ -10,7 +11,6 @@ export interface Family {
   readonly add: (labels: SeriesLabels, amount?: number) => void;
   readonly set: (labels: SeriesLabels, value: number) => void;
   readonly delete: (labels: SeriesLabels) => void;
-  /** Adds one value to a histogram. */
   readonly observe: (labels: SeriesLabels, value: number) => void;
   /** Returns the HELP, TYPE and sample lines in the order a Go program uses; empty if there are no series. */
   readonly write: () => string;
@@ -31,7 +31,6 @@ interface Series {
   readonly buckets: number[];
 }
 
-/** Creates an empty family. */
 export function createFamily(options: FamilyOptions): Family {
   const bounds = options.bounds ?? [];
   const series = new Map<string, Series>();
@@ -75,14 +74,8 @@ export function writeExposition(families: readonly Family[]): string {
 
 /** Formats a number as Go does: with the fewest digits, and with an exponent from 1e6 upwards and below 1e-4. */
 export function formatGoFloat(value: number): string {
-  if (Number.isNaN(value)) return "NaN";
-  if (!Number.isFinite(value)) return value > 0 ? "+Inf" : "-Inf";
-  if (value === 0) return "0";
-  const [digits = "", exponentText = "0"] = value.toExponential().split("e");
-  const exponent = Number(exponentText);
-  if (exponent >= -4 && exponent < 6) return String(value);
-  const sign = exponent < 0 ? "-" : "+";
-  return `${digits}e${sign}${String(Math.abs(exponent)).padStart(2, "0")}`;
+  if (Math.abs(value) === Number.POSITIVE_INFINITY) return value > 0 ? "+Inf" : "-Inf";
+  return value === 0 ? "0" : formatFiniteGoFloat(value);
 }
 
 function observe(series: Series, bounds: readonly number[], value: number): void {

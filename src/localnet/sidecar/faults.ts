@@ -1,5 +1,3 @@
-import { unknownFault } from "../../platform/base/fault-switches.ts";
-
 /** Faults that can be injected, and their visible effects. */
 export const SIDECAR_FAULTS = {
   "sidecar-down":
@@ -28,7 +26,6 @@ export const SIDECAR_FAULTS = {
   "v2-only": "version 1 paths respond with 404",
 } as const;
 
-/** Name of a sidecar fault. */
 export type FaultName = keyof typeof SIDECAR_FAULTS;
 
 /** The faults that are currently on. */
@@ -38,12 +35,6 @@ export interface FaultSet {
 
 /** All fault names, in table order. */
 export const SIDECAR_FAULT_NAMES: readonly FaultName[] = Object.keys(SIDECAR_FAULTS).filter(isFaultName);
-
-/** Checks a fault name. Throws `UnknownFaultError`, whose message suggests similar names. */
-export function parseFaultName(name: string): FaultName {
-  if (isFaultName(name)) return name;
-  throw unknownFault(name, SIDECAR_FAULT_NAMES);
-}
 
 function isFaultName(name: string): name is FaultName {
   return Object.hasOwn(SIDECAR_FAULTS, name);

@@ -6,7 +6,6 @@ export interface Feed {
   readonly offChainTicker: string;
 }
 
-/** One market of the sidecar. */
 export interface Market {
   /** `BASE/QUOTE` in upper case. */
   readonly pair: string;

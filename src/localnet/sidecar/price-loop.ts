@@ -22,11 +22,7 @@ export interface PriceSnapshot {
 }
 
 /** A sidecar's price aggregation. */
-export interface PriceLoop {
-  /** Moves the prices, queries every provider, and aggregates. Does nothing during the faults `timestamp-stale` and `startup`. */
-  readonly tick: (nowMs: number, faults: FaultSet) => void;
-  readonly snapshot: () => PriceSnapshot;
-}
+export type PriceLoop = ReturnType<typeof createPriceLoop>;
 
 interface LoopState {
   readonly walk: PriceWalk;
@@ -44,7 +40,7 @@ interface LoopState {
 }
 
 /** Creates a loop that has not ticked yet. The same seed and the same ticks produce the same prices. */
-export function createPriceLoop(options: PriceLoopOptions): PriceLoop {
+export function createPriceLoop(options: PriceLoopOptions) {
   const state: LoopState = {
     walk: createPriceWalk(options.markets, options.seed),
     markets: options.markets.toSorted((a, b) => (a.pair < b.pair ? -1 : 1)),
@@ -56,7 +52,8 @@ export function createPriceLoop(options: PriceLoopOptions): PriceLoop {
     tickedAtMs: undefined,
   };
   return {
-    tick: (nowMs, faults) => {
+    /** Moves the prices, queries every provider, and aggregates. Does nothing during the faults `timestamp-stale` and `startup`. */
+    tick: (nowMs: number, faults: FaultSet) => {
       if (faults.has("timestamp-stale") || faults.has("startup")) return;
       if (faults.has("market-map-empty")) {
         recordMissingMap(options.families, state, nowMs);
@@ -69,7 +66,7 @@ export function createPriceLoop(options: PriceLoopOptions): PriceLoop {
       options.families.systemUpdates.add({});
       state.tickedAtMs = nowMs;
     },
-    snapshot: () => ({ prices: state.prices, tickedAtMs: state.tickedAtMs }),
+    snapshot: (): PriceSnapshot => ({ prices: state.prices, tickedAtMs: state.tickedAtMs }),
   };
 }
 
@@ -200,19 +197,12 @@ function feedKey(feed: Feed): string {
 }
 
 /** Random prices. The same seed produces the same prices. */
-interface PriceWalk {
-  /** Moves every price by at most 0.02 %. Prices stay within 10 % of their initial value. */
-  readonly step: () => void;
-  /** Returns the current price as a scaled integer, or undefined for an unknown pair. */
-  readonly price: (pair: string) => bigint | undefined;
-  /** The random number generator for the walk, uniform in [0, 1). */
-  readonly random: () => number;
-}
+type PriceWalk = ReturnType<typeof createPriceWalk>;
 
 const STEP_PARTS_PER_MILLION = 200;
 
 /** Creates the prices of the markets from a 32-bit seed. */
-export function createPriceWalk(markets: readonly Market[], seed: number): PriceWalk {
+export function createPriceWalk(markets: readonly Market[], seed: number) {
   const random = createRandom(seed);
   const prices = new Map(markets.map(({ pair, startPrice }) => [pair, startPrice]));
   const step = (): void => {
@@ -222,7 +212,14 @@ export function createPriceWalk(markets: readonly Market[], seed: number): Price
       prices.set(pair, clamp(current + (current * change) / 1_000_000n, startPrice));
     }
   };
-  return { step, price: (pair) => prices.get(pair), random };
+  return {
+    /** Moves every price by at most 0.02 %. Prices stay within 10 % of their initial value. */
+    step,
+    /** Returns the current price as a scaled integer, or undefined for an unknown pair. */
+    price: (pair: string): bigint | undefined => prices.get(pair),
+    /** The random number generator for the walk, uniform in [0, 1). */
+    random,
+  };
 }
 
 /** Limits a price to within 10 % of its initial value, so that long runs do not produce absurd prices. */
@@ -241,14 +238,12 @@ function createRandom(seed: number): () => number {
   };
 }
 
-/** One exchange with a provider. */
 interface ProviderEvent {
   readonly provider: string;
   readonly failure: ProviderFailure | undefined;
   readonly latencyMs: number;
 }
 
-/** Records one request to a REST provider. */
 function recordApiProvider(families: SidecarFamilies, event: ProviderEvent & { readonly id: string }): void {
   const { provider, id, latencyMs, failure } = event;
   const status = failure?.httpStatus ?? 200;
@@ -275,9 +270,7 @@ const RECONNECT_MS = 10_000;
 /** Number of times that a deployed sidecar reads from a lost connection before giving up (`MaxReadErrorCount`). */
 const READ_ERRORS = 100;
 
-/**
- * Records one message from a WebSocket provider, or a failed dial if its connection is lost. Returns false if neither occurred.
- */
+/** Records a WebSocket provider's message, or a failed dial if its connection is lost. Returns false if neither occurred. */
 function recordWebSocketProvider(
   families: SidecarFamilies,
   event: ProviderEvent & { readonly nowMs: number },

@@ -59,28 +59,11 @@ const CONNECT_BUILD = gauge("build_info", "Information about the connect build")
 /** All metric families. `queryDuration` comes from the specification; deployed sidecars do not export it. */
 export type SidecarFamilies = Readonly<Record<keyof typeof CATALOGUE | "queryDuration", Family>>;
 
-/** Creates empty metric families with this prefix. */
 export function createSidecarFamilies(names: MetricNames): SidecarFamilies {
-  const make = (key: keyof typeof CATALOGUE): Family =>
-    createFamily({ ...CATALOGUE[key], name: `${names}_${CATALOGUE[key].name}` });
-  const build = names === "connect" ? CONNECT_BUILD : CATALOGUE.buildInfo;
+  const create = (options: FamilyOptions): Family =>
+    createFamily({ ...options, name: `${names}_${options.name}` });
   return {
-    aggregatedPrice: make("aggregatedPrice"),
-    apiHttpStatus: make("apiHttpStatus"),
-    apiInternalStatus: make("apiInternalStatus"),
-    apiLatency: make("apiLatency"),
-    marketProviders: make("marketProviders"),
-    providerUpdates: make("providerUpdates"),
-    systemUpdates: make("systemUpdates"),
-    tickerUpdates: make("tickerUpdates"),
-    lastUpdated: make("lastUpdated"),
-    providerPrice: make("providerPrice"),
-    providerStatus: make("providerStatus"),
-    providerStatusPerId: make("providerStatusPerId"),
-    buildInfo: createFamily({ ...build, name: `${names}_${build.name}` }),
-    connectionStatus: make("connectionStatus"),
-    dataHandlerStatus: make("dataHandlerStatus"),
-    webSocketLatency: make("webSocketLatency"),
+    ...createAll({ ...CATALOGUE, ...(names === "connect" ? { buildInfo: CONNECT_BUILD } : {}) }, create),
     queryDuration: createFamily({
       name: "connect_provider_query_duration_seconds",
       help: "Duration of provider queries in seconds.",
@@ -88,6 +71,17 @@ export function createSidecarFamilies(names: MetricNames): SidecarFamilies {
       bounds: DURATION_SECONDS,
     }),
   };
+}
+
+function createAll<Key extends string>(
+  catalogue: Readonly<Record<Key, FamilyOptions>>,
+  create: (options: FamilyOptions) => Family,
+): Record<Key, Family>;
+function createAll(
+  catalogue: Readonly<Record<string, FamilyOptions>>,
+  create: (options: FamilyOptions) => Family,
+): Record<string, Family> {
+  return Object.fromEntries(Object.entries(catalogue).map(([key, options]) => [key, create(options)]));
 }
 
 /** Returns the families that belong on the page: those whose names start with the prefix. */
@@ -108,30 +102,16 @@ function histogram(name: string, help: string): FamilyOptions {
 }
 
 /** Metric families on the oracle metrics page (port 8001). */
-export interface OracleFamilies {
-  readonly latency: Family;
-  readonly responses: Family;
-  readonly prices: Family;
-}
+export type OracleFamilies = ReturnType<typeof createOracleFamilies>;
 
 /** Creates empty families with the same names, help texts and types as on a node with oracle metrics. */
-export function createOracleFamilies(): OracleFamilies {
+export function createOracleFamilies() {
   return {
     latency: createFamily({
-      name: "app_oracle_response_latency",
-      help: "The time it took for the oracle to respond",
-      type: "histogram",
+      ...histogram("app_oracle_response_latency", "The time it took for the oracle to respond"),
       bounds: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512],
     }),
-    responses: createFamily({
-      name: "app_oracle_responses",
-      help: "The number of oracle responses",
-      type: "gauge",
-    }),
-    prices: createFamily({
-      name: "app_prices",
-      help: "The price of the ticker that is written to state",
-      type: "gauge",
-    }),
+    responses: createFamily(gauge("app_oracle_responses", "The number of oracle responses")),
+    prices: createFamily(gauge("app_prices", "The price of the ticker that is written to state")),
   };
 }

@@ -1,5 +1,4 @@
 import type { Clock } from "../../platform/base/clock.ts";
-import { unreachable } from "../../platform/base/errors.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import type { ListenAddress } from "../../platform/config/config-fields.ts";
 import type { HttpReply, HttpRoute, RouteRequest } from "../../platform/http/http-route.ts";
@@ -30,7 +29,6 @@ export const NOT_FOUND: HttpReply = {
   body: "Not Found\n",
 };
 
-/** A sidecar's three addresses. */
 export interface SidecarAddresses {
   readonly prices: ListenAddress;
   readonly oracleMetrics: ListenAddress;
@@ -64,42 +62,59 @@ export interface ListenerOptions {
   readonly portOption?: string;
 }
 
-/** Creates a sidecar's listeners, in this order: prices, oracle metrics, sidecar metrics. */
+/** A sidecar's listeners, which open and close together. Calls to `open` and `close` must not overlap. */
+export type Listeners = ReturnType<typeof createSidecarListeners>;
+
 export function createSidecarListeners(
-  options: ListenerOptions,
+  { listen, portOption = "--port-offset" }: ListenerOptions,
   deps: { readonly logger: Logger },
   prices: PriceRoutesDeps,
   pages: MetricsPages,
-): Listeners {
-  const { listen, portOption = "--port-offset" } = options;
-  const { nowMs: dateMs } = prices.clock;
-  return createListeners(
-    [
-      {
-        name: "sidecar prices",
-        listen: listen.prices,
-        portOption,
-        dateMs,
-        routes: createPriceRoutes(prices),
-        notFound: NOT_FOUND,
-      },
-      {
-        name: "sidecar oracle metrics",
-        listen: listen.oracleMetrics,
-        portOption,
-        dateMs,
-        routes: [pageRoute(pages.oracleFamilies)],
-      },
-      {
-        name: "sidecar metrics",
-        listen: listen.sidecarMetrics,
-        portOption,
-        dateMs,
-        routes: [pageRoute(pages.sidecarFamilies)],
-      },
-    ],
-    deps,
-  );
+) {
+  const options = { portOption, dateMs: prices.clock.nowMs, limits: { closeGraceMs: 0 } };
+  const priceRoutes = createPriceRoutes(prices);
+  let servers: readonly OpenHttpServer[] = [];
+  // With port 0 the system chooses the port. After a restart the sidecar must have the same port, so that the clients
+  // find it again: later openings use the bound address.
+  let bound = listen;
+  const close = async (): Promise<void> => {
+    const closing = servers;
+    servers = [];
+    await Promise.all(closing.map((server) => server.close()));
+  };
+  const open = async (): Promise<SidecarAddresses> => {
+    if (servers.length > 0) return bound;
+    const results = await Promise.allSettled(
+      [
+        { name: "sidecar prices", listen: bound.prices, routes: priceRoutes, notFound: NOT_FOUND },
+        {
+          name: "sidecar oracle metrics",
+          listen: bound.oracleMetrics,
+          routes: [pageRoute(pages.oracleFamilies)],
+        },
+        { name: "sidecar metrics", listen: bound.sidecarMetrics, routes: [pageRoute(pages.sidecarFamilies)] },
+      ].map((listener) => openRouteServer({ ...options, ...listener }, deps)),
+    );
+    servers = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
+    const failed = results.find((result) => result.status === "rejected");
+    if (failed !== undefined) {
+      await close();
+      throw failed.reason;
+    }
+    const addresses = servers.map(({ address }) => address);
+    bound = {
+      prices: addresses[0] ?? listen.prices,
+      oracleMetrics: addresses[1] ?? listen.oracleMetrics,
+      sidecarMetrics: addresses[2] ?? listen.sidecarMetrics,
+    };
+    return bound;
+  };
+  return {
+    /** Opens all listeners and returns their addresses. If one fails, none is opened. No effect if already open. */
+    open,
+    /** Closes all listeners and their connections. No effect if already closed. */
+    close,
+  };
 }
 
 /** Serves a metrics page on every path, as deployed sidecars do. */
@@ -110,67 +125,6 @@ function pageRoute(families: () => readonly Family[]): HttpRoute {
     path: "*",
     handle: () => ({ status: 200, headers, body: writeExposition(families()) }),
   };
-}
-
-/** Assigns names to the addresses returned by `open`. */
-export function namedAddresses([
-  prices,
-  oracleMetrics,
-  sidecarMetrics,
-]: readonly ListenAddress[]): SidecarAddresses {
-  if (prices === undefined || oracleMetrics === undefined || sidecarMetrics === undefined)
-    return unreachable("a sidecar has three listeners");
-  return { prices, oracleMetrics, sidecarMetrics };
-}
-
-interface ServerOptions {
-  readonly name: string;
-  readonly listen: ListenAddress;
-  readonly portOption: string;
-  readonly dateMs: () => number;
-  readonly routes: readonly HttpRoute[];
-  readonly notFound?: HttpReply;
-}
-
-/** HTTP listeners that open and close together. */
-export interface Listeners {
-  /** Opens all listeners and returns their addresses in order. If one fails, none is opened. No effect if already open. */
-  readonly open: () => Promise<readonly ListenAddress[]>;
-  /** Closes all listeners and their connections. No effect if already closed. */
-  readonly close: () => Promise<void>;
-}
-
-/** Creates listeners in the closed state. Calls to `open` and `close` must not overlap. */
-function createListeners(options: readonly ServerOptions[], deps: { readonly logger: Logger }): Listeners {
-  let servers: readonly OpenHttpServer[] = [];
-  // With port 0 the system chooses the port. After a restart the sidecar must have the same port, so that the clients
-  // find it again: later openings use the bound address.
-  let bound = options.map(({ listen }) => listen);
-  const close = async (): Promise<void> => {
-    const closing = servers;
-    servers = [];
-    await Promise.all(closing.map((server) => server.close()));
-  };
-  const open = async (): Promise<readonly ListenAddress[]> => {
-    if (servers.length > 0) return bound;
-    const results = await Promise.allSettled(
-      options.map((listener, index) =>
-        openRouteServer(
-          { ...listener, listen: bound[index] ?? listener.listen, limits: { closeGraceMs: 0 } },
-          deps,
-        ),
-      ),
-    );
-    servers = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
-    const failed = results.find((result) => result.status === "rejected");
-    if (failed !== undefined) {
-      await close();
-      throw failed.reason;
-    }
-    bound = servers.map(({ address }) => address);
-    return bound;
-  };
-  return { open, close };
 }
 
 /** Creates the routes `prices`, `marketmap` and `version` under both prefixes. */

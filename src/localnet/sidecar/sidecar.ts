@@ -5,22 +5,14 @@ import type { Service } from "../../platform/base/service.ts";
 import { createDeferred } from "../../platform/process/deferred.ts";
 import { type FaultName, type FaultSet, SIDECAR_FAULTS } from "./faults.ts";
 import { DEFAULT_MARKETS, type Market } from "./markets.ts";
-import { createPriceLoop, type PriceLoop } from "./price-loop.ts";
+import { createPriceLoop } from "./price-loop.ts";
 import {
   createOracleFamilies,
   createSidecarFamilies,
   type MetricNames,
-  type OracleFamilies,
   pageFamilies,
-  type SidecarFamilies,
 } from "./sidecar-families.ts";
-import {
-  createSidecarListeners,
-  type ListenerOptions,
-  type Listeners,
-  namedAddresses,
-  type SidecarAddresses,
-} from "./sidecar-listeners.ts";
+import { createSidecarListeners, type ListenerOptions, type SidecarAddresses } from "./sidecar-listeners.ts";
 
 interface SidecarOptions extends ListenerOptions {
   /** Value of the `chain_id` label in the oracle metrics. */
@@ -63,23 +55,46 @@ export interface Sidecar extends Service {
   readonly setFault: (name: FaultName, on: boolean, forMs?: number) => Promise<void>;
 }
 
-interface SidecarState {
-  running: boolean;
-  /** The last change to the listeners, which may be in progress. Never rejects. */
-  lastChange: Promise<unknown>;
-}
-
 /** Creates the sidecar. While running, it listens and ticks unless a fault has ended its simulated process. */
 export function createSidecar(options: SidecarOptions, deps: SidecarDeps): Sidecar {
-  const processOptions = toProcessOptions(options);
-  const process = createSidecarProcess({ ...processOptions, drainMs: options.drainMs ?? DRAIN_MS }, deps);
-  const state: SidecarState = { running: false, lastChange: Promise.resolve() };
-  const listeners = createProcessListeners(options, deps, process, processOptions);
+  const { chainId, seed, markets = DEFAULT_MARKETS, metricNames = "connect", version = "" } = options;
+  const { updateIntervalMs = 250, maxPriceAgeMs = 120_000, missingPairs = ["TIA/USD"] } = options;
+  const { slowMs = 3_000, drainMs = DRAIN_MS } = options;
+  const process = createSidecarProcess(
+    { chainId, seed, markets, maxPriceAgeMs, missingPairs, metricNames, version, drainMs },
+    deps,
+  );
+  // A restart replaces the process's state, so each request reads it afresh.
+  const prices = {
+    snapshot: () => process.state().loop.snapshot(),
+    oracle: () => process.state().oracle,
+    faults: process.faults,
+    isDraining: process.isDraining,
+    markets,
+    clock: deps.clock,
+    chainId,
+    version,
+    slowMs,
+  };
+  const listeners = createSidecarListeners(options, deps, prices, {
+    oracleFamilies: () => Object.values(process.state().oracle),
+    sidecarFamilies: () => pageFamilies(process.state().sidecar, metricNames),
+  });
   const ready = createDeferred<SidecarAddresses>();
+  let isRunning = false;
+  let lastChange: Promise<unknown> = Promise.resolve();
+  /** Runs `change` after the change in progress, if any. */
+  const inOrder = <T>(change: () => Promise<T>): Promise<T> => {
+    // Fault switches, ticks and the end of `run` change the listeners at any time, and two changes must not overlap. An
+    // error goes to the caller of its change only; the next change runs nevertheless.
+    const result = lastChange.then(change);
+    lastChange = result.catch(() => {});
+    return result;
+  };
   /** Opens or closes the listeners, depending on the process's state and on whether the sidecar is running. */
   const updateListeners = (): Promise<void> =>
-    inOrder(state, async () => {
-      if (state.running && process.isUp()) await listeners.open();
+    inOrder(async () => {
+      if (isRunning && process.isUp()) await listeners.open();
       else await listeners.close();
     });
   const tick = async (): Promise<void> => {
@@ -90,15 +105,20 @@ export function createSidecar(options: SidecarOptions, deps: SidecarDeps): Sidec
     );
   };
   const run = async (signal: AbortSignal): Promise<void> => {
-    state.running = true;
+    isRunning = true;
     try {
-      ready.resolve(namedAddresses(await inOrder(state, listeners.open)));
-      await tickUntil(signal, options, deps, tick);
+      ready.resolve(await inOrder(listeners.open));
+      while (!signal.aborted) {
+        await tick();
+        await deps.clock.sleep(updateIntervalMs, signal).catch((error: unknown) => {
+          if (!signal.aborted) throw error;
+        });
+      }
     } catch (error) {
       ready.reject(error);
       throw error;
     } finally {
-      state.running = false;
+      isRunning = false;
       await updateListeners();
     }
   };
@@ -114,81 +134,8 @@ export function createSidecar(options: SidecarOptions, deps: SidecarDeps): Sidec
   };
 }
 
-/** Runs `change` after the change in progress, if any. */
-function inOrder<T>(state: SidecarState, change: () => Promise<T>): Promise<T> {
-  // Fault switches, ticks and the end of `run` change the listeners at any time, and two changes must not overlap. An
-  // error goes to the caller of its change only; the next change runs nevertheless.
-  const result = state.lastChange.then(change);
-  state.lastChange = result.catch(() => {});
-  return result;
-}
-
-/** Calls `tick` until the signal aborts, pausing for the update interval between calls. */
-async function tickUntil(
-  signal: AbortSignal,
-  options: SidecarOptions,
-  { clock }: SidecarDeps,
-  tick: () => Promise<void>,
-): Promise<void> {
-  while (!signal.aborted) {
-    await tick();
-    await clock.sleep(options.updateIntervalMs ?? 250, signal).catch((error: unknown) => {
-      if (!signal.aborted) throw error;
-    });
-  }
-}
-
-function toProcessOptions(options: SidecarOptions): ProcessOptions {
-  return {
-    chainId: options.chainId,
-    seed: options.seed,
-    markets: options.markets ?? DEFAULT_MARKETS,
-    maxPriceAgeMs: options.maxPriceAgeMs ?? 120_000,
-    missingPairs: options.missingPairs ?? ["TIA/USD"],
-    metricNames: options.metricNames ?? "connect",
-    version: options.version ?? "",
-  };
-}
-
-/** Creates listeners that serve the current process. A restart replaces the process's state, so each request reads it afresh. */
-function createProcessListeners(
-  options: SidecarOptions,
-  deps: SidecarDeps,
-  process: SidecarProcess,
-  { markets, version, metricNames }: ProcessOptions,
-): Listeners {
-  const prices = {
-    snapshot: () => process.state().loop.snapshot(),
-    oracle: () => process.state().oracle,
-    faults: process.faults,
-    isDraining: process.isDraining,
-    markets,
-    clock: deps.clock,
-    chainId: options.chainId,
-    version,
-    slowMs: options.slowMs ?? 3000,
-  };
-  return createSidecarListeners(options, deps, prices, {
-    oracleFamilies: () => Object.values(process.state().oracle),
-    sidecarFamilies: () => pageFamilies(process.state().sidecar, metricNames),
-  });
-}
-
 /** A sidecar's simulated process: its faults, and the stops and starts that they cause. */
-export interface SidecarProcess {
-  readonly faults: FaultSet;
-  readonly listFaults: () => readonly FaultState[];
-  /** Switches a fault on or off. With `forMs`, the fault is switched off again after that time. */
-  readonly setFault: (name: FaultName, on: boolean, forMs?: number) => void;
-  /** Returns the process's memory. Each new process starts with an initial one. */
-  readonly state: () => ProcessState;
-  /** Returns true while the process responds, and false while it is down. */
-  readonly isUp: () => boolean;
-  /** Returns true if the process was stopped but has not ended yet. */
-  readonly isDraining: () => boolean;
-  /** Applies the faults, and runs one tick of the price loop if the process is up. */
-  readonly tick: () => void;
-}
+export type SidecarProcess = ReturnType<typeof createSidecarProcess>;
 
 /** A process's stages. */
 type Stage = { readonly kind: "up" | "down" } | { readonly kind: "draining"; readonly endsAtMs: number };
@@ -200,7 +147,7 @@ const RESTARTING_FAULTS: readonly FaultName[] = ["startup", "market-map-empty"];
 export function createSidecarProcess(
   options: ProcessOptions & { readonly drainMs: number },
   { clock, logger }: { readonly clock: Clock; readonly logger: Logger },
-): SidecarProcess {
+) {
   const switches = createFaultSwitches(SIDECAR_FAULTS, clock);
   let state = createProcessState(options);
   let stage: Stage = { kind: "up" };
@@ -214,16 +161,21 @@ export function createSidecarProcess(
   return {
     faults: switches,
     listFaults: switches.list,
-    setFault: (name, on, forMs) => {
+    /** Switches a fault on or off. With `forMs`, the fault is switched off again after that time. */
+    setFault: (name: FaultName, on: boolean, forMs?: number) => {
       const changed = switches.has(name) !== on;
       switches.set(name, on, forMs);
       if (changed) logger.info("sidecar fault switched", { name, on });
       if (changed && on && RESTARTING_FAULTS.includes(name)) state = createProcessState(options);
       follow();
     },
-    state: () => state,
-    isUp: () => stage.kind !== "down",
-    isDraining: () => stage.kind === "draining",
+    /** Returns the process's memory. Each new process starts with an initial one. */
+    state: (): ProcessState => state,
+    /** Returns true while the process responds, and false while it is down. */
+    isUp: (): boolean => stage.kind !== "down",
+    /** Returns true if the process was stopped but has not ended yet. */
+    isDraining: (): boolean => stage.kind === "draining",
+    /** Applies the faults, and runs one tick of the price loop if the process is up. */
     tick: () => {
       follow();
       if (stage.kind === "up") state.tick(clock.nowMs(), switches);
@@ -242,13 +194,7 @@ function nextStage(stage: Stage, faults: FaultSet, nowMs: number, drainMs: numbe
 }
 
 /** The memory of a simulated sidecar process. A restart replaces it. */
-export interface ProcessState {
-  readonly sidecar: SidecarFamilies;
-  readonly oracle: OracleFamilies;
-  readonly loop: PriceLoop;
-  /** Runs one tick of the price loop and records its metrics. */
-  readonly tick: (nowMs: number, faults: FaultSet) => void;
-}
+export type ProcessState = ReturnType<typeof createProcessState>;
 
 /** Options for {@link createProcessState}; see `SidecarOptions`. */
 interface ProcessOptions {
@@ -262,7 +208,7 @@ interface ProcessOptions {
 }
 
 /** Creates the state of a process that has just started, with counters at zero and prices at their initial values. */
-export function createProcessState(options: ProcessOptions): ProcessState {
+export function createProcessState(options: ProcessOptions) {
   const sidecar = createSidecarFamilies(options.metricNames);
   const oracle = createOracleFamilies();
   const loop = createPriceLoop({ ...options, families: sidecar });
@@ -273,5 +219,11 @@ export function createProcessState(options: ProcessOptions): ProcessState {
       oracle.prices.set({ chain_id: options.chainId, ticker: pair.toLowerCase() }, Number(price));
     }
   };
-  return { sidecar, oracle, loop, tick };
+  return {
+    sidecar,
+    oracle,
+    loop,
+    /** Runs one tick of the price loop and records its metrics. */
+    tick,
+  };
 }

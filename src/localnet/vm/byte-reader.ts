@@ -5,9 +5,7 @@ const MAX_STRING_LENGTH = 100_000;
 
 const utf8Decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/**
- * Reads the binary format between two offsets in a module. Errors use the deployed parser's words and state the module offset.
- */
+/** Reads the binary format between two offsets. Errors have the deployed parser's words and state the offset. */
 export class ByteReader {
   readonly bytes: Uint8Array;
   position: number;

@@ -26,12 +26,13 @@ export const CRYPTO_CODE = {
   pointBytes: 15,
 } as const;
 
-export const G1_LENGTH = 48;
-export const G2_LENGTH = 96;
+/** Lengths of compressed points, in bytes. */
+export const POINT_LENGTH = { G1: 48, G2: 96 } as const;
+
+export type BlsGroup = keyof typeof POINT_LENGTH;
 
 const NOTHING = new Uint8Array();
 
-/** Either bytes or an error code. */
 export type BytesOrCode = Uint8Array | number;
 
 export type EcdsaCurve = "secp256k1" | "secp256r1";
@@ -155,37 +156,29 @@ function chunks(bytes: Uint8Array, length: number): Uint8Array[] {
 /** Called before each point in a long list. Throwing an exception ends the work. */
 type BeforePoint = () => void;
 
-/** Adds points in a group. */
-function aggregate<
+function sum<
   P extends { assertValidity(): void; add(other: P): P; toBytes(isCompressed: boolean): Uint8Array },
 >(
-  bytes: Uint8Array,
-  length: number,
-  {
-    group,
-    before,
-  }: { readonly group: { readonly ZERO: P; fromBytes(bytes: Uint8Array): P }; readonly before: BeforePoint },
+  chunked: readonly Uint8Array[],
+  group: { readonly ZERO: P; fromBytes(bytes: Uint8Array): P },
+  before: BeforePoint,
 ): BytesOrCode {
-  if (bytes.length === 0) return CRYPTO_CODE.noPoints;
-  if (bytes.length % length !== 0) return CRYPTO_CODE.pointBytes;
-  let sum = group.ZERO;
-  for (const chunk of chunks(bytes, length)) {
+  let total = group.ZERO;
+  for (const chunk of chunked) {
     before();
-    const point = decodePoint(chunk, length, group);
+    const point = decodePoint(chunk, chunk.length, group);
     if (point === undefined) return CRYPTO_CODE.point;
-    sum = sum.add(point);
+    total = total.add(point);
   }
-  return sum.toBytes(true);
+  return total.toBytes(true);
 }
 
-/** Adds compressed points in G1. */
-export function aggregateG1(points: Uint8Array, before: BeforePoint): BytesOrCode {
-  return aggregate<G1Point>(points, G1_LENGTH, { group: G1.Point, before });
-}
-
-/** Adds compressed points in G2. */
-export function aggregateG2(points: Uint8Array, before: BeforePoint): BytesOrCode {
-  return aggregate<G2Point>(points, G2_LENGTH, { group: G2.Point, before });
+export function aggregate(group: BlsGroup, points: Uint8Array, before: BeforePoint): BytesOrCode {
+  const length = POINT_LENGTH[group];
+  if (points.length === 0) return CRYPTO_CODE.noPoints;
+  if (points.length % length !== 0) return CRYPTO_CODE.pointBytes;
+  const chunked = chunks(points, length);
+  return group === "G1" ? sum<G1Point>(chunked, G1.Point, before) : sum<G2Point>(chunked, G2.Point, before);
 }
 
 export interface PairingEquality {
@@ -200,16 +193,16 @@ const PAIRS = 16;
 
 /** Checks whether the product of the pairings (ps, qs) equals the pairing (r, s). Returns a code. */
 export function pairingEquality({ ps, qs, r, s }: PairingEquality, before: BeforePoint): number {
-  if (ps.length % G1_LENGTH !== 0) return CRYPTO_CODE.pairingG1;
-  if (qs.length % G2_LENGTH !== 0) return CRYPTO_CODE.pairingG2;
-  if (ps.length / G1_LENGTH !== qs.length / G2_LENGTH) return CRYPTO_CODE.pairingCounts;
-  const g1s = [...chunks(ps, G1_LENGTH), r].map((bytes) => {
+  if (ps.length % POINT_LENGTH.G1 !== 0) return CRYPTO_CODE.pairingG1;
+  if (qs.length % POINT_LENGTH.G2 !== 0) return CRYPTO_CODE.pairingG2;
+  if (ps.length / POINT_LENGTH.G1 !== qs.length / POINT_LENGTH.G2) return CRYPTO_CODE.pairingCounts;
+  const g1s = [...chunks(ps, POINT_LENGTH.G1), r].map((bytes) => {
     before();
-    return decodePoint<G1Point>(bytes, G1_LENGTH, G1.Point);
+    return decodePoint<G1Point>(bytes, POINT_LENGTH.G1, G1.Point);
   });
-  const g2s = [...chunks(qs, G2_LENGTH), s].map((bytes) => {
+  const g2s = [...chunks(qs, POINT_LENGTH.G2), s].map((bytes) => {
     before();
-    return decodePoint<G2Point>(bytes, G2_LENGTH, G2.Point);
+    return decodePoint<G2Point>(bytes, POINT_LENGTH.G2, G2.Point);
   });
   const pairs: { g1: G1Point; g2: G2Point }[] = [];
   for (const [at, g1] of g1s.entries()) {

@@ -16,7 +16,7 @@ import {
   unknownType,
 } from "./decode-items.ts";
 import { moduleError, vmError } from "./errors.ts";
-import { newModule, SECTION, type WasmModule } from "./module.ts";
+import { SECTION, WasmModule } from "./module.ts";
 
 const MAGIC = [0x00, 0x61, 0x73, 0x6d];
 /** Required order of the sections; custom sections may occur anywhere. */
@@ -42,7 +42,7 @@ const SECTION_ORDER: readonly number[] = [
  * before memory is allocated.
  */
 export function decodeModule(bytes: Uint8Array): WasmModule {
-  const module = newModule(bytes);
+  const module = new WasmModule(bytes);
   const reader = new ByteReader(bytes);
   readHeader(reader);
   const state: DecoderState = { module, order: -1, expectedBodies: undefined, dataCount: undefined };

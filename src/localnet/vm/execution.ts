@@ -1,8 +1,8 @@
-import type { CallTrace } from "./call-trace.ts";
+import type { CallTrace } from "./hooks.ts";
 import { fromHostError, VmError, vmError, type WasmFrame } from "./errors.ts";
 import { type GasCosts, regionCost } from "./gas.ts";
 import type { Host, Metered } from "./host.ts";
-import type { Instance, StartState, WasmExports } from "./start-state.ts";
+import type { Instance, StartState, WasmExports } from "./instances.ts";
 import { readRegion, regionAt, writeRegion } from "./regions.ts";
 import { EXPORTS } from "./rewrite.ts";
 
@@ -26,7 +26,6 @@ const TRAPS: readonly (readonly [text: string, deployed: string])[] = [
 
 /** Facts about a module that error texts need. */
 export interface ResolvedExports {
-  /** Names of exports that are not functions. */
   readonly otherExports: ReadonlySet<string>;
   /** Exported functions that have a parameter other than i32, which nothing calls. */
   readonly mistypedFunctions: ReadonlySet<string>;

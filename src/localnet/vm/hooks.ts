@@ -1,8 +1,38 @@
 import { Buffer } from "node:buffer";
 import { ByteWriter } from "./byte-writer.ts";
-import type { CallTrace } from "./call-trace.ts";
 import { SECTION } from "./module.ts";
 import { I32, OP } from "./operators.ts";
+
+/** The source from which the VM gas of a running call is read. */
+interface GasSource {
+  /** VM gas used outside the VM. */
+  readonly external: bigint;
+  gasLeft(): bigint;
+}
+
+/** What is known about a call when its tracing begins. */
+export interface TracedCall {
+  readonly gas: GasSource;
+  /** VM gas available to the call. */
+  readonly limit: bigint;
+  /** Returns the name of a function in the module, if it has one. */
+  readonly functionName: (index: number) => string | undefined;
+}
+
+/** Traces one contract call to find out where its gas was used. The trace changes neither the gas nor the result. */
+export interface CallTrace {
+  /** Called when a function in the module begins. */
+  enter(functionIndex: number): void;
+  /** Called when the innermost function ends. */
+  leave(): void;
+  host<T>(name: string, run: () => T): T;
+  /** Called when the call has ended. `error`: text of the error that ended it, if any. */
+  end(error: string | undefined): void;
+  /** Called with the VM gas used, after the end of the call, to decode the result. */
+  decode(gas: bigint): void;
+}
+
+export type StartTrace = (call: TracedCall) => CallTrace;
 
 /** Node's `WebAssembly`, which is missing from this project's types. */
 declare const WebAssembly: {
@@ -21,9 +51,7 @@ export type Variant = "plain" | "interruptible" | "traced";
 export interface Hooks {
   /** Called when the gas counter is below zero. Ends the call or refills the counter. */
   readonly refill: () => void;
-  /** A function begins. */
   readonly enter: () => void;
-  /** A function ends. */
   readonly leave: () => void;
 }
 
@@ -75,7 +103,6 @@ interface Hooked {
   readonly trace: Pick<CallTrace, "enter" | "leave"> | undefined;
 }
 
-/** Creates the hooks, which report to the call that `current` returns. */
 export function createHooks(current: () => Hooked): Hooks {
   const imports = {
     "": {

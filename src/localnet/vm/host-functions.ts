@@ -3,9 +3,9 @@ import * as crypto from "./crypto.ts";
 import { vmError, VmError } from "./errors.ts";
 import type { Execution } from "./execution.ts";
 import type { FunctionType } from "./module.ts";
-import { I32, I64 } from "./operators.ts";
+import { I32 } from "./operators.ts";
 import { decodeSections, encodeSections } from "./regions.ts";
-import { type HostFunctionName, SUPPORTED_IMPORTS } from "./static-checks.ts";
+import { HOST_FUNCTIONS, type HostFunctionName, SUPPORTED_IMPORTS } from "./static-checks.ts";
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -114,6 +114,25 @@ function hashWith(
   };
 }
 
+function aggregateWith(group: crypto.BlsGroup): HostFunction {
+  return (execution, [pointer = 0, out = 0]) => {
+    const { costs } = execution;
+    const points = execution.read(pointer, MAX.points);
+    const count = BigInt(Math.floor(points.length / crypto.POINT_LENGTH[group]));
+    execution.charge(costs[`bls${group}Base`] + costs[`bls${group}Point`] * count);
+    const sum = crypto.aggregate(group, points, () => execution.checkInterrupt());
+    return writeOrCode(execution, out, sum);
+  };
+}
+
+/** Returns a part of an iterator's next entry; 0 after the last one. */
+function nextPart(part: 0 | 1): HostFunction {
+  return (execution, [iterator = 0]) => {
+    const entry = execution.ask((host) => host.next(iterator >>> 0));
+    return entry === undefined ? 0 : execution.allocate(entry[part]);
+  };
+}
+
 const FUNCTIONS: Readonly<Record<HostFunctionName, HostFunction>> = {
   abort: (execution, [pointer = 0]) => {
     const message = execution.read(pointer, MAX.abort);
@@ -163,35 +182,18 @@ const FUNCTIONS: Readonly<Record<HostFunctionName, HostFunction>> = {
     return human.ok ? writeOrCode(execution, out, utf8(human.value)) : execution.allocate(utf8(human.error));
   },
 
-  bls12_381_aggregate_g1: (execution, [pointer = 0, out = 0]) => {
-    const { blsG1Base, blsG1Point } = execution.costs;
-    const points = execution.read(pointer, MAX.points);
-    execution.charge(blsG1Base + blsG1Point * BigInt(Math.floor(points.length / crypto.G1_LENGTH)));
-    return writeOrCode(
-      execution,
-      out,
-      crypto.aggregateG1(points, () => execution.checkInterrupt()),
-    );
-  },
-
-  bls12_381_aggregate_g2: (execution, [pointer = 0, out = 0]) => {
-    const { blsG2Base, blsG2Point } = execution.costs;
-    const points = execution.read(pointer, MAX.points);
-    execution.charge(blsG2Base + blsG2Point * BigInt(Math.floor(points.length / crypto.G2_LENGTH)));
-    return writeOrCode(
-      execution,
-      out,
-      crypto.aggregateG2(points, () => execution.checkInterrupt()),
-    );
-  },
+  bls12_381_aggregate_g1: aggregateWith("G1"),
+  bls12_381_aggregate_g2: aggregateWith("G2"),
 
   bls12_381_pairing_equality: (execution, [psPointer = 0, qsPointer = 0, rPointer = 0, sPointer = 0]) => {
     const { blsPairingBase, blsPairingPair } = execution.costs;
     const ps = execution.read(psPointer, MAX.points);
     const qs = execution.read(qsPointer, MAX.points);
-    const r = execution.read(rPointer, crypto.G1_LENGTH);
-    const s = execution.read(sPointer, crypto.G2_LENGTH);
-    execution.charge(blsPairingBase + blsPairingPair * BigInt(Math.floor(ps.length / crypto.G1_LENGTH) + 1));
+    const r = execution.read(rPointer, crypto.POINT_LENGTH.G1);
+    const s = execution.read(sPointer, crypto.POINT_LENGTH.G2);
+    execution.charge(
+      blsPairingBase + blsPairingPair * BigInt(Math.floor(ps.length / crypto.POINT_LENGTH.G1) + 1),
+    );
     return crypto.pairingEquality({ ps, qs, r, s }, () => execution.checkInterrupt());
   },
 
@@ -254,66 +256,16 @@ const FUNCTIONS: Readonly<Record<HostFunctionName, HostFunction>> = {
     return execution.allocate(encodeSections([key, value]));
   },
 
-  db_next_key: (execution, [iterator = 0]) => {
-    const entry = execution.ask((host) => host.next(iterator >>> 0));
-    return entry === undefined ? 0 : execution.allocate(entry[0]);
-  },
-
-  db_next_value: (execution, [iterator = 0]) => {
-    const entry = execution.ask((host) => host.next(iterator >>> 0));
-    return entry === undefined ? 0 : execution.allocate(entry[1]);
-  },
+  db_next_key: nextPart(0),
+  db_next_value: nextPart(1),
 };
 
-/** Each host function's result and number of parameters, which are all i32. */
-const SHAPES: Readonly<Record<HostFunctionName, readonly [params: number, result: number | undefined]>> = {
-  abort: [1, undefined],
-  db_read: [1, I32],
-  db_write: [2, undefined],
-  db_remove: [1, undefined],
-  addr_validate: [1, I32],
-  addr_canonicalize: [2, I32],
-  addr_humanize: [2, I32],
-  bls12_381_aggregate_g1: [2, I32],
-  bls12_381_aggregate_g2: [2, I32],
-  bls12_381_pairing_equality: [4, I32],
-  bls12_381_hash_to_g1: [4, I32],
-  bls12_381_hash_to_g2: [4, I32],
-  secp256k1_verify: [3, I32],
-  secp256k1_recover_pubkey: [3, I64],
-  secp256r1_verify: [3, I32],
-  secp256r1_recover_pubkey: [3, I64],
-  ed25519_verify: [3, I32],
-  ed25519_batch_verify: [3, I32],
-  debug: [1, undefined],
-  query_chain: [1, I32],
-  db_scan: [3, I32],
-  db_next: [1, I32],
-  db_next_key: [1, I32],
-  db_next_value: [1, I32],
-};
-
-/** Returns a host function's type. */
 export function hostFunctionType(name: HostFunctionName): FunctionType {
-  const [params, result] = SHAPES[name];
+  const [params, result] = HOST_FUNCTIONS[name];
   return {
     params: Array.from({ length: params }, () => I32),
     results: result === undefined ? [] : [result],
   };
-}
-
-/** Returns true if the VM has a host function with this name. */
-export function isHostFunction(name: string): name is HostFunctionName {
-  return Object.hasOwn(SHAPES, name);
-}
-
-function runHost(
-  run: HostFunction,
-  execution: Execution,
-  args: readonly number[],
-): number | bigint | undefined {
-  execution.enterHost();
-  return run(execution, args);
 }
 
 /** Creates the imports of a contract. They act on the execution that `current` returns. Each call first charges gas. */
@@ -321,17 +273,17 @@ export function createImports(
   current: () => Execution,
 ): Readonly<Record<string, (...args: number[]) => number | bigint | undefined>> {
   return Object.fromEntries(
-    SUPPORTED_IMPORTS.map((name) => {
-      const run = FUNCTIONS[name];
-      return [
-        name,
-        (...args: number[]) => {
-          const execution = current();
-          const { trace } = execution;
-          if (trace !== undefined) return trace.host(name, () => runHost(run, execution, args));
-          return runHost(run, execution, args);
-        },
-      ];
-    }),
+    SUPPORTED_IMPORTS.map((name) => [
+      name,
+      (...args: number[]) => {
+        const execution = current();
+        const { trace } = execution;
+        const run = () => {
+          execution.enterHost();
+          return FUNCTIONS[name](execution, args);
+        };
+        return trace === undefined ? run() : trace.host(name, run);
+      },
+    ]),
   );
 }

@@ -78,10 +78,7 @@ class Replies<T> {
   }
 }
 
-/**
- * A host that records its replies. After `rewind`, it repeats them in order before it asks again, so a call that runs a second time
- * accesses the chain only once.
- */
+/** A host that records its replies and repeats them after `rewind`, so a second run of a call accesses the chain only once. */
 export class RecordedHost implements Host {
   private readonly host: Host;
   private readonly gets = new Replies<Metered<Uint8Array | undefined>>();

@@ -54,34 +54,37 @@ interface ElementSegment extends Segment {
 }
 
 /** A decoded module: everything that checks and the rewriter need. Parts that are only copied are stored as byte ranges. */
-export interface WasmModule {
+export class WasmModule {
   readonly bytes: Uint8Array;
-  readonly types: FunctionType[];
-  readonly imports: ModuleImport[];
+  readonly types: FunctionType[] = [];
+  readonly imports: ModuleImport[] = [];
   /** Type index of every function, imported functions first. */
-  readonly functions: number[];
-  importedFunctions: number;
-  readonly tables: Limits[];
-  readonly memories: Limits[];
+  readonly functions: number[] = [];
+  importedFunctions = 0;
+  readonly tables: Limits[] = [];
+  readonly memories: Limits[] = [];
   /** Memories, excluding imported ones. */
-  readonly ownMemories: Limits[];
+  readonly ownMemories: Limits[] = [];
   /** Tables, excluding imported ones. */
-  readonly ownTables: Limits[];
-  readonly globals: GlobalType[];
-  importedGlobals: number;
-  readonly exports: ModuleExport[];
+  readonly ownTables: Limits[] = [];
+  readonly globals: GlobalType[] = [];
+  importedGlobals = 0;
+  readonly exports: ModuleExport[] = [];
   start: number | undefined;
-  readonly elementSegments: ElementSegment[];
-  readonly dataSegments: Segment[];
-  readonly bodies: ByteRange[];
+  readonly elementSegments: ElementSegment[] = [];
+  readonly dataSegments: Segment[] = [];
+  readonly bodies: ByteRange[] = [];
   /** Content of each section, by id, excluding custom sections. */
-  readonly sections: Map<number, ByteRange>;
+  readonly sections = new Map<number, ByteRange>();
   /** Content of each custom section, excluding its name. */
-  readonly customSections: { readonly name: string; readonly range: ByteRange }[];
+  readonly customSections: { readonly name: string; readonly range: ByteRange }[] = [];
   migrateVersion: bigint | undefined;
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes;
+  }
 }
 
-/** Section ids. */
 export const SECTION = {
   custom: 0,
   type: 1,
@@ -99,31 +102,6 @@ export const SECTION = {
   tag: 13,
 } as const;
 
-/** Returns an empty module for `bytes`. */
-export function newModule(bytes: Uint8Array): WasmModule {
-  return {
-    bytes,
-    types: [],
-    imports: [],
-    functions: [],
-    importedFunctions: 0,
-    tables: [],
-    memories: [],
-    ownMemories: [],
-    ownTables: [],
-    globals: [],
-    importedGlobals: 0,
-    exports: [],
-    start: undefined,
-    elementSegments: [],
-    dataSegments: [],
-    bodies: [],
-    sections: new Map(),
-    customSections: [],
-    migrateVersion: undefined,
-  };
-}
-
 /** Returns a function's type, or undefined if the function does not exist. */
 export function functionType(module: WasmModule, index: number): FunctionType | undefined {
   const type = module.functions[index];
@@ -132,7 +110,6 @@ export function functionType(module: WasmModule, index: number): FunctionType | 
 
 const TYPE_NAMES: Readonly<Record<number, string>> = { 0x7f: "i32", 0x7e: "i64", 0x7d: "f32", 0x7c: "f64" };
 
-/** Returns the name of a value type. */
 export function typeName(type: number): string {
   return TYPE_NAMES[type] ?? "unknown";
 }

@@ -154,10 +154,7 @@ export function newOperator(): Operator {
   return { opcode: 0, start: 0, index: 0, blockType: 0, targets: [] };
 }
 
-/**
- * Reads one operator into `into`, which is reused for speed. Throws for malformed immediates, unknown opcodes, and operators from
- * features that the deployed VM disables.
- */
+/** Reads one operator into `into`, which is reused for speed. Throws for malformed, unknown and disabled operators. */
 export function readOperator(reader: ByteReader, into: Operator): void {
   const start = reader.position;
   const opcode = reader.u8();

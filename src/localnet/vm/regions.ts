@@ -44,7 +44,6 @@ function problemOf({ offset, capacity, length }: Region): string | undefined {
   return undefined;
 }
 
-/** Copies a region's bytes. */
 export function readRegion(buffer: ArrayBuffer, region: Region): Uint8Array {
   if (region.offset + region.length > buffer.byteLength) throw accessError(region, buffer);
   return new Uint8Array(buffer, region.offset, region.length).slice();

@@ -43,7 +43,6 @@ const TRUNCATIONS = [
 ] as const;
 const REPLACED: ReadonlySet<number> = new Set([...TRUNCATIONS.flat(), OP_F32_PROMOTE, OP_F64_DEMOTE]);
 
-/** Appends an access to a global. */
 export function globalAccess(writer: ByteWriter, opcode: number, index: number): void {
   writer.u8(opcode);
   writer.varU32(index);
@@ -70,7 +69,6 @@ function canonicalHelper(opcode: number): string | undefined {
   return opcode >= 0x9b && opcode <= 0xa5 ? CANONICAL_F64 : undefined;
 }
 
-/** Returns the helper function with this name. */
 export function helperOf(name: string): Helper {
   if (name === GROW) return { params: [I32], results: [I32], code: writeGrow };
   if (name === CHARGE) return { params: [I64], results: [], code: writeCharge };

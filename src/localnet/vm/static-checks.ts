@@ -1,36 +1,43 @@
 import { Buffer } from "node:buffer";
 import { vmError } from "./errors.ts";
 import type { WasmModule } from "./module.ts";
+import { I32, I64 } from "./operators.ts";
 
-/** Host functions that a contract may import from `env`, in the same order as in the deployed VM. */
-export const SUPPORTED_IMPORTS = [
-  "abort",
-  "db_read",
-  "db_write",
-  "db_remove",
-  "addr_validate",
-  "addr_canonicalize",
-  "addr_humanize",
-  "bls12_381_aggregate_g1",
-  "bls12_381_aggregate_g2",
-  "bls12_381_pairing_equality",
-  "bls12_381_hash_to_g1",
-  "bls12_381_hash_to_g2",
-  "secp256k1_verify",
-  "secp256k1_recover_pubkey",
-  "secp256r1_verify",
-  "secp256r1_recover_pubkey",
-  "ed25519_verify",
-  "ed25519_batch_verify",
-  "debug",
-  "query_chain",
-  "db_scan",
-  "db_next",
-  "db_next_key",
-  "db_next_value",
-] as const;
+/** Functions that a contract may import from `env`, in deployed order: number of parameters (all i32), and result. */
+export const HOST_FUNCTIONS = {
+  abort: [1, undefined],
+  db_read: [1, I32],
+  db_write: [2, undefined],
+  db_remove: [1, undefined],
+  addr_validate: [1, I32],
+  addr_canonicalize: [2, I32],
+  addr_humanize: [2, I32],
+  bls12_381_aggregate_g1: [2, I32],
+  bls12_381_aggregate_g2: [2, I32],
+  bls12_381_pairing_equality: [4, I32],
+  bls12_381_hash_to_g1: [4, I32],
+  bls12_381_hash_to_g2: [4, I32],
+  secp256k1_verify: [3, I32],
+  secp256k1_recover_pubkey: [3, I64],
+  secp256r1_verify: [3, I32],
+  secp256r1_recover_pubkey: [3, I64],
+  ed25519_verify: [3, I32],
+  ed25519_batch_verify: [3, I32],
+  debug: [1, undefined],
+  query_chain: [1, I32],
+  db_scan: [3, I32],
+  db_next: [1, I32],
+  db_next_key: [1, I32],
+  db_next_value: [1, I32],
+} as const satisfies Readonly<Record<string, readonly [params: number, result: number | undefined]>>;
 
-export type HostFunctionName = (typeof SUPPORTED_IMPORTS)[number];
+export type HostFunctionName = keyof typeof HOST_FUNCTIONS;
+
+export const SUPPORTED_IMPORTS = Object.keys(HOST_FUNCTIONS).filter(isHostFunction);
+
+export function isHostFunction(name: string): name is HostFunctionName {
+  return Object.hasOwn(HOST_FUNCTIONS, name);
+}
 
 /** Capabilities of the deployed chain that a contract may require. */
 const AVAILABLE_CAPABILITIES: readonly string[] = [
@@ -85,7 +92,6 @@ export function checkStatically(module: WasmModule): void {
   }
 }
 
-/** Returns the names of exported functions that begin with `prefix`. */
 function exportedFunctions(module: WasmModule, prefix = ""): string[] {
   return module.exports
     .filter(({ kind, name }) => kind === "func" && name.startsWith(prefix))

@@ -13,9 +13,7 @@ import {
 } from "./operators.ts";
 
 const MAX_LOCALS = 50_000;
-/**
- * Number of a function's locals that are looked up by index. Others are looked up by group, since a few bytes may declare 50,000.
- */
+/** Number of locals that are looked up by index; others by group, since a few bytes may declare 50,000. */
 const LISTED_LOCALS = 256;
 
 /** What the rewriter needs to know about a valid function. */
@@ -32,7 +30,6 @@ export interface FunctionShape {
   readonly arguments: number;
 }
 
-/** An open block. */
 interface Frame {
   readonly kind: number;
   readonly params: readonly number[];
@@ -380,9 +377,7 @@ class FunctionValidator {
   }
 }
 
-/**
- * Bytes per frame in V8, excluding locals and operands: return address, frame pointer, marker, instance, feedback (measured: 48).
- */
+/** Bytes per frame in V8 (measured: 48), excluding locals and operands: return address, frame pointer, marker and so on. */
 const FRAME_OVERHEAD = 48;
 
 /**

@@ -1,8 +1,8 @@
 import { type Command, Option } from "commander";
 import { parseCoin, parseObject, requiredOption } from "../../localnet/cli/command-inputs.ts";
-import { type MessageGroup, message, messageCommands } from "../../localnet/cli/module-tx.ts";
+import { message, messageCommands, type MessageGroup } from "../../localnet/cli/module-tx.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
-import { benchCommand } from "./bench-command.ts";
+import { benchCommand } from "./bench-queries.ts";
 
 /** `relaywatch tx MODULE`, for the workbench's modules. */
 const BENCH_MESSAGES = {
@@ -75,10 +75,7 @@ const BENCH_MESSAGES = {
   },
 } as const satisfies Readonly<Record<string, MessageGroup>>;
 
-/**
- * Returns a function that creates `relaywatch tx NAME`. If the chain lacks the module, the error explains how to add it to a local
- * chain.
- */
+/** Creates `relaywatch tx NAME`. If the chain lacks the module, the error explains how to add it to a local chain. */
 export function benchMessages(name: keyof typeof BENCH_MESSAGES): (context: CliContext) => Command {
   return benchCommand(messageCommands(BENCH_MESSAGES[name]));
 }

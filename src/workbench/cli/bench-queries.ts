@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 import { unchecked } from "../../localnet/cli/command-inputs.ts";
-import { type QueryGroup, query, queryCommands } from "../../localnet/cli/module-query.ts";
+import { query, queryCommands, type QueryGroup } from "../../localnet/cli/module-query.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
-import { benchCommand } from "./bench-command.ts";
+import { forOptionalModule } from "../../localnet/cli/chain-connection.ts";
 
 /** `relaywatch query MODULE`, for the workbench's modules. */
 const BENCH_QUERIES = {
@@ -87,4 +87,12 @@ export function benchQueries(name: keyof typeof BENCH_QUERIES): (context: CliCon
 
 function params(service: string, description: string): QueryGroup {
   return { service, queries: { params: query("Params", description) } };
+}
+
+const IF_ABSENT =
+  "a local chain has this module with --contract, with --profile deployed, or when its --chain-config names it in local.modules";
+
+/** Creates a workbench module's command. If the chain lacks the module, the error explains how to add it. */
+export function benchCommand(create: (context: CliContext) => Command): (context: CliContext) => Command {
+  return (context) => create(forOptionalModule(context, IF_ABSENT));
 }

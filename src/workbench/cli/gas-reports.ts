@@ -15,8 +15,9 @@ import {
   type ProfileRequest,
 } from "../../localnet/cli/gas-reports.ts";
 import { chainGasText, gasByPlace, percentText, totalGas } from "../profile/gas-places.ts";
-import { formatOfFile, formatProfile } from "../profile/profile-formats.ts";
 import {
+  formatOfFile,
+  formatProfile,
   parseProfileReport,
   PROFILE_PATH,
   type ProfileReport,
@@ -71,9 +72,7 @@ function isUnknownPath(error: unknown): boolean {
   );
 }
 
-/**
- * Returns a transaction's failed Wasm calls and the functions that were running in them; "" without failures or without a profile.
- */
+/** Returns the failed Wasm calls and the functions that were running in them; "" without failures or a profile. */
 async function stacks(
   client: PooledChainClient,
   request: ProfileRequest,

@@ -1,7 +1,8 @@
 import { type Html, html } from "../../platform/web/html.ts";
-import { frameName } from "./profile-formats.ts";
+import { frameName } from "./profile-json.ts";
 import { GAS_MULTIPLIER } from "../../localnet/vm/gas.ts";
 import type { GasNode, GasPlace } from "./gas-recorder.ts";
+import { ascending } from "../../platform/base/order.ts";
 
 /** VM gas that one place used in the whole profile. */
 export interface PlaceGas {
@@ -43,27 +44,24 @@ export function gasByPlace(root: GasNode): readonly PlaceGas[] {
     return total;
   };
   visit(root);
-  return [...known.values()].toSorted((a, b) => compareGas(b.self, a.self) || compareGas(b.total, a.total));
-}
-
-function compareGas(a: bigint, b: bigint): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
+  return [...known.values()].toSorted((a, b) => ascending(b.self, a.self) || ascending(b.total, a.total));
 }
 
 /** Converts VM gas to the chain's gas, with three decimals: "1234.567". */
 export function chainGasText(vmGas: bigint): string {
-  const thousandths = (vmGas * 1000n) / GAS_MULTIPLIER;
-  const digits = (thousandths < 0n ? -thousandths : thousandths).toString().padStart(4, "0");
-  return `${vmGas < 0n ? "-" : ""}${digits.slice(0, -3)}.${digits.slice(-3)}`;
+  return withDecimals((vmGas * 1000n) / GAS_MULTIPLIER, 3, vmGas < 0n);
 }
 
 /** Formats a share as a percentage with one decimal: "12.3". */
 export function percentText(part: bigint, whole: bigint): string {
   if (whole <= 0n) return "0.0";
   const thousandths = (part * 1000n) / whole;
-  const digits = (thousandths < 0n ? -thousandths : thousandths).toString().padStart(2, "0");
-  return `${thousandths < 0n ? "-" : ""}${digits.slice(0, -1)}.${digits.slice(-1)}`;
+  return withDecimals(thousandths, 1, thousandths < 0n);
+}
+
+function withDecimals(scaled: bigint, decimals: number, isNegative: boolean): string {
+  const digits = (scaled < 0n ? -scaled : scaled).toString().padStart(decimals + 1, "0");
+  return `${isNegative ? "-" : ""}${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`;
 }
 
 const WIDTH = 1_000;
@@ -75,10 +73,7 @@ const MAX_ROWS = 40;
 const MAX_PLACES = 1_500;
 const CHARACTER = 7;
 
-/**
- * Returns a part of a profile. `path` lists the child indices from the root to the part's outermost place ("2.0.1"); "" selects the
- * whole profile.
- */
+/** Returns the part at a path of child indices from the root ("2.0.1"); "" selects the whole profile. */
 export function nodeAt(root: GasNode, path: string): GasNode | undefined {
   const indices = path === "" ? [] : path.split(".").map(Number);
   return indices.reduce<GasNode | undefined>((node, index) => node?.children[index], root);

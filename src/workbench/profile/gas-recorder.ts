@@ -1,21 +1,24 @@
-import type { CallTrace, StartTrace, TracedCall } from "../../localnet/vm/call-trace.ts";
+import type { CallTrace, StartTrace, TracedCall } from "../../localnet/vm/hooks.ts";
 import { demangle } from "./demangle.ts";
 
-/** The kind of a node in a gas profile. */
-export type GasPlace =
-  /** A transaction or one of its parts. */
-  | "step"
-  /** A message, a contract call, a reply, or a query. */
-  | "message"
-  | "contract"
-  | "query"
-  /** Wasm code: an entry point, its functions, or the host functions that it calls. */
-  | "wasm"
-  | "function"
-  | "host"
-  /** Gas without places below it: a kind of store access, an instance, or a rounding difference. */
-  | "storage"
-  | "cost";
+/** Kinds of nodes in a gas profile. */
+export const GAS_PLACES = [
+  // A transaction or one of its parts.
+  "step",
+  // A message, a contract call, a reply, or a query.
+  "message",
+  "contract",
+  "query",
+  // Wasm code: an entry point, its functions, or the host functions that it calls.
+  "wasm",
+  "function",
+  "host",
+  // Gas without places below it: a kind of store access, an instance, or a rounding difference.
+  "storage",
+  "cost",
+] as const;
+
+export type GasPlace = (typeof GAS_PLACES)[number];
 
 /** A place that used gas. Gas means VM gas: 140,000 units equal one unit of the chain's gas. */
 export interface GasNode {
@@ -31,7 +34,6 @@ export interface GasNode {
 
 /** A failed call into Wasm code. */
 export interface WasmFailure {
-  /** The VM's error text. */
   readonly error: string;
   /** Names of the functions that were running, innermost first. */
   readonly stack: readonly string[];
@@ -149,9 +151,7 @@ export class GasRecorder {
     return known;
   }
 
-  /**
-   * Returns the node that collects everything beyond the limits. Inside it, returns the node itself, because it has no children.
-   */
+  /** Returns the node for everything beyond the limits, which has no children: inside it, the node itself. */
   private beyond(parent: GasNode): GasNode {
     if (parent.name === BEYOND) return parent;
     const known = this.mergedIn(parent);
@@ -178,7 +178,6 @@ export class ProfileTooLargeError extends Error {
   }
 }
 
-/** Returns a function that starts recording a call's gas. */
 export function recordCalls(recorder: GasRecorder): StartTrace {
   return (call) => new CallProfile(recorder, call);
 }

@@ -1,5 +1,5 @@
 import { equalBytes, fromBase64, fromHex, fromUtf8, toHex, utf8 } from "../../platform/base/bytes.ts";
-import { CodedError, errorText } from "../../platform/base/errors.ts";
+import { CodedError, errorText, unreachable } from "../../platform/base/errors.ts";
 import { stringifyJson } from "../../platform/base/json.ts";
 import type {
   Application,
@@ -13,16 +13,16 @@ import type { ProfileRequest } from "../../localnet/cli/gas-reports.ts";
 import { ErrInvalidRequest } from "../../localnet/chain/runtime/errors.ts";
 import { type Interrupt, InterruptedError } from "../../localnet/chain/runtime/interrupt.ts";
 import { errorResponse, okResponse } from "../../localnet/chain/runtime/query-router.ts";
-import { ProfileTooLargeError } from "./gas-recorder.ts";
-import type { GasProfile } from "./gas-recorder.ts";
-import type { Profiled, Profiler } from "./profiler.ts";
+import { type GasProfile, ProfileTooLargeError } from "./gas-recorder.ts";
+import { createProfiler, type Profiled, type Profiler } from "./profiler.ts";
 import { createDeadline } from "../../localnet/node/base/deadline.ts";
-import type { StoredBlock } from "../../localnet/node/base/node-view.ts";
 import { parseProfileRequest, PROFILE_PATH, type ProfileReport, profileReportJson } from "./profile-json.ts";
-import { signersOf } from "../../localnet/node/consensus/make-block.ts";
-import { validatorsAt } from "../../localnet/node/consensus/validator-history.ts";
+import { toRequest } from "../../localnet/node/consensus/make-block.ts";
+import { validatorsAt } from "../../localnet/node/consensus/chain-state.ts";
 import type { BlockStore } from "../../localnet/node/storage/block-store.ts";
 import { txAt } from "../../localnet/node/storage/search.ts";
+import type { GasTracer } from "../../localnet/chain/runtime/gas-trace.ts";
+import type { NodeDeps } from "../../localnet/node/create-node.ts";
 
 export type ProfileErrorFacts =
   | { readonly code: "profile-no-tx"; readonly hash: string }
@@ -35,7 +35,7 @@ export type ProfileErrorFacts =
 export class ProfileError extends CodedError<ProfileErrorFacts> {}
 
 /** A node's application and blocks, and the profiler to which the application reports. */
-export interface ProfileDeps {
+interface ProfileDeps {
   readonly app: Pick<Application, "rerun" | "simulate" | "query">;
   readonly store: BlockStore;
   /** Processor time allowed for a query or simulation without a profile. */
@@ -43,14 +43,11 @@ export interface ProfileDeps {
   readonly profiler: Profiler;
 }
 
-/**
- * Profiling takes longer than the work itself. Profiling gets only twice a query's time, because the chain makes no blocks until it
- * ends.
- */
+/** Profiling takes longer than the work, but gets only twice a query's time: the chain makes no blocks until it ends. */
 const PROFILE_TIME = 2;
 
 /** Reruns the transaction or query without changing any state, and makes its profile. Throws {@link ProfileError}. */
-export function makeProfile(request: ProfileRequest, deps: ProfileDeps): ProfileReport {
+function makeProfile(request: ProfileRequest, deps: ProfileDeps): ProfileReport {
   const { app, profiler, queryTimeMs } = deps;
   const deadline = createDeadline(PROFILE_TIME * queryTimeMs);
   try {
@@ -84,7 +81,6 @@ function decode(base64: string): Uint8Array {
   }
 }
 
-/** Simulates a transaction and profiles it. */
 export function profileSimulation(
   tx: Uint8Array,
   { app, profiler }: Pick<ProfileDeps, "app" | "profiler">,
@@ -93,10 +89,7 @@ export function profileSimulation(
   return profiler.record("simulation", () => app.simulate(tx, interrupt), gasOf);
 }
 
-/**
- * Reruns a block and profiles its last transaction. Returns undefined if the state before the block is not stored, or if the block
- * has no gas left for the transaction.
- */
+/** Reruns a block and profiles its last transaction; undefined without the state before it, or without gas left for it. */
 export function profileLastTx(
   block: FinalizeBlockRequest,
   { app, profiler }: Pick<ProfileDeps, "app" | "profiler">,
@@ -139,27 +132,16 @@ function profileOfTx(hash: Uint8Array, deps: ProfileDeps, interrupt: Interrupt):
   return reportOf({ ...profiled, result: tx.result }, height);
 }
 
-/** Returns a block's request with the transactions up to `index`; undefined if parts of the block are not stored. */
+/**
+ * Returns a block's request with the transactions up to `index`; undefined if parts of the block are not stored. Its evidence never
+ * is: if that made a difference, {@link requireSame} rejects the block.
+ */
 function blockUpTo(store: BlockStore, height: bigint, index: number): FinalizeBlockRequest | undefined {
   const block = store.block(height);
   if (block === undefined) return undefined;
-  return { ...requestOf(store, block), txs: block.txs.slice(0, index + 1) };
-}
-
-/** A block's evidence is not stored. If the evidence made a difference, {@link requireSame} rejects the block. */
-function requestOf(store: BlockStore, { header, txs, lastCommit }: StoredBlock): FinalizeBlockRequest {
-  const { height, timeNs, proposerAddress, nextValidatorsHash } = header;
-  const signed = signersOf(lastCommit);
   // No validator set signs before the first block.
   const voters = validatorsAt(store, height - 1n)?.validators ?? [];
-  return {
-    height,
-    timeNs,
-    proposerAddress,
-    nextValidatorsHash,
-    txs,
-    lastCommit: voters.map(({ address, power }) => ({ address, power, signed: signed.has(toHex(address)) })),
-  };
+  return { ...toRequest(block, voters), txs: block.txs.slice(0, index + 1) };
 }
 
 /** Throws unless the rerun transactions have the same results as in their block. Otherwise the profile would be useless. */
@@ -189,7 +171,7 @@ function reportOf(
 }
 
 /** Answers an `abci_query` on {@link PROFILE_PATH}. The request and the response are JSON. */
-export function queryProfile(
+function queryProfile(
   { data }: QueryRequest,
   profile: (request: ProfileRequest) => ProfileReport,
 ): QueryResponse {
@@ -209,4 +191,26 @@ function readJson(data: Uint8Array): unknown {
   } catch {
     return undefined;
   }
+}
+
+export interface GasProfiles {
+  readonly tracer: GasTracer;
+  readonly queries: NonNullable<NodeDeps["queries"]>;
+  /** Reruns a transaction or a query. Throws `ProfileError`. Call it only once the node is ready. */
+  readonly make: (request: ProfileRequest) => ProfileReport;
+}
+
+export function createGasProfiles(): GasProfiles {
+  const profiler = createProfiler();
+  let node: ProfileDeps | undefined;
+  const make: GasProfiles["make"] = (request) =>
+    makeProfile(request, node ?? unreachable("a profile before the node is ready"));
+  return {
+    tracer: profiler.tracer,
+    queries: (parts) => {
+      node = { ...parts, profiler };
+      return new Map([[PROFILE_PATH, (request) => queryProfile(request, make)]]);
+    },
+    make,
+  };
 }

@@ -31,9 +31,7 @@ export interface HttpInput {
 
 /** Names of the parameters of the methods. broadcast_tx_commit waits for a block, so the campaigns leave it out. */
 const METHODS: readonly (readonly [string, readonly string[]])[] = [
-  ...[...RPC_METHODS].map(
-    ([name, { parameters }]) => [name, parameters.map(([parameter]) => parameter)] as const,
-  ),
+  ...[...RPC_METHODS].map(([name, { parameters }]) => [name, Object.keys(parameters)] as const),
   ...WEBSOCKET_METHODS,
 ].filter(([name]) => name !== "broadcast_tx_commit");
 

@@ -15,8 +15,8 @@ import {
   receive,
   timeOut,
   timeOutOnClose,
-} from "../../../src/localnet/ibc-relayer/packet-work.ts";
-import { createRetryBackoff } from "../../../src/localnet/ibc-relayer/retry-backoff.ts";
+} from "../../../src/localnet/ibc-relayer/packet-plan.ts";
+import { createRetryBackoff } from "../../../src/localnet/ibc-relayer/deliver.ts";
 import { Order, type Packet, State } from "../../../src/cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import {
   MsgAcknowledgement,

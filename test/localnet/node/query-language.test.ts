@@ -1,8 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { event } from "../../../src/localnet/chain/runtime/events.ts";
-import { matchesSearch, matchesTags, tagsOf } from "../../../src/localnet/node/query-language/matches.ts";
-import { parseQuery } from "../../../src/localnet/node/query-language/parse-query.ts";
+import {
+  matchesSearch,
+  matchesTags,
+  parseQuery,
+  tagsOf,
+} from "../../../src/localnet/node/query-language/parse-query.ts";
 
 describe("the event query language", () => {
   it.each([

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { createApp } from "../../../src/localnet/chain/app.ts";
-import { chooseModules } from "../../../src/localnet/genesis/module-choice.ts";
+import { chooseModules } from "../../../src/localnet/genesis/chain-files.ts";
 import { WORKBENCH_MODULES } from "../../../src/workbench/modules/workbench-modules.ts";
 import { createMemoryStorage } from "../../support/memory-storage.ts";
 import { startBenchChain } from "../../support/bench-chain.ts";

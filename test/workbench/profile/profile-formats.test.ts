@@ -1,18 +1,20 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { flameGraph, nodeAt } from "../../../src/workbench/profile/gas-places.ts";
 import {
   chainGasText,
+  flameGraph,
   gasByPlace,
+  nodeAt,
   percentText,
   totalGas,
 } from "../../../src/workbench/profile/gas-places.ts";
-import { formatOfFile, formatProfile } from "../../../src/workbench/profile/profile-formats.ts";
 import {
+  formatOfFile,
+  formatProfile,
   parseProfileReport,
   parseProfileRequest,
-  profileReportJson,
   type ProfileReport,
+  profileReportJson,
 } from "../../../src/workbench/profile/profile-json.ts";
 import type { GasNode } from "../../../src/workbench/profile/gas-recorder.ts";
 

@@ -1,4 +1,4 @@
-import type { StartTrace } from "../../vm/call-trace.ts";
+import type { StartTrace } from "../../vm/hooks.ts";
 import type { Context } from "./context.ts";
 import type { ChainModule, MessageHandler, QueryHandler } from "./module.ts";
 import type { TxRules } from "./tx-runner.ts";

@@ -133,5 +133,4 @@ export const DEX_QUERIES: QueryGroup = {
   },
 };
 
-/** `relaywatch query dex`. */
 export const queryDexCommand = queryCommands(DEX_QUERIES);

@@ -5,7 +5,7 @@ import type { CliContext } from "../../../platform/cli/cli-context.ts";
 import { queryIdArgument } from "../../../platform/cli/options.ts";
 import { cellText, fieldAt } from "../../../platform/cli/table.ts";
 import { unchecked } from "../command-inputs.ts";
-import { type QueryGroup, query, queryCommands } from "../module-query.ts";
+import { query, queryCommand, queryCommands, type QueryGroup } from "../module-query.ts";
 
 const MODULE_ACCOUNT = "NAME name, ADDRESS base_account.address, PERMISSIONS permissions";
 
@@ -221,7 +221,6 @@ export const MODULE_QUERIES = {
   },
 } as const satisfies Readonly<Record<string, QueryGroup>>;
 
-/** Returns a function that creates `relaywatch query NAME`. */
 export function moduleQueries(name: keyof typeof MODULE_QUERIES): (context: CliContext) => Command {
   return queryCommands(MODULE_QUERIES[name]);
 }
@@ -240,3 +239,44 @@ function callText(failure: JsonValue): string {
   const payload = fieldAt(failure, "sudo_payload");
   return cellText(typeof payload === "string" ? Buffer.from(payload, "base64").toString("utf8") : null);
 }
+
+const TXS: QueryGroup = {
+  service: "cosmos.tx.v1beta1.Service",
+  fields: { hash: "<hash> hash of the transaction, hex" },
+  queries: {
+    tx: query("GetTx", "print a transaction"),
+    txs: query("GetTxsEvent", "search transactions by their events", {
+      path: "tx_responses",
+      columns: `HEIGHT height, HASH txhash, CODE code, GAS USED gas_used, GAS LIMIT gas_wanted,
+          TIME timestamp`,
+      isShort: true,
+      takes: [],
+      options: {
+        query: () =>
+          new Option(
+            "--query <query>",
+            "conditions on events: \"message.sender='neutron1…' AND tx.height>5\"",
+          ).makeOptionMandatory(),
+        limit: () => new Option("--limit <n>", "maximum number of transactions").default("100"),
+        page: () => new Option("--page <n>", "page number, from 1").default("1"),
+      },
+    }),
+  },
+};
+
+const BLOCKS: QueryGroup = {
+  service: "cosmos.base.tendermint.v1beta1.Service",
+  fields: { height: "<height> height of the block" },
+  queries: { block: query("GetBlockByHeight", "print a block") },
+};
+
+function command(group: QueryGroup, name: string) {
+  return (context: CliContext) => queryCommand(group, name, context);
+}
+
+/** `relaywatch query tx`: prints the transaction and its result as YAML or JSON. */
+export const queryTxCommand = command(TXS, "tx");
+
+export const queryTxsCommand = command(TXS, "txs");
+
+export const queryBlockCommand = command(BLOCKS, "block");

@@ -1,12 +1,12 @@
 import { writeFileSync } from "node:fs";
-import { Argument, Command, InvalidArgumentError } from "commander";
+import { Argument, Command } from "commander";
 import {
   QueryCodeRequest,
   QueryCodeResponse,
   QuerySmartContractStateRequest,
 } from "../../../cosmos/proto/gen/cosmwasm/wasm/v1/query.ts";
 import { fromBase64, fromHex, toBase64, utf8 } from "../../../platform/base/bytes.ts";
-import { EXIT, errorMessage } from "../../../platform/base/errors.ts";
+import { EXIT } from "../../../platform/base/errors.ts";
 import { stringifyJson } from "../../../platform/base/json.ts";
 import type { CliContext } from "../../../platform/cli/cli-context.ts";
 import { CliError } from "../../../platform/cli/cli-error.ts";
@@ -14,8 +14,9 @@ import { parseUint64 } from "../../../platform/cli/options.ts";
 import { withChain } from "../chain-connection.ts";
 import { addConnectionOptions, type ConnectionOptions } from "../connection-options.ts";
 import { addProfileOptions, gasReportsOf, type ProfileOptions } from "../gas-reports.ts";
-import { type QueryGroup, query, queryCommand, queryCommands } from "../module-query.ts";
+import { query, queryCommand, queryCommands, type QueryGroup } from "../module-query.ts";
 import { jsonOption } from "../../../platform/cli/output-options.ts";
+import { parseJsonText, parsing } from "../command-inputs.ts";
 
 const CODE = `CODE code_id, CREATOR creator, INSTANTIATE instantiate_permission.permission,
       HASH data_hash`;
@@ -33,21 +34,12 @@ const WASM = {
 
 /** Returns a key in base64, as sent in the request. */
 function parseKey(text: string): string {
-  try {
-    return toBase64(fromHex(text));
-  } catch {
-    throw new InvalidArgumentError("hex was expected.");
-  }
+  return toBase64(parsing(() => fromHex(text), "hex was expected."));
 }
 
 /** Returns JSON text in base64, as sent in the request. */
 function parseQuery(text: string): string {
-  try {
-    JSON.parse(text);
-  } catch (error) {
-    throw new InvalidArgumentError(`JSON was expected: ${errorMessage(error)}.`);
-  }
-  return toBase64(utf8(text));
+  return toBase64(utf8(parseJsonText(text)));
 }
 
 const ALL = query(

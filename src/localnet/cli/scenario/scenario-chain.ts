@@ -17,7 +17,6 @@ import { Secret } from "../../../platform/base/secret.ts";
 import { CliError } from "../../../platform/cli/cli-error.ts";
 import { accountNamed, type ChainProfile } from "../../accounts/chains.ts";
 
-/** A transaction in a scenario. */
 export interface ScenarioTx {
   readonly hash: string;
   readonly confirmation: Confirmation;
@@ -26,24 +25,12 @@ export interface ScenarioTx {
 }
 
 /** A local chain as seen by a scenario: with the public test accounts, and without fine-tuning. */
-export interface ScenarioChain {
-  /** Runs a gRPC query, such as `cosmos.bank.v1beta1.Query`, `SupplyOf`. Rejects with `ClientError`. */
-  readonly ask: (service: string, rpc: string, request: JsonObject) => Promise<JsonValue>;
-  /** Sends a test account's message, given as proto JSON. Returns a transaction that fails in its block, rather than throwing. */
-  readonly send: (account: string, type: string, fields: JsonObject) => Promise<ScenarioTx>;
-  /** Returns the events of the first matching transaction; empty if there is none. */
-  readonly eventsOf: (query: string) => Promise<SearchPage["txs"][number]["result"]["events"]>;
-}
+export type ScenarioChain = ReturnType<typeof createScenarioChain>;
 
 /** More than any scenario message needs. A simulation would reject the messages that are meant to fail in a block. */
 const GAS_LIMIT = 1_500_000n;
 
-/** Creates a chain interface for the scenario. */
-export function createScenarioChain(
-  profile: ChainProfile,
-  client: PooledChainClient,
-  signal: AbortSignal,
-): ScenarioChain {
+export function createScenarioChain(profile: ChainProfile, client: PooledChainClient, signal: AbortSignal) {
   const deps = { client, clock: systemClock, random: Math.random, logger: silentLogger };
   const gasPrice = { denom: profile.denom, multiplier: parseDec18("1.2"), cap: parseDec18("100") };
   const senderOf = async (account: string) => {
@@ -52,13 +39,15 @@ export function createScenarioChain(
     return createTxSender({ chainId: profile.chainId, memo: "scenario", gasPrice }, { ...deps, signer });
   };
   return {
-    ask: async (service, rpc, request) => {
+    /** Runs a gRPC query, such as `cosmos.bank.v1beta1.Query`, `SupplyOf`. Rejects with `ClientError`. */
+    ask: async (service: string, rpc: string, request: JsonObject): Promise<JsonValue> => {
       const method =
         findService(service)?.methods.find(({ name }) => name === rpc) ?? unreachable(`no query ${rpc}`);
       const bytes = messageFromJson(method.requestType, request);
       return messageToJson(method.responseType, await client.grpcQuery(method.path, bytes, signal));
     },
-    send: async (account, type, fields) => {
+    /** Sends a test account's message, given as proto JSON. Returns a transaction that fails in its block, rather than throwing. */
+    send: async (account: string, type: string, fields: JsonObject): Promise<ScenarioTx> => {
       const sender = await senderOf(account);
       const message = { typeUrl: `/${type}`, value: messageFromJson(type, fields) };
       const { hash, confirmation } = await sender.send([message], GAS_LIMIT, signal);
@@ -69,7 +58,8 @@ export function createScenarioChain(
         );
       return { hash: toHex(hash).toUpperCase(), confirmation, response: responseOf(type, confirmation) };
     },
-    eventsOf: async (query) => {
+    /** Returns the events of the first matching transaction; empty if there is none. */
+    eventsOf: async (query: string): Promise<SearchPage["txs"][number]["result"]["events"]> => {
       const { txs } = await raceAbort(client.comet.txSearch({ query, per_page: 1 }), signal);
       return txs[0]?.result.events ?? [];
     },

@@ -101,9 +101,7 @@ export const txDexCommand = messageCommands({
   },
 });
 
-/**
- * Describes `Msg<name>`, whose response is printed. With `--dry-run`, the query `Simulate<name>` returns the message's response.
- */
+/** Describes `Msg<name>`. Its response is printed; with `--dry-run`, the response of the query `Simulate<name>`. */
 function dexMessage(name: DexMessageName, description: string, more: Parameters<typeof message>[2] = {}) {
   return message(name, description, {
     ...more,
@@ -126,7 +124,6 @@ function orderTypeArgument(): Argument {
     .argParser(parse.parseOrderType);
 }
 
-/** Checks a price and returns it unchanged. */
 function price(text: string): string {
   parse.parsePrice(text);
   return text;

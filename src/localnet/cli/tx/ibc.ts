@@ -12,8 +12,8 @@ import type { CliContext } from "../../../platform/cli/cli-context.ts";
 import { withChain } from "../chain-connection.ts";
 import { type Fields, textOf } from "../command-inputs.ts";
 import { type ConnectionOptions, parseNodeUrl } from "../connection-options.ts";
-import { message, type MessageGroup, messageCommands } from "../module-tx.ts";
-import { CHANNEL_WORDS, numbered } from "../ibc-arguments.ts";
+import { message, messageCommands, type MessageGroup } from "../module-tx.ts";
+import { CHANNEL_WORDS, numbered } from "./transfer.ts";
 
 /** `relaywatch tx ibc`: the IBC steps that people take by hand. A relayer takes all other steps. */
 export function txIbcCommand(context: CliContext): Command {

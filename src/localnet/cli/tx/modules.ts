@@ -91,7 +91,6 @@ const MODULE_MESSAGES = {
   },
 } as const satisfies Readonly<Record<string, MessageGroup>>;
 
-/** Returns a function that creates `relaywatch tx NAME`. */
 export function moduleMessages(name: keyof typeof MODULE_MESSAGES): (context: CliContext) => Command {
   return messageCommands(MODULE_MESSAGES[name]);
 }

@@ -6,7 +6,7 @@ import type { JsonObject } from "../../../platform/base/json.ts";
 import { readTextFile } from "../../../platform/base/read-text.ts";
 import { CliError } from "../../../platform/cli/cli-error.ts";
 import { parseUint64 } from "../../../platform/cli/options.ts";
-import { parseCoin, textOf } from "../command-inputs.ts";
+import { parseCoin, parsing, textOf } from "../command-inputs.ts";
 import { message, messageCommands } from "../module-tx.ts";
 
 const COMPLETES = { completes: "completion_time" };
@@ -141,10 +141,7 @@ function unusable(file: string, reason: string): CliError {
 
 /** Parses a decimal from 0 to 1 with up to 18 digits. */
 function parseRate(text: string): string {
-  try {
-    if (parseDec18(text) >= 0n && parseDec18(text) <= parseDec18("1")) return text;
-  } catch (error) {
-    throw new InvalidArgumentError(errorText(error));
-  }
+  const rate = parsing(() => parseDec18(text), errorText);
+  if (rate >= 0n && rate <= parseDec18("1")) return text;
   throw new InvalidArgumentError("a decimal from 0 to 1 such as 0.05 was expected");
 }

@@ -1,12 +1,12 @@
 import { gzipSync } from "node:zlib";
-import { InvalidArgumentError, Option } from "commander";
+import { Option } from "commander";
 import * as wire from "../../../cosmos/proto/gen/cosmwasm/wasm/v1/tx.ts";
 import { messageFromJson } from "../../../cosmos/proto/json.ts";
 import { fromBase64, fromHex, toBase64, utf8 } from "../../../platform/base/bytes.ts";
-import { EXIT, errorMessage } from "../../../platform/base/errors.ts";
+import { EXIT } from "../../../platform/base/errors.ts";
 import type { JsonObject, JsonValue } from "../../../platform/base/json.ts";
 import { CliError } from "../../../platform/cli/cli-error.ts";
-import { type Fields, parseCoins, requiredOption, textOf } from "../command-inputs.ts";
+import { type Fields, parseCoins, parseJsonText, requiredOption, textOf } from "../command-inputs.ts";
 import { readContract } from "../contract-code.ts";
 import { PROFILE_OPTIONS } from "../gas-reports.ts";
 import { message, messageCommands } from "../module-tx.ts";
@@ -160,16 +160,7 @@ function decodeSalt(text: string, { ascii, b64 }: Fields): readonly [Uint8Array 
 }
 
 function messageWords(description: string) {
-  return { msg: [`<json> ${description}`, parseMessage] } as const;
-}
-
-function parseMessage(text: string): string {
-  try {
-    JSON.parse(text);
-  } catch (error) {
-    throw new InvalidArgumentError(`JSON was expected: ${errorMessage(error)}.`);
-  }
-  return text;
+  return { msg: [`<json> ${description}`, parseJsonText] } as const;
 }
 
 /** Encodes a contract message exactly as written, because proto JSON loses spaces and the digits of long numbers. */

@@ -8,7 +8,6 @@ export type MempoolErrorFacts =
 /** Thrown if the mempool rejects a transaction before CheckTx. Uses CometBFT's texts. */
 export class MempoolError extends CodedError<MempoolErrorFacts> {}
 
-/** Thrown for a page number that is out of range. */
 export class PageError extends CodedError<{ readonly code: "page-out-of-range"; readonly pages: number }> {}
 
 /** Checks a 1-based page against `total` entries. An empty list has one page. Throws {@link PageError} with CometBFT's text. */

@@ -1,13 +1,19 @@
 import type { Logger } from "../../../platform/base/logger.ts";
 import type { HttpAccess } from "../../../platform/http/http-access.ts";
-import { type HttpReply, HttpRequestError, textReply } from "../../../platform/http/http-route.ts";
+import {
+  type HttpReply,
+  type HttpRequest,
+  HttpRequestError,
+  textReply,
+} from "../../../platform/http/http-route.ts";
 import {
   type HttpLimits,
   type HttpServerOptions,
-  openHttpServer,
   type OpenHttpServer,
+  openHttpServer,
 } from "../../../platform/http/http-server.ts";
 import { BusyError, RETRY_AFTER } from "./work-queue.ts";
+import type { Clock } from "../../../platform/base/clock.ts";
 
 /** A server's address, and the command line option that changes its port. */
 export interface ServerAddress {
@@ -15,13 +21,10 @@ export interface ServerAddress {
   /** 0 selects a free port. */
   readonly port: number;
   readonly portOption: string;
-  /**
-   * Host names and web pages that may use the server. The gRPC server ignores this, because browsers do not support plain HTTP/2.
-   */
+  /** Hosts and web pages that may use the server. gRPC ignores this: browsers do not support plain HTTP/2. */
   readonly access?: HttpAccess;
 }
 
-/** One of a node's network servers. */
 export interface NodeServer {
   readonly name: string;
   /** Starts listening. Returns the bound port. Rejects with `ListenError`. */
@@ -47,12 +50,16 @@ export const NODE_HTTP_LIMITS: HttpLimits = {
   closeGraceMs: 500,
 };
 
+interface NodeHttpOptions extends Pick<HttpServerOptions, "upgrade" | "budget"> {
+  readonly handle: (request: HttpRequest, body: Uint8Array) => HttpReply | Promise<HttpReply>;
+}
+
 /** Creates the node's HTTP server. Its own replies are plain text, as with Go's `net/http`. */
 export function createNodeHttpServer(
   name: string,
   { host, port, portOption, access }: ServerAddress,
-  options: Pick<HttpServerOptions, "handle" | "upgrade" | "budget">,
-  deps: { readonly logger: Logger },
+  { handle, ...options }: NodeHttpOptions,
+  deps: { readonly clock: Pick<Clock, "nowMs">; readonly logger: Logger },
 ): NodeServer {
   const server: HttpServerOptions = {
     name,
@@ -62,11 +69,15 @@ export function createNodeHttpServer(
     failureReply,
     access: access ?? {},
     ...options,
+    handle: async (request) => {
+      const { headers, ...reply } = await handle(request, await request.readBody());
+      const serverTime = String(Math.floor(deps.clock.nowMs() / 1000));
+      return { ...reply, headers: { ...headers, "X-Server-Time": serverTime } };
+    },
   };
   return toNodeServer(name, () => openHttpServer(server, deps));
 }
 
-/** Wraps a function that opens an HTTP server as a `NodeServer`. */
 export function toNodeServer(name: string, open: () => Promise<OpenHttpServer>): NodeServer {
   let server: OpenHttpServer | undefined;
   return {

@@ -1,6 +1,7 @@
 import type { BlockId, Commit, Header, ValidatorSet } from "../../../cosmos/comet/block-types.ts";
 import type { QueryRequest, QueryResponse, TxResult, ValidatorPower } from "../../chain/runtime/abci.ts";
 import type { ChainEvent } from "../../chain/runtime/events.ts";
+import { sha256, toHex, utf8 } from "../../../platform/base/bytes.ts";
 
 /** A committed block. It contains no evidence. */
 export interface StoredBlock {
@@ -109,3 +110,17 @@ export interface NodeView {
   /** Calls `listener` after every committed block, in height order. Returns a function that removes the listener. */
   readonly onBlock: (listener: (block: StoredBlock, results: StoredResults) => void) => () => void;
 }
+
+/** Returns an id like CometBFT's (40 hex digits): a hash of the names, because a node without peers needs no key. */
+export function nodeId(chainId: string, moniker: string): string {
+  return toHex(sha256(utf8(`node ${chainId} ${moniker}`)).subarray(0, 20));
+}
+
+/** CometBFT release whose RPC this node implements. Clients use it to choose their protocol version. */
+export const COMET_VERSION = "0.38.17";
+
+/** P2P channel ids that CometBFT announces: one byte each, in hex. */
+export const P2P_CHANNELS = "40202122233038606100";
+
+/** P2P protocol version that {@link COMET_VERSION} uses. */
+export const P2P_VERSION = 8n;

@@ -12,10 +12,7 @@ export class BusyError extends Error {
 /** Response header that asks a client to try again after {@link BusyError}. */
 export const RETRY_AFTER: Readonly<Record<string, string>> = { "Retry-After": "1" };
 
-/**
- * One call in a request. A long computation awaits `pause` between its parts. It must not wait for anything else, because no
- * other request runs until it ends.
- */
+/** One call in a request. A long computation awaits `pause` between its parts, and nothing else: no other request runs. */
 export type QueuedCall<T> = (pause: () => Promise<void>) => T | Promise<T>;
 
 /** The client that sent a request. */

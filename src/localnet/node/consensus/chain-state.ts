@@ -11,7 +11,7 @@ import type { Application } from "../../chain/runtime/abci.ts";
 import { NodeError } from "../base/errors.ts";
 import { encodeGenesis, type GenesisDoc } from "../base/genesis-doc.ts";
 import type { BlockStore } from "../storage/block-store.ts";
-import { validatorsAt } from "./validator-history.ts";
+import type { HeightRecord } from "../storage/block-codec.ts";
 
 /** The part of the chain's state on which the next block depends, like CometBFT's `state.State`. */
 export interface ChainState {
@@ -110,4 +110,29 @@ function mismatch(height: bigint): NodeError {
     { code: "state-mismatch", height },
     `the stored state is not the state after block ${height}; the home directory is damaged, start with an empty one`,
   );
+}
+
+/**
+ * A set is stored whenever it changes, and at each multiple of this number. Reads compute the sets in between, so this is also
+ * the maximum number of rotations per read.
+ */
+const STORE_EVERY = 64n;
+
+/** Returns the validator sets to store with a block: either the set for `height` or none. */
+export function setsToKeep(
+  height: bigint,
+  set: ValidatorSet,
+  changed: boolean,
+): HeightRecord["validatorSets"] {
+  return changed || height % STORE_EVERY === 0n ? [{ height, set }] : [];
+}
+
+/** Returns the set for a height, with proposer and priorities; undefined below the first stored set. At most 64 rotations. */
+export function validatorsAt(store: BlockStore, height: bigint): ValidatorSet | undefined {
+  const stored = store.validatorSetAtOrBelow(height);
+  if (stored === undefined) return undefined;
+  let set = stored.set;
+  // One call per height, since each call also rescales and centers the priorities. This repeats what the engine did.
+  for (let at = stored.height; at < height; at++) set = rotateProposer(set, 1);
+  return set;
 }

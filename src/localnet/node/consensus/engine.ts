@@ -2,14 +2,13 @@ import { resultsHash } from "../../../cosmos/comet/block-hashes.ts";
 import type { Commit } from "../../../cosmos/comet/block-types.ts";
 import { rotateProposer, updateValidatorSet } from "../../../cosmos/comet/validator-set.ts";
 import { toHex } from "../../../platform/base/bytes.ts";
-import type { Application, FinalizeBlockRequest, ValidatorPower } from "../../chain/runtime/abci.ts";
-import type { ConsensusParams } from "../base/consensus-params.ts";
+import type { Application, ValidatorPower } from "../../chain/runtime/abci.ts";
+import type { ConsensusParams } from "../base/genesis-doc.ts";
 import type { StoredBlock, StoredResults } from "../base/node-view.ts";
 import type { BlockStore } from "../storage/block-store.ts";
-import type { ChainState } from "./chain-state.ts";
-import { chooseProposer, makeBlock, signCommit, signersOf } from "./make-block.ts";
+import { type ChainState, setsToKeep } from "./chain-state.ts";
+import { chooseProposer, makeBlock, signCommit, toRequest } from "./make-block.ts";
 import type { Mempool } from "./mempool.ts";
-import { setsToKeep } from "./validator-history.ts";
 import type { Validators } from "./validators.ts";
 
 /** A block on disk, its results, and the resulting state. */
@@ -23,21 +22,7 @@ export interface ProducedBlock {
 }
 
 /** Makes blocks one at a time. */
-export interface Engine {
-  /** State after the last block on disk. */
-  readonly state: () => ChainState;
-  /**
-   * Makes the next block in two steps. The first step proposes, signs and executes it; the second commits it and writes it in one
-   * durable transaction. Between the steps, `state` and queries still show the previous block. The caller must finish a block
-   * before starting another one.
-   *
-   * Throws `NodeError` `no-quorum` before anything has changed. Every other error is final: later calls throw it again, and the
-   * node must stop. A restart continues after the last block on disk.
-   */
-  readonly produce: () => BlockSteps;
-  /** Continues from an earlier state, to which the store and the application have already been reverted. No block may be open. */
-  readonly goBack: (earlier: ChainState) => void;
-}
+export type Engine = ReturnType<typeof createEngine>;
 
 /** An open block. Each `next` runs one step. The generator returns the block. */
 export type BlockSteps = Generator<undefined, ProducedBlock, undefined>;
@@ -60,8 +45,7 @@ const BLOCK_OVERHEAD = 731n;
 /** MaxCommitSigBytes 109 + 2 bytes for the protobuf tag and length, per validator in the last commit. */
 const SIGNATURE_OVERHEAD = 111n;
 
-/** Creates an engine that continues from `initial`. */
-export function createEngine(initial: ChainState, deps: EngineDeps): Engine {
+export function createEngine(initial: ChainState, deps: EngineDeps) {
   let state = initial;
   let failure: { readonly error: unknown } | undefined;
   const produce = function* (): BlockSteps {
@@ -91,10 +75,23 @@ export function createEngine(initial: ChainState, deps: EngineDeps): Engine {
     deps.validators.takeUpdates();
     deps.mempool.clear();
   };
-  return { state: () => state, produce, goBack };
+  return {
+    /** State after the last block on disk. */
+    state: (): ChainState => state,
+    /**
+     * Makes the next block in two steps. The first step proposes, signs and executes it; the second commits it and writes it in one
+     * durable transaction. Between the steps, `state` and queries still show the previous block. The caller must finish a block
+     * before starting another one.
+     *
+     * Throws `NodeError` `no-quorum` before anything has changed. Every other error is final: later calls throw it again, and the
+     * node must stop. A restart continues after the last block on disk.
+     */
+    produce,
+    /** Continues from an earlier state, to which the store and the application have already been reverted. No block may be open. */
+    goBack,
+  };
 }
 
-/** A block and its precommits. */
 interface DecidedBlock {
   readonly block: StoredBlock;
   readonly commit: Commit;
@@ -109,7 +106,7 @@ interface ExecutedBlock extends DecidedBlock {
 function execute(state: ChainState, { block, commit }: DecidedBlock, deps: EngineDeps): ExecutedBlock {
   const startedMs = deps.monotonicMs();
   const finalized = deps.app.finalizeBlock({
-    ...toRequest(state, block),
+    ...toRequest(block, state.lastValidators.validators),
     misbehavior: deps.validators.takeEvidence(),
   });
   const executionMs = deps.monotonicMs() - startedMs;
@@ -158,26 +155,7 @@ function decide(state: ChainState, deps: EngineDeps): DecidedBlock {
   return { block, commit: signCommit(state, block, turn.round, { keyOf, nowNs: deps.nowNs() }) };
 }
 
-function toRequest(state: ChainState, block: StoredBlock): FinalizeBlockRequest {
-  const signed = signersOf(state.lastCommit);
-  return {
-    height: block.header.height,
-    timeNs: block.header.timeNs,
-    proposerAddress: block.header.proposerAddress,
-    nextValidatorsHash: block.header.nextValidatorsHash,
-    txs: block.txs,
-    lastCommit: state.lastValidators.validators.map(({ address, power }) => ({
-      address,
-      power,
-      signed: signed.has(toHex(address)),
-    })),
-  };
-}
-
-/**
- * Drops removals of validators that are not in the set. The control API may have removed a validator that the staking module
- * still counts, and CometBFT rejects a second removal.
- */
+/** Drops removals of absent validators: the control API may have removed one, and CometBFT rejects a second removal. */
 function withoutRemoved(
   { validators }: ChainState["nextValidators"],
   updates: readonly ValidatorPower[],
@@ -186,9 +164,7 @@ function withoutRemoved(
   return updates.filter(({ publicKey, power }) => power > 0n || present.has(toHex(publicKey)));
 }
 
-/**
- * Merges scheduled updates into the application's updates. A scheduled update replaces an application update for the same key.
- */
+/** Merges the updates. A scheduled update replaces the application's update for the same key. */
 function mergeUpdates(
   ofApp: readonly ValidatorPower[],
   scheduled: readonly ValidatorPower[],

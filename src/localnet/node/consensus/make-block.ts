@@ -21,12 +21,13 @@ import { toHex } from "../../../platform/base/bytes.ts";
 import { unreachable } from "../../../platform/base/errors.ts";
 import { maxInt } from "../../../platform/base/integers.ts";
 import { GO_ZERO_TIME_NS } from "../../../platform/base/time.ts";
-import type { ConsensusParams } from "../base/consensus-params.ts";
+import type { ConsensusParams } from "../base/genesis-doc.ts";
 import { NodeError } from "../base/errors.ts";
 import type { StoredBlock } from "../base/node-view.ts";
 import { encodeBlock } from "../storage/block-codec.ts";
 import type { ChainState } from "./chain-state.ts";
 import type { ValidatorKey } from "./validators.ts";
+import type { FinalizeBlockRequest } from "../../chain/runtime/abci.ts";
 
 /** CometBFT 0.38's block protocol version. */
 const BLOCK_PROTOCOL = 11n;
@@ -133,6 +134,23 @@ export function signersOf(commit: Commit): ReadonlySet<string> {
       .filter((one) => one.flag === BLOCK_ID_FLAG.commit)
       .map((one) => toHex(one.validatorAddress)),
   );
+}
+
+/** Returns the request that executes a block. `voters` are the validators of its last commit. The evidence is not included. */
+export function toRequest(
+  { header, txs, lastCommit }: StoredBlock,
+  voters: readonly Pick<Validator, "address" | "power">[],
+): FinalizeBlockRequest {
+  const { height, timeNs, proposerAddress, nextValidatorsHash } = header;
+  const signed = signersOf(lastCommit);
+  return {
+    height,
+    timeNs,
+    proposerAddress,
+    nextValidatorsHash,
+    txs,
+    lastCommit: voters.map(({ address, power }) => ({ address, power, signed: signed.has(toHex(address)) })),
+  };
 }
 
 /** The consensus round in which a block is decided, and the proposer of that round. */

@@ -20,35 +20,15 @@ export const DEFAULT_MEMPOOL: MempoolOptions = {
 };
 
 /** Transactions that are waiting for a block, in order of arrival. */
-export interface Mempool {
-  /**
-   * Runs CheckTx and stores the transaction if the code is 0. Throws {@link MempoolError} without running CheckTx if the
-   * transaction is in the cache or exceeds a limit. A transaction that failed its check may be added again.
-   */
-  readonly add: (tx: Uint8Array) => BroadcastResult;
-  /** Returns the longest prefix of the queue that fits both limits. A `maxGas` of -1 means no gas limit. Removes nothing. */
-  readonly reap: (maxBytes: bigint, maxGas: bigint) => readonly Uint8Array[];
-  /** Removes a committed block's transactions and rechecks all others. `results` is in the same order as `txs`. */
-  readonly update: (txs: readonly Uint8Array[], results: readonly TxResult[]) => void;
-  /** Drops all transactions and clears the cache of earlier ones. */
-  readonly clear: () => void;
-  readonly txs: () => readonly Uint8Array[];
-  readonly count: () => number;
-  readonly bytes: () => number;
-  /** Number of first checks that have failed since the start. */
-  readonly failed: () => number;
-  /** Number of rechecks since the start, regardless of their result. */
-  readonly rechecked: () => number;
-}
+export type Mempool = ReturnType<typeof createMempool>;
 
 /** Upper bound for the protobuf overhead of one transaction in `Data`: 1 byte for the tag and at most 5 bytes for the length. */
 const TX_OVERHEAD = 6n;
 
-/** Creates an empty mempool that uses the application's CheckTx. */
 export function createMempool(
   options: MempoolOptions,
   checkTx: (tx: Uint8Array, recheck: boolean) => TxResult,
-): Mempool {
+) {
   const pool = new Map<string, { readonly tx: Uint8Array; readonly gas: bigint }>();
   const cache = createTxCache(options.cacheSize);
   let bytes = 0;
@@ -106,19 +86,29 @@ export function createMempool(
     recheck();
   };
   return {
+    /**
+     * Runs CheckTx and stores the transaction if the code is 0. Throws {@link MempoolError} without running CheckTx if the
+     * transaction is in the cache or exceeds a limit. A transaction that failed its check may be added again.
+     */
     add,
+    /** Removes a committed block's transactions and rechecks all others. `results` is in the same order as `txs`. */
     update,
+    /** Drops all transactions and clears the cache of earlier ones. */
     clear: () => {
       pool.clear();
       bytes = 0;
       cache.clear();
     },
-    reap: (maxBytes, maxGas) => reap([...pool.values()], maxBytes, maxGas),
-    txs: () => [...pool.values()].map(({ tx }) => tx),
-    count: () => pool.size,
-    bytes: () => bytes,
-    failed: () => failed,
-    rechecked: () => rechecked,
+    /** Returns the longest prefix of the queue that fits both limits. A `maxGas` of -1 means no gas limit. Removes nothing. */
+    reap: (maxBytes: bigint, maxGas: bigint): readonly Uint8Array[] =>
+      reap([...pool.values()], maxBytes, maxGas),
+    txs: (): readonly Uint8Array[] => [...pool.values()].map(({ tx }) => tx),
+    count: (): number => pool.size,
+    bytes: (): number => bytes,
+    /** Number of first checks that have failed since the start. */
+    failed: (): number => failed,
+    /** Number of rechecks since the start, regardless of their result. */
+    rechecked: (): number => rechecked,
   };
 }
 
@@ -157,19 +147,12 @@ function checkBounds(options: MempoolOptions, txs: number, bytes: number, length
 }
 
 /** Hashes of recent pending or committed transactions. Copies are rejected without running CheckTx. */
-interface TxCache {
-  /** Adds a hash as the newest one. Returns false if it was already in the cache. */
-  readonly add: (hash: string) => boolean;
-  readonly remove: (hash: string) => void;
-  readonly clear: () => void;
-}
-
-/** Creates a cache for at most `capacity` hashes that evicts the least recently added one, like CometBFT's `LRUTxCache`. */
-function createTxCache(capacity: number): TxCache {
+function createTxCache(capacity: number) {
   // A set iterates in insertion order: its first element is the oldest, and a hash that is added again moves to the end.
   const hashes = new Set<string>();
   return {
-    add: (hash) => {
+    /** Adds a hash as the newest one. Returns false if it was already in the cache. */
+    add: (hash: string): boolean => {
       const isNew = !hashes.delete(hash);
       hashes.add(hash);
       if (hashes.size > capacity) {
@@ -180,7 +163,7 @@ function createTxCache(capacity: number): TxCache {
       }
       return isNew;
     },
-    remove: (hash) => void hashes.delete(hash),
-    clear: () => hashes.clear(),
+    remove: (hash: string) => void hashes.delete(hash),
+    clear: (): void => hashes.clear(),
   };
 }

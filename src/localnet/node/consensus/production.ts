@@ -6,21 +6,7 @@ import { NodeError } from "../base/errors.ts";
 import type { BlockSteps, Engine, ProducedBlock } from "./engine.ts";
 
 /** Decides when blocks are made. */
-export interface Production {
-  /** Makes a block immediately, then one per block time until the signal aborts. Rejects on any error other than `no-quorum`. */
-  readonly run: (signal: AbortSignal) => Promise<void>;
-  readonly halt: () => void;
-  readonly resume: () => void;
-  readonly isHalted: () => boolean;
-  /** Runs the step that precedes each timed block. */
-  readonly vote: (signal: AbortSignal) => Promise<void>;
-  /** Makes one block immediately, even on a halted chain. Throws `NodeError` `no-quorum`. */
-  readonly produceNow: () => ProducedBlock;
-  /**
-   * Runs `work` while no block is open. An error in either also ends `run`, because the chain's state may then be inconsistent.
-   */
-  readonly between: (work: () => void) => void;
-}
+export type Production = ReturnType<typeof createProduction>;
 
 export interface ProductionDeps extends BlockMakerDeps {
   readonly clock: Clock;
@@ -36,7 +22,7 @@ const MIN_PAUSE = 0.25;
  * Creates the block production. Timed blocks start `blockTimeMs` apart, or later if a block or `beforeBlock` takes longer. This
  * matches CometBFT, where `timeout_commit` starts with the votes for a block and includes the block's execution.
  */
-export function createProduction(blockTimeMs: number, deps: ProductionDeps): Production {
+export function createProduction(blockTimeMs: number, deps: ProductionDeps) {
   let halted = false;
   let hasQuorum = true;
   let failure: { readonly error: unknown } | undefined;
@@ -88,9 +74,12 @@ export function createProduction(blockTimeMs: number, deps: ProductionDeps): Pro
     }
   };
   return {
+    /** Makes a block immediately, then one per block time until the signal aborts. Rejects on any error other than `no-quorum`. */
     run,
+    /** Makes one block immediately, even on a halted chain. Throws `NodeError` `no-quorum`. */
     produceNow,
-    between: (work) =>
+    /** Runs `work` while no block is open. An error also ends `run`, because the chain's state may then be inconsistent. */
+    between: (work: () => void): void =>
       now(() => {
         maker.settle();
         work();
@@ -102,26 +91,14 @@ export function createProduction(blockTimeMs: number, deps: ProductionDeps): Pro
       halted = false;
       resumedOrFailed.wake();
     },
-    isHalted: () => halted,
+    isHalted: (): boolean => halted,
+    /** Runs the step that precedes each timed block. */
     vote: deps.beforeBlock,
   };
 }
 
 function isNoQuorum(error: unknown): boolean {
   return error instanceof NodeError && error.facts.code === "no-quorum";
-}
-
-/** Makes blocks and publishes each one once it is on disk. Errors from the engine pass through unchanged. */
-interface BlockMaker {
-  /** Makes a block without a pause, after finishing any block that `makeInSteps` has open. */
-  readonly makeNow: () => ProducedBlock;
-  /** Finishes and publishes the open block, if any. */
-  readonly settle: () => void;
-  /**
-   * Makes a block in three steps with pauses between them: execute, write, publish. During the pauses, the process serves
-   * requests; without them, a large block would delay every request until the block is complete.
-   */
-  readonly makeInSteps: () => Promise<void>;
 }
 
 interface BlockMakerDeps {
@@ -132,8 +109,8 @@ interface BlockMakerDeps {
   readonly onBlock: (produced: ProducedBlock) => void;
 }
 
-/** Creates a block maker for an engine. */
-export function createBlockMaker({ engine, pause, onBlock }: BlockMakerDeps): BlockMaker {
+/** Makes blocks and publishes each one once it is on disk. Errors from the engine pass through unchanged. */
+export function createBlockMaker({ engine, pause, onBlock }: BlockMakerDeps) {
   let open: { readonly steps: BlockSteps } | undefined;
   // Blocks that are on disk and not published, in order of height; two at most. `makeNow` may add a second one during the last
   // pause of `makeInSteps`.
@@ -171,16 +148,22 @@ export function createBlockMaker({ engine, pause, onBlock }: BlockMakerDeps): Bl
     for (let next = unpublished.shift(); next !== undefined; next = unpublished.shift()) onBlock(next);
   };
   return {
-    makeNow: () => {
+    /** Makes a block without a pause, after finishing any block that `makeInSteps` has open. */
+    makeNow: (): ProducedBlock => {
       finishOpen();
       const produced = finish(engine.produce());
       publish();
       return produced;
     },
+    /** Finishes and publishes the open block, if any. */
     settle: () => {
       finishOpen();
       publish();
     },
+    /**
+     * Makes a block in three steps with pauses between them: execute, write, publish. During the pauses, the process serves
+     * requests; without them, a large block would delay every request until the block is complete.
+     */
     makeInSteps: async () => {
       open = { steps: engine.produce() };
       while (advanceOpen()) await pause();

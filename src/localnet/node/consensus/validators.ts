@@ -8,34 +8,13 @@ import type { Misbehavior, ValidatorPower } from "../../chain/runtime/abci.ts";
 import { NodeError } from "../base/errors.ts";
 
 /** This node's validator keys, the absent validators, and scheduled changes to the set. */
-export interface Validators {
-  /** Returns the key for an address, or undefined if the validator is absent or this node does not have its key. */
-  readonly signingKey: (address: Uint8Array) => ValidatorKey | undefined;
-  /** Replaces the list of absent addresses. From now on, absent validators do not sign; all others do. */
-  readonly setAbsent: (addresses: readonly Uint8Array[]) => void;
-  /** Lower-case hex addresses. */
-  readonly absent: () => readonly string[];
-  /**
-   * Schedules a new power (0 removes) for the validator with a 32-byte seed. The next block contains the change, and the
-   * validator starts to sign two heights after that block. `upcoming` is the set for the height after the next one. Throws
-   * `NodeError` `bad-validator-update` if CometBFT would reject the change.
-   */
-  readonly schedule: (seed: Uint8Array, power: bigint, upcoming: ValidatorSet) => ValidatorKey;
-  /** Schedules evidence for the next block. Until that block, the evidence is not durable. */
-  readonly accuse: (evidence: Misbehavior) => void;
-  /** Returns true if evidence against an address is scheduled. */
-  readonly isAccused: (address: Uint8Array) => boolean;
-  /** Returns the scheduled evidence and clears it. */
-  readonly takeEvidence: () => readonly Misbehavior[];
-  /** Returns the scheduled changes and clears them. */
-  readonly takeUpdates: () => readonly ValidatorPower[];
-}
+export type Validators = ReturnType<typeof createValidators>;
 
 /** Creates a node's keys. `saveKey` makes a scheduled validator's key durable. */
 export function createValidators(
   seeds: readonly Uint8Array[],
   saveKey: (address: Uint8Array, seed: Uint8Array) => void,
-): Validators {
+) {
   const keys = keyRing(seeds);
   let absent: ReadonlySet<string> = new Set();
   let scheduled: readonly ValidatorPower[] = [];
@@ -56,20 +35,33 @@ export function createValidators(
     return key;
   };
   return {
+    /**
+     * Schedules a new power (0 removes) for the validator with a 32-byte seed. The next block contains the change, and the
+     * validator starts to sign two heights after that block. `upcoming` is the set for the height after the next one. Throws
+     * `NodeError` `bad-validator-update` if CometBFT would reject the change.
+     */
     schedule,
-    signingKey: (address) => (absent.has(toHex(address)) ? undefined : keys.get(toHex(address))),
-    setAbsent: (addresses) => {
+    /** Returns the key for an address, or undefined if the validator is absent or this node does not have its key. */
+    signingKey: (address: Uint8Array): ValidatorKey | undefined =>
+      absent.has(toHex(address)) ? undefined : keys.get(toHex(address)),
+    /** Replaces the list of absent addresses. From now on, absent validators do not sign; all others do. */
+    setAbsent: (addresses: readonly Uint8Array[]) => {
       absent = new Set(addresses.map(toHex));
     },
-    absent: () => [...absent],
-    accuse: (evidence) => accused.set(toHex(evidence.address), evidence),
-    isAccused: (address) => accused.has(toHex(address)),
-    takeEvidence: () => {
+    /** Lower-case hex addresses. */
+    absent: (): readonly string[] => [...absent],
+    /** Schedules evidence for the next block. Until that block, the evidence is not durable. */
+    accuse: (evidence: Misbehavior) => void accused.set(toHex(evidence.address), evidence),
+    /** Returns true if evidence against an address is scheduled. */
+    isAccused: (address: Uint8Array): boolean => accused.has(toHex(address)),
+    /** Returns the scheduled evidence and clears it. */
+    takeEvidence: (): readonly Misbehavior[] => {
       const taken = [...accused.values()];
       accused.clear();
       return taken;
     },
-    takeUpdates: () => {
+    /** Returns the scheduled changes and clears them. */
+    takeUpdates: (): readonly ValidatorPower[] => {
       const taken = scheduled;
       scheduled = [];
       return taken;

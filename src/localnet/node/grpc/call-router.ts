@@ -13,21 +13,25 @@ import { errorResponse, okResponse, toQueryFailure } from "../../chain/runtime/q
 import type { NodeServer } from "../base/node-server.ts";
 import type { NodeView } from "../base/node-view.ts";
 import { BusyError, createWorkQueue, type Waiter, type WorkQueue } from "../base/work-queue.ts";
-import { blockHeightOf, type NodeMethod, requireQueryHeight, type ServiceContext } from "./node-method.ts";
+import {
+  blockHeightOf,
+  BROADCAST_PATH,
+  type NodeMethod,
+  requireQueryHeight,
+  type ServiceContext,
+} from "./node-method.ts";
 import { INTERFACE_METHODS, NODE_METHODS } from "./node-service.ts";
 import { TENDERMINT_METHODS } from "./tendermint-service.ts";
-import { BROADCAST_PATH, TX_METHODS } from "./tx-service.ts";
+import { TX_METHODS } from "./tx-service.ts";
 
 interface UnaryCall {
   /** gRPC path with the chain's own name: "/acme.interchainqueries.Query/Params". */
   readonly path: string;
-  /** The encoded request. */
   readonly data: Uint8Array;
   /** All values of the `x-cosmos-block-height` metadata key. */
   readonly heights: readonly string[];
 }
 
-/** A call's outcome. */
 export interface UnaryReply {
   /** gRPC status; 0 means success. */
   readonly code: number;
@@ -91,10 +95,7 @@ export function createCallRouter(
   };
 }
 
-/**
- * Calls a method when its turn in the node's queue comes, and passes the response to `convert` in the same turn. If the queue has
- * no capacity, responds with Unavailable.
- */
+/** Calls a method in its turn of the node's queue, and `convert` in the same turn. Without capacity: Unavailable. */
 export function callInQueue<T>(
   { call, queue }: Pick<CallRouter, "call" | "queue">,
   request: UnaryCall,
@@ -125,7 +126,7 @@ function callNode(
   requested: bigint,
   context: ServiceContext,
 ): UnaryReply {
-  if (method.stateless === true) {
+  if (method.path === BROADCAST_PATH) {
     return { code: GrpcCode.OK, message: "", value: method.handle(data, context, 0n), height: undefined };
   }
   const { latestHeight } = context.view.status();

@@ -97,10 +97,7 @@ const MAX_STREAMS_PER_CONNECTION = 100;
 const MAX_IDLE_MS = 10 * 60_000;
 const KEEPALIVE_MS = 60_000;
 
-/**
- * Creates a gRPC server for all of the router's unary methods and server reflection. It passes request and response bytes through
- * unchanged. The caller supplies its connections.
- */
+/** Creates a server for the router's unary methods and reflection. It passes bytes through; the caller adds connections. */
 function createGrpcServer(deps: GrpcServerDeps): Server {
   const { router, chainName, logger } = deps;
   const server = new Server({
@@ -188,13 +185,6 @@ interface GrpcConnectionLimits {
   readonly prefaceTimeoutMs: number;
 }
 
-/** The gRPC server's TCP connections. */
-interface GrpcConnections {
-  readonly add: (socket: Socket) => void;
-  /** Counts the unsent bytes of responses. */
-  readonly interceptor: ServerInterceptor;
-}
-
 /** Every HTTP/2 connection starts with these 24 bytes from the client. */
 const PREFACE_BYTES = 24;
 interface Connection {
@@ -203,8 +193,8 @@ interface Connection {
   bytesRead: number;
 }
 
-/** Creates an empty set of connections. */
-function createGrpcConnections(limits: GrpcConnectionLimits, budget: SendBudget): GrpcConnections {
+/** The gRPC server's TCP connections. */
+function createGrpcConnections(limits: GrpcConnectionLimits, budget: SendBudget) {
   // By peer. Those without traffic for the longest time are first, because traffic moves a connection to the end.
   const connections = new Map<string, Connection>();
   const measure = (): void => {
@@ -224,8 +214,13 @@ function createGrpcConnections(limits: GrpcConnectionLimits, budget: SendBudget)
     connections.delete(longest[0]);
     longest[1].socket.destroy();
   };
+  const interceptor: ServerInterceptor = (_method, call) => {
+    const { remoteAddress, remotePort } = call.getConnectionInfo();
+    const cut = (): void => void connections.get(`${remoteAddress} ${remotePort}`)?.socket.destroy();
+    return new CountedCall(call, budget, cut);
+  };
   return {
-    add: (socket) => {
+    add: (socket: Socket) => {
       const peer = peerOf(socket);
       if (connections.size >= limits.maxConnections) evict();
       connections.set(peer, { socket, bytesRead: 0 });
@@ -237,11 +232,8 @@ function createGrpcConnections(limits: GrpcConnectionLimits, budget: SendBudget)
         if (connections.get(peer)?.socket === socket) connections.delete(peer);
       });
     },
-    interceptor: (_method, call) => {
-      const { remoteAddress, remotePort } = call.getConnectionInfo();
-      const cut = (): void => void connections.get(`${remoteAddress} ${remotePort}`)?.socket.destroy();
-      return new CountedCall(call, budget, cut);
-    },
+    /** Counts the unsent bytes of responses. */
+    interceptor,
   };
 }
 

@@ -1,10 +1,10 @@
 import type { ProtoVariant } from "../../../cosmos/proto/variant.ts";
+import { unreachable } from "../../../platform/base/errors.ts";
 import { parseGoInteger } from "../../../platform/base/integers.ts";
 import { ErrInvalidHeight, ErrInvalidRequest } from "../../chain/runtime/errors.ts";
-import { decodeRequest } from "../../chain/runtime/handlers.ts";
+import { decodeRequest, type WireType } from "../../chain/runtime/handlers.ts";
 import type { NodeView } from "../base/node-view.ts";
 
-/** Context for the node's own services. */
 export interface ServiceContext {
   readonly view: NodeView;
   /** First part of the type URLs of the chain's own modules: "neutron". */
@@ -20,41 +20,59 @@ export interface ServiceContext {
 /** A gRPC method that the node serves itself. `handle` throws `QueryError` or `ModuleError`. */
 export interface NodeMethod {
   readonly path: string;
-  /** True if the method reads no chain state. It then works before the first block, and its response has no height. */
-  readonly stateless?: boolean;
-  /** `height` is the height that the call reads: the latest unless the call requests another, or 0 for a stateless method. */
-  readonly handle: (request: Uint8Array, context: ServiceContext, height: bigint) => Uint8Array;
+  /** `height` is the height that the call reads: the latest unless the call requests another, or 0 for {@link BROADCAST_PATH}. */
+  readonly handle: Handle<Uint8Array, Uint8Array>;
 }
 
-interface Decoder<T> {
-  decode(bytes: Uint8Array): T;
-}
+type Handle<Request, Response> = (request: Request, context: ServiceContext, height: bigint) => Response;
 
-interface Encoder<T> {
-  encode(message: T): { finish(): Uint8Array };
-}
+/** The method that reads no chain state. It works before the first block, and cannot be called through `abci_query`. */
+export const BROADCAST_PATH = "/cosmos.tx.v1beta1.Service/BroadcastTx";
 
-/** Creates a method from its codecs and its handler. Throws `UnreadableRequest` for bytes that cannot be decoded. */
-export function nodeMethod<Request, Response>(
-  path: string,
-  request: Decoder<Request>,
-  response: Encoder<Response>,
-  handle: (request: Request, context: ServiceContext, height: bigint) => Response,
-): NodeMethod {
-  return {
-    path,
-    handle: (bytes, context, height) =>
-      response.encode(handle(decodeRequest(request, bytes), context, height)).finish(),
-  };
+/** A value of a generated message type. */
+type Message<Type> = Type extends WireType<infer T> ? T : never;
+
+/** Names of the methods whose messages `Wire` has, as `NameRequest` and `NameResponse`. */
+type MethodName<Wire> = keyof Wire extends infer Key
+  ? Key extends `${infer Name}Request`
+    ? Name
+    : never
+  : never;
+
+/** Implementations of a service's methods by name. */
+type NodeFunctions<Wire> = {
+  readonly [Name in MethodName<Wire>]?: Handle<
+    Message<Wire[`${Name}Request` & keyof Wire]>,
+    Message<Wire[`${Name}Response` & keyof Wire]>
+  >;
+};
+
+/** Creates a service's methods from functions that work on decoded messages. They throw `UnreadableRequest` for other bytes. */
+export function nodeMethods<Wire>(
+  service: string,
+  wire: Wire,
+  functions: NodeFunctions<Wire>,
+): readonly NodeMethod[];
+export function nodeMethods(
+  service: string,
+  wire: Readonly<Record<string, WireType<unknown>>>,
+  functions: Readonly<Record<string, Handle<unknown, unknown>>>,
+): readonly NodeMethod[] {
+  return Object.entries(functions).map(([name, handle]) => {
+    const [request, response] = [wire[`${name}Request`], wire[`${name}Response`]];
+    if (request === undefined || response === undefined) return unreachable(`no messages of ${name}`);
+    return {
+      path: `/${service}/${name}`,
+      handle: (bytes, context, height) =>
+        response.encode(handle(decodeRequest(request, bytes), context, height)).finish(),
+    };
+  });
 }
 
 /** Metadata key for a height. A request uses it to select a height; a response uses it to report the height that was read. */
 export const BLOCK_HEIGHT_KEY = "x-cosmos-block-height";
 
-/**
- * Returns the height that a call requests. Unless there is exactly one value, this is 0 (latest), as in baseapp's interceptor.
- * Throws `ModuleError` sdk/18.
- */
+/** Returns the requested height; 0 (latest) unless there is exactly one value, as in baseapp. Throws `ModuleError` sdk/18. */
 export function blockHeightOf(values: readonly string[]): bigint {
   const [value] = values;
   if (value === undefined || values.length !== 1) return 0n;

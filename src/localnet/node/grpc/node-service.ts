@@ -1,35 +1,23 @@
 import { nsToTimestamp } from "../../../cosmos/comet/timestamp.ts";
-import {
-  ConfigRequest,
-  ConfigResponse,
-  StatusRequest,
-  StatusResponse,
-} from "../../../cosmos/proto/gen/cosmos/base/node/v1beta1/query.ts";
-import {
-  ListAllInterfacesRequest,
-  ListAllInterfacesResponse,
-  ListImplementationsRequest,
-  ListImplementationsResponse,
-} from "../../../cosmos/proto/gen/cosmos/base/reflection/v1beta1/reflection.ts";
+import * as node from "../../../cosmos/proto/gen/cosmos/base/node/v1beta1/query.ts";
+import * as reflection from "../../../cosmos/proto/gen/cosmos/base/reflection/v1beta1/reflection.ts";
 import { ParamsResponse } from "../../../cosmos/proto/gen/feemarket/feemarket/v1/query.ts";
 import { TYPE_URL } from "../../../cosmos/proto/registry.ts";
 import { formatDec18 } from "../../../platform/base/decimal.ts";
 import { GrpcCode, QueryError } from "../../chain/runtime/errors.ts";
 import type { NodeView } from "../base/node-view.ts";
-import { nodeMethod, type NodeMethod } from "./node-method.ts";
-
-const SERVICE = "/cosmos.base.node.v1beta1.Service";
+import { nodeMethods } from "./node-method.ts";
 
 /** `cosmos.base.node.v1beta1.Service`: the node's settings and state. */
-export const NODE_METHODS: readonly NodeMethod[] = [
-  nodeMethod(`${SERVICE}/Config`, ConfigRequest, ConfigResponse, (_request, { view }) => ({
+export const NODE_METHODS = nodeMethods<typeof node>("cosmos.base.node.v1beta1.Service", node, {
+  Config: (_request, { view }) => ({
     minimumGasPrice: minimumGasPrice(view),
     // The defaults of app.toml.
     pruningKeepRecent: "0",
     pruningInterval: "0",
     haltHeight: 0n,
-  })),
-  nodeMethod(`${SERVICE}/Status`, StatusRequest, StatusResponse, (_request, { view }, height) => {
+  }),
+  Status: (_request, { view }, height) => {
     const block = view.block(height);
     if (block === undefined) throw new QueryError(GrpcCode.Unknown, `height ${height} is not available`);
     const { timeNs, appHash, nextValidatorsHash } = block.header;
@@ -42,8 +30,8 @@ export const NODE_METHODS: readonly NodeMethod[] = [
       appHash,
       validatorHash: nextValidatorsHash,
     };
-  }),
-];
+  },
+});
 
 const FEE_MARKET_PARAMS = {
   path: "/feemarket.feemarket.v1.Query/Params",
@@ -62,26 +50,18 @@ function minimumGasPrice(view: NodeView): string {
   return params === undefined ? "" : `${formatDec18(BigInt(params.minBaseGasPrice))}${params.feeDenom}`;
 }
 
-const REFLECTION_SERVICE = "/cosmos.base.reflection.v1beta1.ReflectionService";
-
 /** `cosmos.base.reflection.v1beta1.ReflectionService`: the types that a `google.protobuf.Any` may contain. */
-export const INTERFACE_METHODS: readonly NodeMethod[] = [
-  nodeMethod(
-    `${REFLECTION_SERVICE}/ListAllInterfaces`,
-    ListAllInterfacesRequest,
-    ListAllInterfacesResponse,
-    (_request, { view }) => ({ interfaceNames: [...interfacesOf(view).keys()] }),
-  ),
-  nodeMethod(
-    `${REFLECTION_SERVICE}/ListImplementations`,
-    ListImplementationsRequest,
-    ListImplementationsResponse,
-    ({ interfaceName }, { view }) => {
+export const INTERFACE_METHODS = nodeMethods<typeof reflection>(
+  "cosmos.base.reflection.v1beta1.ReflectionService",
+  reflection,
+  {
+    ListAllInterfaces: (_request, { view }) => ({ interfaceNames: [...interfacesOf(view).keys()] }),
+    ListImplementations: ({ interfaceName }, { view }) => {
       if (interfaceName === "") throw new QueryError(GrpcCode.InvalidArgument, "invalid interface name");
       return { implementationMessageNames: [...(interfacesOf(view).get(interfaceName) ?? [])] };
     },
-  ),
-];
+  },
+);
 
 const SDK_INTERFACES: Readonly<Record<string, readonly string[]>> = {
   "cosmos.auth.v1beta1.AccountI": [TYPE_URL.baseAccount, TYPE_URL.moduleAccount],

@@ -17,11 +17,8 @@ import type { ProtoVariant } from "../../../cosmos/proto/variant.ts";
 import { GrpcCode } from "../../chain/runtime/errors.ts";
 
 /** One reflection stream. Each file is sent with its imports, and only once per stream. */
-export interface ReflectionStream {
-  readonly respond: (request: ServerReflectionRequest) => ServerReflectionResponse;
-}
+export type ReflectionStream = ReturnType<typeof createReflectionStream>;
 
-/** The services that reflection describes. */
 export interface ReflectionOptions {
   /** gRPC paths of the server's methods, with the chain's own name and excluding reflection. */
   readonly paths: readonly string[];
@@ -33,13 +30,12 @@ export interface ReflectionOptions {
 
 type MessageResponse = ServerReflectionResponse["messageResponse"];
 
-/** Creates the state for one reflection stream. */
-export function createReflectionStream(options: ReflectionOptions): ReflectionStream {
+export function createReflectionStream(options: ReflectionOptions) {
   const sent = new Set<string>();
   const served = new Set([...options.paths, ...REFLECTION_PATHS]);
   const { chainName, proto } = options;
   return {
-    respond: (request) => ({
+    respond: (request: ServerReflectionRequest): ServerReflectionResponse => ({
       validHost: request.host,
       originalRequest: request,
       messageResponse: messageResponse(request.messageRequest, { chainName, proto, served, sent }),
@@ -140,7 +136,6 @@ function withServedMethods(file: Uint8Array, served: ReadonlySet<string>): Uint8
   return isComplete ? file : toBinary(FileDescriptorProtoSchema, descriptor);
 }
 
-/** Finds a file by its path on the chain. */
 function findFileOfChain(path: string, chainName: string): FileInfo | undefined {
   for (const { name } of protoRegistry().files) {
     if (toChainRestPath(`${name}.proto`, chainName) === path) return findFile(`${name}.proto`);
@@ -153,14 +148,8 @@ function findSymbol(symbol: string, chainName: string): FileInfo | undefined {
   return canonical === undefined ? undefined : findFileOfSymbol(canonical);
 }
 
-interface ExtensionPlace {
-  readonly number: number;
-  /** Canonical path of the file that declares the symbol. */
-  readonly file: string;
-}
-
-/** Returns a message's extensions, or undefined if the message does not exist. */
-function extensionsOf(typeName: string, chainName: string): readonly ExtensionPlace[] | undefined {
+/** Returns a message's extensions with the canonical paths of their files; undefined if the message does not exist. */
+function extensionsOf(typeName: string, chainName: string) {
   const registry = protoRegistry();
   const canonical = toCanonicalTypeUrl(typeName, chainName);
   if (canonical === undefined || registry.getMessage(canonical) === undefined) return undefined;

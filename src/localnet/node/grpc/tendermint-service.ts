@@ -10,52 +10,23 @@ import { TYPE_URL } from "../../../cosmos/proto/registry.ts";
 import { encodeBech32, fromHex } from "../../../platform/base/bytes.ts";
 import { minInt } from "../../../platform/base/integers.ts";
 import { GrpcCode, QueryError } from "../../chain/runtime/errors.ts";
-import { COMET_VERSION, nodeId, P2P_CHANNELS, P2P_VERSION } from "../base/node-identity.ts";
-import type { StoredBlock } from "../base/node-view.ts";
-import { nodeMethod, type NodeMethod, type ServiceContext } from "./node-method.ts";
-
-const SERVICE = "/cosmos.base.tendermint.v1beta1.Service";
+import { COMET_VERSION, nodeId, P2P_CHANNELS, P2P_VERSION, type StoredBlock } from "../base/node-view.ts";
+import { nodeMethods, type ServiceContext } from "./node-method.ts";
 
 /** `cosmos.base.tendermint.v1beta1.Service`: CometBFT's blocks and validators as the SDK serves them. */
-export const TENDERMINT_METHODS: readonly NodeMethod[] = [
-  nodeMethod(
-    `${SERVICE}/GetNodeInfo`,
-    wire.GetNodeInfoRequest,
-    wire.GetNodeInfoResponse,
-    (_request, context) => nodeInfo(context),
-  ),
-  nodeMethod(`${SERVICE}/GetSyncing`, wire.GetSyncingRequest, wire.GetSyncingResponse, () => ({
-    syncing: false,
-  })),
-  nodeMethod(
-    `${SERVICE}/GetLatestBlock`,
-    wire.GetLatestBlockRequest,
-    wire.GetLatestBlockResponse,
-    (_request, context) => getBlock(context.view.status().latestHeight, context),
-  ),
-  nodeMethod(
-    `${SERVICE}/GetBlockByHeight`,
-    wire.GetBlockByHeightRequest,
-    wire.GetBlockByHeightResponse,
-    ({ height }, context) => getBlock(height, context),
-  ),
-  nodeMethod(
-    `${SERVICE}/GetLatestValidatorSet`,
-    wire.GetLatestValidatorSetRequest,
-    wire.GetLatestValidatorSetResponse,
-    ({ pagination }, context) => getValidators(context.view.status().latestHeight + 1n, pagination, context),
-  ),
-  nodeMethod(
-    `${SERVICE}/GetValidatorSetByHeight`,
-    wire.GetValidatorSetByHeightRequest,
-    wire.GetValidatorSetByHeightResponse,
-    ({ height, pagination }, context) => {
-      requireHeight(height, context);
-      return getValidators(height, pagination, context);
-    },
-  ),
-  nodeMethod(`${SERVICE}/ABCIQuery`, wire.ABCIQueryRequest, wire.ABCIQueryResponse, abciQuery),
-];
+export const TENDERMINT_METHODS = nodeMethods<typeof wire>("cosmos.base.tendermint.v1beta1.Service", wire, {
+  GetNodeInfo: (_request, context) => nodeInfo(context),
+  GetSyncing: () => ({ syncing: false }),
+  GetLatestBlock: (_request, context) => getBlock(context.view.status().latestHeight, context),
+  GetBlockByHeight: ({ height }, context) => getBlock(height, context),
+  GetLatestValidatorSet: ({ pagination }, context) =>
+    getValidators(context.view.status().latestHeight + 1n, pagination, context),
+  GetValidatorSetByHeight: ({ height, pagination }, context) => {
+    requireHeight(height, context);
+    return getValidators(height, pagination, context);
+  },
+  ABCIQuery: abciQuery,
+});
 
 function requireHeight(height: bigint, { view }: ServiceContext): void {
   const { latestHeight, earliestHeight } = view.status();
@@ -198,7 +169,6 @@ function nodeInfo({ view, chainName, rpcAddress }: ServiceContext): wire.GetNode
   };
 }
 
-/** Converts a block id to `tendermint.types.BlockID`. */
 export function protoBlockId({ hash, parts }: BlockId): BlockID {
   return { hash, partSetHeader: { ...parts } };
 }

@@ -20,49 +20,24 @@ import { MempoolError, type MempoolErrorFacts, PageError } from "../base/errors.
 import { goHexDecode } from "../base/go-decoding.ts";
 import type { BroadcastResult, NodeView, SearchPage, StoredTx } from "../base/node-view.ts";
 import { MAX_QUERY_LENGTH, QueryLanguageError } from "../query-language/parse-query.ts";
-import { nodeMethod, type NodeMethod, type ServiceContext } from "./node-method.ts";
+import { nodeMethods, type ServiceContext } from "./node-method.ts";
 import { protoBlock, protoBlockId } from "./tendermint-service.ts";
 
-const SERVICE = "/cosmos.tx.v1beta1.Service";
-
-/** The method that cannot be called through `abci_query`. */
-export const BROADCAST_PATH = `${SERVICE}/BroadcastTx`;
-
-/**
- * `cosmos.tx.v1beta1.Service`, except for Simulate, which the application serves, and the two methods for amino bytes, which no
- * tool for these chains calls.
- */
-export const TX_METHODS: readonly NodeMethod[] = [
-  nodeMethod(`${SERVICE}/GetTx`, wire.GetTxRequest, wire.GetTxResponse, ({ hash }, context) =>
-    getTx(hash, context),
-  ),
-  nodeMethod(`${SERVICE}/GetTxsEvent`, wire.GetTxsEventRequest, wire.GetTxsEventResponse, searchTxs),
-  {
-    ...nodeMethod(BROADCAST_PATH, wire.BroadcastTxRequest, wire.BroadcastTxResponse, (request, { view }) => ({
-      txResponse: broadcast(request, view),
-    })),
-    stateless: true,
+/** `cosmos.tx.v1beta1.Service`, except Simulate (served by the application) and the two unused methods for amino bytes. */
+export const TX_METHODS = nodeMethods<typeof wire>("cosmos.tx.v1beta1.Service", wire, {
+  GetTx: ({ hash }, context) => getTx(hash, context),
+  GetTxsEvent: searchTxs,
+  BroadcastTx: (request, { view }) => ({ txResponse: broadcast(request, view) }),
+  GetBlockWithTxs: getBlockWithTxs,
+  TxDecode: ({ txBytes }, { chainName }) => {
+    if (txBytes.length === 0) throw new QueryError(GrpcCode.InvalidArgument, "invalid empty tx bytes");
+    return { tx: decodeFullTx(txBytes, chainName) };
   },
-  nodeMethod(
-    `${SERVICE}/GetBlockWithTxs`,
-    wire.GetBlockWithTxsRequest,
-    wire.GetBlockWithTxsResponse,
-    getBlockWithTxs,
-  ),
-  nodeMethod(
-    `${SERVICE}/TxDecode`,
-    wire.TxDecodeRequest,
-    wire.TxDecodeResponse,
-    ({ txBytes }, { chainName }) => {
-      if (txBytes.length === 0) throw new QueryError(GrpcCode.InvalidArgument, "invalid empty tx bytes");
-      return { tx: decodeFullTx(txBytes, chainName) };
-    },
-  ),
-  nodeMethod(`${SERVICE}/TxEncode`, wire.TxEncodeRequest, wire.TxEncodeResponse, ({ tx }) => {
+  TxEncode: ({ tx }) => {
     if (tx === undefined) throw new QueryError(GrpcCode.InvalidArgument, "invalid empty tx");
     return { txBytes: encodeTx(tx) };
-  }),
-];
+  },
+});
 
 function encodeTx({ body, authInfo, signatures }: Tx): Uint8Array {
   return TxRaw.encode({
@@ -216,10 +191,7 @@ const MEMPOOL_CODES: Readonly<Record<MempoolErrorFacts["code"], number>> = {
   "tx-too-large": 21,
 };
 
-/**
- * Broadcasts as the SDK's client does. Sync mode returns the CheckTx result, async mode only the hash. Block mode was removed in
- * SDK 0.47. Throws `QueryError`.
- */
+/** Broadcasts like the SDK's client: sync returns the CheckTx result, async only the hash; block was removed in SDK 0.47. */
 function broadcast({ txBytes, mode }: wire.BroadcastTxRequest, view: NodeView): TxResponse {
   if (txBytes.length === 0) throw new QueryError(GrpcCode.InvalidArgument, "invalid empty tx");
   if (mode !== wire.BroadcastMode.BROADCAST_MODE_SYNC && mode !== wire.BroadcastMode.BROADCAST_MODE_ASYNC) {
@@ -273,7 +245,6 @@ function broadcastResponse({ hash, check }: BroadcastResult): TxResponse {
   return { ...emptyTxResponse(hash), code, codespace, data: upperHex(data), rawLog: log };
 }
 
-/** Returns a response that contains only the hash. */
 function emptyTxResponse(hash: Uint8Array): TxResponse {
   return {
     height: 0n,

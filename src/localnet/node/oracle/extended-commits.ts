@@ -17,12 +17,7 @@ import type { OracleOptions } from "./oracle-client.ts";
 type Prices = ReadonlyMap<string, bigint>;
 
 /** The price votes that a block carries. */
-export interface ExtendedCommits {
-  /** Sets the prices that this node's validator votes for from now on. If empty, it votes without prices. */
-  readonly extend: (prices: Prices) => void;
-  /** Returns the next block's first transaction: the votes on the last block. Undefined while a fault suppresses the votes. */
-  readonly next: (state: ChainState) => Uint8Array | undefined;
-}
+export type ExtendedCommits = ReturnType<typeof createExtendedCommits>;
 
 interface ExtendedCommitDeps extends Pick<OracleOptions, "faults"> {
   readonly app: Pick<Application, "query">;
@@ -39,7 +34,7 @@ const NOTHING = new Uint8Array(0);
  * Creates the votes. Each of the other validators has its own sidecar, which always has prices: the current ones from this node's
  * sidecar, or else the last ones. A block made by hand uses the votes from the last timed block.
  */
-export function createExtendedCommits({ app, own, faults }: ExtendedCommitDeps): ExtendedCommits {
+export function createExtendedCommits({ app, own, faults }: ExtendedCommitDeps) {
   let ofOwn: Prices = new Map();
   let ofOthers: Prices = new Map();
   const read = (path: string, data: Uint8Array): Uint8Array =>
@@ -61,11 +56,13 @@ export function createExtendedCommits({ app, own, faults }: ExtendedCommitDeps):
     return deflateSync(OracleVoteExtension.encode({ prices: new Map(deltas) }).finish());
   };
   return {
-    extend: (prices) => {
+    /** Sets the prices that this node's validator votes for from now on. If empty, it votes without prices. */
+    extend: (prices: Prices) => {
       ofOwn = prices;
       if (prices.size > 0) ofOthers = prices;
     },
-    next: ({ lastCommit, lastValidators }) => {
+    /** Returns the next block's first transaction: the votes on the last block. Undefined while a fault suppresses the votes. */
+    next: ({ lastCommit, lastValidators }: ChainState): Uint8Array | undefined => {
       if (faults?.has("payment-missing")) return undefined;
       const others = extensionOf(ofOthers);
       const isEmpty = faults?.has("payment-differs") || faults?.has("pre-block-error");

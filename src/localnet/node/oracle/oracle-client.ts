@@ -7,6 +7,7 @@ import { isRecord } from "../../../platform/base/json.ts";
 import type { Logger } from "../../../platform/base/logger.ts";
 import { readTextBody } from "../../../platform/base/read-text.ts";
 import type { OracleVote } from "./oracle-metrics.ts";
+import type { FaultSwitches } from "../../../platform/base/fault-switches.ts";
 
 /** Faults that can be injected into a node's oracle client, with their visible effects. */
 export const ORACLE_FAULTS = {
@@ -22,13 +23,7 @@ export const ORACLE_FAULTS = {
   "pre-block-error": "extending the vote fails before the sidecar is queried: neither Success nor Failure",
 } as const;
 
-/** Name of a node's oracle fault. */
 export type OracleFaultName = keyof typeof ORACLE_FAULTS;
-
-/** Reports whether a fault is on. */
-interface OracleFaultSet {
-  readonly has: (name: OracleFaultName) => boolean;
-}
 
 /** The sidecar's address, and the deadline for a price request. */
 export interface OracleOptions {
@@ -37,17 +32,11 @@ export interface OracleOptions {
   /** How long a vote waits for the sidecar: the smaller of `client_timeout` (2 s) and the 1 s that a real node allows. */
   readonly timeoutMs: number;
   /** Faults injected into the votes. */
-  readonly faults?: OracleFaultSet;
+  readonly faults?: Pick<FaultSwitches<OracleFaultName>, "has">;
 }
 
 /** Requests prices once per block, as a validator does when it extends its vote. */
-export interface OracleClient {
-  /**
-   * Rejects only on abort. Any other error leads to a vote without prices, since a missing sidecar must not stop the chain.
-   * `signal` lasts as long as the node, because the client also uses it to reconnect between votes.
-   */
-  readonly vote: (signal: AbortSignal) => Promise<OracleVote>;
-}
+export type OracleClient = ReturnType<typeof createOracleClient>;
 
 export interface OracleDeps {
   readonly clock: Clock;
@@ -68,7 +57,7 @@ const MAX_PRICES = 5_000;
  * also waits until its deadline if a connection is refused. A chain with one validator therefore slows down while its sidecar is
  * down, and this client reproduces that behaviour.
  */
-export function createOracleClient(options: OracleOptions, deps: OracleDeps): OracleClient {
+export function createOracleClient(options: OracleOptions, deps: OracleDeps) {
   const connection = createSidecarConnection(options.address, deps.transport ?? httpTransport, deps.clock);
   let path: (typeof PATHS)[number] = PATHS[0];
   const fetchPrices = async (requestSignal: AbortSignal, signal: AbortSignal): Promise<Prices> => {
@@ -81,7 +70,11 @@ export function createOracleClient(options: OracleOptions, deps: OracleDeps): Or
     return readPrices(second);
   };
   return {
-    vote: async (signal) => {
+    /**
+     * Rejects only on abort. Any other error leads to a vote without prices, since a missing sidecar must not stop the chain.
+     * `signal` lasts as long as the node, because the client also uses it to reconnect between votes.
+     */
+    vote: async (signal: AbortSignal): Promise<OracleVote> => {
       const startedMs = deps.clock.monotonicMs();
       const result = (success: boolean, prices?: Prices): OracleVote => ({
         success,
@@ -145,19 +138,6 @@ export interface SidecarTransport {
   readonly connects: (url: URL, signal: AbortSignal) => Promise<boolean>;
 }
 
-/** A connection to the sidecar that behaves like a real node's gRPC client. */
-interface SidecarConnection {
-  /**
-   * Waits until the sidecar is connected, then sends the request. Only `requestSignal` limits the wait. `lifeSignal` ends the
-   * attempts to connect, which continue between requests.
-   */
-  readonly get: (
-    path: string,
-    requestSignal: AbortSignal,
-    lifeSignal: AbortSignal,
-  ) => Promise<SidecarResponse>;
-}
-
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 120_000;
 const PAUSE_FACTOR = 1.6;
@@ -167,11 +147,7 @@ const PAUSE_FACTOR = 1.6;
  * to attempt. As a result, a node continues to fail for a while after its sidecar is back, and for longer after a long outage.
  * gRPC varies each pause by a fifth; here, the pauses are exact, so that a rehearsal is repeatable.
  */
-function createSidecarConnection(
-  address: string,
-  transport: SidecarTransport,
-  clock: Clock,
-): SidecarConnection {
+function createSidecarConnection(address: string, transport: SidecarTransport, clock: Clock) {
   let reconnecting: Promise<void> | undefined;
   const reconnect = async (signal: AbortSignal): Promise<void> => {
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * PAUSE_FACTOR, LONGEST_PAUSE_MS)) {
@@ -188,7 +164,12 @@ function createSidecarConnection(
     return attempt;
   };
   return {
-    get: async (path, requestSignal, lifeSignal) => {
+    /** Sends a request once the sidecar is connected. `lifeSignal` ends attempts to connect; `requestSignal` only the wait. */
+    get: async (
+      path: string,
+      requestSignal: AbortSignal,
+      lifeSignal: AbortSignal,
+    ): Promise<SidecarResponse> => {
       for (;;) {
         if (reconnecting !== undefined) await raceAbort(reconnecting, requestSignal);
         try {
@@ -208,7 +189,6 @@ function isRefused(error: unknown): boolean {
 
 const MAX_BODY_BYTES = 1_048_576;
 
-/** The transport that uses TCP and HTTP. */
 const httpTransport: SidecarTransport = {
   get: async (url, signal) => {
     const { statusCode, headers, body } = await request(url, { signal });

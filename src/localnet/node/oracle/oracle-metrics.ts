@@ -1,4 +1,5 @@
-import { Gauge, Histogram, type Registry } from "prom-client";
+import type { Registry } from "prom-client";
+import { metricFactory } from "../node-metrics.ts";
 
 /** Result of a price request. */
 export interface OracleVote {
@@ -12,12 +13,7 @@ export interface OracleVote {
 }
 
 /** Counts votes under a real node's metric names. */
-export interface OracleMetrics {
-  /** Counts a vote. `delivered` is false if the vote's extension did not reach the chain. */
-  readonly observe: (vote: OracleVote, delivered: boolean) => void;
-  /** Counts a vote that failed before the request to the sidecar. */
-  readonly observePreBlockError: () => void;
-}
+export type OracleMetrics = ReturnType<typeof createOracleMetrics>;
 
 export interface OracleMetricsOptions {
   readonly chainId: string;
@@ -31,7 +27,7 @@ export interface OracleMetricsOptions {
  * Creates the `app_*` families. They reproduce two properties of a real node: counters have the type gauge, and a series appears
  * with its first event. A node without failures since its start has no series with `status="Failure"`.
  */
-export function createOracleMetrics(registry: Registry, options: OracleMetricsOptions): OracleMetrics {
+export function createOracleMetrics(registry: Registry, options: OracleMetricsOptions) {
   const families = createFamilies(registry);
   const chain = { chain_id: options.chainId };
   // Tickers seen so far. A later vote without one of them reports it as `missing_price`.
@@ -39,11 +35,13 @@ export function createOracleMetrics(registry: Registry, options: OracleMetricsOp
   const countReport = (ticker: string, status: string, validator = options.validator): void =>
     families.reports.inc({ ...chain, validator, ticker, status });
   return {
+    /** Counts a vote that failed before the request to the sidecar. */
     observePreBlockError: () => {
       for (const abci_method of ["extend_vote", "pre_blocker"])
         families.requests.inc({ ...chain, abci_method, status: "PreBlockError" });
     },
-    observe: ({ success, usable, latencyMs, prices }, delivered) => {
+    /** Counts a vote. `delivered` is false if the vote's extension did not reach the chain. */
+    observe: ({ success, usable, latencyMs, prices }: OracleVote, delivered: boolean) => {
       families.responses.inc({ ...chain, status: success ? "Success" : "Failure" });
       // The real node observes whole milliseconds here, although the metric name has no unit.
       families.latency.observe(chain, Math.trunc(latencyMs));
@@ -76,51 +74,36 @@ function extendVoteStatus(success: boolean, usable: boolean): string {
 }
 
 function createFamilies(registry: Registry) {
-  const registers = [registry];
+  const { gauge, histogram } = metricFactory(registry);
   return {
-    methodLatency: new Histogram({
-      name: "app_abci_method_latency",
-      help: "The time it took for an ABCI method to execute slinky specific logic (in seconds)",
-      labelNames: ["abci_method", "chain_id"],
-      buckets: [0.0001, 0.0004, 0.002, 0.009, 0.02, 0.1, 0.65, 2, 6, 25],
-      registers,
-    }),
-    requests: new Gauge({
-      name: "app_abci_requests",
-      help: "The number of requests made to the ABCI server",
-      labelNames: ["abci_method", "chain_id", "status"],
-      registers,
-    }),
-    latency: new Histogram({
-      name: "app_oracle_response_latency",
-      help: "The time it took for the oracle to respond",
-      labelNames: ["chain_id"],
-      buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512],
-      registers,
-    }),
-    responses: new Gauge({
-      name: "app_oracle_responses",
-      help: "The number of oracle responses",
-      labelNames: ["chain_id", "status"],
-      registers,
-    }),
-    prices: new Gauge({
-      name: "app_prices",
-      help: "The price of the ticker that is written to state",
-      labelNames: ["chain_id", "ticker"],
-      registers,
-    }),
-    reports: new Gauge({
-      name: "app_report_status_per_validator",
-      help: "The status of the report for a specific validator and ticker",
-      labelNames: ["chain_id", "status", "ticker", "validator"],
-      registers,
-    }),
-    reportedPrices: new Gauge({
-      name: "app_reports_per_validator",
-      help: "The price reported for a specific validator and ticker",
-      labelNames: ["chain_id", "ticker", "validator"],
-      registers,
-    }),
+    methodLatency: histogram(
+      "app_abci_method_latency",
+      "The time it took for an ABCI method to execute slinky specific logic (in seconds)",
+      ["abci_method", "chain_id"],
+      [0.0001, 0.0004, 0.002, 0.009, 0.02, 0.1, 0.65, 2, 6, 25],
+    ),
+    requests: gauge("app_abci_requests", "The number of requests made to the ABCI server", [
+      "abci_method",
+      "chain_id",
+      "status",
+    ]),
+    latency: histogram(
+      "app_oracle_response_latency",
+      "The time it took for the oracle to respond",
+      ["chain_id"],
+      [1, 2, 4, 8, 16, 32, 64, 128, 256, 512],
+    ),
+    responses: gauge("app_oracle_responses", "The number of oracle responses", ["chain_id", "status"]),
+    prices: gauge("app_prices", "The price of the ticker that is written to state", ["chain_id", "ticker"]),
+    reports: gauge(
+      "app_report_status_per_validator",
+      "The status of the report for a specific validator and ticker",
+      ["chain_id", "status", "ticker", "validator"],
+    ),
+    reportedPrices: gauge(
+      "app_reports_per_validator",
+      "The price reported for a specific validator and ticker",
+      ["chain_id", "ticker", "validator"],
+    ),
   };
 }

@@ -11,17 +11,16 @@ import { formatOf, numberFromJson } from "../../../cosmos/proto/field-formats.ts
 import { goName, goTypeName } from "../../../cosmos/proto/go-names.ts";
 import { parseMessage } from "../../../cosmos/proto/json-parse.ts";
 import { messageFromJson } from "../../../cosmos/proto/json.ts";
-import { requireMessage, CANONICAL_CHAIN_NAME, toChainTypeUrl } from "../../../cosmos/proto/registry.ts";
+import { CANONICAL_CHAIN_NAME, requireMessage, toChainTypeUrl } from "../../../cosmos/proto/registry.ts";
 import { fromUtf8, utf8 } from "../../../platform/base/bytes.ts";
 import { unreachable } from "../../../platform/base/errors.ts";
 import { goJsonSyntaxError } from "../../../platform/base/go-json-syntax.ts";
 import { parseGoBool, parseGoInteger } from "../../../platform/base/integers.ts";
 import { isRecord } from "../../../platform/base/json.ts";
 import { goBase64Decode, goKind } from "../base/go-decoding.ts";
-import type { FormValues } from "./form.ts";
 import type { FoundRoute, Route } from "./route-table.ts";
+import { Buffer } from "node:buffer";
 
-/** The sources of a request's values. */
 export interface RequestSource {
   /** A function, because its parse errors matter only if the route has query parameters. */
   readonly form: () => FormValues;
@@ -151,10 +150,7 @@ function parseQueryJson({ message }: DescField, text: string): ReflectMessage {
 const NOTHING = new Uint8Array(0);
 const BLANKS: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
 
-/**
- * Encodes the request from a JSON body. A blank body means an empty request. Throws a plain error, with Go's text for the errors
- * that appear in recordings.
- */
+/** Encodes a JSON body; a blank one means an empty request. Throws a plain error, with Go's text for recorded errors. */
 function parseBody(typeName: string, body: Uint8Array, chainName: string): Uint8Array {
   if (body.every((byte) => BLANKS.has(byte))) return NOTHING;
   const syntaxError = goJsonSyntaxError(body);
@@ -284,4 +280,44 @@ function parseBytes(text: string): Uint8Array {
 /** Converts the URL alphabet to the standard one. `+` and `/`, invalid there, become a character that fails at that position. */
 function fromUrlAlphabet(text: string): string {
   return text.replaceAll(/[+/]/g, "!").replaceAll("-", "+").replaceAll("_", "/");
+}
+
+/** Form or query values by name, in the order in which they occur. */
+export type FormValues = ReadonlyMap<string, readonly string[]>;
+
+/** Parses a query string or form body as Go's `url.ParseQuery` does. Throws a plain error with Go's text. */
+export function parseForm(text: string): FormValues {
+  const values = new Map<string, string[]>();
+  for (const pair of text.split("&")) {
+    if (pair === "") continue;
+    // Old versions of Go treated a semicolon as a separator. Go 1.17 and later reject it.
+    if (pair.includes(";")) throw new Error("invalid semicolon separator in query");
+    const equals = pair.indexOf("=");
+    const name = goUnescape(equals < 0 ? pair : pair.slice(0, equals), true);
+    const value = goUnescape(equals < 0 ? "" : pair.slice(equals + 1), true);
+    const list = values.get(name);
+    if (list === undefined) values.set(name, [value]);
+    else list.push(value);
+  }
+  return values;
+}
+
+/** Joins two forms. If a name occurs in both, the first form's values come first. */
+export function joinForms(first: FormValues, second: FormValues): FormValues {
+  const joined = new Map(first);
+  for (const [name, values] of second) joined.set(name, [...(joined.get(name) ?? []), ...values]);
+  return joined;
+}
+
+/** Decodes %XX and, with `plusIsSpace`, + as a space. Invalid UTF-8 becomes U+FFFD. Throws a plain error with Go's text. */
+export function goUnescape(text: string, plusIsSpace: boolean): string {
+  const spaced = plusIsSpace ? text.replaceAll("+", " ") : text;
+  if (!spaced.includes("%")) return spaced;
+  const bad = /%(?![0-9a-fA-F]{2})/.exec(spaced);
+  if (bad !== null) {
+    throw new Error(`invalid URL escape ${JSON.stringify(spaced.slice(bad.index, bad.index + 3))}`);
+  }
+  return spaced.replaceAll(/(?:%[0-9a-fA-F]{2})+/g, (run) =>
+    Buffer.from(run.replaceAll("%", ""), "hex").toString("utf8"),
+  );
 }

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { messageToJson } from "../../../cosmos/proto/json.ts";
 import type { Clock } from "../../../platform/base/clock.ts";
-import { errorText, errorMessage } from "../../../platform/base/errors.ts";
+import { errorMessage, errorText } from "../../../platform/base/errors.ts";
 import type { Logger } from "../../../platform/base/logger.ts";
 import { createSendBudget } from "../../../platform/http/http-connections.ts";
 import { type HttpReply, type HttpRequest, textReply } from "../../../platform/http/http-route.ts";
@@ -10,8 +10,7 @@ import { createNodeHttpServer, NODE_HTTP_LIMITS, type ServerAddress } from "../b
 import { RETRY_AFTER, type Waiter } from "../base/work-queue.ts";
 import { callInQueue, type CallRouter, type ServerFactory, type UnaryReply } from "../grpc/call-router.ts";
 import { BLOCK_HEIGHT_KEY } from "../grpc/node-method.ts";
-import { type FormValues, goUnescape, joinForms, parseForm } from "./form.ts";
-import { buildRequest } from "./request-message.ts";
+import { buildRequest, type FormValues, goUnescape, joinForms, parseForm } from "./request-message.ts";
 import { createRouteTable, type FoundRoute, type RouteTable } from "./route-table.ts";
 
 export interface RestServerOptions extends ServerAddress {
@@ -34,15 +33,8 @@ export function createRestServer(options: RestServerOptions, deps: RestServerDep
     return createNodeHttpServer(
       "rest",
       { host, port, portOption, ...(access === undefined ? {} : { access }) },
-      {
-        handle: async (request) => {
-          const { headers, ...reply } = await gateway(request, await request.readBody());
-          const serverTime = String(Math.floor(deps.clock.nowMs() / 1000));
-          return { ...reply, headers: { ...headers, "X-Server-Time": serverTime } };
-        },
-        budget,
-      },
-      { logger: deps.logger },
+      { handle: gateway, budget },
+      deps,
     );
   };
 }

@@ -2,7 +2,6 @@ import { type HttpRule, httpRules } from "../../../cosmos/proto/http-rules.ts";
 import { toChainRestPath, toChainTypeUrl } from "../../../cosmos/proto/registry.ts";
 import { unreachable } from "../../../platform/base/errors.ts";
 
-/** One route of the gateway. */
 export interface Route {
   readonly method: HttpRule["method"];
   readonly template: PathTemplate;
@@ -21,20 +20,17 @@ export interface FoundRoute {
   readonly variables: ReadonlyMap<string, string>;
 }
 
-/** A gateway's routes. */
-export interface RouteTable {
-  /** Returns the first matching route in definition order. `segments` are the decoded parts of the path. */
-  readonly find: (method: string, segments: readonly string[]) => FoundRoute | undefined;
-}
+export type RouteTable = ReturnType<typeof createRouteTable>;
 
 /** Creates the table of routes whose gRPC paths are served. */
-export function createRouteTable(servedPaths: readonly string[], chainName: string): RouteTable {
+export function createRouteTable(servedPaths: readonly string[], chainName: string) {
   const served = new Set(servedPaths);
   const routes = httpRules()
     .map((rule) => toRoute(rule, chainName))
     .filter(({ path }) => served.has(path));
   return {
-    find: (method, segments) =>
+    /** Returns the first matching route in definition order. `segments` are the decoded parts of the path. */
+    find: (method: string, segments: readonly string[]): FoundRoute | undefined =>
       firstMatch(
         routes.filter((route) => route.method === method),
         segments,

@@ -4,11 +4,18 @@ import { toBase64, upperHex } from "../../../platform/base/bytes.ts";
 import { maxInt } from "../../../platform/base/integers.ts";
 import type { JsonObject } from "../../../platform/base/json.ts";
 import { formatRfc3339Ns } from "../../../platform/base/time.ts";
-import { consensusParamsToJson } from "../base/consensus-params.ts";
-import { encodeGenesis, genesisToJson } from "../base/genesis-doc.ts";
-import { COMET_VERSION, nodeId, P2P_CHANNELS, P2P_VERSION } from "../base/node-identity.ts";
-import type { StoredBlock } from "../base/node-view.ts";
-import { type RoundState, type RpcContext, type RpcMethod, toHeight, toPage, toPerPage } from "./method.ts";
+import { consensusParamsToJson, encodeGenesis, genesisToJson } from "../base/genesis-doc.ts";
+import { COMET_VERSION, nodeId, P2P_CHANNELS, P2P_VERSION, type StoredBlock } from "../base/node-view.ts";
+import {
+  internal,
+  method,
+  type RoundState,
+  type RpcContext,
+  type RpcMethod,
+  toHeight,
+  toPage,
+  toPerPage,
+} from "./method.ts";
 import {
   blockMetaJson,
   blockResultsJson,
@@ -17,7 +24,6 @@ import {
   queryResponseJson,
   resultBlockJson,
 } from "./result-json.ts";
-import { internal } from "./rpc-error.ts";
 
 /** CometBFT's chunk size. */
 const GENESIS_CHUNK_BYTES = 16_777_216;
@@ -27,159 +33,103 @@ const MAX_BLOCK_METAS = 20n;
 
 /** Methods for the state of the node, the chain and the application. */
 export const CHAIN_METHODS: Readonly<Record<string, RpcMethod>> = {
-  health: { parameters: [], call: () => ({}) },
-  status: { parameters: [], call: (_parameters, context) => statusJson(context) },
-  net_info: {
-    parameters: [],
-    call: () => ({ listening: true, listeners: ["Listener(@)"], n_peers: "0", peers: [] }),
-  },
-  abci_info: {
-    parameters: [],
-    call: (_parameters, { view }) => {
-      const { appVersion, latestHeight, latestAppHash } = view.status();
-      return {
-        response: {
-          data: "relaywatch",
-          version: appVersion,
-          last_block_height: latestHeight.toString(),
-          last_block_app_hash: bytesJson(latestAppHash),
-        },
-      };
-    },
-  },
-  abci_query: {
-    parameters: [
-      ["path", "string"],
-      ["data", "hex"],
-      ["height", "int64"],
-      ["prove", "bool"],
-    ],
-    call: (parameters, { router }) => {
-      const response = router.query({
-        path: parameters.text("path"),
-        data: parameters.bytes("data"),
-        height: parameters.int64("height") ?? 0n,
-        prove: parameters.flag("prove"),
-      });
-      return { response: queryResponseJson(response) };
-    },
-  },
-  consensus_params: {
-    parameters: [["height", "int64"]],
-    call: (parameters, { view, genesis }) => {
-      const { latestHeight, earliestHeight } = view.status();
-      const height = toHeight(parameters.int64("height"), latestHeight + 1n, earliestHeight);
-      return {
-        block_height: height.toString(),
-        consensus_params: consensusParamsToJson(genesis.consensusParams),
-      };
-    },
-  },
-  consensus_state: {
-    parameters: [],
-    call: (_parameters, context) => ({ round_state: roundStateJson(context.roundState()) }),
-  },
-  genesis: {
-    parameters: [],
-    call: (_parameters, { genesis }) => {
-      if (encodeGenesis(genesis).length > GENESIS_CHUNK_BYTES) {
-        throw internal("genesis response is large, please use the genesis_chunked API instead");
-      }
-      return { genesis: genesisToJson(genesis) };
-    },
-  },
-  genesis_chunked: {
-    parameters: [["chunk", "int64"]],
-    call: (parameters, { genesis }) => genesisChunk(encodeGenesis(genesis), parameters.int64("chunk") ?? 0n),
-  },
+  health: method({}, () => ({})),
+  status: method({}, (_parameters, context) => statusJson(context)),
+  net_info: method({}, () => ({ listening: true, listeners: ["Listener(@)"], n_peers: "0", peers: [] })),
+  abci_info: method({}, (_parameters, { view }) => {
+    const { appVersion, latestHeight, latestAppHash } = view.status();
+    return {
+      response: {
+        data: "relaywatch",
+        version: appVersion,
+        last_block_height: latestHeight.toString(),
+        last_block_app_hash: bytesJson(latestAppHash),
+      },
+    };
+  }),
+  abci_query: method(
+    { path: "string", data: "hex", height: "int64", prove: "bool" },
+    ({ path, data, height = 0n, prove }, { router }) => ({
+      response: queryResponseJson(router.query({ path, data, height, prove })),
+    }),
+  ),
+  consensus_params: method({ height: "int64" }, (requested, { view, genesis }) => {
+    const { latestHeight, earliestHeight } = view.status();
+    const height = toHeight(requested.height, latestHeight + 1n, earliestHeight);
+    return {
+      block_height: height.toString(),
+      consensus_params: consensusParamsToJson(genesis.consensusParams),
+    };
+  }),
+  consensus_state: method({}, (_parameters, context) => ({
+    round_state: roundStateJson(context.roundState()),
+  })),
+  genesis: method({}, (_parameters, { genesis }) => {
+    if (encodeGenesis(genesis).length > GENESIS_CHUNK_BYTES) {
+      throw internal("genesis response is large, please use the genesis_chunked API instead");
+    }
+    return { genesis: genesisToJson(genesis) };
+  }),
+  genesis_chunked: method({ chunk: "int64" }, ({ chunk = 0n }, { genesis }) =>
+    genesisChunk(encodeGenesis(genesis), chunk),
+  ),
 };
 
 /** Methods for blocks, headers, commits and validators. */
 export const BLOCK_METHODS: Readonly<Record<string, RpcMethod>> = {
-  block: {
-    parameters: [["height", "int64"]],
-    call: (parameters, context) => resultBlockJson(blockAt(parameters.int64("height"), context)),
-  },
-  block_by_hash: {
-    parameters: [["hash", "bytes"]],
-    call: (parameters, { view }) => resultBlockJson(view.blockByHash(parameters.bytes("hash"))),
-  },
-  header: {
-    parameters: [["height", "int64"]],
-    call: (parameters, context) => ({
-      header: headerToJson(blockAt(parameters.int64("height"), context).header),
-    }),
-  },
-  header_by_hash: {
-    parameters: [["hash", "hex"]],
-    call: (parameters, { view }) => {
-      const block = view.blockByHash(parameters.bytes("hash"));
-      return { header: block === undefined ? null : headerToJson(block.header) };
-    },
-  },
-  block_results: {
-    parameters: [["height", "int64"]],
-    call: (parameters, context) => {
-      const { header } = blockAt(parameters.int64("height"), context);
-      const results = context.view.results(header.height);
-      if (results === undefined) throw internal(`could not find results for height #${header.height}`);
-      return blockResultsJson(results, context.genesis.consensusParams);
-    },
-  },
-  commit: {
-    parameters: [["height", "int64"]],
-    call: (parameters, context) => {
-      const { header } = blockAt(parameters.int64("height"), context);
-      const commit = context.view.commit(header.height);
-      if (commit === undefined) throw internal(`could not find commit at height ${header.height}`);
-      return {
-        signed_header: { header: headerToJson(header), commit: commitToJson(commit) },
-        // Canonical is a commit from the next block. The latest block has only the commit that this node saw.
-        canonical: header.height < context.view.status().latestHeight,
-      };
-    },
-  },
-  validators: {
-    parameters: [
-      ["height", "int64"],
-      ["page", "int64"],
-      ["per_page", "int64"],
-    ],
-    call: (parameters, { view }) => {
-      const { latestHeight, earliestHeight } = view.status();
-      // The set for the next height is known already. CometBFT also returns that set when no height is given.
-      const height = toHeight(parameters.int64("height"), latestHeight + 1n, earliestHeight);
-      const validators = view.validators(height)?.validators ?? [];
-      const perPage = toPerPage(parameters.int64("per_page"));
-      const page = toPage(parameters.int64("page"), validators.length, perPage);
-      const shown = validators.slice((page - 1) * perPage, page * perPage);
-      return {
-        block_height: height.toString(),
-        validators: shown.map(validatorToJson),
-        count: shown.length.toString(),
-        total: validators.length.toString(),
-      };
-    },
-  },
-  blockchain: {
-    parameters: [
-      ["minHeight", "int64"],
-      ["maxHeight", "int64"],
-    ],
-    call: (parameters, { view }) => {
-      const { latestHeight, earliestHeight } = view.status();
-      const range = toMetaRange(parameters.int64("minHeight") ?? 0n, parameters.int64("maxHeight") ?? 0n, {
-        latest: latestHeight,
-        earliest: earliestHeight,
-      });
+  block: method({ height: "int64" }, ({ height }, context) => resultBlockJson(blockAt(height, context))),
+  block_by_hash: method({ hash: "bytes" }, ({ hash }, { view }) => resultBlockJson(view.blockByHash(hash))),
+  header: method({ height: "int64" }, ({ height }, context) => ({
+    header: headerToJson(blockAt(height, context).header),
+  })),
+  header_by_hash: method({ hash: "hex" }, ({ hash }, { view }) => {
+    const block = view.blockByHash(hash);
+    return { header: block === undefined ? null : headerToJson(block.header) };
+  }),
+  block_results: method({ height: "int64" }, ({ height }, context) => {
+    const { header } = blockAt(height, context);
+    const results = context.view.results(header.height);
+    if (results === undefined) throw internal(`could not find results for height #${header.height}`);
+    return blockResultsJson(results, context.genesis.consensusParams);
+  }),
+  commit: method({ height: "int64" }, ({ height }, context) => {
+    const { header } = blockAt(height, context);
+    const commit = context.view.commit(header.height);
+    if (commit === undefined) throw internal(`could not find commit at height ${header.height}`);
+    return {
+      signed_header: { header: headerToJson(header), commit: commitToJson(commit) },
+      // Canonical is a commit from the next block. The latest block has only the commit that this node saw.
+      canonical: header.height < context.view.status().latestHeight,
+    };
+  }),
+  validators: method({ height: "int64", page: "int64", per_page: "int64" }, (requested, { view }) => {
+    const { latestHeight, earliestHeight } = view.status();
+    // The set for the next height is known already. CometBFT also returns that set when no height is given.
+    const height = toHeight(requested.height, latestHeight + 1n, earliestHeight);
+    const validators = view.validators(height)?.validators ?? [];
+    const perPage = toPerPage(requested.per_page);
+    const page = toPage(requested.page, validators.length, perPage);
+    const shown = validators.slice((page - 1) * perPage, page * perPage);
+    return {
+      block_height: height.toString(),
+      validators: shown.map(validatorToJson),
+      count: shown.length.toString(),
+      total: validators.length.toString(),
+    };
+  }),
+  blockchain: method(
+    { minHeight: "int64", maxHeight: "int64" },
+    ({ minHeight = 0n, maxHeight = 0n }, { view }) => {
+      const { latestHeight: latest, earliestHeight: earliest } = view.status();
+      const range = toMetaRange(minHeight, maxHeight, { latest, earliest });
       const metas = [];
       for (let height = range.max; height >= range.min; height--) {
         const block = view.block(height);
         if (block !== undefined) metas.push(blockMetaJson(block));
       }
-      return { last_height: latestHeight.toString(), block_metas: metas };
+      return { last_height: latest.toString(), block_metas: metas };
     },
-  },
+  ),
 };
 
 function genesisChunk(document: Uint8Array, chunk: bigint): JsonObject {

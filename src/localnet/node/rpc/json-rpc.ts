@@ -4,12 +4,13 @@ import { BLOCK_METHODS, CHAIN_METHODS } from "./chain-methods.ts";
 import {
   type CallTurn,
   JsonText,
-  type Parameters,
   parametersFromJson,
   type RpcContext,
+  RpcError,
+  rpcErrorToJson,
   type RpcMethod,
+  toRpcError,
 } from "./method.ts";
-import { RpcError, rpcErrorToJson, toRpcError } from "./rpc-error.ts";
 import { TX_METHODS } from "./tx-methods.ts";
 
 /** Methods that are available over every transport: POST, URI and WebSocket. */
@@ -37,12 +38,10 @@ const CHEAP_METHODS: ReadonlySet<string> = new Set([
 /** The method that waits for a block. If it were queued, it would delay all other requests. */
 const WAITING_METHOD = "broadcast_tx_commit";
 
-/** Returns true if a method waits for a block. */
 export function waitsForBlock(method: string): boolean {
   return method === WAITING_METHOD;
 }
 
-/** Returns true if calls to a method wait in the node's queue. */
 export function isQueued(method: string): boolean {
   return !CHEAP_METHODS.has(method) && !waitsForBlock(method);
 }
@@ -85,7 +84,6 @@ function parseId(id: unknown): RpcId | undefined {
   throw new Error(`JSON-RPC ID (${JSON.stringify(id)}) is of unknown type (${goKind(id)})`);
 }
 
-/** Formats a response with a result. */
 export function resultResponse(id: RpcId, result: JsonValue | JsonText): string {
   if (!(result instanceof JsonText)) return JSON.stringify({ jsonrpc: "2.0", id, result });
   return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result.text}}`;
@@ -100,12 +98,12 @@ export function errorResponse(id: RpcId | undefined, error: RpcError): string {
   });
 }
 
-/** Decodes parameters with `read`. If `read` throws, this function throws an `RpcError` of this kind with CometBFT's text. */
-export function readParameters(
-  read: () => Parameters,
+/** Runs `read`. If it throws, this function throws an `RpcError` of this kind with CometBFT's text. */
+export function readParameters<T>(
+  read: () => T,
   kind: "invalid-params" | "internal",
   source: "json" | "http",
-): Parameters {
+): T {
   try {
     return read();
   } catch (error) {
@@ -128,12 +126,10 @@ export async function handleRequest(
   try {
     const method = RPC_METHODS.get(request.method);
     if (method === undefined) throw new RpcError("method-not-found");
-    const read = (): Parameters => parametersFromJson(method.parameters, request.params);
+    const read = () => parametersFromJson(method.parameters, request.params);
     const parameters = readParameters(read, invalidParams, "json");
     return resultResponse(request.id, await method.call(parameters, context, turn));
   } catch (thrown) {
-    const error = toRpcError(thrown);
-    if (error === undefined) throw thrown;
-    return errorResponse(request.id, error);
+    return errorResponse(request.id, toRpcError(thrown));
   }
 }

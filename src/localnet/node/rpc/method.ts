@@ -1,15 +1,15 @@
 import type { Validator } from "../../../cosmos/comet/block-types.ts";
 import { utf8 } from "../../../platform/base/bytes.ts";
+import { errorText } from "../../../platform/base/errors.ts";
 import { minInt } from "../../../platform/base/integers.ts";
-import { isRecord, type JsonValue } from "../../../platform/base/json.ts";
-import { requirePage } from "../base/errors.ts";
+import { isRecord, type JsonObject, type JsonValue } from "../../../platform/base/json.ts";
+import { MempoolError, PageError, requirePage } from "../base/errors.ts";
 import type { GenesisDoc } from "../base/genesis-doc.ts";
 import { goBase64Decode, goHexDecode, goJsonParse, goKind } from "../base/go-decoding.ts";
 import type { NodeView } from "../base/node-view.ts";
 import type { CallRouter } from "../grpc/call-router.ts";
-import { internal } from "./rpc-error.ts";
+import { QueryLanguageError } from "../query-language/parse-query.ts";
 
-/** Context for the RPC methods. */
 export interface RpcContext {
   readonly view: NodeView;
   readonly router: CallRouter;
@@ -29,7 +29,6 @@ export class JsonText {
   }
 }
 
-/** How a call runs. */
 export interface CallTurn {
   /** Aborts when the node stops. */
   readonly signal: AbortSignal;
@@ -37,47 +36,62 @@ export interface CallTurn {
   readonly pause: () => Promise<void>;
 }
 
-export interface RpcMethod {
-  /** Parameters in the order used by positional calls. */
-  readonly parameters: ParameterList;
-  /** Returns the response's `result`. Throws or rejects with `RpcError`. */
-  readonly call: (
-    parameters: Parameters,
-    context: RpcContext,
-    turn: CallTurn,
-  ) => JsonValue | JsonText | Promise<JsonValue | JsonText>;
+/** Decoded values by the parameter's type. In JSON, `int64` is a string of digits, `bytes` is base64, and `hex` is hex text. */
+interface ParameterValues {
+  readonly int64: bigint | undefined;
+  readonly string: string;
+  readonly bool: boolean;
+  readonly bytes: Uint8Array;
+  readonly hex: Uint8Array;
 }
 
-/** Type of a parameter, by its JSON encoding: `int64` is a string of digits, `bytes` is base64, `hex` is hex text. */
-type ParameterType = "int64" | "string" | "bool" | "bytes" | "hex";
+type ParameterType = keyof ParameterValues;
 
 /** A method's parameters, in the order used by positional calls. */
-type ParameterList = readonly (readonly [name: string, type: ParameterType])[];
+type ParameterTypes = Readonly<Record<string, ParameterType>>;
 
 /** A decoded parameter; undefined if it is absent. */
-type Parameter = bigint | string | boolean | Uint8Array | undefined;
+type Parameter = ParameterValues[ParameterType] | undefined;
 
-/** Decoded parameters by name, with one reader per type. An absent text, flag or byte string reads as Go's zero value. */
-export interface Parameters {
-  readonly int64: (name: string) => bigint | undefined;
-  readonly text: (name: string) => string;
-  readonly flag: (name: string) => boolean;
-  readonly bytes: (name: string) => Uint8Array;
+/** Decoded parameters by name. An absent text, flag or byte string has Go's zero value. */
+type Parameters<Types extends ParameterTypes> = {
+  readonly [Name in keyof Types]: ParameterValues[Types[Name]];
+};
+
+type RpcResult = JsonValue | JsonText | Promise<JsonValue | JsonText>;
+
+export interface RpcMethod {
+  readonly parameters: ParameterTypes;
+  /** Returns the response's `result`. `values` are in the order of `parameters`. Throws or rejects with `RpcError`. */
+  readonly call: (values: readonly Parameter[], context: RpcContext, turn: CallTurn) => RpcResult;
+}
+
+/** Describes a method by its parameters and the function that returns its result. */
+export function method<Types extends ParameterTypes>(
+  parameters: Types,
+  call: (parameters: Parameters<Types>, context: RpcContext, turn: CallTurn) => RpcResult,
+): RpcMethod {
+  return { parameters, call: (values, context, turn) => call(named(parameters, values), context, turn) };
+}
+
+const ZERO = { int64: undefined, string: "", bool: false, bytes: new Uint8Array(), hex: new Uint8Array() };
+
+function named<Types extends ParameterTypes>(types: Types, values: readonly Parameter[]): Parameters<Types>;
+function named(types: ParameterTypes, values: readonly Parameter[]): object {
+  return Object.fromEntries(
+    Object.entries(types).map(([name, type], index) => [name, values[index] ?? ZERO[type]]),
+  );
 }
 
 /** Reads the `params` of a JSON-RPC request, which may be an object or an array. Throws a plain error with CometBFT's text. */
-export function parametersFromJson(list: ParameterList, params: unknown): Parameters {
-  if (Array.isArray(params)) return toParameters(list, fromArray(list, params));
+export function parametersFromJson(types: ParameterTypes, params: unknown): readonly Parameter[] {
+  if (Array.isArray(params)) return fromArray(types, params);
   if (params !== null && params !== undefined && !isRecord(params)) {
     throw new Error(
       `unknown type for JSON params: json: cannot unmarshal ${goKind(params)} into Go value of type []json.RawMessage. Expected map or array`,
     );
   }
-  const members = isRecord(params) ? params : {};
-  return toParameters(
-    list,
-    list.map(([name, type]) => fromJson(type, members[name])),
-  );
+  return Object.entries(types).map(([name, type]) => fromJson(type, params?.[name]));
 }
 
 /**
@@ -85,40 +99,20 @@ export function parametersFromJson(list: ParameterList, params: unknown): Parame
  * anything else as JSON, so that a string needs quotes: `/abci_query?path="store/bank/key"&data=0x00`. Throws a plain error with
  * CometBFT's text.
  */
-export function parametersFromUri(list: ParameterList, search: URLSearchParams): Parameters {
-  return toParameters(
-    list,
-    list.map(([name, type]) => fromText(type, search.get(name) ?? "")),
-  );
+export function parametersFromUri(types: ParameterTypes, search: URLSearchParams): readonly Parameter[] {
+  return Object.entries(types).map(([name, type]) => fromText(type, search.get(name) ?? ""));
 }
 
-function toParameters(list: ParameterList, values: readonly Parameter[]): Parameters {
-  const byName = new Map(list.map(([name], index) => [name, values[index]]));
-  return {
-    int64: (name) => {
-      const value = byName.get(name);
-      return typeof value === "bigint" ? value : undefined;
-    },
-    text: (name) => {
-      const value = byName.get(name);
-      return typeof value === "string" ? value : "";
-    },
-    flag: (name) => byName.get(name) === true,
-    bytes: (name) => {
-      const value = byName.get(name);
-      return value instanceof Uint8Array ? value : new Uint8Array();
-    },
-  };
-}
-
-function fromArray(list: ParameterList, params: readonly unknown[]): readonly Parameter[] {
-  if (params.length !== list.length) {
-    const names = list.map(([name]) => name).join(" ");
+function fromArray(types: ParameterTypes, params: readonly unknown[]): readonly Parameter[] {
+  const names = Object.keys(types);
+  if (params.length !== names.length) {
     // Go prints json.RawMessage, a byte slice, as a list of numbers.
     const raw = params.map((each) => `[${utf8(JSON.stringify(each)).join(" ")}]`).join(" ");
-    throw new Error(`expected ${list.length} parameters ([${names}]), got ${params.length} ([${raw}])`);
+    throw new Error(
+      `expected ${names.length} parameters ([${names.join(" ")}]), got ${params.length} ([${raw}])`,
+    );
   }
-  return list.map(([, type], index) => fromJson(type, params[index]));
+  return Object.values(types).map((type, index) => fromJson(type, params[index]));
 }
 
 function fromJson(type: ParameterType, value: unknown): Parameter {
@@ -216,12 +210,6 @@ export function toPage(page: bigint | undefined, total: number, perPage: number)
   return Number(page);
 }
 
-/** Returns the requested page of search results, or 1 if absent. The search checks the range, since only it knows the total. */
-export function toSearchPage(page: bigint | undefined): number {
-  // A page beyond 2^53 loses digits, but stays out of range.
-  return page === undefined ? 1 : Number(page);
-}
-
 /** Returns the requested height, or `latest` if absent. Throws `RpcError` with CometBFT's text if outside [lowest, latest]. */
 export function toHeight(requested: bigint | undefined, latest: bigint, lowest: bigint): bigint {
   if (requested === undefined) return latest;
@@ -235,4 +223,44 @@ export function toHeight(requested: bigint | undefined, latest: bigint, lowest: 
     throw internal(`height ${requested} is not available, lowest height is ${lowest}`);
   }
   return requested;
+}
+
+/** JSON-RPC codes and the messages that CometBFT sends for them (`rpc/jsonrpc/types`). */
+const KINDS = {
+  parse: { code: -32700, message: "Parse error. Invalid JSON" },
+  "invalid-request": { code: -32600, message: "Invalid Request" },
+  "method-not-found": { code: -32601, message: "Method not found" },
+  "invalid-params": { code: -32602, message: "Invalid params" },
+  internal: { code: -32603, message: "Internal error" },
+  server: { code: -32000, message: "Server error" },
+} as const;
+
+/** Thrown for a call that fails with a JSON-RPC error. `message` becomes the error's `data`. */
+export class RpcError extends Error {
+  readonly kind: keyof typeof KINDS;
+
+  constructor(kind: keyof typeof KINDS, data = "") {
+    super(data);
+    this.name = "RpcError";
+    this.kind = kind;
+  }
+}
+
+/** Creates an `RpcError` with code -32603 "Internal error". CometBFT uses it for every method error, even a wrong parameter. */
+export function internal(data: string): RpcError {
+  return new RpcError("internal", data);
+}
+
+export function rpcErrorToJson(error: RpcError): JsonObject {
+  const { code, message } = KINDS[error.kind];
+  return error.message === "" ? { code, message } : { code, message, data: error.message };
+}
+
+/** Converts a thrown value to the error that the caller receives. Rethrows a value that indicates a bug in the node. */
+export function toRpcError(thrown: unknown): RpcError {
+  if (thrown instanceof RpcError) return thrown;
+  if (thrown instanceof MempoolError || thrown instanceof PageError || thrown instanceof QueryLanguageError) {
+    return internal(errorText(thrown));
+  }
+  throw thrown;
 }

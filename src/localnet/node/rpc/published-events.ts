@@ -3,9 +3,9 @@ import { newValidator } from "../../../cosmos/comet/validator-set.ts";
 import { sha256, toBase64, upperHex, utf8 } from "../../../platform/base/bytes.ts";
 import type { JsonObject } from "../../../platform/base/json.ts";
 import type { ChainEvent } from "../../chain/runtime/events.ts";
-import { type ConsensusParams, consensusParamsToJson } from "../base/consensus-params.ts";
+import { type ConsensusParams, consensusParamsToJson } from "../base/genesis-doc.ts";
 import type { StoredBlock, StoredResults } from "../base/node-view.ts";
-import { tagsOf, type TagValues } from "../query-language/matches.ts";
+import { tagsOf, type TagValues } from "../query-language/parse-query.ts";
 import {
   blockJson,
   eventJson,
@@ -25,7 +25,6 @@ export interface PublishedEvent {
   readonly sizeBytes: number;
 }
 
-/** A committed block and the data for its events. */
 export interface CommittedBlock {
   readonly block: StoredBlock;
   readonly results: StoredResults;

@@ -4,7 +4,7 @@ import { sha256, toBase64, upperHex } from "../../../platform/base/bytes.ts";
 import type { JsonObject, JsonValue } from "../../../platform/base/json.ts";
 import type { QueryResponse, TxResult, ValidatorPower } from "../../chain/runtime/abci.ts";
 import type { ChainEvent } from "../../chain/runtime/events.ts";
-import { type ConsensusParams, consensusParamsToJson } from "../base/consensus-params.ts";
+import { type ConsensusParams, consensusParamsToJson } from "../base/genesis-doc.ts";
 import type { StoredBlock, StoredResults, StoredTx } from "../base/node-view.ts";
 
 /** ABCI's `Event`. */
@@ -42,7 +42,6 @@ export function sparseTxResultJson(result: TxResult): JsonObject {
   });
 }
 
-/** Returns a JSON object without its undefined members. */
 export function withoutEmpty(members: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
   const present: Record<string, JsonValue> = {};
   for (const [name, value] of Object.entries(members)) if (value !== undefined) present[name] = value;

@@ -28,9 +28,8 @@ import {
   waitsForBlock,
   WEBSOCKET_METHODS,
 } from "./json-rpc.ts";
-import { type CallTurn, parametersFromUri, type RpcContext } from "./method.ts";
+import { type CallTurn, parametersFromUri, type RpcContext, RpcError, toRpcError } from "./method.ts";
 import { publishedEvents } from "./published-events.ts";
-import { RpcError, toRpcError } from "./rpc-error.ts";
 import {
   createSubscriptions,
   DEFAULT_SUBSCRIPTION_LIMITS,
@@ -74,13 +73,11 @@ export function createRpcServer(options: RpcServerOptions, deps: RpcServerDeps):
     const params = context.genesis.consensusParams;
     subscriptions.publish(publishedEvents({ block, results, params }));
   });
-  const handle = createHttpRpc(context, { clock: deps.clock, signal, budget });
-  const http = createNodeHttpServer(
-    "rpc",
-    options.rpc,
-    { handle, upgrade: websocket.upgrade, budget },
-    { logger },
-  );
+  const handle = (request: HttpRequest, body: Uint8Array) => {
+    const isGone = (): boolean => request.signal.aborted;
+    return route(request, body, context, { signal, waiter: { isGone, budget } });
+  };
+  const http = createNodeHttpServer("rpc", options.rpc, { handle, upgrade: websocket.upgrade, budget }, deps);
   return {
     name: http.name,
     listen: http.listen,
@@ -95,20 +92,6 @@ export function createRpcServer(options: RpcServerOptions, deps: RpcServerDeps):
 
 /** CometBFT's default for `max_request_batch_size`. */
 const MAX_BATCH = 10;
-
-/** Creates the handler for the RPC port: index page, URI calls, single and batched JSON-RPC requests. */
-function createHttpRpc(
-  context: RpcContext,
-  { clock, signal, budget }: Pick<RpcServerDeps, "clock" | "signal"> & Pick<Waiter, "budget">,
-): (request: HttpRequest) => Promise<HttpReply> {
-  return async (request) => {
-    const body = await request.readBody();
-    const isGone = (): boolean => request.signal.aborted;
-    const reply = await route(request, body, context, { signal, waiter: { isGone, budget } });
-    const serverTime = String(Math.floor(clock.nowMs() / 1000));
-    return { ...reply, headers: { ...reply.headers, "X-Server-Time": serverTime } };
-  };
-}
 
 /** As in CometBFT, the HTTP method does not matter; the path and the body decide. */
 function route(
@@ -210,9 +193,7 @@ async function callUri(
     const [reply] = await context.router.queue.run([(pause) => call({ signal, pause })], waiter);
     return reply ?? jsonText(500, errorResponse(URI_CALL_ID, new RpcError("internal")));
   } catch (thrown) {
-    const error = toRpcError(thrown);
-    if (error === undefined) throw thrown;
-    return jsonText(500, errorResponse(URI_CALL_ID, error));
+    return jsonText(500, errorResponse(URI_CALL_ID, toRpcError(thrown)));
   }
 }
 
@@ -232,9 +213,7 @@ function jsonText(status: number, body: string): HttpReply {
 /** Returns the list of methods for a browser, with CometBFT's HTML, including its invalid `</br>`. */
 function indexPage(hostHeader: string | undefined): HttpReply {
   const host = escapeHtml(hostHeader ?? "localhost");
-  const methods = [...RPC_METHODS].map(
-    ([name, { parameters }]) => [name, parameters.map(([parameter]) => parameter)] as const,
-  );
+  const methods = [...RPC_METHODS].map(([name, { parameters }]) => [name, Object.keys(parameters)] as const);
   const links = [...methods, ...WEBSOCKET_METHODS]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, parameters]) => {

@@ -1,17 +1,16 @@
 import { concat, utf8 } from "../../../platform/base/bytes.ts";
 import { errorText } from "../../../platform/base/errors.ts";
-import { matchesTags } from "../query-language/matches.ts";
 import {
   type EventQuery,
+  matchesTags,
   MAX_QUERY_LENGTH,
   parseQuery,
   QueryLanguageError,
 } from "../query-language/parse-query.ts";
 import { errorResponse, type RpcId } from "./json-rpc.ts";
+import { internal, RpcError } from "./method.ts";
 import type { PublishedEvent } from "./published-events.ts";
-import { internal, RpcError } from "./rpc-error.ts";
 
-/** Bounds of subscriptions. */
 export interface SubscriptionLimits extends EventLogLimits {
   readonly maxClients: number;
   readonly maxPerClient: number;
@@ -48,15 +47,7 @@ export interface ClientSubscriptions {
 }
 
 /** All clients' subscriptions. */
-export interface Subscriptions {
-  readonly client: (outlet: Outlet) => ClientSubscriptions;
-  /**
-   * Adds a block's events for every subscription. Sends nothing: notifications are sent later, in slices. If a client is more
-   * events behind than the limits allow, cancels its subscriptions.
-   */
-  readonly publish: (events: readonly PublishedEvent[]) => void;
-  readonly count: () => number;
-}
+export type Subscriptions = ReturnType<typeof createSubscriptions>;
 
 export interface SubscriptionDeps {
   readonly monotonicMs: () => number;
@@ -88,8 +79,7 @@ const TURN_EVENTS = 128;
 const TURN_NOTIFICATIONS = 32;
 const TURN_BYTES = 65_536;
 
-/** Creates an empty set of subscriptions. */
-export function createSubscriptions(limits: SubscriptionLimits, deps: SubscriptionDeps): Subscriptions {
+export function createSubscriptions(limits: SubscriptionLimits, deps: SubscriptionDeps) {
   const log = createEventLog(limits);
   const clients = new Set<Client>();
   // Clients with pending events whose outlet is ready, in the order of their turns.
@@ -131,9 +121,13 @@ export function createSubscriptions(limits: SubscriptionLimits, deps: Subscripti
     schedule();
   };
   return {
-    count: () => subscribed().reduce((sum, { subscriptions }) => sum + subscriptions.size, 0),
+    count: (): number => subscribed().reduce((sum, { subscriptions }) => sum + subscriptions.size, 0),
+    /**
+     * Adds a block's events for every subscription. Sends nothing: notifications are sent later, in slices. If a client is more
+     * events behind than the limits allow, cancels its subscriptions.
+     */
     publish,
-    client: (outlet) => {
+    client: (outlet: Outlet): ClientSubscriptions => {
       const client: Client = { outlet, subscriptions: new Map(), next: log.end() };
       const { subscriptions } = client;
       clients.add(client);
@@ -225,27 +219,20 @@ interface EventLogLimits {
 }
 
 /** Consecutively numbered events that at least one subscriber has not yet received. */
-interface EventLog {
-  /** Number of the next event. */
-  readonly end: () => number;
-  /** Returns an event, or undefined if it has been removed or does not exist. */
-  readonly at: (number: number) => PublishedEvent | undefined;
-  /** Adds a block's events. Returns the number of the first event that remains in the log under the limits. */
-  readonly append: (events: readonly PublishedEvent[]) => number;
-  /** Removes all events before a number. */
-  readonly removeBefore: (number: number) => void;
-}
+type EventLog = ReturnType<typeof createEventLog>;
 
-/** Creates an empty log. */
-function createEventLog(limits: EventLogLimits): EventLog {
+function createEventLog(limits: EventLogLimits) {
   let events: PublishedEvent[] = [];
   let first = 0;
   let bytes = 0;
   const end = (): number => first + events.length;
   return {
+    /** Number of the next event. */
     end,
-    at: (number) => events[number - first],
-    append: (added) => {
+    /** Returns an event, or undefined if it has been removed or does not exist. */
+    at: (number: number): PublishedEvent | undefined => events[number - first],
+    /** Adds a block's events. Returns the number of the first event that remains in the log under the limits. */
+    append: (added: readonly PublishedEvent[]): number => {
       let oldest = first;
       const newest = end();
       events.push(...added);
@@ -257,7 +244,8 @@ function createEventLog(limits: EventLogLimits): EventLog {
       }
       return oldest;
     },
-    removeBefore: (number) => {
+    /** Removes all events before a number. */
+    removeBefore: (number: number) => {
       const removed = events.slice(0, Math.max(0, number - first));
       for (const { sizeBytes } of removed) bytes -= sizeBytes;
       events = events.slice(removed.length);

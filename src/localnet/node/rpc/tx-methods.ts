@@ -7,92 +7,59 @@ import type { SearchPage, SearchRequest, StoredTx } from "../base/node-view.ts";
 import { MAX_QUERY_LENGTH, parseQuery } from "../query-language/parse-query.ts";
 import {
   type CallTurn,
+  internal,
   JsonText,
-  type Parameters,
+  method,
   type RpcContext,
+  RpcError,
   type RpcMethod,
   toPerPage,
-  toSearchPage,
 } from "./method.ts";
 import { resultBlockJson, resultTxJson, txResultJson } from "./result-json.ts";
-import { internal, RpcError } from "./rpc-error.ts";
 
 /** Methods for transactions: search, broadcast, mempool. */
 export const TX_METHODS: Readonly<Record<string, RpcMethod>> = {
-  tx: {
-    parameters: [
-      ["hash", "bytes"],
-      ["prove", "bool"],
-    ],
-    call: (parameters, { view }) => {
-      const hash = parameters.bytes("hash");
-      const tx = view.tx(hash);
-      if (tx === undefined) throw internal(`tx (${upperHex(hash)}) not found`);
-      return resultTxJson(tx, parameters.flag("prove") ? view.block(tx.height)?.txs : undefined);
-    },
-  },
-  tx_search: {
-    parameters: [
-      ["query", "string"],
-      ["prove", "bool"],
-      ["page", "int64"],
-      ["per_page", "int64"],
-      ["order_by", "string"],
-    ],
-    call: (parameters, { view }, { pause }) => {
+  tx: method({ hash: "bytes", prove: "bool" }, ({ hash, prove }, { view }) => {
+    const tx = view.tx(hash);
+    if (tx === undefined) throw internal(`tx (${upperHex(hash)}) not found`);
+    return resultTxJson(tx, prove ? view.block(tx.height)?.txs : undefined);
+  }),
+  tx_search: method(
+    { query: "string", prove: "bool", page: "int64", per_page: "int64", order_by: "string" },
+    (search, { view }, { pause }) => {
       // Without order_by, CometBFT sorts transactions in ascending order and blocks (below) in descending order.
-      const found = view.searchTxs(toSearch(parameters, "asc"));
-      const prove = parameters.flag("prove");
+      const found = view.searchTxs(toSearch(search, "asc"));
       const toJson = (tx: StoredTx): JsonObject =>
-        resultTxJson(tx, prove ? view.block(tx.height)?.txs : undefined);
+        resultTxJson(tx, search.prove ? view.block(tx.height)?.txs : undefined);
       return printPage("txs", found, toJson, pause);
     },
-  },
-  block_search: {
-    parameters: [
-      ["query", "string"],
-      ["page", "int64"],
-      ["per_page", "int64"],
-      ["order_by", "string"],
-    ],
-    call: (parameters, { view }, { pause }) =>
-      printPage("blocks", view.searchBlocks(toSearch(parameters, "desc")), resultBlockJson, pause),
-  },
-  broadcast_tx_sync: {
-    parameters: [["tx", "bytes"]],
-    call: (parameters, { view }) => {
-      const { hash, check } = view.broadcast(parameters.bytes("tx"));
-      return broadcastJson(hash, check);
-    },
-  },
-  broadcast_tx_async: {
-    parameters: [["tx", "bytes"]],
-    // CometBFT does not wait for CheckTx here and reports code 0 even for a transaction that it rejects.
-    call: (parameters, { view }) => broadcastJson(view.broadcast(parameters.bytes("tx")).hash, NO_RESULT),
-  },
-  broadcast_tx_commit: {
-    parameters: [["tx", "bytes"]],
-    call: (parameters, context, { signal }) => broadcastCommit(parameters.bytes("tx"), context, signal),
-  },
-  check_tx: {
-    parameters: [["tx", "bytes"]],
-    call: (parameters, { view }) => txResultJson(view.check(parameters.bytes("tx"))),
-  },
-  unconfirmed_txs: {
-    parameters: [["limit", "int64"]],
-    call: (parameters, { view }) => {
-      const { txs, count, bytes } = view.unconfirmed(toPerPage(parameters.int64("limit")));
-      return unconfirmedJson(txs.length, count, bytes, txs.map(toBase64));
-    },
-  },
-  num_unconfirmed_txs: {
-    parameters: [],
-    call: (_parameters, { view }) => {
-      const { count, bytes } = view.unconfirmed(0);
-      // CometBFT reports the total as n_txs although it lists none.
-      return unconfirmedJson(count, count, bytes, null);
-    },
-  },
+  ),
+  block_search: method(
+    { query: "string", page: "int64", per_page: "int64", order_by: "string" },
+    (search, { view }, { pause }) =>
+      printPage("blocks", view.searchBlocks(toSearch(search, "desc")), resultBlockJson, pause),
+  ),
+  broadcast_tx_sync: method({ tx: "bytes" }, ({ tx }, { view }) => {
+    const { hash, check } = view.broadcast(tx);
+    return broadcastJson(hash, check);
+  }),
+  // CometBFT does not wait for CheckTx here and reports code 0 even for a transaction that it rejects.
+  broadcast_tx_async: method({ tx: "bytes" }, ({ tx }, { view }) =>
+    broadcastJson(view.broadcast(tx).hash, NO_RESULT),
+  ),
+  broadcast_tx_commit: method({ tx: "bytes" }, ({ tx }, context, { signal }) =>
+    broadcastCommit(tx, context, signal),
+  ),
+  check_tx: method({ tx: "bytes" }, ({ tx }, { view }) => txResultJson(view.check(tx))),
+  unconfirmed_txs: method({ limit: "int64" }, ({ limit }, { view }) => {
+    const { txs, count, bytes } = view.unconfirmed(toPerPage(limit));
+    return unconfirmedJson(txs.length, count, bytes, txs.map(toBase64));
+  }),
+  num_unconfirmed_txs: method({}, (_parameters, { view }) => {
+    const { count, bytes } = view.unconfirmed(0);
+    // CometBFT reports the total as n_txs although it lists none.
+    return unconfirmedJson(count, count, bytes, null);
+  }),
 };
 
 /** Length of a page above which a search fails. */
@@ -147,16 +114,24 @@ function broadcastJson(hash: Uint8Array, check: TxResult): JsonObject {
   };
 }
 
-function toSearch(parameters: Parameters, defaultOrder: "asc" | "desc"): SearchRequest {
-  const query = parameters.text("query");
+interface SearchParameters {
+  readonly query: string;
+  readonly page: bigint | undefined;
+  readonly per_page: bigint | undefined;
+  readonly order_by: string;
+}
+
+function toSearch(search: SearchParameters, defaultOrder: "asc" | "desc"): SearchRequest {
+  const { query } = search;
   if (query.length > MAX_QUERY_LENGTH) throw internal("maximum query length exceeded");
   // CometBFT parses the query before it looks at order and page, so a bad query is reported first.
   parseQuery(query);
   return {
     query,
-    order: toOrder(parameters.text("order_by"), defaultOrder),
-    page: toSearchPage(parameters.int64("page")),
-    perPage: toPerPage(parameters.int64("per_page")),
+    order: toOrder(search.order_by, defaultOrder),
+    // The search checks the range. A page beyond 2^53 loses digits, but stays out of range.
+    page: Number(search.page ?? 1n),
+    perPage: toPerPage(search.per_page),
   };
 }
 
@@ -166,18 +141,13 @@ function toOrder(order: string, defaultOrder: "asc" | "desc"): "asc" | "desc" {
   throw internal("expected order_by to be either `asc` or `desc` or empty");
 }
 
-interface Inclusion {
-  readonly result: TxResult;
-  readonly height: bigint;
-}
-
 /** Broadcasts a transaction, then waits for the block that includes it. */
 async function broadcastCommit(
   tx: Uint8Array,
   { view, commitTimeoutMs }: RpcContext,
   signal: AbortSignal,
 ): Promise<JsonObject> {
-  const inclusion = createDeferred<Inclusion>();
+  const inclusion = createDeferred<{ readonly result: TxResult; readonly height: bigint }>();
   // Listens before it broadcasts, as CometBFT subscribes first: the next block may come immediately.
   const stopListening = view.onBlock((block, { height, txResults }) => {
     const result = txResults[block.txs.findIndex((each) => equalBytes(each, tx))];

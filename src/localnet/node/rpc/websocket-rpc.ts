@@ -18,11 +18,9 @@ import {
   turnOf,
   WEBSOCKET_METHODS,
 } from "./json-rpc.ts";
-import type { CallTurn, RpcContext } from "./method.ts";
-import { RpcError, toRpcError } from "./rpc-error.ts";
+import { type CallTurn, type RpcContext, RpcError, toRpcError } from "./method.ts";
 import type { ClientSubscriptions, Subscriptions } from "./subscriptions.ts";
 
-/** Limits for WebSockets. */
 export interface WebSocketOptions {
   readonly maxMessageBytes: number;
   /** Maximum number of open connections. The server refuses further connections with 503. */
@@ -63,17 +61,9 @@ export interface WebSocketDeps {
 }
 
 /** RPC over WebSocket: all methods, and subscriptions. */
-export interface WebSocketRpc {
-  /** Handles an HTTP upgrade. Refuses paths other than `/websocket`. */
-  readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
-  /** Cuts all connections. */
-  readonly close: () => void;
-}
+export type WebSocketRpc = ReturnType<typeof createWebSocketRpc>;
 
-/**
- * Number of unsent bytes above which a client gets no more notifications. They wait in the event log, which all clients share,
- * rather than in a buffer per client.
- */
+/** Unsent bytes above which a client gets no more notifications. They wait in the event log, which all clients share. */
 const MAX_BUFFERED_NOTIFICATION_BYTES = 262_144;
 
 /** Number of a client's unsent bytes above which the node does not respond to its pings. */
@@ -91,8 +81,7 @@ const DRAIN_POLL_MS = 20;
 /** Sends messages, each encoded as JSON, in one write. */
 type Send = (messages: readonly (string | Uint8Array)[]) => void;
 
-/** Creates the WebSocket side of the RPC port. */
-export function createWebSocketRpc(options: WebSocketOptions, deps: WebSocketDeps): WebSocketRpc {
+export function createWebSocketRpc(options: WebSocketOptions, deps: WebSocketDeps) {
   const server = new WebSocketServer({
     noServer: true,
     maxPayload: options.maxMessageBytes,
@@ -102,7 +91,8 @@ export function createWebSocketRpc(options: WebSocketOptions, deps: WebSocketDep
   });
   const pending = createPendingBound(options);
   return {
-    upgrade: (request, socket, head) => {
+    /** Handles an HTTP upgrade. Refuses paths other than `/websocket`. */
+    upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       const path = request.url?.split("?")[0];
       if (path !== "/websocket") return refuseUpgrade(socket, "404 Not Found");
       if (server.clients.size >= options.maxConnections) {
@@ -113,6 +103,7 @@ export function createWebSocketRpc(options: WebSocketOptions, deps: WebSocketDep
         serveClient({ client, socket, send, pending }, options, deps);
       });
     },
+    /** Cuts all connections. */
     close: () => {
       for (const client of server.clients) client.terminate();
       server.close();
@@ -264,9 +255,7 @@ function subscribe(
     else subscriptions.unsubscribe(readQueryParameter(params));
     return resultResponse(id, {});
   } catch (thrown) {
-    const error = toRpcError(thrown);
-    if (error === undefined) throw thrown;
-    return errorResponse(id, error);
+    return errorResponse(id, toRpcError(thrown));
   }
 }
 
@@ -293,22 +282,14 @@ interface MessageQueueOptions {
 interface PendingMessages {
   /** Messages that wait while another message is being handled. */
   readonly waiting: RawData[];
-  /** Cuts the client. */
   readonly cut: () => void;
 }
 
 /** Limits the unanswered messages per client and in total. */
-interface PendingBound {
-  /** Adds a message. Disconnects the client if it has too many messages, or the client with the most if the total is too high. */
-  readonly add: (of: PendingMessages, data: RawData) => void;
-  /** Drops all of a client's messages. */
-  readonly drop: (of: PendingMessages) => void;
-}
+type PendingBound = ReturnType<typeof createPendingBound>;
 
 /** Creates the limits. Disconnecting one client that has many messages leaves the others untouched. */
-function createPendingBound(
-  limits: Pick<WebSocketOptions, "maxPendingRequests" | "maxPendingInTotal">,
-): PendingBound {
+function createPendingBound(limits: Pick<WebSocketOptions, "maxPendingRequests" | "maxPendingInTotal">) {
   const clients = new Set<PendingMessages>();
   const drop = (of: PendingMessages): void => {
     clients.delete(of);
@@ -324,7 +305,8 @@ function createPendingBound(
   let sinceCount = 0;
   return {
     drop,
-    add: (of, data) => {
+    /** Adds a message. Disconnects the client if it has too many messages, or the client with the most if the total is too high. */
+    add: (of: PendingMessages, data: RawData) => {
       clients.add(of);
       of.waiting.push(data);
       sinceCount += 1;

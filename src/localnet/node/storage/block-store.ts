@@ -30,42 +30,7 @@ import {
 } from "./snapshots.ts";
 
 /** All durable data of a node. Synchronous. Reading an unknown height or hash returns undefined. */
-export interface BlockStore {
-  /** The application's state. */
-  readonly state: StateStorage;
-  readonly index: EventIndex;
-  /** The stored genesis document, encoded. */
-  readonly genesis: () => Uint8Array | undefined;
-  /** Stores the genesis document and the first validator sets. Throws if the store already has a genesis document. */
-  readonly saveGenesis: (document: Uint8Array, validatorSets: HeightRecord["validatorSets"]) => void;
-  readonly latestHeight: () => bigint | undefined;
-  /** Lowest stored height: lower heights were pruned, or the chain started here. Undefined before the first block. */
-  readonly earliestHeight: () => bigint | undefined;
-  /** In one transaction, stores a height and removes heights that exceed `keepBlocks`. When it returns, the data is on disk. */
-  readonly save: (record: HeightRecord) => void;
-  readonly block: (height: bigint) => StoredBlock | undefined;
-  readonly heightOfHash: (hash: Uint8Array) => bigint | undefined;
-  readonly results: (height: bigint) => StoredResults | undefined;
-  /** Returns one transaction's result without decoding the other results in its block. */
-  readonly txResult: (height: bigint, position: number) => TxResult | undefined;
-  readonly seenCommit: (height: bigint) => Commit | undefined;
-  /** Returns the validator set stored at the highest height not above `height`. */
-  readonly validatorSetAtOrBelow: (
-    height: bigint,
-  ) => { readonly height: bigint; readonly set: ValidatorSet } | undefined;
-  /** Heights to which the store can be reverted, ordered by id. A snapshot ends when its block is pruned. */
-  readonly snapshots: () => readonly StoredSnapshot[];
-  readonly saveSnapshot: (snapshot: StoredSnapshot) => void;
-  readonly removeSnapshots: (ids: readonly number[]) => void;
-  /** Removes everything after a snapshot's height in one transaction. */
-  readonly truncate: (height: bigint) => void;
-  /** Stores a key, unless one is already stored for the address. */
-  readonly saveValidatorKey: (address: Uint8Array, seed: Uint8Array) => void;
-  /** Ordered by address. */
-  readonly validatorSeeds: () => readonly Uint8Array[];
-  /** Closes the database and releases the home's lock. */
-  readonly close: () => void;
-}
+export type BlockStore = ReturnType<typeof createBlockStore>;
 
 /**
  * Number of decoded blocks and results cached in memory. Clients mostly read the newest heights, several times each. The number
@@ -73,10 +38,7 @@ export interface BlockStore {
  */
 const CACHED_HEIGHTS = 8;
 
-/**
- * Opens a home directory's store or, without a home, an in-memory store. It stores the last `keepBlocks` blocks; 0 stores all.
- * Throws like {@link openDatabase}.
- */
+/** Opens a home's store, or one in memory. It keeps the last `keepBlocks` blocks; 0: all. Throws like {@link openDatabase}. */
 export function openBlockStore(home: string | undefined, keepBlocks = 0): BlockStore {
   return createBlockStore(openDatabase(home), keepBlocks);
 }
@@ -86,7 +48,7 @@ export function readBlockStore(home: string): BlockStore {
   return createBlockStore(openSnapshot(home), 0);
 }
 
-function createBlockStore({ database, transaction, close }: OpenDatabase, keepBlocks: number): BlockStore {
+function createBlockStore({ database, transaction, close }: OpenDatabase, keepBlocks: number) {
   const stateTables = createStateTables(database);
   const index = createEventIndex(database);
   const { snapshots } = stateTables;
@@ -116,25 +78,33 @@ function createBlockStore({ database, transaction, close }: OpenDatabase, keepBl
   return {
     state: stateTables.storage,
     index,
-    genesis: () => readRow(sql.meta.get("genesis"))?.bytes("value"),
-    saveGenesis: (document, sets) =>
+    /** The stored genesis document, encoded. */
+    genesis: (): Uint8Array | undefined => readRow(sql.meta.get("genesis"))?.bytes("value"),
+    /** Stores the genesis document and the first validator sets. Throws if the store already has a genesis document. */
+    saveGenesis: (document: Uint8Array, sets: HeightRecord["validatorSets"]): void =>
       transaction(() => {
         sql.saveMeta.run("genesis", document);
         saveSets(sets);
       }),
-    latestHeight: () => readRow(sql.latest.get())?.integer("height"),
+    latestHeight: (): bigint | undefined => readRow(sql.latest.get())?.integer("height"),
+    /** Lowest stored height: lower heights were pruned, or the chain started here. Undefined before the first block. */
     earliestHeight: pruning.earliestHeight,
-    save: (record) => {
+    /** In one transaction, stores a height and removes heights that exceed `keepBlocks`. When it returns, the data is on disk. */
+    save: (record: HeightRecord) => {
       // One transaction: after a kill, a height is either complete or absent.
       transaction(() => saveAll(record));
       blocks.put(record.block.header.height, record.block);
       results.put(record.results.height, record.results);
     },
-    block: (height) => blocks.get(height, () => readBlock(sql.block.get(height))),
+    block: (height: bigint): StoredBlock | undefined =>
+      blocks.get(height, () => readBlock(sql.block.get(height))),
     // In an array, because the driver takes a single blob argument for an object of named parameters.
-    heightOfHash: (hash) => readRow(sql.heightOfHash.get([hash]))?.integer("height"),
-    results: (height) => results.get(height, () => readResults(height, sql.results.get(height))),
-    txResult: (height, position) => {
+    heightOfHash: (hash: Uint8Array): bigint | undefined =>
+      readRow(sql.heightOfHash.get([hash]))?.integer("height"),
+    results: (height: bigint): StoredResults | undefined =>
+      results.get(height, () => readResults(height, sql.results.get(height))),
+    /** Returns one transaction's result without decoding the other results in its block. */
+    txResult: (height: bigint, position: number): TxResult | undefined => {
       const decoded = results.get(height, () => undefined);
       if (decoded !== undefined) return decoded.txResults[position];
       const encoded = encodedTxResults.get(height, () => {
@@ -143,20 +113,29 @@ function createBlockStore({ database, transaction, close }: OpenDatabase, keepBl
       })?.[position];
       return encoded && decodeTxResult(encoded);
     },
-    seenCommit: (height) => {
+    seenCommit: (height: bigint): Commit | undefined => {
       const row = readRow(sql.seenCommit.get(height));
       return row === undefined ? undefined : decodeCommit(row.bytes("seen_commit"));
     },
-    validatorSetAtOrBelow: (height) => readSet(readRow(sql.set.get(height))),
-    snapshots: () => snapshots().list(),
-    saveSnapshot: (snapshot) => transaction(() => snapshots().save(snapshot)),
-    removeSnapshots: (ids) => transaction(() => snapshots().remove(ids)),
-    truncate: (height) => {
+    /** Returns the validator set stored at the highest height not above `height`. */
+    validatorSetAtOrBelow: (
+      height: bigint,
+    ): { readonly height: bigint; readonly set: ValidatorSet } | undefined =>
+      readSet(readRow(sql.set.get(height))),
+    /** Heights to which the store can be reverted, ordered by id. A snapshot ends when its block is pruned. */
+    snapshots: (): readonly StoredSnapshot[] => snapshots().list(),
+    saveSnapshot: (snapshot: StoredSnapshot): void => transaction(() => snapshots().save(snapshot)),
+    removeSnapshots: (ids: readonly number[]): void => transaction(() => snapshots().remove(ids)),
+    /** Removes everything after a snapshot's height in one transaction. */
+    truncate: (height: bigint) => {
       truncate(height);
       for (const cache of [blocks, results, encodedTxResults]) cache.clear();
     },
-    saveValidatorKey: (address, seed) => void sql.saveKey.run(address, seed),
-    validatorSeeds: () => readRows(sql.seeds.all()).map((row) => row.bytes("seed")),
+    /** Stores a key, unless one is already stored for the address. */
+    saveValidatorKey: (address: Uint8Array, seed: Uint8Array) => void sql.saveKey.run(address, seed),
+    /** Ordered by address. */
+    validatorSeeds: (): readonly Uint8Array[] => readRows(sql.seeds.all()).map((row) => row.bytes("seed")),
+    /** Closes the database and releases the home's lock. */
     close,
   };
 }
@@ -221,16 +200,6 @@ function readSet(row: Row | undefined): { readonly height: bigint; readonly set:
 const MAX_REMOVED_PER_BLOCK = 16;
 
 /** Removes old heights from a node's database tables. */
-interface BlockPruning {
-  /** Lowest stored height, or undefined before the first block. */
-  readonly earliestHeight: () => bigint | undefined;
-  /** After the block at `latest`, removes heights that exceed the limit. The caller must have an open transaction. */
-  readonly prune: (latest: bigint) => void;
-  /** Removes a height. The caller must have an open transaction. */
-  readonly remove: (height: bigint) => void;
-}
-
-/** Creates the pruning for a store that keeps the last `keepBlocks` blocks; 0 keeps all. */
 function createBlockPruning(
   database: Database.Database,
   {
@@ -238,7 +207,7 @@ function createBlockPruning(
     snapshots,
     keepBlocks,
   }: { readonly index: EventIndex; readonly snapshots: () => SnapshotTables; readonly keepBlocks: number },
-): BlockPruning {
+) {
   const lowest = database.prepare("SELECT height FROM blocks ORDER BY height LIMIT 1");
   const results = database.prepare("SELECT results FROM blocks WHERE height = ?");
   const removeBlock = database.prepare("DELETE FROM blocks WHERE height = ?");
@@ -253,9 +222,12 @@ function createBlockPruning(
     removeBlock.run(height);
   };
   return {
-    earliestHeight: () => earliest,
+    /** Lowest stored height, or undefined before the first block. */
+    earliestHeight: (): bigint | undefined => earliest,
+    /** Removes a height. The caller must have an open transaction. */
     remove,
-    prune: (latest) => {
+    /** After the block at `latest`, removes heights that exceed the limit. The caller must have an open transaction. */
+    prune: (latest: bigint) => {
       earliest ??= latest;
       if (keepBlocks === 0) return;
       const from = earliest;
@@ -271,18 +243,10 @@ function createBlockPruning(
   };
 }
 
-/** The application's state as stored in the node's database. */
-interface StateTables {
-  readonly storage: StateStorage;
-  readonly snapshots: () => SnapshotTables;
-  /** Writes the changes of one commit. The caller must have an open transaction. */
-  readonly apply: (changes: CommitChanges) => void;
-}
-
 const NODE_COLUMNS = 3;
 
-/** Creates the state storage in a node's database. */
-function createStateTables(database: Database.Database): StateTables {
+/** The application's state as stored in the node's database. */
+function createStateTables(database: Database.Database) {
   const node = database.prepare("SELECT node FROM state_nodes WHERE store = ? AND id = ?");
   const writeNodes = createBulkInsert(
     database,
@@ -308,7 +272,8 @@ function createStateTables(database: Database.Database): StateTables {
     (tables ??= createSnapshotTables(database, () => from ?? recentFrom()));
   return {
     snapshots,
-    apply: (changes) => {
+    /** Writes the changes of one commit. The caller must have an open transaction. */
+    apply: (changes: CommitChanges) => {
       writeNodes(changes.writes.map(({ store, id, bytes }) => [store, id, bytes]));
       for (const { store, id } of snapshots().retain(changes)) deleteNode.run(store, id);
       for (const height of changes.expired ?? []) {
@@ -330,6 +295,6 @@ function createStateTables(database: Database.Database): StateTables {
           rootId: row.optionalBytes("root_id"),
         })),
       node: (store, id) => readRow(node.get(store, id))?.bytes("node"),
-    },
+    } satisfies StateStorage,
   };
 }

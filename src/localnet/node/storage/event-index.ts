@@ -2,8 +2,7 @@ import type Database from "libsql";
 import { sha256 } from "../../../platform/base/bytes.ts";
 import type { ChainEvent } from "../../chain/runtime/events.ts";
 import type { StoredBlock, StoredResults } from "../base/node-view.ts";
-import { holds } from "../query-language/matches.ts";
-import type { Condition } from "../query-language/parse-query.ts";
+import { type Condition, holds } from "../query-language/parse-query.ts";
 import { createBulkInsert, readRow, readRows, type Row } from "./rows.ts";
 
 /** A transaction's block height and its position in that block. */
@@ -12,35 +11,23 @@ export interface TxPlace {
   readonly position: number;
 }
 
-/** A block and its results. */
-interface IndexedBlock {
+export interface IndexedBlock {
   readonly block: Pick<StoredBlock, "txs">;
   readonly results: StoredResults;
 }
 
 /** An index of transactions by hash, and of transactions and blocks by event attribute. */
-export interface EventIndex {
-  /** Adds a height. The caller must have an open transaction. */
-  readonly add: (block: IndexedBlock) => void;
-  /** Removes a height added with {@link EventIndex.add}. The caller must have an open transaction. */
-  readonly remove: (results: StoredResults) => void;
-  readonly placeOf: (hash: Uint8Array) => TxPlace | undefined;
-  readonly countTxs: (search: IndexSearch) => number;
-  readonly findTxs: (search: IndexSearch, slice: Slice) => readonly TxPlace[];
-  readonly countBlocks: (search: IndexSearch) => number;
-  readonly findBlocks: (search: IndexSearch, slice: Slice) => readonly bigint[];
-}
+export type EventIndex = ReturnType<typeof createEventIndex>;
 
 const TXS: SearchTables = { events: "tx_events", all: "txs", place: ["height", "position"] };
 const BLOCKS: SearchTables = { events: "block_events", all: "blocks", place: ["height"] };
 
-/** Creates the index in a node's database. */
-export function createEventIndex(database: Database.Database): EventIndex {
+export function createEventIndex(database: Database.Database) {
   const placeByHash = database.prepare("SELECT height, position FROM txs WHERE hash = ?");
   const placeOf = (hash: Uint8Array): TxPlace | undefined => {
     // In an array, because the driver takes a single blob argument for an object of named parameters.
     const row = readRow(placeByHash.get([hash]));
-    return row && { height: row.integer("height"), position: Number(row.integer("position")) };
+    return row && toPlace(row);
   };
   // Created at the first write: a snapshot of a home may have tables of an earlier version.
   let writer: IndexWriter | undefined;
@@ -49,17 +36,20 @@ export function createEventIndex(database: Database.Database): EventIndex {
   const blocks = createEventSearch(database, BLOCKS);
   return {
     placeOf,
-    add: (block) => writing().add(block),
-    remove: (results) => writing().remove(results),
+    /** Adds a height. The caller must have an open transaction. */
+    add: (block: IndexedBlock): void => writing().add(block),
+    /** Removes a height added with {@link EventIndex.add}. The caller must have an open transaction. */
+    remove: (results: StoredResults): void => writing().remove(results),
     countTxs: txs.count,
-    findTxs: (search, slice) =>
-      txs.slice(search, slice).map((row) => ({
-        height: row.integer("height"),
-        position: Number(row.integer("position")),
-      })),
+    findTxs: (search: IndexSearch, slice: Slice): readonly TxPlace[] => txs.slice(search, slice).map(toPlace),
     countBlocks: blocks.count,
-    findBlocks: (search, slice) => blocks.slice(search, slice).map((row) => row.integer("height")),
+    findBlocks: (search: IndexSearch, slice: Slice): readonly bigint[] =>
+      blocks.slice(search, slice).map((row) => row.integer("height")),
   };
+}
+
+function toPlace(row: Row): TxPlace {
+  return { height: row.integer("height"), position: Number(row.integer("position")) };
 }
 
 type IndexWriter = Pick<EventIndex, "add" | "remove">;
@@ -157,7 +147,6 @@ export interface Slice {
   readonly limit: number;
 }
 
-/** Tables for one kind of search. */
 interface SearchTables {
   /** Table that indexes event attributes, with the columns `tag`, `value`, `event`, and those in `place`. */
   readonly events: string;
@@ -168,21 +157,15 @@ interface SearchTables {
 }
 
 /** Runs searches in SQL. Only the rows in the requested slice are read from the database. */
-interface EventSearch {
-  readonly count: (search: IndexSearch) => number;
-  readonly slice: (search: IndexSearch, slice: Slice) => readonly Row[];
-}
-
-/** Creates a search over one kind of tables. */
-function createEventSearch(database: Database.Database, tables: SearchTables): EventSearch {
+function createEventSearch(database: Database.Database, tables: SearchTables) {
   const place = tables.place.join(", ");
   return {
-    count: (search) => {
+    count: (search: IndexSearch): number => {
       const { sql, values } = matchesSql(database, tables, search);
       const row = readRow(database.prepare(`SELECT COUNT(*) AS total FROM (${sql})`).get(...values));
       return row === undefined ? 0 : Number(row.integer("total"));
     },
-    slice: (search, { order, offset, limit }) => {
+    slice: (search: IndexSearch, { order, offset, limit }: Slice): readonly Row[] => {
       const { sql, values } = matchesSql(database, tables, search);
       const by = tables.place.map((column) => `${column} ${order}`).join(", ");
       const page = database.prepare(`SELECT ${place} FROM (${sql}) ORDER BY ${by} LIMIT ? OFFSET ?`);
@@ -220,7 +203,6 @@ function matchesSql(database: Database.Database, tables: SearchTables, search: I
   };
 }
 
-/** Returns the SQL that tests an attribute's value. */
 function valueSql(
   database: Database.Database,
   tables: SearchTables,

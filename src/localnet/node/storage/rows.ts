@@ -44,7 +44,6 @@ export function readRow(row: unknown): Row | undefined {
   };
 }
 
-/** Wraps all rows in a result. */
 export function readRows(rows: readonly unknown[]): readonly Row[] {
   return rows.flatMap((row) => readRow(row) ?? []);
 }

@@ -2,10 +2,15 @@ import { fromHex, sha256, upperHex } from "../../../platform/base/bytes.ts";
 import { maxInt, minInt } from "../../../platform/base/integers.ts";
 import { requirePage } from "../base/errors.ts";
 import type { SearchPage, SearchRequest, StoredBlock, StoredTx } from "../base/node-view.ts";
-import { holds, matchesSearch } from "../query-language/matches.ts";
-import { type Condition, type EventQuery, parseQuery } from "../query-language/parse-query.ts";
+import {
+  type Condition,
+  type EventQuery,
+  holds,
+  matchesSearch,
+  parseQuery,
+} from "../query-language/parse-query.ts";
 import type { BlockStore } from "./block-store.ts";
-import type { IndexSearch, Slice, TxPlace } from "./event-index.ts";
+import type { Slice, TxPlace } from "./event-index.ts";
 
 const TX_TAGS = { height: "tx.height", hash: "tx.hash" } as const;
 const BLOCK_TAGS = { height: "block.height", hash: undefined } as const;
@@ -41,7 +46,6 @@ export function searchBlocks(store: BlockStore, request: SearchRequest): SearchP
   return readPage(matches, request, store.block);
 }
 
-/** The places that match a search. */
 interface Matches<P> {
   readonly total: number;
   readonly slice: (slice: Slice) => readonly P[];
@@ -99,17 +103,8 @@ function holdsForAll(conditions: readonly Condition[], value: string): boolean {
 
 const MAX_HEIGHT = 2n ** 63n - 1n;
 
-/** A query split into the part that the index answers, and the height and hash conditions that it cannot answer. */
-interface SplitQuery {
-  readonly search: IndexSearch;
-  readonly heights: readonly Condition[];
-  readonly hashes: readonly Condition[];
-}
-
-function splitQuery(
-  query: EventQuery,
-  tags: { readonly height: string; readonly hash: string | undefined },
-): SplitQuery {
+/** Splits a query into the part that the index answers, and the height and hash conditions that it cannot answer. */
+function splitQuery(query: EventQuery, tags: { readonly height: string; readonly hash: string | undefined }) {
   let fromHeight = 0n;
   let toHeight = MAX_HEIGHT;
   const heights: Condition[] = [];

@@ -15,23 +15,10 @@ export interface StoredSnapshot {
  * The snapshots in a store. A tree node that any snapshot needs is retained even if no recent height needs it any more. `list`
  * only reads; callers of the other methods must have an open transaction.
  */
-export interface SnapshotTables {
-  /** Ordered by id. */
-  readonly list: () => readonly StoredSnapshot[];
-  readonly save: (snapshot: StoredSnapshot) => void;
-  /** Removes snapshots and everything that only they need. */
-  readonly remove: (ids: readonly number[]) => void;
-  /** Removes the snapshots below a height, whose blocks are pruned. */
-  readonly removeBelow: (height: bigint) => void;
-  readonly isKept: (height: bigint) => boolean;
-  /** Retains the nodes in a commit's `deletes` that a snapshot needs, and returns the others. */
-  readonly retain: (changes: CommitChanges) => CommitChanges["deletes"];
-  /** Removes the states and snapshots above a snapshot's height. */
-  readonly truncate: (height: bigint) => void;
-}
+export type SnapshotTables = ReturnType<typeof createSnapshotTables>;
 
 /** `recentFrom` returns the lowest height that is stored even if no snapshot needs it. */
-export function createSnapshotTables(database: Database.Database, recentFrom: () => bigint): SnapshotTables {
+export function createSnapshotTables(database: Database.Database, recentFrom: () => bigint) {
   const all = database.prepare("SELECT id, height, ahead_ms FROM snapshots ORDER BY id");
   const read = (): readonly StoredSnapshot[] =>
     readRows(all.all()).map((row) => ({
@@ -66,15 +53,19 @@ export function createSnapshotTables(database: Database.Database, recentFrom: ()
   const idsWhere = (test: (snapshot: StoredSnapshot) => boolean): readonly number[] =>
     known.filter(test).map(({ id }) => id);
   return {
-    list: () => known,
-    save: ({ id, height, aheadMs }) => {
+    /** Ordered by id. */
+    list: (): readonly StoredSnapshot[] => known,
+    save: ({ id, height, aheadMs }: StoredSnapshot) => {
       insert.run(BigInt(id), height, BigInt(Math.trunc(aheadMs)));
       known = read();
     },
+    /** Removes snapshots and everything that only they need. */
     remove,
-    removeBelow: (height) => remove(idsWhere((one) => one.height < height)),
-    isKept: (height) => known.some((one) => one.height === height),
-    retain: ({ deletes, expired = [] }) => {
+    /** Removes the snapshots below a height, whose blocks are pruned. */
+    removeBelow: (height: bigint): void => remove(idsWhere((one) => one.height < height)),
+    isKept: (height: bigint): boolean => known.some((one) => one.height === height),
+    /** Retains the nodes in a commit's `deletes` that a snapshot needs, and returns the others. */
+    retain: ({ deletes, expired = [] }: CommitChanges): CommitChanges["deletes"] => {
       const last = expired.at(-1);
       if (known.length === 0 || last === undefined) return deletes;
       return deletes.filter(({ store, id }) => {
@@ -85,7 +76,8 @@ export function createSnapshotTables(database: Database.Database, recentFrom: ()
         return false;
       });
     },
-    truncate: (height) => {
+    /** Removes the states and snapshots above a snapshot's height. */
+    truncate: (height: bigint) => {
       for (const row of readRows(storesOf.all(height)))
         removeNodes.run(row.text("store"), firstIdAfter(height));
       database.prepare("DELETE FROM state_roots WHERE height > ?").run(height);

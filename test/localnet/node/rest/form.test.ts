@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { goUnescape, joinForms, parseForm } from "../../../../src/localnet/node/rest/form.ts";
+import { goUnescape, joinForms, parseForm } from "../../../../src/localnet/node/rest/request-message.ts";
 
 describe("query strings", () => {
   it("keep the order of repeated values, also of empty ones", () => {

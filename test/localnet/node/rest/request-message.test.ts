@@ -3,8 +3,7 @@ import { fromBase64, utf8 } from "../../../../src/platform/base/bytes.ts";
 import type { JsonValue } from "../../../../src/platform/base/json.ts";
 import { messageToJson } from "../../../../src/cosmos/proto/json.ts";
 import { httpRules } from "../../../../src/cosmos/proto/http-rules.ts";
-import { parseForm } from "../../../../src/localnet/node/rest/form.ts";
-import { buildRequest } from "../../../../src/localnet/node/rest/request-message.ts";
+import { buildRequest, parseForm } from "../../../../src/localnet/node/rest/request-message.ts";
 import { createRouteTable } from "../../../../src/localnet/node/rest/route-table.ts";
 
 const ALL_PATHS = httpRules().map(({ service, rpc }) => `/${service}/${rpc}`);

@@ -1,9 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { toHex, utf8, sha256 } from "../../../../src/platform/base/bytes.ts";
+import { sha256, toHex, utf8 } from "../../../../src/platform/base/bytes.ts";
 import type { ChainEvent } from "../../../../src/localnet/chain/runtime/events.ts";
-import { matchesSearch } from "../../../../src/localnet/node/query-language/matches.ts";
-import { parseQuery } from "../../../../src/localnet/node/query-language/parse-query.ts";
+import { matchesSearch, parseQuery } from "../../../../src/localnet/node/query-language/parse-query.ts";
 import { openBlockStore } from "../../../../src/localnet/node/storage/block-store.ts";
 import { searchBlocks, searchTxs } from "../../../../src/localnet/node/storage/search.ts";
 import { type HeightEvents, storedHeight } from "../../../support/stored-height.ts";

@@ -1,8 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { toBase64, utf8 } from "../../../../../src/platform/base/bytes.ts";
-import { parseForm } from "../../../../../src/localnet/node/rest/form.ts";
-import { buildRequest } from "../../../../../src/localnet/node/rest/request-message.ts";
+import { buildRequest, parseForm } from "../../../../../src/localnet/node/rest/request-message.ts";
 import { createRouteTable } from "../../../../../src/localnet/node/rest/route-table.ts";
 import { QueryRegisteredQueriesRequest } from "../../../../../src/cosmos/proto/gen/neutron/interchainqueries/query.ts";
 
