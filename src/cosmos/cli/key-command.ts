@@ -36,7 +36,6 @@ export function keyCommand(name: string, description: string): Command {
   return addOutputOptions(addKeyringFolderOptions(command));
 }
 
-/** Adds `--address-prefix`. */
 export function addPrefixOption(command: Command): Command {
   return command.addOption(
     new Option("--address-prefix <prefix>", "bech32 prefix of account addresses").default("neutron"),
@@ -61,7 +60,6 @@ export async function withKeyring(
 /** A key as the SDK's `keys` commands print it. */
 type KeyJson = { readonly [Field in "address" | "name" | "pubkey" | "type"]: string };
 
-/** Returns a key in its printed form. */
 export function keyJson({ name, type, publicKey }: KeyRecord, prefix: string): KeyJson {
   if (publicKey === undefined) return { name, type, address: "", pubkey: "" };
   return {

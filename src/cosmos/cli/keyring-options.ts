@@ -10,7 +10,6 @@ import { checkPassword, readKeyHash, writeKeyHash } from "../keyring/key-hash.ts
 import { createMemoryStore, keyringFolder, type KeyringPlace, openKeyStore } from "../keyring/key-store.ts";
 import { type Keyring, openKeyring } from "../keyring/keyring.ts";
 
-/** Options that name a keyring. */
 export interface KeyringOptions {
   readonly keyringBackend: "file" | "memory" | "test";
   /** Home directory of the SDK program. */
@@ -48,7 +47,6 @@ export async function keyringPlace(
   return { backend, home, password: await prompt.secret("Password of the keyring: ") };
 }
 
-/** The keyring named by the options. */
 export interface OpenKeyring {
   readonly keyring: Keyring;
   /** Call it before adding the first key: a new keyring gets its password's hash. */

@@ -29,7 +29,6 @@ interface AddOptions extends KeyOptions {
   readonly index: number;
 }
 
-/** `relaywatch keys add NAME`. */
 export function addCommand(context: CliContext): Command {
   return keyCommand("add", "create a key, or recover one from its mnemonic")
     .argument("<name>", "name of the new key")
@@ -78,7 +77,6 @@ recovered key's mnemonic is never printed.`,
     });
 }
 
-/** `relaywatch keys mnemonic`. */
 export function mnemonicCommand(context: CliContext): Command {
   return new Command("mnemonic")
     .description("create a mnemonic of 24 words, without a key")

@@ -20,7 +20,6 @@ interface ArmorOptions extends KeyOptions {
 const MIN_PASSPHRASE_CHARACTERS = 8;
 const MAX_ARMOR_BYTES = 16_384;
 
-/** `relaywatch keys export NAME`. */
 export function exportCommand(context: CliContext): Command {
   return passphraseOption(keyCommand("export", "print a key, encrypted with a passphrase, as an ASCII armor"))
     .argument("<name>", "name or address of the key")
@@ -38,7 +37,6 @@ export function exportCommand(context: CliContext): Command {
     );
 }
 
-/** `relaywatch keys import NAME FILE`. */
 export function importCommand(context: CliContext): Command {
   return passphraseOption(keyCommand("import", "add a key from the ASCII armor of keys export"))
     .argument("<name>", "name of the new key")

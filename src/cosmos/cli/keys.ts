@@ -19,7 +19,6 @@ import {
 import { addCommand, mnemonicCommand } from "./keys-add.ts";
 import { exportCommand, importCommand } from "./keys-armor.ts";
 
-/** `relaywatch keys`. */
 export function keysCommand(context: CliContext): Command {
   const group = new Command();
   for (const create of [

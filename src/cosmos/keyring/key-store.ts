@@ -9,7 +9,6 @@ import { createPrivateDirectory, PRIVATE_FILE_MODE } from "../../platform/proces
 import { decryptJwe, encryptJwe } from "./jwe.ts";
 import { badKeyring } from "../client/errors.ts";
 
-/** Location of a keyring. */
 export interface KeyringPlace {
   /** Home directory of the SDK program, which contains `keyring-test` or `keyring-file`, or the path of that folder itself. */
   readonly home: string;
@@ -34,7 +33,6 @@ export interface KeyStore {
 const TEST_PASSWORD = "test";
 const MAX_FILE_BYTES = 65_536;
 
-/** A keyring's folder. */
 export function keyringFolder({ home, backend }: Pick<KeyringPlace, "home" | "backend">): string {
   const name = `keyring-${backend}`;
   return basename(home) === name ? home : join(home, name);

@@ -60,7 +60,6 @@ const PAGE_LIMIT = 100n;
 /** A list may have 100,000 entries. The limit protects the relayer from a node whose list never ends. */
 const MAX_PAGES = 1_000;
 
-/** Creates the queries. */
 export function createLightClientQueries(client: Pick<ChainClient, "grpcQuery">): LightClientQueries {
   const query = (rpc: string, request: Uint8Array, signal: AbortSignal): Promise<Uint8Array> =>
     client.grpcQuery(`/ibc.core.client.v1.Query/${rpc}`, request, signal);
@@ -131,7 +130,6 @@ export function createLightClientQueries(client: Pick<ChainClient, "grpcQuery">)
   };
 }
 
-/** Requests the page that starts at `key`. */
 export function page(key: Uint8Array): PageRequest {
   return { key, offset: 0n, limit: PAGE_LIMIT, countTotal: false, reverse: false };
 }
@@ -165,7 +163,6 @@ function toTrustLevel(level: TrustLevel | undefined): TrustLevel {
   return level === undefined || level.denominator === 0n ? { numerator: 1n, denominator: 3n } : level;
 }
 
-/** Codes and facts of {@link LightClientError}. */
 type LightClientErrorFacts =
   | { readonly code: "no-client"; readonly connectionId: string }
   | { readonly code: "too-many-pages"; readonly pages: number }

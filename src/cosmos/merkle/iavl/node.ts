@@ -78,12 +78,10 @@ export function goesLeft(node: Inner, key: Uint8Array): boolean {
   return compareBytes(key, node.key) < 0;
 }
 
-/** Returns the hash of a saved node. */
 export function savedHash(node: IavlNode): Uint8Array {
   return node.hash ?? unreachable("a saved tree node has no hash");
 }
 
-/** Returns the id of a saved node. */
 export function savedId(node: IavlNode): NodeId {
   return node.id ?? unreachable("a tree node was not saved");
 }
@@ -288,7 +286,6 @@ class ByteWriter {
     return this;
   }
 
-  /** Returns the contents in a new array. */
   copy(): Uint8Array {
     return this.memory.slice(0, this.length);
   }

@@ -23,11 +23,9 @@ type IavlEntry = readonly [key: Uint8Array, value: Uint8Array];
 
 type Order = "ascending" | "descending";
 
-/** Reads from one tree. */
 export interface IavlReader {
   readonly get: (key: Uint8Array) => Uint8Array | undefined;
   readonly has: (key: Uint8Array) => boolean;
-  /** Returns the number of keys. */
   readonly size: () => number;
   /** Iterates over entries with start <= key < end. An undefined bound is open. Reads nodes lazily. */
   readonly iterate: (start?: Uint8Array, end?: Uint8Array, order?: Order) => IterableIterator<IavlEntry>;
@@ -53,7 +51,6 @@ export function createIavlReader(rootNow: () => IavlNode | undefined, read: Read
   };
 }
 
-/** Creates the view for a saved version. */
 export function createIavlView(version: bigint, root: IavlNode | undefined, read: ReadNode): IavlView {
   return {
     ...createIavlReader(() => root, read),
@@ -130,7 +127,6 @@ interface KeyRange {
   readonly end: Uint8Array | undefined;
 }
 
-/** Returns the leaf with this key, or undefined. */
 function findLeaf(root: IavlNode | undefined, key: Uint8Array, read: ReadNode): Leaf | undefined {
   let node = root;
   while (node?.kind === "inner")

@@ -47,7 +47,6 @@ export class WireReader {
     return this.fieldStart;
   }
 
-  /** Reads the field as an int32. */
   int32(name: string): number {
     if (this.wireType !== WIRE_VARINT) throw wrongWireType(this.wireType, name);
     return this.varint();
@@ -71,7 +70,6 @@ export class WireReader {
     return outerEnd;
   }
 
-  /** Skips an int32, or packed int32s. */
   skipInt32s(name: string): void {
     if (this.wireType === WIRE_VARINT) {
       this.varint();
