@@ -4,7 +4,7 @@ import { stringifyJson } from "../../platform/base/json.ts";
 import { counted } from "../../platform/base/text.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
-import { addLazyCommands, type LazyCommand } from "../../platform/cli/lazy-command.ts";
+import { addLazyCommands, type LazyCommands } from "../../platform/cli/lazy-command.ts";
 import {
   ConfigError,
   type ConfigIssue,
@@ -15,28 +15,24 @@ import { withoutSecrets } from "../../platform/config/config-fields.ts";
 import { type DaemonName, kindOption, readBest } from "./config-kind.ts";
 import { jsonOption } from "../../platform/cli/output-options.ts";
 
-const COMMANDS: readonly LazyCommand[] = [
-  {
-    name: "validate",
+const COMMANDS: LazyCommands = {
+  validate: {
     description: "check configuration files; referenced secrets must be readable",
     load: async () => validateCommand,
   },
-  {
-    name: "show",
+  show: {
     description: "print the values of all keys, and where each comes from",
     load: async () => (await import("./config-show.ts")).showCommand,
   },
-  {
-    name: "init",
+  init: {
     description: "write a new configuration from what a chain's endpoints report",
     load: async () => (await import("../init/config-init.ts")).initCommand,
   },
-  {
-    name: "from-env",
+  "from-env": {
     description: "print a relayer configuration made from the Go relayer's variables",
     load: async () => (await import("../../relayer/cli/go-relayer-commands.ts")).fromEnvCommand,
   },
-];
+};
 
 export function configCommand(context: CliContext): Promise<Command> {
   return addLazyCommands(new Command(), COMMANDS, context);

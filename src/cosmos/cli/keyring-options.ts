@@ -1,11 +1,9 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { type Command, Option } from "commander";
-import { EXIT } from "../../platform/base/errors.ts";
 import type { Secret } from "../../platform/base/secret.ts";
-import { CliError } from "../../platform/cli/cli-error.ts";
 import type { Prompt } from "../../platform/cli/prompt.ts";
-import { secretField } from "../../platform/config/config-fields.ts";
+import { readSecretFile } from "../../platform/cli/state-home.ts";
 import { checkPassword, readKeyHash, writeKeyHash } from "../keyring/key-hash.ts";
 import { createMemoryStore, keyringFolder, type KeyringPlace, openKeyStore } from "../keyring/key-store.ts";
 import { type Keyring, openKeyring } from "../keyring/keyring.ts";
@@ -29,13 +27,6 @@ export function addKeyringFolderOptions(command: Command): Command {
     .option("--keyring-password-file <file>", "password of the backend file; asked for if not given");
 }
 
-/** Reads a one-line secret from a file. Throws `CliError`. */
-export function readSecretFile(file: string, option: string): Secret {
-  const read = secretField().safeParse({ file });
-  if (read.success) return read.data;
-  throw new CliError(EXIT.badConfig, `${option}: ${read.error.issues[0]?.message ?? "cannot be read"}`);
-}
-
 /** Returns the location of a file keyring, with its password from the password file or the prompt. */
 export async function keyringPlace(
   options: KeyringOptions & { readonly keyringBackend: KeyringPlace["backend"] },
@@ -43,8 +34,17 @@ export async function keyringPlace(
 ): Promise<KeyringPlace> {
   const { keyringBackend: backend, keyringDir: home, keyringPasswordFile: file } = options;
   if (backend === "test") return { backend, home, password: undefined };
-  if (file !== undefined) return { backend, home, password: readSecretFile(file, "--keyring-password-file") };
-  return { backend, home, password: await prompt.secret("Password of the keyring: ") };
+  const given = { file, option: "--keyring-password-file" };
+  return { backend, home, password: await secretFrom(given, prompt, "Password of the keyring: ") };
+}
+
+/** Reads a secret from the file that an option names. Without a file, asks for it. */
+export async function secretFrom(
+  { file, option }: { readonly file: string | undefined; readonly option: string },
+  prompt: Prompt,
+  question: string,
+): Promise<Secret> {
+  return file === undefined ? prompt.secret(question) : readSecretFile(file, option);
 }
 
 export interface OpenKeyring {
