@@ -15,6 +15,17 @@ interface LazyCommand {
   readonly load: () => Promise<CreateCommand>;
 }
 
+/** Words of a command line that load every command. */
+export const ALL_COMMANDS: readonly string[] = Object.assign([], { includes: () => true });
+
+/** Returns the commands in a command's help, without `help`. */
+export function visibleCommands(command: Command): readonly Command[] {
+  return command
+    .createHelp()
+    .visibleCommands(command)
+    .filter((one) => one.name() !== "help");
+}
+
 /**
  * Adds commands to `parent`. A command that is not on the command line gets only its name and description, for the help text.
  * Loading all commands takes about one second of CPU time.
