@@ -52,11 +52,11 @@ const COMMANDS: LazyCommands = {
   query: {
     aliases: ["q"],
     description: "query a chain's state",
-    load: async () => (await import("./commands/query.ts")).queryCommand,
+    load: async () => (await import("./commands/module-commands.ts")).queryCommand,
   },
   tx: {
     description: "send a transaction to a chain",
-    load: async () => (await import("./commands/tx.ts")).txCommand,
+    load: async () => (await import("./commands/module-commands.ts")).txCommand,
   },
   keys: {
     description: "create, list, export and import keys of an SDK keyring",

@@ -44,8 +44,7 @@ import {
   type ChosenLocalnet,
 } from "./chain-options.ts";
 import { watchedLocalnet } from "./watched-localnet.ts";
-import { tryNext, upBlock } from "./up-block.ts";
-import { hasFirstResults, summaryLine, type UpParts, whatIsMissing } from "./up-summary.ts";
+import { hasFirstResults, summaryLine, tryNext, upBlock, type UpParts, whatIsMissing } from "./up-state.ts";
 
 interface Options extends AccessOptions, Omit<ChainOptions, "localValidators" | "remoteValidators"> {
   readonly keepBlocks?: number;

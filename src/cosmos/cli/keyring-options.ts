@@ -1,12 +1,25 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { type Command, Option } from "commander";
+import { Command, Option } from "commander";
+import { encodeBech32, toBase64 } from "../../platform/base/bytes.ts";
+import { stringifyJson } from "../../platform/base/json.ts";
 import type { Secret } from "../../platform/base/secret.ts";
-import type { Prompt } from "../../platform/cli/prompt.ts";
+import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { addOutputOptions, type OutputOptions } from "../../platform/cli/output-options.ts";
+import { openPrompt, type Prompt } from "../../platform/cli/prompt.ts";
 import { readSecretFile } from "../../platform/cli/state-home.ts";
-import { checkPassword, readKeyHash, writeKeyHash } from "../keyring/key-hash.ts";
-import { createMemoryStore, keyringFolder, type KeyringPlace, openKeyStore } from "../keyring/key-store.ts";
+import {
+  checkPassword,
+  createMemoryStore,
+  keyringFolder,
+  type KeyringPlace,
+  openKeyStore,
+  readKeyHash,
+  writeKeyHash,
+} from "../keyring/key-store.ts";
+import { addressBytes, type KeyRecord } from "../keyring/key-record.ts";
 import { type Keyring, openKeyring } from "../keyring/keyring.ts";
+import { TYPE_URL } from "../proto/registry.ts";
 
 export interface KeyringOptions {
   readonly keyringBackend: "file" | "memory" | "test";
@@ -47,14 +60,14 @@ export async function secretFrom(
   return file === undefined ? prompt.secret(question) : readSecretFile(file, option);
 }
 
-export interface OpenKeyring {
+interface OpenKeyring {
   readonly keyring: Keyring;
   /** Call it before adding the first key: a new keyring gets its password's hash. */
   readonly prepare: () => Promise<void>;
 }
 
 /** Opens the keyring named by the options. Throws `bad-key` if the password is wrong. */
-export async function openKeyringOf(options: KeyringOptions, prompt: Prompt): Promise<OpenKeyring> {
+async function openKeyringOf(options: KeyringOptions, prompt: Prompt): Promise<OpenKeyring> {
   const { keyringBackend: backend } = options;
   if (backend === "memory")
     return { keyring: openKeyring(createMemoryStore()), prepare: () => Promise.resolve() };
@@ -69,4 +82,61 @@ export async function openKeyringOf(options: KeyringOptions, prompt: Prompt): Pr
       if (password !== undefined && hash === undefined) await writeKeyHash(password, folder);
     },
   };
+}
+
+/** Options for every `keys` command that opens a keyring. */
+export interface KeyOptions extends KeyringOptions, OutputOptions {
+  /** Bech32 prefix for account addresses. */
+  readonly addressPrefix: string;
+}
+
+/** Creates a command with the {@link KeyOptions} options. */
+export function keyCommand(name: string, description: string): Command {
+  const command = addPrefixOption(new Command(name).description(description)).addOption(
+    new Option(
+      "--keyring-backend <backend>",
+      "where the keys are: files with a public password, or with your own",
+    )
+      .choices(["test", "file", "memory"])
+      .default("test"),
+  );
+  return addOutputOptions(addKeyringFolderOptions(command));
+}
+
+export function addPrefixOption(command: Command): Command {
+  return command.addOption(
+    new Option("--address-prefix <prefix>", "bech32 prefix of account addresses").default("neutron"),
+  );
+}
+
+/** Opens the keyring that the options name and passes it to `work`. */
+export async function withKeyring(
+  options: KeyringOptions,
+  context: CliContext,
+  work: (deps: OpenKeyring & { readonly prompt: Prompt }) => Promise<void> | void,
+): Promise<void> {
+  const prompt = openPrompt(context.streams);
+  try {
+    await work({ ...(await openKeyringOf(options, prompt)), prompt });
+  } finally {
+    prompt.close();
+  }
+}
+
+/** A key as the SDK's `keys` commands print it. */
+type KeyJson = { readonly [Field in "address" | "name" | "pubkey" | "type"]: string };
+
+export function keyJson({ name, type, publicKey }: KeyRecord, prefix: string): KeyJson {
+  if (publicKey === undefined) return { name, type, address: "", pubkey: "" };
+  return {
+    name,
+    type,
+    address: encodeBech32(prefix, addressBytes(publicKey)),
+    pubkey: publicKeyText(publicKey),
+  };
+}
+
+/** A public key as one line of proto JSON. */
+export function publicKeyText(publicKey: Uint8Array): string {
+  return stringifyJson({ "@type": TYPE_URL.secp256k1PubKey, key: toBase64(publicKey) });
 }

@@ -12,8 +12,7 @@ import { PRIVATE_FILE_MODE } from "../../platform/process/private-file.ts";
 import { deriveKey } from "../keyring/derive-key.ts";
 import { badKeyring } from "../client/errors.ts";
 import { type KeyRecord, localKey } from "../keyring/key-record.ts";
-import { keyCommand, keyJson, type KeyOptions, withKeyring } from "./key-command.ts";
-import { secretFrom } from "./keyring-options.ts";
+import { keyCommand, keyJson, type KeyOptions, secretFrom, withKeyring } from "./keyring-options.ts";
 
 interface AddOptions extends KeyOptions {
   readonly recover?: true;

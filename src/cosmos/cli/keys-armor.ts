@@ -9,8 +9,7 @@ import { printResult, printResponse } from "../../platform/cli/print-response.ts
 import type { Prompt } from "../../platform/cli/prompt.ts";
 import { badKeyring } from "../client/errors.ts";
 import { localKey } from "../keyring/key-record.ts";
-import { keyCommand, keyJson, type KeyOptions, withKeyring } from "./key-command.ts";
-import { secretFrom } from "./keyring-options.ts";
+import { keyCommand, keyJson, type KeyOptions, secretFrom, withKeyring } from "./keyring-options.ts";
 
 interface ArmorOptions extends KeyOptions {
   readonly passphraseFile?: string;

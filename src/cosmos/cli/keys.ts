@@ -15,7 +15,7 @@ import {
   type KeyOptions,
   publicKeyText,
   withKeyring,
-} from "./key-command.ts";
+} from "./keyring-options.ts";
 import { addCommand, mnemonicCommand } from "./keys-add.ts";
 import { exportCommand, importCommand } from "./keys-armor.ts";
 
