@@ -34,7 +34,7 @@ const MAX_GROUP_DEPTH = 10_000;
  * Reads a varint of at most 64 bits, like Go's `protowire.ConsumeVarint`: up to ten bytes, of which the tenth holds one bit. It
  * need not be the shortest encoding.
  */
-export function readVarint(bytes: Uint8Array, start: number): Varint | WireFailure {
+function readVarint(bytes: Uint8Array, start: number): Varint | WireFailure {
   let value = 0;
   let factor = 1;
   for (let index = 0; index < MAX_VARINT_BYTES; index++) {

@@ -64,16 +64,17 @@ export function amountField() {
 
 /** Field for a quoted positive decimal such as "0.0025" with at most 18 fractional digits; outputs a `Dec18`. */
 export function decimalField() {
-  const positive = (text: string): bigint | undefined => {
-    try {
-      const value = parseDec18(text);
-      return value > 0n ? value : undefined;
-    } catch {
-      return undefined;
-    }
-  };
   const problem = issueText("is not a positive decimal", 'a decimal in quotes such as "0.0025"');
-  return parsedField(z.string(), positive, problem);
+  return parsedField(z.string(), positiveDec18, problem);
+}
+
+function positiveDec18(text: string): bigint | undefined {
+  try {
+    const value = parseDec18(text);
+    return value > 0n ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Field for an address: "127.0.0.1:9998", "[::1]:9998" or "localhost:9998". Port 0 picks a free port. */
