@@ -356,10 +356,8 @@ function chainServers(
   { ports, access }: LocalnetDaemonOptions,
   context: DaemonContext,
 ): readonly ServerFactory[] {
-  const [rest, grpc] =
-    part === "local" ? [ports.localRest, ports.localGrpc] : [ports.remoteRest, ports.remoteGrpc];
   return [
-    createRestServer({ ...localnetAddress(rest), access, chainName }, context),
-    createGrpcEndpoint({ ...localnetAddress(grpc), chainName }, context),
+    createRestServer({ ...localnetAddress(ports[`${part}Rest`]), access, chainName }, context),
+    createGrpcEndpoint({ ...localnetAddress(ports[`${part}Grpc`]), chainName }, context),
   ];
 }

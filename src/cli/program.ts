@@ -1,109 +1,91 @@
 import { Command } from "commander";
+import { silentLogger } from "../platform/base/logger.ts";
 import type { CliContext } from "../platform/cli/cli-context.ts";
-import { addLazyCommands, type LazyCommand } from "../platform/cli/lazy-command.ts";
+import { addLazyCommands, type LazyCommands } from "../platform/cli/lazy-command.ts";
 import { formattedContext } from "../platform/cli/output-options.ts";
 import { exampleHelp } from "./examples.ts";
 import { readBuildInfo } from "../platform/process/build-info.ts";
 
 /** The top-level commands. To add a command, add a row here and a file in `commands/`. */
-const COMMANDS: readonly LazyCommand[] = [
-  {
-    name: "up",
+const COMMANDS: LazyCommands = {
+  up: {
     description: "run two chains, a sidecar, the relayer and the watchdog in this process",
     load: async () => (await import("./commands/up.ts")).upCommand,
   },
-  {
-    name: "localnet",
+  localnet: {
     description: "two local chains and a simulated price sidecar",
     load: async () => (await import("./commands/localnet.ts")).localnetCommand,
   },
-  {
-    name: "relayer",
+  relayer: {
     description: "interchain query relayer",
     load: async () => (await import("./commands/relayer.ts")).relayerCommand,
   },
-  {
-    name: "watchdog",
+  watchdog: {
     description: "oracle watchdog",
     load: async () => (await import("./commands/watchdog-start.ts")).watchdogCommand,
   },
-  {
-    name: "status",
+  status: {
     description: "the validators' rate, tier, headroom and alerts; exits 1 for a problem, 3 without data",
     load: async () => (await import("../watchdog/cli/oracle-status.ts")).statusCommand,
   },
-  {
-    name: "why",
+  why: {
     description:
       "current problems of watchdog and relayer with their remedies, and the causes of this month's misses; exits 1 for a problem, 3 without data",
     load: async () => (await import("./commands/why.ts")).whyCommand,
   },
-  {
-    name: "forecast",
+  forecast: {
     description: "how the month will end, and how far away each boundary is",
     load: async () => (await import("../watchdog/cli/oracle-status.ts")).forecastCommand,
   },
-  {
-    name: "what-if",
+  "what-if": {
     description: "cost of an outage or a sidecar restart that starts now",
     load: async () => (await import("../watchdog/cli/oracle-status.ts")).whatIfCommand,
   },
-  {
-    name: "alerts",
+  alerts: {
     description: "list, test and silence alerts",
     load: async () => (await import("../watchdog/cli/alerts.ts")).alertsCommand,
   },
-  {
-    name: "report",
+  report: {
     description: "reports on months, shifts and the relayer",
     load: async () => (await import("./commands/report.ts")).reportCommand,
   },
-  {
-    name: "query",
+  query: {
     aliases: ["q"],
     description: "query a chain's state",
-    load: async () => (await import("./commands/query.ts")).queryCommand,
+    load: async () => (await import("./commands/module-commands.ts")).queryCommand,
   },
-  {
-    name: "tx",
+  tx: {
     description: "send a transaction to a chain",
-    load: async () => (await import("./commands/tx.ts")).txCommand,
+    load: async () => (await import("./commands/module-commands.ts")).txCommand,
   },
-  {
-    name: "keys",
+  keys: {
     description: "create, list, export and import keys of an SDK keyring",
     load: async () => (await import("../cosmos/cli/keys.ts")).keysCommand,
   },
-  {
-    name: "wasm",
+  wasm: {
     description: "check the code of a contract",
     load: async () => (await import("../workbench/cli/wasm-inspect.ts")).wasmCommand,
   },
-  {
-    name: "config",
+  config: {
     description: "check configuration files, or create one from the Go relayer's settings",
     load: async () => (await import("./commands/config.ts")).configCommand,
   },
-  {
-    name: "completion",
+  completion: {
     description: "print a shell's completion script for command lines: bash, zsh, fish",
     load: async () => (await import("./commands/completion.ts")).completionCommand,
   },
-  {
-    name: "man",
+  man: {
     description: "print a command's manual page, or write all of them",
     load: async () => {
       const { manCommand } = await import("./commands/man.ts");
       return (context) => manCommand(context, createProgram);
     },
   },
-  {
-    name: "link-go-name",
+  "link-go-name": {
     description: "install the Go relayer's command name, neutron_query_relayer, for its scripts and services",
     load: async () => (await import("./commands/link-go-name.ts")).linkGoNameCommand,
   },
-  {
-    name: "__complete",
+  __complete: {
     description: "print the words that may follow",
     isHidden: true,
     load: async () => {
@@ -111,12 +93,11 @@ const COMMANDS: readonly LazyCommand[] = [
       return (context) => completeCommand(context, createProgram);
     },
   },
-  {
-    name: "version",
+  version: {
     description: "print the version",
     load: async () => (await import("./commands/version.ts")).versionCommand,
   },
-];
+};
 
 /** Creates the command line. The command line's parse functions throw a `CommanderError` instead of exiting the process. */
 export async function createProgram(context: CliContext): Promise<Command> {
@@ -127,6 +108,17 @@ export async function createProgram(context: CliContext): Promise<Command> {
   await addLazyCommands(program, COMMANDS, formatted);
   offerFormats(program);
   return withExamples(withSettings(program), []);
+}
+
+/** Creates the command line for these words. Its commands print and log nothing. */
+export function createSilentProgram(words: readonly string[]): Promise<Command> {
+  return createProgram({
+    words,
+    print: () => {},
+    signal: new AbortController().signal,
+    logger: async () => silentLogger,
+    isTerminal: false,
+  });
 }
 
 /** Sets how a command and all commands below it report errors. With `addCommand`, Commander does not inherit settings. */

@@ -39,7 +39,7 @@ const RETIRED: readonly RetiredWord[] = [
     except:
       /^(?:src\/localnet\/(?:sidecar|network|control|node\/oracle|cli)\/|(?:daemons\/localnet\/|docs\/(?:localnet|http-api)\.md)|src\/platform\/(?:base\/fault-switches\.ts|monitoring\/)|src\/workbench\/contract-page\.ts|src\/cli\/generate\/|src\/watchdog\/monitoring\/|(?:ARCHITECTURE|CONTRIBUTING)\.md)/,
     unless:
-      /fault injection|injected faults|random faults|\/faults\/|localnet[ -]fault|oracle\.faults|name: "fault"|\bfault: "[a-z0-9-]+",$/,
+      /fault injection|injected faults|random faults|\/faults\/|localnet[ -]fault|oracle\.faults|name: "fault"|^  fault: \{$|\bfault: "[a-z0-9-]+",$/,
   },
   { word: /\bput aside\b|\bputAside\b/, instead: "dead letter or rejected" },
   { word: /\b(?:is|are|was|were) told\b/, instead: "say what happens: receives, is notified, logs" },

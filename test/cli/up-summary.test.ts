@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { rateText } from "../../src/cli/commands/up-summary.ts";
+import { rateText } from "../../src/cli/commands/up-state.ts";
 
 describe("the rate in the summary of a localnet", () => {
   const textOf = (good: bigint, bad: bigint): string =>

@@ -1,5 +1,4 @@
 import { Argument, Command, Option } from "commander";
-import type { ProfileName } from "../../localnet/chain/deviations/deviations.ts";
 import { profileOption } from "../../localnet/cli/localnet-profile.ts";
 import { LOCALNET_SCENARIOS, type LocalnetScenario } from "../../localnet/genesis/genesis.ts";
 import { LOCALNET_PARTS, type LocalnetPart } from "../../localnet/network/localnet-options.ts";
@@ -21,7 +20,7 @@ import {
   powersOption,
 } from "../../platform/cli/options.ts";
 import { controlToken, controlTokenFile, localnetChainsHome } from "../../platform/cli/state-home.ts";
-import { chainConfigOptions, chosenLocalnet } from "./chain-options.ts";
+import { chainConfigOptions, type ChainOptions, chosenLocalnet } from "./chain-options.ts";
 import {
   addContractOptions,
   type ContractOption,
@@ -29,16 +28,9 @@ import {
   watchedContracts,
 } from "./contract-options.ts";
 
-interface StartOptions extends AccessOptions {
-  readonly portOffset: number;
+interface StartOptions extends AccessOptions, ChainOptions {
   readonly home?: string;
-  readonly blockTime?: number;
   readonly keepBlocks?: number;
-  readonly chainConfig?: string;
-  readonly chainDir?: string;
-  readonly localValidators?: readonly bigint[];
-  readonly remoteValidators?: readonly bigint[];
-  readonly profile?: ProfileName;
   readonly scenario?: LocalnetScenario;
   readonly ibcRelayer?: true;
   readonly traffic?: bigint;

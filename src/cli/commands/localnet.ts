@@ -1,83 +1,68 @@
 import { Command } from "commander";
 import type { ModuleSet } from "../../localnet/genesis/chain-files.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
-import { addLazyCommands, type LazyCommand } from "../../platform/cli/lazy-command.ts";
+import { addLazyCommands, type LazyCommands } from "../../platform/cli/lazy-command.ts";
 
-const COMMANDS: readonly LazyCommand[] = [
-  {
-    name: "start",
+const COMMANDS: LazyCommands = {
+  start: {
     description: "run the localnet, or some of its parts, until asked to stop",
     load: async () => (await import("./localnet-start.ts")).startCommand,
   },
-  {
-    name: "fault",
+  fault: {
     description: "list the failures that can be injected into sidecar and node, or switch one on or off",
     load: async () => (await import("../../localnet/cli/localnet-fault.ts")).faultCommand,
   },
-  {
-    name: "time",
+  time: {
     description: "show the time of both chains, move it ahead or speed it up",
     load: async () => (await import("../../localnet/cli/localnet-time.ts")).timeCommand,
   },
-  {
-    name: "mine",
+  mine: {
     description: "make blocks on both chains immediately",
     load: async () => (await import("../../localnet/cli/localnet-time.ts")).mineCommand,
   },
-  {
-    name: "halt",
+  halt: {
     description: "stop making blocks until resumed",
     load: async () => (await import("../../localnet/cli/localnet-time.ts")).haltCommand,
   },
-  {
-    name: "resume",
+  resume: {
     description: "resume making blocks",
     load: async () => (await import("../../localnet/cli/localnet-time.ts")).resumeCommand,
   },
-  {
-    name: "snapshot",
+  snapshot: {
     description: "save the current state of both chains, to return to it later",
     load: async () => (await import("../../localnet/cli/localnet-snapshot.ts")).snapshotCommand,
   },
-  {
-    name: "revert",
+  revert: {
     description: "return both chains to a snapshot; everything after it is lost",
     load: async () => (await import("../../localnet/cli/localnet-snapshot.ts")).revertCommand,
   },
-  {
-    name: "faucet",
+  faucet: {
     description: "send coins of the test account faucet to an address",
     load: async () => (await import("../../localnet/cli/localnet-time.ts")).faucetCommand,
   },
-  {
-    name: "rehearse",
+  rehearse: {
     description:
       "rehearse on a running localnet what normally takes weeks: the end of a month, an expiring client, …",
     load: async () => (await import("../../localnet/cli/localnet-rehearse.ts")).rehearseCommand,
   },
-  {
-    name: "scenario",
+  scenario: {
     description: "run a scenario on a running localnet and print each step",
     load: async () => (await import("../../localnet/cli/localnet-scenario.ts")).scenarioCommand,
   },
-  {
-    name: "accounts",
+  accounts: {
     description: "print the funded test accounts (PUBLIC TEST KEYS: everybody can spend from them)",
     load: async () => (await import("../../localnet/cli/localnet-accounts.ts")).accountsCommand,
   },
-  {
-    name: "keplr",
+  keplr: {
     description: "print both chains in the format of the Keplr wallet",
     load: async () => (await import("../../localnet/cli/localnet-accounts.ts")).keplrCommand,
   },
-  {
-    name: "profile",
+  profile: {
     description:
       "list where the specification and the deployed chain differ, and what a chain's profile decides",
     load: async () => (await import("../../localnet/cli/localnet-profile.ts")).profileCommand,
   },
-  {
-    name: "export",
+  export: {
     description: "print a chain's state as a genesis document; the chain may be running",
     load: async () => {
       const { exportCommand } = await import("../../localnet/cli/localnet-export.ts");
@@ -85,8 +70,7 @@ const COMMANDS: readonly LazyCommand[] = [
       return (context) => exportCommand(context, set);
     },
   },
-  {
-    name: "import",
+  import: {
     description:
       "prepare an empty home to start from a genesis document, such as one that `localnet export` prints",
     load: async () => {
@@ -95,7 +79,7 @@ const COMMANDS: readonly LazyCommand[] = [
       return (context) => importCommand(context, set);
     },
   },
-];
+};
 
 /** Modules that any chain's state may contain. */
 async function modules(): Promise<ModuleSet> {

@@ -4,6 +4,7 @@ import { Command } from "commander";
 import { EXIT } from "../../platform/base/errors.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
+import { ALL_COMMANDS, visibleCommands } from "../../platform/cli/lazy-command.ts";
 import { examplesOf, shellText } from "../examples.ts";
 
 type CreateProgram = (context: CliContext) => Promise<Command>;
@@ -13,9 +14,7 @@ export function manCommand(context: CliContext, createProgram: CreateProgram): C
     .argument("[command...]", "a command; without it, the program")
     .option("--dir <folder>", "write the pages of all commands into this folder")
     .action(async (path: readonly string[], { dir }: { readonly dir?: string }) => {
-      // Load every command, not only those on this command line.
-      const words = Object.assign([...context.words], { includes: () => true });
-      const program = await createProgram({ ...context, words });
+      const program = await createProgram({ ...context, words: ALL_COMMANDS });
       if (dir === undefined) return context.print(manPage(commandAt(program, path), path));
       mkdirSync(dir, { recursive: true });
       for (const page of pages(program, []))
@@ -39,11 +38,8 @@ interface Page {
 }
 
 function pages(command: Command, path: readonly string[]): readonly Page[] {
-  const inner = command
-    .createHelp()
-    .visibleCommands(command)
-    .filter((one) => one.name() !== "help");
-  return [{ command, path }, ...inner.flatMap((one) => pages(one, [...path, one.name()]))];
+  const inner = visibleCommands(command).flatMap((one) => pages(one, [...path, one.name()]));
+  return [{ command, path }, ...inner];
 }
 
 function pageName(path: readonly string[]): string {
@@ -53,7 +49,7 @@ function pageName(path: readonly string[]): string {
 /** Formats a command's manual page in roff. */
 export function manPage(command: Command, path: readonly string[]): string {
   const help = command.createHelp();
-  const inner = help.visibleCommands(command).filter((one) => one.name() !== "help");
+  const inner = visibleCommands(command);
   const name = ["relaywatch", ...path].join(" ");
   const sections = [
     [`.TH ${pageName(path).toUpperCase()} 1 "" "" "Relaywatch"`],

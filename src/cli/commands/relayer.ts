@@ -1,65 +1,54 @@
 import { Command } from "commander";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
-import { addLazyCommands, type LazyCommand } from "../../platform/cli/lazy-command.ts";
+import { addLazyCommands, type LazyCommands } from "../../platform/cli/lazy-command.ts";
 
-const COMMANDS: readonly LazyCommand[] = [
-  {
-    name: "start",
+const COMMANDS: LazyCommands = {
+  start: {
     description: "run the interchain query relayer until asked to stop",
     load: async () => (await import("./relayer-start.ts")).startCommand,
   },
-  {
-    name: "once",
+  once: {
     description: "submit a result for each query once, due or not, and exit",
     load: async () => (await import("../../relayer/cli/relayer-once.ts")).onceCommand,
   },
-  {
-    name: "dry-run",
+  "dry-run": {
     description: "prove and simulate every query, send nothing, and compare with another relayer's results",
     load: async () => (await import("../../relayer/cli/preview-commands.ts")).dryRunCommand,
   },
-  {
-    name: "doctor",
+  doctor: {
     description: "check endpoints, account, light clients and one proof per connection",
     load: async () => (await import("../../relayer/cli/preview-commands.ts")).doctorCommand,
   },
-  {
-    name: "plan",
+  plan: {
     description:
       "show what a set of queries costs in the chain's fee market, and how late its results will be",
     load: async () => (await import("../../relayer/cli/plan-command.ts")).planCommand,
   },
-  {
-    name: "queries",
+  queries: {
     description: "list a running relayer's queries",
     load: async () => (await import("../../relayer/cli/api-commands.ts")).queriesCommand,
   },
-  {
-    name: "inspect",
+  inspect: {
     description: "show one query: its state, attempts, cost and proof, and why it has no result",
     load: async () => (await import("../../relayer/cli/preview-commands.ts")).inspectCommand,
   },
-  {
-    name: "reload",
+  reload: {
     description: "make a running relayer reload its configuration, as SIGHUP does",
     load: async () => (await import("../../relayer/cli/api-commands.ts")).reloadCommand,
   },
-  {
-    name: "log-level",
+  "log-level": {
     description: "print or set the log level of a running relayer",
     load: async () => (await import("../../relayer/cli/api-commands.ts")).logLevelCommand,
   },
-  {
-    name: "import-leveldb",
+  "import-leveldb": {
     description: "import the Go relayer's storage",
     load: async () => (await import("../../relayer/cli/go-relayer-commands.ts")).importLevelDbCommand,
   },
-  {
-    name: "dead-letters",
+  "dead-letters": {
     description: "transactions that a running relayer does not retry",
     load: async () => (await import("../../relayer/cli/api-commands.ts")).deadLettersCommand,
   },
-];
+};
 
 export function relayerCommand(context: CliContext): Promise<Command> {
   return addLazyCommands(new Command(), COMMANDS, context);

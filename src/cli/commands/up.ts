@@ -2,7 +2,6 @@ import { join } from "node:path";
 import { Command } from "commander";
 import type { LocalnetReady, LocalnetRunOptions } from "../../../daemons/localnet/main.ts";
 import { accountNamed, CHAINS, DEFAULT_ROLES } from "../../localnet/accounts/chains.ts";
-import type { ProfileName } from "../../localnet/chain/deviations/deviations.ts";
 import { profileOption } from "../../localnet/cli/localnet-profile.ts";
 import { LOCALNET_PARTS } from "../../localnet/network/localnet-options.ts";
 import { onAbort, pause, raceAbort, withTimeout } from "../../platform/base/abort.ts";
@@ -38,19 +37,18 @@ import {
   readContracts,
   watchedContracts,
 } from "./contract-options.ts";
-import { chainConfigOptions, chosenLocalnet, type ChosenLocalnet } from "./chain-options.ts";
+import {
+  chainConfigOptions,
+  type ChainOptions,
+  chosenLocalnet,
+  type ChosenLocalnet,
+} from "./chain-options.ts";
 import { watchedLocalnet } from "./watched-localnet.ts";
-import { tryNext, upBlock } from "./up-block.ts";
-import { hasFirstResults, summaryLine, type UpParts, whatIsMissing } from "./up-summary.ts";
+import { hasFirstResults, summaryLine, tryNext, upBlock, type UpParts, whatIsMissing } from "./up-state.ts";
 
-interface Options extends AccessOptions {
-  readonly portOffset: number;
-  readonly blockTime?: number;
-  readonly chainConfig?: string;
-  readonly chainDir?: string;
+interface Options extends AccessOptions, Omit<ChainOptions, "localValidators" | "remoteValidators"> {
   readonly keepBlocks?: number;
   readonly home?: string;
-  readonly profile?: ProfileName;
   readonly untilFirstResult?: true;
   readonly chainClock?: true;
   readonly watch?: true;

@@ -152,19 +152,12 @@ function urlAt(port: number): string {
 }
 
 function chainAt(part: "local" | "remote", ports: Ports): TestChain {
-  return part === "local"
-    ? {
-        id: CHAINS.local.chainId,
-        rpc: urlAt(ports.localRpc),
-        rest: urlAt(ports.localRest),
-        grpc: `127.0.0.1:${ports.localGrpc}`,
-      }
-    : {
-        id: CHAINS.remote.chainId,
-        rpc: urlAt(ports.remoteRpc),
-        rest: urlAt(ports.remoteRest),
-        grpc: `127.0.0.1:${ports.remoteGrpc}`,
-      };
+  return {
+    id: CHAINS[part].chainId,
+    rpc: urlAt(ports[`${part}Rpc`]),
+    rest: urlAt(ports[`${part}Rest`]),
+    grpc: `127.0.0.1:${ports[`${part}Grpc`]}`,
+  };
 }
 
 interface Ready extends LocalnetReady {

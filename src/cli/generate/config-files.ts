@@ -14,6 +14,7 @@ import {
   optionOf,
   sectionOf,
 } from "../../platform/config/key-schema.ts";
+import { markdownTable } from "./marked-sections.ts";
 
 const RELAYER_KIND = relayerConfigKind({ environment: () => undefined, file: () => "" });
 const RELAYER = RELAYER_KIND.schema;
@@ -48,7 +49,7 @@ export function chainKeyTable(): string {
   const rows = tableRows(keySchema(chainConfigKind.schema), "");
   const local = new Set(rows.filter(({ path }) => path.startsWith("local.")).map(rowText));
   const shown = rows.filter((row) => !row.path.startsWith("remote.") || !local.has(rowText(row)));
-  return table(["key", "type", "default", "what it does"], shown.map(rowCells));
+  return markdownTable(["key", "type", "default", "what it does"], shown.map(rowCells));
 }
 
 /**
@@ -274,7 +275,7 @@ export function keyTable(
   const keys = keySchema(schema);
   const reloads = new Map(keyLeaves(keys).map(({ path, reload }) => [path.join("."), reload]));
   const rows = tableRows(keys, "").filter(({ path }) => has(path));
-  return table(
+  return markdownTable(
     ["key", "type", "default", "reload", "what it does"],
     rows.map((row) => rowCells(row).toSpliced(3, 0, reloadText(reloads.get(row.path)))),
   );
@@ -291,12 +292,6 @@ function rowText({ path, ...rest }: TableRow): string {
 
 function rowCells({ path, type, initial, text }: TableRow): readonly string[] {
   return [`\`${path}\``, type, initial, text];
-}
-
-/** Formats a Markdown table. Merges equal rows. */
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const lines = rows.map((cells) => `| ${cells.join(" | ")} |`);
-  return [`| ${head.join(" | ")} |`, `|${"---|".repeat(head.length)}`, ...new Set(lines), ""].join("\n");
 }
 
 interface TableRow {

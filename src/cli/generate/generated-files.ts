@@ -3,8 +3,7 @@ import { dirname, join } from "node:path";
 import type { Command } from "commander";
 import { z } from "zod";
 import { DEVIATION_AREAS, listDeviations } from "../../localnet/chain/deviations/deviations.ts";
-import { silentLogger } from "../../platform/base/logger.ts";
-import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { ALL_COMMANDS, visibleCommands } from "../../platform/cli/lazy-command.ts";
 import { ruleFile } from "../../platform/monitoring/alerts/rule-files.ts";
 import { REAL_TIMES } from "../../platform/monitoring/alerts/times.ts";
 import { CONDITIONS } from "../../watchdog/conditions/conditions.ts";
@@ -20,11 +19,11 @@ import {
 } from "./alert-config-examples.ts";
 import { alertMessagesPage } from "./alert-messages.ts";
 import { caseFiles } from "./case-files.ts";
-import { createProgram } from "../program.ts";
+import { createSilentProgram } from "../program.ts";
 import { chainKeyTable, configFiles, relayerKeyTable, watchdogKeyTable } from "./config-files.ts";
 import { dashboardFiles } from "./dashboard-files.ts";
 import { httpApiTables } from "./http-api-tables.ts";
-import { withSection } from "./marked-sections.ts";
+import { markdownTable, withSection } from "./marked-sections.ts";
 import { metricsPage } from "./metrics-page.ts";
 import { RULE_FILES } from "./rules.ts";
 import { runbookFiles, runbookIndex } from "./runbook-files.ts";
@@ -147,18 +146,18 @@ function differenceTable(area: string): string {
     .filter((row) => row.area === area)
     .map((row) => {
       const name = row.switch === null ? "" : `\`${row.switch}\``;
-      return `| ${row.subject} | ${row.specification} | ${row.deployed} | ${row.here} | ${name} |`;
+      return [row.subject, row.specification, row.deployed, row.here, name];
     });
-  const head = "| subject | specification | deployed | here, and why | switch |";
-  return [head, "|---|---|---|---|---|", ...rows, ""].join("\n");
+  return markdownTable(["subject", "specification", "deployed", "here, and why", "switch"], rows);
 }
 
 function channelTable(): string {
   const rows = CHANNEL_KINDS.map((kind) => {
     const own = keysOf(kind.schema).filter(({ key }) => !isCommon(key));
-    return `| \`${kind.kind}\` | ${kind.about} | ${own.map(keyText).join("<br>")} | ${kind.takesReports ? "yes" : "no"} |`;
+    const reports = kind.takesReports ? "yes" : "no";
+    return [`\`${kind.kind}\``, kind.about, own.map(keyText).join("<br>"), reports];
   });
-  return ["| kind | receiver | keys | reports |", "|---|---|---|---|", ...rows, ""].join("\n");
+  return markdownTable(["kind", "receiver", "keys", "reports"], rows);
 }
 
 function keyText({ key, description = "", default: initial }: Key): string {
@@ -178,45 +177,31 @@ function isCommon(key: string): boolean {
 
 /** Returns one Markdown table of commands per top-level group, and one for the commands outside any group. */
 async function commandTables(): Promise<string> {
-  const context: CliContext = {
-    // Load every command.
-    words: Object.assign([], { includes: () => true }),
-    print: () => {},
-    signal: new AbortController().signal,
-    logger: async () => silentLogger,
-    onHangup: () => () => {},
-    isTerminal: false,
-  };
-  const commands = visible(await createProgram(context));
-  const single = commands.filter((one) => visible(one).length === 0);
-  const groups = commands.filter((one) => visible(one).length > 0);
+  const commands = visibleCommands(await createSilentProgram(ALL_COMMANDS));
+  const single = commands.filter((one) => visibleCommands(one).length === 0);
+  const groups = commands.filter((one) => visibleCommands(one).length > 0);
   return [
-    table(single.map((one) => commandRow(one, one.name()))),
-    ...groups.map((group) => `### ${group.name()}\n\n${table(leaves(group, ""))}`),
+    commandTable(single.map((one) => commandRow(one, one.name()))),
+    ...groups.map((group) => `### ${group.name()}\n\n${commandTable(leaves(group, ""))}`),
   ].join("\n");
 }
 
-function visible(command: Command): readonly Command[] {
-  return command
-    .createHelp()
-    .visibleCommands(command)
-    .filter((one) => one.name() !== "help");
+type Cells = readonly string[];
+
+function commandTable(rows: readonly Cells[]): string {
+  return markdownTable(["command", "purpose"], rows);
 }
 
-function leaves(command: Command, path: string): readonly string[] {
+function leaves(command: Command, path: string): readonly Cells[] {
   const name = `${path}${command.name()}`;
-  const inner = visible(command);
+  const inner = visibleCommands(command);
   return inner.length === 0 ? [commandRow(command, name)] : inner.flatMap((one) => leaves(one, `${name} `));
 }
 
-function commandRow(command: Command, path: string): string {
+function commandRow(command: Command, path: string): Cells {
   const takes = command.registeredArguments.map((argument) => {
     const name = `${argument.name().toUpperCase()}${argument.variadic ? "…" : ""}`;
     return argument.required ? ` ${name}` : ` [${name}]`;
   });
-  const cells = [`\`${path}${takes.join("")}\``, command.description()];
-  return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+  return [`\`${path}${takes.join("")}\``, command.description()].map((cell) => cell.replaceAll("|", "\\|"));
 }
-
-const table = (rows: readonly string[]): string =>
-  ["| command | purpose |", "|---|---|", ...rows, ""].join("\n");

@@ -15,6 +15,7 @@ import { watchdogPages } from "../../watchdog/page/create-page.ts";
 import { INCIDENTS_ROUTE, REPORT_DATA_ROUTE } from "../../watchdog/report/report-data.ts";
 import { WATCHDOG_API } from "../../watchdog/watchdog-api.ts";
 import { CONTRACT_PAGE, PROFILE_ROUTE } from "../../workbench/contract-page.ts";
+import { markdownTable } from "./marked-sections.ts";
 
 /** Every server's routes, except the update streams of its pages. */
 export const SERVER_ROUTES: Readonly<
@@ -75,14 +76,13 @@ function routeTable(routes: readonly RouteDefinition[]): string {
       // Omit the field names if the summary contains an example.
       const fields = body === undefined || summary.includes("{") ? [] : [`body: ${namesOf(body)}`];
       const verb = method === "GET" ? "" : `${method} `;
-      const cells = [
+      return [
         `\`${verb}${path}\``,
         [summary, ...fields, ...parameters].join("; ").replaceAll("|", "\\|"),
         guarded === true ? "yes" : "",
       ];
-      return `| ${cells.join(" | ")} |`;
     });
-  return ["| route | response, or what it does | token |", "|---|---|---|", ...rows, ""].join("\n");
+  return markdownTable(["route", "response, or what it does", "token"], rows);
 }
 
 function namesOf(body: z.ZodType): string {

@@ -5,6 +5,12 @@ export function withSection(content: string, name: string, text: string): string
   return `${content.slice(0, begin)}${text}${content.slice(end)}`;
 }
 
+/** Formats a Markdown table. Merges equal rows. */
+export function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const lines = rows.map((cells) => `| ${cells.join(" | ")} |`);
+  return [`| ${head.join(" | ")} |`, `|${"---|".repeat(head.length)}`, ...new Set(lines), ""].join("\n");
+}
+
 function markerAt(content: string, marker: string): number {
   const at = content.indexOf(marker);
   if (at < 0) throw new Error(`no line contains "${marker}"`);

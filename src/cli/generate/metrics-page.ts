@@ -12,6 +12,7 @@ import { registerCostGauges } from "../../relayer/costs/cost-metrics.ts";
 import { registerGateMetrics } from "../../relayer/gate/gate-metrics.ts";
 import { createWatchdogMetrics } from "../../watchdog/polling/metrics.ts";
 import { dashboardFiles } from "./dashboard-files.ts";
+import { markdownTable } from "./marked-sections.ts";
 import { RULE_FILES } from "./rules.ts";
 
 /** Returns a registry with all relayer metrics. This registry cannot be scraped. */
@@ -83,9 +84,9 @@ function table(registry: Registry, belongs: (metric: object) => boolean): string
       const labels: unknown = Reflect.get(metric, "labelNames");
       const names = Array.isArray(labels) ? labels.map((label) => `\`${label}\``).join(", ") : "";
       const help: unknown = Reflect.get(metric, "help");
-      return `| \`${metric.name}\` | ${metric.type} | ${names} | ${typeof help === "string" ? help : ""} |`;
+      return [`\`${metric.name}\``, String(metric.type), names, typeof help === "string" ? help : ""];
     });
-  return ["| name | type | labels | what it shows |", "|---|---|---|---|", ...rows, ""].join("\n");
+  return markdownTable(["name", "type", "labels", "what it shows"], rows);
 }
 
 /** A program that exports the process metrics. */

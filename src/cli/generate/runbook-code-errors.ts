@@ -4,8 +4,7 @@ import { didYouMean } from "../../platform/base/did-you-mean.ts";
 import { TRAFFIC_FAULTS } from "../../localnet/network/traffic.ts";
 import { ORACLE_FAULTS } from "../../localnet/node/oracle/oracle-client.ts";
 import { SIDECAR_FAULTS } from "../../localnet/sidecar/faults.ts";
-import { silentLogger } from "../../platform/base/logger.ts";
-import { createProgram } from "../program.ts";
+import { createSilentProgram } from "../program.ts";
 import type { Located, RunbookText } from "./runbook-text.ts";
 
 const METRIC =
@@ -94,13 +93,7 @@ export async function commandError(line: string): Promise<string | undefined> {
   const [group, command, fault] = words;
   if (group === "localnet" && command === "fault" && fault !== undefined && !isFault(fault))
     return `there is no fault ${fault}${didYouMean(fault, FAULTS)}`;
-  const program = await createProgram({
-    words,
-    print: () => {},
-    signal: new AbortController().signal,
-    logger: async () => silentLogger,
-    isTerminal: false,
-  });
+  const program = await createSilentProgram(words);
   withoutActions(program);
   try {
     await program.parseAsync(words, { from: "user" });

@@ -10,7 +10,7 @@ import {
 import type { Condition } from "../../watchdog/conditions/condition.ts";
 import { CONDITIONS } from "../../watchdog/conditions/conditions.ts";
 import { DASHBOARD_SPECS } from "./dashboards.ts";
-import { withSection } from "./marked-sections.ts";
+import { markdownTable, withSection } from "./marked-sections.ts";
 import { ALERTS } from "./rules.ts";
 
 const DASHBOARD_TITLES: ReadonlyMap<string, string> = new Map(
@@ -73,12 +73,13 @@ export function runbookIndex(): string {
   const rows = [...ALERTS_BY_RUNBOOK].flatMap(([name, alerts]) =>
     alerts
       .slice(0, 1)
-      .map(
-        ({ alert, severity, summary }) =>
-          `| [${summary.slice(0, -1)}](runbooks/${name}.md) | \`${alert}\` | ${severity} |`,
-      ),
+      .map(({ alert, severity, summary }) => [
+        `[${summary.slice(0, -1)}](runbooks/${name}.md)`,
+        `\`${alert}\``,
+        severity,
+      ]),
   );
-  return ["| alert | name | severity |", "|---|---|---|", ...rows, ""].join("\n");
+  return markdownTable(["alert", "name", "severity"], rows);
 }
 
 function head([alert]: readonly AlertSpec[]): string {

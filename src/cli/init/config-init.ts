@@ -130,7 +130,6 @@ async function testOf(text: string, context: CliContext): Promise<string | undef
   }
 }
 
-/** Deadline for each call. */
 const PROBE_MS = 3_000;
 
 /** Asks questions on stderr, so that stdout contains only the file. */

@@ -1,16 +1,26 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { type Command, Option } from "commander";
-import { EXIT } from "../../platform/base/errors.ts";
+import { Command, Option } from "commander";
+import { encodeBech32, toBase64 } from "../../platform/base/bytes.ts";
+import { stringifyJson } from "../../platform/base/json.ts";
 import type { Secret } from "../../platform/base/secret.ts";
-import { CliError } from "../../platform/cli/cli-error.ts";
-import type { Prompt } from "../../platform/cli/prompt.ts";
-import { secretField } from "../../platform/config/config-fields.ts";
-import { checkPassword, readKeyHash, writeKeyHash } from "../keyring/key-hash.ts";
-import { createMemoryStore, keyringFolder, type KeyringPlace, openKeyStore } from "../keyring/key-store.ts";
+import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { addOutputOptions, type OutputOptions } from "../../platform/cli/output-options.ts";
+import { openPrompt, type Prompt } from "../../platform/cli/prompt.ts";
+import { readSecretFile } from "../../platform/cli/state-home.ts";
+import {
+  checkPassword,
+  createMemoryStore,
+  keyringFolder,
+  type KeyringPlace,
+  openKeyStore,
+  readKeyHash,
+  writeKeyHash,
+} from "../keyring/key-store.ts";
+import { addressBytes, type KeyRecord } from "../keyring/key-record.ts";
 import { type Keyring, openKeyring } from "../keyring/keyring.ts";
+import { TYPE_URL } from "../proto/registry.ts";
 
-/** Options that name a keyring. */
 export interface KeyringOptions {
   readonly keyringBackend: "file" | "memory" | "test";
   /** Home directory of the SDK program. */
@@ -30,13 +40,6 @@ export function addKeyringFolderOptions(command: Command): Command {
     .option("--keyring-password-file <file>", "password of the backend file; asked for if not given");
 }
 
-/** Reads a one-line secret from a file. Throws `CliError`. */
-export function readSecretFile(file: string, option: string): Secret {
-  const read = secretField().safeParse({ file });
-  if (read.success) return read.data;
-  throw new CliError(EXIT.badConfig, `${option}: ${read.error.issues[0]?.message ?? "cannot be read"}`);
-}
-
 /** Returns the location of a file keyring, with its password from the password file or the prompt. */
 export async function keyringPlace(
   options: KeyringOptions & { readonly keyringBackend: KeyringPlace["backend"] },
@@ -44,19 +47,27 @@ export async function keyringPlace(
 ): Promise<KeyringPlace> {
   const { keyringBackend: backend, keyringDir: home, keyringPasswordFile: file } = options;
   if (backend === "test") return { backend, home, password: undefined };
-  if (file !== undefined) return { backend, home, password: readSecretFile(file, "--keyring-password-file") };
-  return { backend, home, password: await prompt.secret("Password of the keyring: ") };
+  const given = { file, option: "--keyring-password-file" };
+  return { backend, home, password: await secretFrom(given, prompt, "Password of the keyring: ") };
 }
 
-/** The keyring named by the options. */
-export interface OpenKeyring {
+/** Reads a secret from the file that an option names. Without a file, asks for it. */
+export async function secretFrom(
+  { file, option }: { readonly file: string | undefined; readonly option: string },
+  prompt: Prompt,
+  question: string,
+): Promise<Secret> {
+  return file === undefined ? prompt.secret(question) : readSecretFile(file, option);
+}
+
+interface OpenKeyring {
   readonly keyring: Keyring;
   /** Call it before adding the first key: a new keyring gets its password's hash. */
   readonly prepare: () => Promise<void>;
 }
 
 /** Opens the keyring named by the options. Throws `bad-key` if the password is wrong. */
-export async function openKeyringOf(options: KeyringOptions, prompt: Prompt): Promise<OpenKeyring> {
+async function openKeyringOf(options: KeyringOptions, prompt: Prompt): Promise<OpenKeyring> {
   const { keyringBackend: backend } = options;
   if (backend === "memory")
     return { keyring: openKeyring(createMemoryStore()), prepare: () => Promise.resolve() };
@@ -71,4 +82,61 @@ export async function openKeyringOf(options: KeyringOptions, prompt: Prompt): Pr
       if (password !== undefined && hash === undefined) await writeKeyHash(password, folder);
     },
   };
+}
+
+/** Options for every `keys` command that opens a keyring. */
+export interface KeyOptions extends KeyringOptions, OutputOptions {
+  /** Bech32 prefix for account addresses. */
+  readonly addressPrefix: string;
+}
+
+/** Creates a command with the {@link KeyOptions} options. */
+export function keyCommand(name: string, description: string): Command {
+  const command = addPrefixOption(new Command(name).description(description)).addOption(
+    new Option(
+      "--keyring-backend <backend>",
+      "where the keys are: files with a public password, or with your own",
+    )
+      .choices(["test", "file", "memory"])
+      .default("test"),
+  );
+  return addOutputOptions(addKeyringFolderOptions(command));
+}
+
+export function addPrefixOption(command: Command): Command {
+  return command.addOption(
+    new Option("--address-prefix <prefix>", "bech32 prefix of account addresses").default("neutron"),
+  );
+}
+
+/** Opens the keyring that the options name and passes it to `work`. */
+export async function withKeyring(
+  options: KeyringOptions,
+  context: CliContext,
+  work: (deps: OpenKeyring & { readonly prompt: Prompt }) => Promise<void> | void,
+): Promise<void> {
+  const prompt = openPrompt(context.streams);
+  try {
+    await work({ ...(await openKeyringOf(options, prompt)), prompt });
+  } finally {
+    prompt.close();
+  }
+}
+
+/** A key as the SDK's `keys` commands print it. */
+type KeyJson = { readonly [Field in "address" | "name" | "pubkey" | "type"]: string };
+
+export function keyJson({ name, type, publicKey }: KeyRecord, prefix: string): KeyJson {
+  if (publicKey === undefined) return { name, type, address: "", pubkey: "" };
+  return {
+    name,
+    type,
+    address: encodeBech32(prefix, addressBytes(publicKey)),
+    pubkey: publicKeyText(publicKey),
+  };
+}
+
+/** A public key as one line of proto JSON. */
+export function publicKeyText(publicKey: Uint8Array): string {
+  return stringifyJson({ "@type": TYPE_URL.secp256k1PubKey, key: toBase64(publicKey) });
 }

@@ -6,14 +6,13 @@ import { EXIT, errorText } from "../../platform/base/errors.ts";
 import { Secret } from "../../platform/base/secret.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
+import { parseWhole } from "../../platform/cli/options.ts";
 import { printResponse } from "../../platform/cli/print-response.ts";
-import type { Prompt } from "../../platform/cli/prompt.ts";
 import { PRIVATE_FILE_MODE } from "../../platform/process/private-file.ts";
 import { deriveKey } from "../keyring/derive-key.ts";
 import { badKeyring } from "../client/errors.ts";
 import { type KeyRecord, localKey } from "../keyring/key-record.ts";
-import { keyCommand, keyJson, type KeyOptions, withKeyring } from "./key-command.ts";
-import { readSecretFile } from "./keyring-options.ts";
+import { keyCommand, keyJson, type KeyOptions, secretFrom, withKeyring } from "./keyring-options.ts";
 
 interface AddOptions extends KeyOptions {
   readonly recover?: true;
@@ -29,7 +28,6 @@ interface AddOptions extends KeyOptions {
   readonly index: number;
 }
 
-/** `relaywatch keys add NAME`. */
 export function addCommand(context: CliContext): Command {
   return keyCommand("add", "create a key, or recover one from its mnemonic")
     .argument("<name>", "name of the new key")
@@ -61,7 +59,8 @@ recovered key's mnemonic is never printed.`,
       return withKeyring(backend, context, async ({ keyring, prepare, prompt }) => {
         const isNew = options.recover !== true && options.source === undefined;
         if (isNew) requireBackup(options, context);
-        const words = isNew ? newMnemonic() : await recoverMnemonic(options, prompt);
+        const source = { file: options.source, option: "--source" };
+        const words = isNew ? newMnemonic() : await secretFrom(source, prompt, "Mnemonic: ");
         const record = localKey(name, await derive(words, hdPathOf(options)));
         await prepare();
         const backupFile = isNew && !options.dryRun ? options.backupFile : undefined;
@@ -78,7 +77,6 @@ recovered key's mnemonic is never printed.`,
     });
 }
 
-/** `relaywatch keys mnemonic`. */
 export function mnemonicCommand(context: CliContext): Command {
   return new Command("mnemonic")
     .description("create a mnemonic of 24 words, without a key")
@@ -107,11 +105,6 @@ function requireBackup(
 
 function newMnemonic(): Secret {
   return new Secret(Bip39.encode(randomBytes(32)).toString());
-}
-
-function recoverMnemonic({ source }: AddOptions, prompt: Prompt): Promise<Secret> {
-  if (source !== undefined) return Promise.resolve(readSecretFile(source, "--source"));
-  return prompt.secret("Mnemonic: ");
 }
 
 function derive(words: Secret, hdPath: string): Promise<Uint8Array> {
@@ -158,11 +151,7 @@ function hdPathOf({ hdPath, coinType, account, index }: AddOptions): string {
 const MAX_CHILD = 2 ** 31 - 1;
 
 function pathNumber(flags: string, description: string, preset: number): Option {
-  return new Option(flags, description).default(preset).argParser((text) => {
-    const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
-    if (value <= MAX_CHILD) return value;
-    throw new InvalidArgumentError(`a whole number from 0 to ${MAX_CHILD} was expected`);
-  });
+  return new Option(flags, description).default(preset).argParser((text) => parseWhole(text, 0, MAX_CHILD));
 }
 
 function parseHdPath(text: string): string {

@@ -9,8 +9,7 @@ import { printResult, printResponse } from "../../platform/cli/print-response.ts
 import type { Prompt } from "../../platform/cli/prompt.ts";
 import { badKeyring } from "../client/errors.ts";
 import { localKey } from "../keyring/key-record.ts";
-import { keyCommand, keyJson, type KeyOptions, withKeyring } from "./key-command.ts";
-import { readSecretFile } from "./keyring-options.ts";
+import { keyCommand, keyJson, type KeyOptions, secretFrom, withKeyring } from "./keyring-options.ts";
 
 interface ArmorOptions extends KeyOptions {
   readonly passphraseFile?: string;
@@ -20,7 +19,6 @@ interface ArmorOptions extends KeyOptions {
 const MIN_PASSPHRASE_CHARACTERS = 8;
 const MAX_ARMOR_BYTES = 16_384;
 
-/** `relaywatch keys export NAME`. */
 export function exportCommand(context: CliContext): Command {
   return passphraseOption(keyCommand("export", "print a key, encrypted with a passphrase, as an ASCII armor"))
     .argument("<name>", "name or address of the key")
@@ -38,7 +36,6 @@ export function exportCommand(context: CliContext): Command {
     );
 }
 
-/** `relaywatch keys import NAME FILE`. */
 export function importCommand(context: CliContext): Command {
   return passphraseOption(keyCommand("import", "add a key from the ASCII armor of keys export"))
     .argument("<name>", "name of the new key")
@@ -46,7 +43,7 @@ export function importCommand(context: CliContext): Command {
     .action((name: string, file: string, options: ArmorOptions) =>
       withKeyring(options, context, async ({ keyring, prepare, prompt }) => {
         const armor = readArmor(file);
-        const passphrase = await passphraseOf(options, prompt, "Passphrase of the armor: ");
+        const passphrase = await secretFrom(fileIn(options), prompt, "Passphrase of the armor: ");
         const { decryptArmor } = await import("../keyring/key-armor.ts");
         const record = localKey(name, await decryptArmor(armor, passphrase));
         await prepare();
@@ -60,14 +57,12 @@ function passphraseOption(command: Command): Command {
   return command.option("--passphrase-file <file>", "passphrase of the armor; asked for if not given");
 }
 
-function passphraseOf({ passphraseFile }: ArmorOptions, prompt: Prompt, question: string): Promise<Secret> {
-  if (passphraseFile !== undefined)
-    return Promise.resolve(readSecretFile(passphraseFile, "--passphrase-file"));
-  return prompt.secret(question);
+function fileIn({ passphraseFile: file }: ArmorOptions) {
+  return { file, option: "--passphrase-file" };
 }
 
 async function newPassphrase(options: ArmorOptions, prompt: Prompt): Promise<Secret> {
-  const passphrase = await passphraseOf(options, prompt, "Passphrase to encrypt the key: ");
+  const passphrase = await secretFrom(fileIn(options), prompt, "Passphrase to encrypt the key: ");
   if (passphrase.reveal().length >= MIN_PASSPHRASE_CHARACTERS) return passphrase;
   throw new CliError(EXIT.usage, `the passphrase has fewer than ${MIN_PASSPHRASE_CHARACTERS} characters`);
 }

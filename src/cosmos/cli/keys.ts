@@ -15,11 +15,10 @@ import {
   type KeyOptions,
   publicKeyText,
   withKeyring,
-} from "./key-command.ts";
+} from "./keyring-options.ts";
 import { addCommand, mnemonicCommand } from "./keys-add.ts";
 import { exportCommand, importCommand } from "./keys-armor.ts";
 
-/** `relaywatch keys`. */
 export function keysCommand(context: CliContext): Command {
   const group = new Command();
   for (const create of [

@@ -29,7 +29,6 @@ const REMEDIES: { readonly [lack in Lack]?: string } = {
   "request-size": "lower batch.bytes, or raise the limit of the gateway",
 };
 
-/** The meaning of an error. */
 export interface Answer {
   readonly class: AnswerClass;
   /** Undefined if the text is unknown or the endpoint lacks nothing. */

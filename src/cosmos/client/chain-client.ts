@@ -15,7 +15,6 @@ export interface StoreRead {
   readonly height: bigint;
 }
 
-/** Response to a store read. */
 export interface StoreResponse {
   /** 0 on success. Otherwise the application refused the query, and `log` says why. */
   readonly code: number;
@@ -65,13 +64,11 @@ export interface LightBlockBytes {
   readonly validatorSet: Uint8Array;
 }
 
-/** A page of search results. */
 export type SearchPage = ReturnType<typeof decodeTxSearch> & {
   /** Name of the endpoint that responded; absent for a chain in a test. */
   readonly endpoint?: string;
 };
 
-/** Parameters of `tx_search`. */
 export interface TxSearchParams {
   readonly query: string;
   readonly prove?: boolean;
@@ -80,7 +77,6 @@ export interface TxSearchParams {
   readonly order_by?: string;
 }
 
-/** Searches for transactions. */
 export interface TxSearcher {
   readonly txSearch: (params: TxSearchParams) => Promise<SearchPage>;
 }

@@ -64,7 +64,6 @@ export interface ChainClientDeps {
   readonly readLightBlock?: typeof readLightBlock;
 }
 
-/** A chain client that uses a pool of endpoints. */
 export interface PooledChainClient extends ChainClient {
   /** The endpoint pool, for startup checks, health, and calls that have no method of their own. */
   readonly pool: EndpointPool;

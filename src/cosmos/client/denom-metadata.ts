@@ -1,10 +1,8 @@
 import { type DisplayUnit, displayUnitOf } from "../../platform/base/display-unit.ts";
-import {
-  QueryDenomMetadataRequest,
-  QueryDenomMetadataResponse,
-} from "../proto/gen/cosmos/bank/v1beta1/query.ts";
+import { Query } from "../proto/gen/cosmos/bank/v1beta1/query.ts";
 import type { ChainClient } from "./chain-client.ts";
 import { refusalLog } from "./errors.ts";
+import { queriesOf } from "./typed-query.ts";
 
 /**
  * Reads the display unit of a denomination from the chain's bank module. Resolves with undefined if the chain has no metadata for
@@ -15,10 +13,8 @@ export async function readDisplayUnit(
   denom: string,
   signal: AbortSignal,
 ): Promise<DisplayUnit | undefined> {
-  const request = QueryDenomMetadataRequest.encode({ denom }).finish();
   try {
-    const response = await client.grpcQuery("/cosmos.bank.v1beta1.Query/DenomMetadata", request, signal);
-    const { metadata } = QueryDenomMetadataResponse.decode(response);
+    const { metadata } = await queriesOf(client, Query)("DenomMetadata", { denom }, signal);
     return metadata === undefined ? undefined : displayUnitOf(metadata, denom);
   } catch (error) {
     // The chain's answer: it has no metadata of this denomination.

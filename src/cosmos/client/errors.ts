@@ -5,7 +5,6 @@ type Of<Code extends string, Facts = unknown> = Readonly<{ code: Code } & Facts>
 /** Facts about an endpoint error. The endpoint is identified by its name, never its URL. */
 type At<Code extends string, Facts = unknown> = Of<Code, { endpoint: string } & Facts>;
 
-/** Codes and facts of {@link ClientError}. */
 export type ClientErrorFacts =
   /** No connection, or the connection broke before the response was complete; `reason` is a code such as ECONNREFUSED. */
   | At<"unreachable", { reason: string; method?: string }>

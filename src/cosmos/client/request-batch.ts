@@ -8,7 +8,6 @@ import { ClientError } from "./errors.ts";
 import type { RpcObserver } from "./rpc-caller.ts";
 import { badResponse, parseRpcResponses, type RpcFailure, type RpcResponse } from "./rpc-response.ts";
 
-/** Response to one POST. */
 export interface HttpResponse {
   readonly status: number;
   readonly body: string;

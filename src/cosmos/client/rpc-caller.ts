@@ -15,7 +15,6 @@ export interface RpcCaller {
   readonly close: () => void;
 }
 
-/** Calls a method on one endpoint. */
 export type CallEndpoint = (method: string, params: JsonObject) => Promise<unknown>;
 
 /** A call together with the decoder for its result. */
@@ -55,7 +54,6 @@ export interface RpcObserver {
   }) => void;
 }
 
-/** An observer that does nothing. */
 export const silentObserver: RpcObserver = { onCall: () => {}, onRequest: () => {} };
 
 /**

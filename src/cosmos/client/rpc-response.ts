@@ -3,7 +3,6 @@ import { decodeBlock } from "../comet/rpc-blocks.ts";
 import type { NodeStatus } from "./chain-client.ts";
 import { ClientError } from "./errors.ts";
 
-/** A JSON-RPC error. */
 export interface RpcFailure {
   readonly rpcCode: number;
   readonly message: string;
@@ -77,7 +76,6 @@ export function decodeTxsOfBlock(root: JsonField, endpoint: string): readonly Ui
   return txs;
 }
 
-/** Decodes a `status` result. */
 export function decodeStatus(result: unknown, endpoint: string): NodeStatus {
   const root = resultField(result, "status", endpoint);
   const network = root.member("node_info").member("network");

@@ -1,4 +1,12 @@
-import { concat, encodeUvarint, lengthPrefixed, sha256, utf8 } from "../../platform/base/bytes.ts";
+import {
+  bytesField,
+  concat,
+  encodeUvarint,
+  lengthPrefixed,
+  messageField,
+  sha256,
+  utf8,
+} from "../../platform/base/bytes.ts";
 import { splitNs } from "../../platform/base/time.ts";
 import { simpleRoot } from "../merkle/simple-tree.ts";
 import {
@@ -123,22 +131,15 @@ export function resultsHash(results: readonly DeterministicTxResult[]): Uint8Arr
 }
 
 /** Computes `evidence_hash`: the Merkle root over encoded `DuplicateVoteEvidence` and `LightClientAttackEvidence`. */
-export function evidenceHash(evidence: readonly Uint8Array[]): Uint8Array {
-  return simpleRoot(evidence);
-}
+export const evidenceHash: (evidence: readonly Uint8Array[]) => Uint8Array = simpleRoot;
 
 /** Splits an encoded `Block` into parts and computes the Merkle root over them. Empty input gives no parts. */
 export function partSetHeader(block: Uint8Array): PartSetHeader {
-  const parts = blockParts(block);
-  return { total: parts.length, hash: simpleRoot(parts) };
-}
-
-/** Returns the parts of an encoded block, as views. */
-function blockParts(block: Uint8Array): readonly Uint8Array[] {
-  const count = Math.ceil(block.length / PART_SIZE);
-  return Array.from({ length: count }, (_, index) =>
+  const total = Math.ceil(block.length / PART_SIZE);
+  const parts = Array.from({ length: total }, (_, index) =>
     block.subarray(index * PART_SIZE, (index + 1) * PART_SIZE),
   );
+  return { total, hash: simpleRoot(parts) };
 }
 
 /** Computes the hash of a validator set: the Merkle root over each validator's public key and power, in set order. */
@@ -192,19 +193,8 @@ function fixed64Field(field: number, value: bigint): Uint8Array {
   return concat(tag(field, 1), bytes);
 }
 
-/** Encodes a bytes field. */
-function bytesField(field: number, value: Uint8Array): Uint8Array {
-  return value.length === 0 ? EMPTY : messageField(field, value);
-}
-
-/** Encodes a string field. */
 function stringField(field: number, value: string): Uint8Array {
   return bytesField(field, utf8(value));
-}
-
-/** Encodes a message field, even if the message is empty. */
-function messageField(field: number, message: Uint8Array): Uint8Array {
-  return concat(tag(field, 2), lengthPrefixed(message));
 }
 
 /** Encodes nanoseconds since the Unix epoch as a `google.protobuf.Timestamp`. */

@@ -33,7 +33,6 @@ export interface Header {
   readonly proposerAddress: Uint8Array;
 }
 
-/** Values for {@link CommitSig.flag}. */
 export const BLOCK_ID_FLAG = { absent: 1, commit: 2, nil: 3 } as const;
 
 /** One validator's precommit in a commit. An absent precommit has empty fields and Go's zero time (year 1). */
@@ -69,7 +68,6 @@ export interface ValidatorSet {
   readonly proposer: Validator | undefined;
 }
 
-/** A header and its commit. */
 export interface SignedHeader {
   readonly header: Header;
   readonly commit: Commit;
@@ -77,5 +75,4 @@ export interface SignedHeader {
 
 const EMPTY = new Uint8Array(0);
 
-/** The empty block id. */
 export const NO_BLOCK_ID: BlockId = { hash: EMPTY, parts: { total: 0, hash: EMPTY } };

@@ -30,7 +30,6 @@ export function signedHeaderFromProto(message: Proto.SignedHeader | undefined): 
   return { header: headerFromProto(message.header), commit: commitFromProto(message.commit) };
 }
 
-/** Converts and validates a header. */
 export function headerFromProto(message: Proto.Header): Header {
   const { version, time, lastBlockId, ...rest } = message;
   const header: Header = {
@@ -43,7 +42,6 @@ export function headerFromProto(message: Proto.Header): Header {
   return header;
 }
 
-/** Converts and validates a commit. */
 export function commitFromProto(message: Proto.Commit): Commit {
   const commit: Commit = {
     height: message.height,
@@ -107,12 +105,10 @@ function validatorFromProto(message: ProtoValidator.Validator | undefined): Vali
   };
 }
 
-/** Converts a signed header to protobuf. */
 export function signedHeaderToProto(signed: SignedHeader): Proto.SignedHeader {
   return { header: headerToProto(signed.header), commit: commitToProto(signed.commit) };
 }
 
-/** Converts a header to protobuf. */
 export function headerToProto(header: Header): Proto.Header {
   const { version, timeNs, lastBlockId, ...rest } = header;
   return {
@@ -123,7 +119,6 @@ export function headerToProto(header: Header): Proto.Header {
   };
 }
 
-/** Converts a commit to protobuf. */
 export function commitToProto(commit: Commit): Proto.Commit {
   return {
     height: commit.height,

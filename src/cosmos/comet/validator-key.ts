@@ -41,7 +41,6 @@ const SECP256K1: KeyType = {
 /** Both types, by their names in protobuf's `PublicKey`. */
 export const KEY_TYPES = { ed25519: ED25519, secp256k1: SECP256K1 } as const;
 
-/** Returns the type of a public key. */
 export function keyTypeOf(publicKey: Uint8Array): KeyType {
   return publicKey.length === SECP256K1_KEY_SIZE ? SECP256K1 : ED25519;
 }
@@ -56,22 +55,11 @@ export function publicKeyText(publicKey: Uint8Array): string {
   return `${keyTypeOf(publicKey).goName}{${upperHex(publicKey)}}`;
 }
 
-/** A signature to verify. */
 export interface SignedMessage {
   readonly publicKey: Uint8Array;
   readonly message: Uint8Array;
   readonly signature: Uint8Array;
 }
-
-/** DER prefix of a `SubjectPublicKeyInfo` for ed25519. The key follows. */
-const ED25519_SPKI_PREFIX = fromHex("302a300506032b6570032100");
-
-/**
- * Cache of imported keys, by hex, because the same validators sign every block. Undefined means that OpenSSL refused the key.
- * Entries never go stale, because the result depends only on the key. The cache is cleared when it is full.
- */
-const ed25519Keys = new Map<string, KeyObject | undefined>();
-const MAX_ED25519_KEYS = 4096;
 
 /** Returns the address of an ed25519 public key: the first 20 bytes of its SHA-256. */
 export function ed25519Address(publicKey: Uint8Array): Uint8Array {
@@ -89,7 +77,7 @@ export function ed25519Address(publicKey: Uint8Array): Uint8Array {
 export function verifyFast({ publicKey, message, signature }: SignedMessage): boolean | undefined {
   if (keyTypeOf(publicKey) === SECP256K1) return verifySecp256k1(publicKey, message, signature);
   if (publicKey.length !== ED25519_KEY_SIZE || signature.length !== 64) return false;
-  const key = ed25519Key(publicKey);
+  const key = importKey(publicKey, ED25519_SPKI_PREFIX);
   return key !== undefined && verify(null, message, key, signature) ? true : undefined;
 }
 
@@ -102,31 +90,28 @@ export function verifyZip215({ publicKey, message, signature }: SignedMessage): 
   }
 }
 
-function ed25519Key(publicKey: Uint8Array): KeyObject | undefined {
-  const name = toHex(publicKey);
-  if (ed25519Keys.has(name)) return ed25519Keys.get(name);
-  if (ed25519Keys.size >= MAX_ED25519_KEYS) ed25519Keys.clear();
-  const key = newEd25519Key(publicKey);
-  ed25519Keys.set(name, key);
-  return key;
-}
-
-function newEd25519Key(publicKey: Uint8Array): KeyObject | undefined {
-  try {
-    const der = concat(ED25519_SPKI_PREFIX, publicKey);
-    return createPublicKey({ key: Buffer.from(der), format: "der", type: "spki" });
-  } catch {
-    return undefined; // OpenSSL refuses the key, so only the ZIP-215 verifier decides
-  }
-}
-
-/** DER prefix of a SubjectPublicKeyInfo for a compressed secp256k1 point. The 33 bytes of the point follow. */
+// DER prefixes of a `SubjectPublicKeyInfo`. The key follows: 32 bytes, or the 33 bytes of a compressed point.
+const ED25519_SPKI_PREFIX = fromHex("302a300506032b6570032100");
 const SECP256K1_SPKI_PREFIX = fromHex("3036301006072a8648ce3d020106052b8104000a032200");
+
+// Recently imported keys, by hex. An import costs about as much as a verification, and the same accounts and validators sign
+// often. Entries never go stale: the result depends only on the key, whose length tells its type.
+const keys = createRecentCache<string, KeyObject>(4096);
+
+/** Imports a key for `node:crypto`. Returns undefined if OpenSSL refuses it, for example for a point that is not on the curve. */
+function importKey(publicKey: Uint8Array, prefix: Uint8Array): KeyObject | undefined {
+  return keys.get(toHex(publicKey), () => {
+    try {
+      const der = Buffer.from(concat(prefix, publicKey));
+      return createPublicKey({ key: der, format: "der", type: "spki" });
+    } catch {
+      return undefined;
+    }
+  });
+}
+
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 const SIGNATURE_BYTES = 64;
-
-// Recently imported keys. An import costs about as much as a verification, and the same accounts and validators sign often.
-const secp256k1Keys = createRecentCache<string, KeyObject>(512);
 
 /** Returns the address for a compressed key: RIPEMD-160 of its SHA-256, 20 bytes. */
 export function secp256k1Address(publicKey: Uint8Array): Uint8Array {
@@ -157,14 +142,5 @@ function scalarBytes(value: bigint): Uint8Array {
 
 /** Imports a compressed key for `node:crypto`. Returns undefined if the bytes are not a point on the curve. */
 export function importSecp256k1(publicKey: Uint8Array): KeyObject | undefined {
-  return secp256k1Keys.get(toHex(publicKey), () => newSecp256k1Key(publicKey));
-}
-
-function newSecp256k1Key(publicKey: Uint8Array): KeyObject | undefined {
-  try {
-    const der = Buffer.from(concat(SECP256K1_SPKI_PREFIX, publicKey));
-    return createPublicKey({ key: der, format: "der", type: "spki" });
-  } catch {
-    return undefined;
-  }
+  return importKey(publicKey, SECP256K1_SPKI_PREFIX);
 }

@@ -41,7 +41,6 @@ export interface SignatureChecks {
   readonly beforeSlow?: (() => void) | undefined;
 }
 
-/** Creates the state for checking one header. */
 export function createSignatureChecks(beforeSlow?: () => void): SignatureChecks {
   return { verified: new Map(), beforeSlow };
 }

@@ -18,7 +18,6 @@ export interface MarketParams {
   readonly maxLearningRate: Dec18;
   /** Maximum gas per block. Half of it is the target. */
   readonly maxBlockUtilization: bigint;
-  /** Number of blocks in the window. */
   readonly window: bigint;
 }
 

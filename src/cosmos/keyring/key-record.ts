@@ -7,7 +7,6 @@ import { PrivKey, PubKey } from "../proto/gen/cosmos/crypto/secp256k1/keys.ts";
 import { TYPE_URL } from "../proto/registry.ts";
 import { badKeyring } from "../client/errors.ts";
 
-/** A key, as stored in a keyring. */
 export interface KeyRecord {
   readonly name: string;
   readonly type: "ledger" | "local" | "multi" | "offline";

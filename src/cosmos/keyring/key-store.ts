@@ -1,15 +1,15 @@
+import { createCipheriv, createDecipheriv, pbkdf2Sync, randomBytes } from "node:crypto";
 import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { fromBase64, fromUtf8, toBase64, utf8 } from "../../platform/base/bytes.ts";
+import { bcrypt, bcryptVerify } from "hash-wasm";
+import { concat, fromBase64, fromUtf8, toBase64, utf8 } from "../../platform/base/bytes.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import { isRecord, parseJson } from "../../platform/base/json.ts";
 import { readTextFile } from "../../platform/base/read-text.ts";
 import type { Secret } from "../../platform/base/secret.ts";
 import { createPrivateDirectory, PRIVATE_FILE_MODE } from "../../platform/process/private-file.ts";
-import { decryptJwe, encryptJwe } from "./jwe.ts";
 import { badKeyring } from "../client/errors.ts";
 
-/** Location of a keyring. */
 export interface KeyringPlace {
   /** Home directory of the SDK program, which contains `keyring-test` or `keyring-file`, or the path of that folder itself. */
   readonly home: string;
@@ -34,7 +34,6 @@ export interface KeyStore {
 const TEST_PASSWORD = "test";
 const MAX_FILE_BYTES = 65_536;
 
-/** A keyring's folder. */
 export function keyringFolder({ home, backend }: Pick<KeyringPlace, "home" | "backend">): string {
   const name = `keyring-${backend}`;
   return basename(home) === name ? home : join(home, name);
@@ -48,7 +47,7 @@ export function openKeyStore(place: KeyringPlace): KeyStore {
     name: folder,
     keys: () => listItems(folder),
     read: (key) => {
-      const token = readItem(fileOf(key));
+      const token = readIfPresent(fileOf(key), MAX_FILE_BYTES);
       return token === undefined ? undefined : decryptItem(token, key, place);
     },
     write: (key, data) => {
@@ -91,9 +90,9 @@ function listItems(folder: string): readonly string[] {
   }
 }
 
-function readItem(file: string): string | undefined {
+function readIfPresent(file: string, maxBytes: number): string | undefined {
   try {
-    return readTextFile(file, MAX_FILE_BYTES);
+    return readTextFile(file, maxBytes);
   } catch (cause) {
     if (isMissing(cause)) return undefined;
     throw badKeyring(`${file} cannot be read: ${errorText(cause)}`);
@@ -139,4 +138,113 @@ function dataOf(item: Uint8Array, name: string): Uint8Array {
     // The error below reports it.
   }
   throw badKeyring(`${name} has no key record`);
+}
+
+const ALGORITHM = "PBES2-HS256+A128KW";
+const ENCRYPTION = "A256GCM";
+
+/** Number of PBKDF2 iterations that the SDK uses when writing. */
+const ITERATIONS = 8_192;
+/** Maximum number of PBKDF2 iterations accepted when opening a file. More would block the process. */
+const MAX_ITERATIONS = 2_000_000;
+const MAX_TOKEN_CHARACTERS = 65_536;
+
+/** RFC 3394, 2.2.3.1. */
+const WRAP_IV = Buffer.alloc(8, 0xa6);
+
+/**
+ * Encrypts bytes with a password as a compact JWE, using PBES2-HS256+A128KW with A256GCM (RFC 7518, 4.8 and 5.3): the file format
+ * of an SDK keyring. `created` is the time in the header, which is never read.
+ */
+function encryptJwe(bytes: Uint8Array, password: string, created: string): string {
+  const [salt, content, iv] = [randomBytes(12), randomBytes(32), randomBytes(12)];
+  const fields = { alg: ALGORITHM, created, enc: ENCRYPTION, p2c: ITERATIONS, p2s: toUrl(salt) };
+  const header = toUrl(utf8(JSON.stringify(fields)));
+  const wrap = createCipheriv("id-aes128-wrap", wrappingKey(password, salt, ITERATIONS), WRAP_IV);
+  const key = Buffer.concat([wrap.update(content), wrap.final()]);
+  const cipher = createCipheriv("aes-256-gcm", content, iv).setAAD(utf8(header));
+  const text = Buffer.concat([cipher.update(bytes), cipher.final()]);
+  return [header, ...[key, iv, text, cipher.getAuthTag()].map(toUrl)].join(".");
+}
+
+/** Decrypts a JWE of this kind. Returns undefined if the password is wrong or the token was changed. Throws for other formats. */
+function decryptJwe(token: string, password: string): Uint8Array | undefined {
+  const parts = token.trim().split(".");
+  const [header = "", key = "", iv = "", text = "", tag = ""] = parts;
+  if (parts.length !== 5 || token.length > MAX_TOKEN_CHARACTERS) throw new Error("it is not a compact JWE");
+  const { salt, iterations } = readHeader(header);
+  try {
+    const unwrap = createDecipheriv("id-aes128-wrap", wrappingKey(password, salt, iterations), WRAP_IV);
+    const content = Buffer.concat([unwrap.update(fromUrl(key)), unwrap.final()]);
+    const decipher = createDecipheriv("aes-256-gcm", content, fromUrl(iv), { authTagLength: 16 });
+    decipher.setAAD(utf8(header)).setAuthTag(fromUrl(tag));
+    return Buffer.concat([decipher.update(fromUrl(text)), decipher.final()]);
+  } catch {
+    return undefined;
+  }
+}
+
+/** RFC 7518, 4.8.1.1: PBKDF2 over the algorithm's name, a zero byte, and the header's salt. */
+function wrappingKey(password: string, salt: Uint8Array, iterations: number): Buffer {
+  const input = concat(utf8(ALGORITHM), Uint8Array.of(0), salt);
+  return pbkdf2Sync(password, input, iterations, 16, "sha256");
+}
+
+function readHeader(part: string): { readonly salt: Uint8Array; readonly iterations: number } {
+  const header = parseJson(fromUrl(part).toString("utf8"));
+  if (!isRecord(header) || header["alg"] !== ALGORITHM || header["enc"] !== ENCRYPTION)
+    throw new Error(`it is not encrypted with ${ALGORITHM} and ${ENCRYPTION}`);
+  const { p2s: salt, p2c: iterations } = header;
+  const isCount = typeof iterations === "number" && Number.isInteger(iterations) && iterations >= 1;
+  if (typeof salt !== "string" || !isCount || iterations > MAX_ITERATIONS)
+    throw new Error("its header has no usable p2s and p2c");
+  return { salt: fromUrl(salt), iterations };
+}
+
+function toUrl(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64url");
+}
+
+function fromUrl(text: string): Buffer {
+  return Buffer.from(text, "base64url");
+}
+
+/** File with the bcrypt hash of a keyring's password, in the folder of the `file` backend. */
+const KEY_HASH_FILE = "keyhash";
+const MAX_HASH_BYTES = 256;
+/** The cost used in the SDK's files. */
+const COST = 10;
+/** Minimum that the SDK requires for a new keyring. */
+const MIN_PASSWORD_CHARACTERS = 8;
+/** Limit of bcrypt. */
+const MAX_PASSWORD_BYTES = 72;
+
+/** Reads the hash of a keyring's password; undefined if the keyring is new. */
+export function readKeyHash(folder: string): string | undefined {
+  return readIfPresent(join(folder, KEY_HASH_FILE), MAX_HASH_BYTES)?.trim();
+}
+
+/** Throws `bad-key` unless the password matches the hash. */
+export async function checkPassword(password: Secret, hash: string, folder: string): Promise<void> {
+  const isRight = await bcryptVerify({ password: password.reveal(), hash }).catch((cause: unknown) => {
+    throw badKeyring(`${join(folder, KEY_HASH_FILE)} is not a bcrypt hash: ${errorText(cause)}`);
+  });
+  if (!isRight) throw badKeyring(`the password is not the one for ${folder}`);
+}
+
+/** Writes the hash of a new keyring's password. Throws `bad-key` if the password is too short or too long. */
+export async function writeKeyHash(password: Secret, folder: string): Promise<void> {
+  const text = password.reveal();
+  if (text.length < MIN_PASSWORD_CHARACTERS || Buffer.byteLength(text) > MAX_PASSWORD_BYTES)
+    throw badKeyring(
+      `the password of a new keyring has ${MIN_PASSWORD_CHARACTERS} characters or more, and at most ${MAX_PASSWORD_BYTES} bytes`,
+    );
+  const hash = await bcrypt({
+    password: text,
+    salt: randomBytes(16),
+    costFactor: COST,
+    outputType: "encoded",
+  });
+  createPrivateDirectory(folder);
+  writeFileSync(join(folder, KEY_HASH_FILE), hash, { mode: PRIVATE_FILE_MODE, flag: "wx" });
 }

@@ -1,23 +1,12 @@
 import { joinNs } from "../../platform/base/time.ts";
 import { CodedError } from "../../platform/base/errors.ts";
 import type { ChainClient } from "../client/chain-client.ts";
+import { queriesOf } from "../client/typed-query.ts";
 import type { RemoteHeight } from "../comet/ibc-height.ts";
 import type { TrustLevel } from "../comet/verify-commit.ts";
 import type { PageRequest } from "../proto/gen/cosmos/base/query/v1beta1/pagination.ts";
-import {
-  QueryClientStateRequest,
-  QueryClientStateResponse,
-  QueryClientStatusRequest,
-  QueryClientStatusResponse,
-  QueryConsensusStateHeightsRequest,
-  QueryConsensusStateHeightsResponse,
-  QueryConsensusStateRequest,
-  QueryConsensusStateResponse,
-} from "../proto/gen/ibc/core/client/v1/query.ts";
-import {
-  QueryConnectionRequest,
-  QueryConnectionResponse,
-} from "../proto/gen/ibc/core/connection/v1/query.ts";
+import { Query as ClientQuery } from "../proto/gen/ibc/core/client/v1/query.ts";
+import { Query as ConnectionQuery } from "../proto/gen/ibc/core/connection/v1/query.ts";
 import { ClientState, ConsensusState } from "../proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
 
 /** A light client's state on the local chain. */
@@ -60,28 +49,21 @@ const PAGE_LIMIT = 100n;
 /** A list may have 100,000 entries. The limit protects the relayer from a node whose list never ends. */
 const MAX_PAGES = 1_000;
 
-/** Creates the queries. */
 export function createLightClientQueries(client: Pick<ChainClient, "grpcQuery">): LightClientQueries {
-  const query = (rpc: string, request: Uint8Array, signal: AbortSignal): Promise<Uint8Array> =>
-    client.grpcQuery(`/ibc.core.client.v1.Query/${rpc}`, request, signal);
+  const query = queriesOf(client, ClientQuery);
+  const queryConnection = queriesOf(client, ConnectionQuery);
   return {
     clientOfConnection: async (connectionId, signal) => {
-      const bytes = QueryConnectionRequest.encode({ connectionId }).finish();
-      const response = QueryConnectionResponse.decode(
-        await client.grpcQuery("/ibc.core.connection.v1.Query/Connection", bytes, signal),
-      );
-      if (response.connection !== undefined && response.connection.clientId !== "")
-        return response.connection.clientId;
+      const { connection } = await queryConnection("Connection", { connectionId }, signal);
+      if (connection !== undefined && connection.clientId !== "") return connection.clientId;
       throw new LightClientError(
         { code: "no-client", connectionId },
         `connection ${connectionId} has no client`,
       );
     },
     clientState: async (clientId, signal) => {
-      const bytes = await query("ClientState", QueryClientStateRequest.encode({ clientId }).finish(), signal);
-      const state = ClientState.decode(
-        QueryClientStateResponse.decode(bytes).clientState?.value ?? new Uint8Array(),
-      );
+      const { clientState } = await query("ClientState", { clientId }, signal);
+      const state = ClientState.decode(clientState?.value ?? new Uint8Array());
       return {
         clientId,
         chainId: state.chainId,
@@ -90,48 +72,22 @@ export function createLightClientQueries(client: Pick<ChainClient, "grpcQuery">)
         trustLevel: toTrustLevel(state.trustLevel),
       };
     },
-    clientStatus: async (clientId, signal) => {
-      const bytes = await query(
-        "ClientStatus",
-        QueryClientStatusRequest.encode({ clientId }).finish(),
-        signal,
-      );
-      return QueryClientStatusResponse.decode(bytes).status;
-    },
+    clientStatus: async (clientId, signal) => (await query("ClientStatus", { clientId }, signal)).status,
     consensusState: async (clientId, at, signal) => {
-      const request = {
-        clientId,
-        revisionNumber: at.revision,
-        revisionHeight: at.height,
-        latestHeight: false,
-      };
-      const bytes = await query(
-        "ConsensusState",
-        QueryConsensusStateRequest.encode(request).finish(),
-        signal,
-      );
-      const any = QueryConsensusStateResponse.decode(bytes).consensusState;
-      const { timestamp, nextValidatorsHash } = ConsensusState.decode(any?.value ?? new Uint8Array());
-      return { timeNs: joinNs(timestamp), nextValidatorsHash };
+      const height = { revisionNumber: at.revision, revisionHeight: at.height, latestHeight: false };
+      const { consensusState } = await query("ConsensusState", { clientId, ...height }, signal);
+      const state = ConsensusState.decode(consensusState?.value ?? new Uint8Array());
+      return { timeNs: joinNs(state.timestamp), nextValidatorsHash: state.nextValidatorsHash };
     },
     consensusHeights: (clientId, signal) =>
       allPages(async (key) => {
-        const request = QueryConsensusStateHeightsRequest.encode({
-          clientId,
-          pagination: page(key),
-        }).finish();
-        const response = QueryConsensusStateHeightsResponse.decode(
-          await query("ConsensusStateHeights", request, signal),
-        );
-        return {
-          items: response.consensusStateHeights.map(toRemoteHeight),
-          next: response.pagination?.nextKey,
-        };
+        const request = { clientId, pagination: page(key) };
+        const { consensusStateHeights, pagination } = await query("ConsensusStateHeights", request, signal);
+        return { items: consensusStateHeights.map(toRemoteHeight), next: pagination?.nextKey };
       }),
   };
 }
 
-/** Requests the page that starts at `key`. */
 export function page(key: Uint8Array): PageRequest {
   return { key, offset: 0n, limit: PAGE_LIMIT, countTotal: false, reverse: false };
 }
@@ -165,7 +121,6 @@ function toTrustLevel(level: TrustLevel | undefined): TrustLevel {
   return level === undefined || level.denominator === 0n ? { numerator: 1n, denominator: 3n } : level;
 }
 
-/** Codes and facts of {@link LightClientError}. */
 type LightClientErrorFacts =
   | { readonly code: "no-client"; readonly connectionId: string }
   | { readonly code: "too-many-pages"; readonly pages: number }

@@ -23,7 +23,6 @@ function marginOf({ trustingPeriodNs }: LightClientState): bigint {
   return minInt(trustingPeriodNs / 10n, TRUST_MARGIN_NS);
 }
 
-/** The trusted height for a client update. */
 export interface Trust {
   readonly height: RemoteHeight;
   /** Validator set of block `height` + 1, encoded. Its hash is the `next_validators_hash` that the client stores. */

@@ -35,7 +35,7 @@ export function simpleInnerHash(left: Uint8Array, right: Uint8Array): Uint8Array
 
 /** Computes the root over the leaves, in the given order. The root over no leaves is the SHA-256 of no bytes. */
 export function simpleRoot(leaves: readonly Uint8Array[]): Uint8Array {
-  return rootOf(leaves.map(simpleLeafHash));
+  return collectAunts(leaves.map(simpleLeafHash), []);
 }
 
 /** Computes a block's `data_hash`: the root over the SHA-256 of each transaction. */
@@ -155,14 +155,6 @@ function collectAunts(hashes: readonly Uint8Array[], aunts: readonly Uint8Array[
   const right = collectAunts(hashes.slice(split), aunts.slice(split));
   for (const [index, list] of aunts.entries()) list.push(index < split ? right : left);
   return simpleInnerHash(left, right);
-}
-
-function rootOf(hashes: readonly Uint8Array[]): Uint8Array {
-  const [only] = hashes;
-  if (only === undefined) return sha256(new Uint8Array());
-  if (hashes.length === 1) return only;
-  const split = Number(splitPoint(BigInt(hashes.length)));
-  return simpleInnerHash(rootOf(hashes.slice(0, split)), rootOf(hashes.slice(split)));
 }
 
 /** Returns the largest power of two below `total`, which is at least 2: the number of leaves on the left (RFC 6962). */

@@ -8,19 +8,27 @@ import {
 } from "@bufbuild/protobuf/reflect";
 import { Buffer } from "node:buffer";
 import { compareBytes, fromUtf8, toBase64, utf8 } from "../../platform/base/bytes.ts";
-import { errorText, unreachable } from "../../platform/base/errors.ts";
+import { errorText } from "../../platform/base/errors.ts";
 import { type GoJson, parseGoJson } from "../../platform/base/go-json.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../../platform/base/json.ts";
 import { decodeByDescriptor } from "./wire-fields.ts";
 import {
   extensionOf,
   ProtoError,
-  findMessageByTypeUrl,
   requireMessage,
+  requireMessageByTypeUrl,
   CANONICAL_CHAIN_NAME,
   typeNameOf,
 } from "./registry.ts";
-import { formatOf, numberToJson, timestampToText } from "./field-formats.ts";
+import {
+  formatOf,
+  numberToJson,
+  packedIn,
+  type PackedMessage,
+  type SecondsAndNanos,
+  timeIn,
+  timestampToText,
+} from "./field-formats.ts";
 
 /** Recursion limit, since every Any starts its own decoding. */
 const MAX_DEPTH = 100;
@@ -56,23 +64,13 @@ function printBytesOf(desc: DescMessage, bytes: Uint8Array, context: AminoContex
   }
 }
 
-/** An Any with its type URL as written by the chain. */
-interface PackedMessage {
-  readonly typeUrl: string;
-  readonly value: Uint8Array;
-}
-
 /** Converts an Any to `{"type": its amino name or type URL, "value": …}`. Throws like {@link messageToAminoJson}. */
 export function anyToAminoJson(any: PackedMessage, chainName: string = CANONICAL_CHAIN_NAME): JsonObject {
   return printPacked(any, { chainName, depth: 0 });
 }
 
 function printPacked(any: PackedMessage, context: AminoContext): JsonObject {
-  const desc = findMessageByTypeUrl(any.typeUrl, context.chainName);
-  if (desc === undefined) {
-    const { typeUrl } = any;
-    throw new ProtoError({ code: "unresolvable-type-url", typeUrl }, `unable to resolve type URL ${typeUrl}`);
-  }
+  const desc = requireMessageByTypeUrl(any.typeUrl, context.chainName);
   const name = getOption(desc, extensionOf("amino.name"));
   return {
     type: typeof name === "string" && name !== "" ? name : `/${typeNameOf(any.typeUrl)}`,
@@ -154,36 +152,22 @@ function finite(value: number): number {
 }
 
 function printMessage(message: ReflectMessage, context: AminoContext): JsonValue {
-  const [first, second] = message.fields.map((field): unknown => message.get(field));
   switch (message.desc.typeName) {
     case "google.protobuf.Timestamp":
-      return printTime(first, second);
+      // Go trims the zeros at the end of the fraction here.
+      return timestampToText(timeIn(message)).replace(/(\.\d*[1-9])0+Z$/, "$1Z");
     case "google.protobuf.Duration":
-      return printDuration(first, second);
+      return printDuration(timeIn(message));
     case "google.protobuf.Any":
-      return printAny(first, second, context);
+      return printPacked(packedIn(message), context);
     default:
       return printFields(message, context);
   }
 }
 
-function printTime(seconds: unknown, nanos: unknown): string {
-  if (typeof seconds !== "bigint" || typeof nanos !== "number") return unreachable("a time without seconds");
-  // Go trims the zeros at the end of the fraction here.
-  return timestampToText({ seconds, nanos }).replace(/(\.\d*[1-9])0+Z$/, "$1Z");
-}
-
-function printDuration(seconds: unknown, nanos: unknown): string {
-  if (typeof seconds !== "bigint" || typeof nanos !== "number")
-    return unreachable("a duration without seconds");
+function printDuration({ seconds, nanos }: SecondsAndNanos): string {
   if (seconds > MAX_DURATION_SECONDS) throw new Error(`${seconds} seconds exceed a duration`);
   return BigInt.asIntN(64, seconds * 1_000_000_000n + BigInt(nanos)).toString();
-}
-
-function printAny(typeUrl: unknown, value: unknown, context: AminoContext): JsonObject {
-  if (typeof typeUrl !== "string" || !(value instanceof Uint8Array))
-    return unreachable("an Any without parts");
-  return printPacked({ typeUrl, value }, context);
 }
 
 function noAminoJson(typeName: string, reason: string): ProtoError {

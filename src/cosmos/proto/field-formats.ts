@@ -1,4 +1,6 @@
 import { type DescEnumValue, type DescField, type DescMessage, getOption } from "@bufbuild/protobuf";
+import type { ReflectMessage } from "@bufbuild/protobuf/reflect";
+import { getOrCreate } from "../../platform/base/caches.ts";
 import {
   formatDec18,
   formatPrecDec,
@@ -6,6 +8,7 @@ import {
   parsePrecDec,
   parseWirePrecDec,
 } from "../../platform/base/decimal.ts";
+import { unreachable } from "../../platform/base/errors.ts";
 import { parseGoBigInt, parseInt256 } from "../../platform/base/integers.ts";
 import { extensionOf } from "./registry.ts";
 
@@ -44,24 +47,14 @@ const formats = new WeakMap<DescField, FieldFormat>();
 
 /** Returns the format declared by a field's options. */
 export function formatOf(field: DescField): FieldFormat {
-  let format = formats.get(field);
-  if (format === undefined) {
-    format = readFormat(field);
-    formats.set(field, format);
-  }
-  return format;
+  return getOrCreate(formats, field, readFormat);
 }
 
 const goJson = new WeakMap<DescMessage, boolean>();
 
 /** Returns whether Go's `encoding/json` prints a message and everything in it. */
 export function isGoJson(message: DescMessage): boolean {
-  let is = goJson.get(message);
-  if (is === undefined) {
-    is = getOption(message, extensionOf("relaywatch.go_json")) === true;
-    goJson.set(message, is);
-  }
-  return is;
+  return getOrCreate(goJson, message, () => hasOption(message, "go_json"));
 }
 
 /** Returns an enum value's name in JSON. */
@@ -72,16 +65,20 @@ export function jsonNameOf(value: DescEnumValue): string {
 
 function readFormat(field: DescField): FieldFormat {
   const scalar = getOption(field, extensionOf("cosmos_proto.scalar"));
-  const isPrecDec = getOption(field, extensionOf("relaywatch.prec_dec")) === true;
+  const isPrecDec = hasOption(field, "prec_dec");
   const jsonFormat = getOption(field, extensionOf("relaywatch.json_form"));
   return {
     number: isPrecDec ? "prec-dec" : typeof scalar === "string" ? NUMBER_FORMATS[scalar] : undefined,
     bytes: jsonFormat === JSON_FORM_HEX ? "hex" : jsonFormat === JSON_FORM_RAW ? "raw" : undefined,
     amino: readAmino(field),
-    neverNull: getOption(field, extensionOf("relaywatch.never_null")) === true,
-    nullWhenEmpty: getOption(field, extensionOf("relaywatch.null_when_empty")) === true,
-    queryJson: getOption(field, extensionOf("relaywatch.query_json")) === true,
+    neverNull: hasOption(field, "never_null"),
+    nullWhenEmpty: hasOption(field, "null_when_empty"),
+    queryJson: hasOption(field, "query_json"),
   };
+}
+
+function hasOption(described: DescField | DescMessage, name: string): boolean {
+  return getOption(described, extensionOf(`relaywatch.${name}`)) === true;
 }
 
 function readAmino(field: DescField): AminoFormat {
@@ -147,6 +144,30 @@ function integerOf(text: string): bigint {
 export interface SecondsAndNanos {
   readonly seconds: bigint;
   readonly nanos: number;
+}
+
+/** Returns the content of a Timestamp or Duration. */
+export function timeIn(message: ReflectMessage): SecondsAndNanos {
+  const [seconds, nanos] = [fieldValue(message, "seconds"), fieldValue(message, "nanos")];
+  if (typeof seconds === "bigint" && typeof nanos === "number") return { seconds, nanos };
+  return unreachable("a time without seconds and nanos");
+}
+
+/** An Any with its type URL as written by the chain. */
+export interface PackedMessage {
+  readonly typeUrl: string;
+  readonly value: Uint8Array;
+}
+
+/** Returns the content of an Any. */
+export function packedIn(message: ReflectMessage): PackedMessage {
+  const [typeUrl, value] = [fieldValue(message, "type_url"), fieldValue(message, "value")];
+  if (typeof typeUrl === "string" && value instanceof Uint8Array) return { typeUrl, value };
+  return unreachable("an Any without type_url and value");
+}
+
+export function fieldValue(message: ReflectMessage, name: string): unknown {
+  return message.get(message.fields.find((each) => each.name === name) ?? unreachable(`no field ${name}`));
 }
 
 /** 0001-01-01T00:00:00Z: the zero value of Go's `time.Time` and the earliest Timestamp. */

@@ -1,7 +1,7 @@
 import { type DescMethod, getOption, hasOption, isMessage } from "@bufbuild/protobuf";
 import { isReflectList, isReflectMessage, reflect, type ReflectMessage } from "@bufbuild/protobuf/reflect";
 import { unreachable } from "../../platform/base/errors.ts";
-import { fieldValue } from "./json.ts";
+import { fieldValue } from "./field-formats.ts";
 import { protoRegistry, requireMessage } from "./registry.ts";
 
 /** One REST route for a gRPC method. */

@@ -3,7 +3,7 @@ import { isReflectList, isReflectMap, reflect, type ReflectMessage } from "@bufb
 import { fromBase64, fromHex, utf8 } from "../../platform/base/bytes.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import { isRecord } from "../../platform/base/json.ts";
-import { ProtoError, findMessageByTypeUrl } from "./registry.ts";
+import { ProtoError, requireMessageByTypeUrl } from "./registry.ts";
 import {
   type FieldFormat,
   formatOf,
@@ -30,11 +30,15 @@ const MAX_DEPTH = 100;
 /** Messages with their own JSON format. Inside an Any, their JSON is the member "value". */
 const WELL_KNOWN = new Set(["google.protobuf.Any", "google.protobuf.Timestamp", "google.protobuf.Duration"]);
 
+/** Throws ProtoError `too-deep` beyond the maximum number of enclosing messages. */
+export function requireDepth(depth: number): void {
+  if (depth <= MAX_DEPTH) return;
+  throw new ProtoError({ code: "too-deep" }, `messages are nested more than ${MAX_DEPTH} deep`);
+}
+
 /** Builds a message from proto JSON as specified for `messageFromJson`. Throws the same errors. */
 export function parseMessage(desc: DescMessage, json: unknown, context: ParseContext): ReflectMessage {
-  if (context.depth > MAX_DEPTH) {
-    throw new ProtoError({ code: "too-deep" }, `messages are nested more than ${MAX_DEPTH} deep`);
-  }
+  requireDepth(context.depth);
   switch (desc.typeName) {
     case "google.protobuf.Any":
       return parseAny(desc, json, context);
@@ -190,13 +194,7 @@ function parseAny(desc: DescMessage, json: unknown, context: ParseContext): Refl
   if (!isRecord(json)) throw badJson(context, 'an object with "@type" was expected');
   const { "@type": typeUrl, ...rest } = json;
   if (typeof typeUrl !== "string") throw badJson(at(context, "@type"), "a type URL was expected");
-  const inner = findMessageByTypeUrl(typeUrl, context.chainName);
-  if (inner === undefined) {
-    throw new ProtoError(
-      { code: "unresolvable-type-url", typeUrl },
-      `${at(context, "@type").path}: unable to resolve type URL ${typeUrl}`,
-    );
-  }
+  const inner = requireMessageByTypeUrl(typeUrl, context.chainName, at(context, "@type").path);
   const body = WELL_KNOWN.has(inner.typeName) ? rest["value"] : rest;
   const message = parseMessage(inner, body, { ...context, depth: context.depth + 1 });
   return build(desc, { type_url: typeUrl, value: toBinary(inner, message.message) });

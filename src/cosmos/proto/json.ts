@@ -1,4 +1,4 @@
-import { type DescField, type DescMessage, type Message, ScalarType, toBinary } from "@bufbuild/protobuf";
+import { type DescField, type DescMessage, ScalarType, toBinary } from "@bufbuild/protobuf";
 import {
   isReflectList,
   isReflectMap,
@@ -10,7 +10,7 @@ import { fromUtf8, toBase64, toHex } from "../../platform/base/bytes.ts";
 import { errorText, unreachable } from "../../platform/base/errors.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../../platform/base/json.ts";
 import { decodeByDescriptor } from "./wire-fields.ts";
-import { ProtoError, findMessageByTypeUrl, requireMessage, CANONICAL_CHAIN_NAME } from "./registry.ts";
+import { ProtoError, requireMessage, requireMessageByTypeUrl, CANONICAL_CHAIN_NAME } from "./registry.ts";
 import type { ProtoVariant } from "./variant.ts";
 import {
   type FieldFormat,
@@ -20,10 +20,11 @@ import {
   numberToJson,
   durationToText,
   GO_ZERO_TIME,
-  type SecondsAndNanos,
+  packedIn,
+  timeIn,
   timestampToText,
 } from "./field-formats.ts";
-import { parseMessage } from "./json-parse.ts";
+import { parseMessage, requireDepth } from "./json-parse.ts";
 
 /**
  * Converts an encoded message to JSON as printed by a Go node's REST server. Prints every field under its original name, in
@@ -40,7 +41,11 @@ export function messageToJson(
   variant?: ProtoVariant,
 ): JsonValue {
   const desc = (variant?.message ?? requireMessage)(typeName);
-  return printMessage(reflect(desc, decodeMessage(desc, bytes)), { chainName, depth: 0 });
+  try {
+    return printMessage(reflect(desc, decodeByDescriptor(desc, bytes)), { chainName, depth: 0 });
+  } catch (thrown) {
+    throw asProtoError(thrown, desc);
+  }
 }
 
 /**
@@ -62,18 +67,6 @@ export function messageFromJson(
   return toBinary(desc, message.message);
 }
 
-function decodeMessage(desc: DescMessage, bytes: Uint8Array): Message {
-  try {
-    return decodeByDescriptor(desc, bytes);
-  } catch (thrown) {
-    throw new ProtoError(
-      { code: "bad-bytes", typeName: desc.typeName },
-      `the bytes are not a ${desc.typeName}: ${errorText(thrown)}`,
-      { cause: thrown },
-    );
-  }
-}
-
 /** The printer's state at one message. */
 interface PrintContext {
   /** The chain name used in type URLs. */
@@ -84,22 +77,18 @@ interface PrintContext {
   readonly asGo?: boolean;
 }
 
-/** The nesting limit of `fromBinary` is not enough: each Any is decoded in its own call, which starts counting at zero. */
-const MAX_DEPTH = 100;
-
 /** Converts a decoded message to JSON as specified for `messageToJson`. Throws the same errors. */
 function printMessage(message: ReflectMessage, context: PrintContext): JsonValue {
-  if (context.depth > MAX_DEPTH) {
-    throw new ProtoError({ code: "too-deep" }, `messages are nested more than ${MAX_DEPTH} deep`);
-  }
+  // The nesting limit of `fromBinary` is not enough: each Any is decoded in its own call, which starts counting at zero.
+  requireDepth(context.depth);
   try {
     switch (message.desc.typeName) {
       case "google.protobuf.Any":
         return printAny(message, context);
       case "google.protobuf.Timestamp":
-        return timestampToText(secondsAndNanos(message));
+        return timestampToText(timeIn(message));
       case "google.protobuf.Duration":
-        return durationToText(secondsAndNanos(message));
+        return durationToText(timeIn(message));
       default:
         return printFields(message, context);
     }
@@ -206,16 +195,10 @@ function rawJson(bytes: Uint8Array): JsonValue {
 }
 
 function printAny(any: ReflectMessage, context: PrintContext): JsonValue {
-  const typeUrl = fieldValue(any, "type_url");
-  const bytes = fieldValue(any, "value");
-  if (typeof typeUrl !== "string" || !(bytes instanceof Uint8Array))
-    return unreachable("an Any without type_url and value");
+  const { typeUrl, value: bytes } = packedIn(any);
   // An empty Any has no type to resolve.
   if (typeUrl === "" && bytes.length === 0) return null;
-  const desc = findMessageByTypeUrl(typeUrl, context.chainName);
-  if (desc === undefined) {
-    throw new ProtoError({ code: "unresolvable-type-url", typeUrl }, `unable to resolve type URL ${typeUrl}`);
-  }
+  const desc = requireMessageByTypeUrl(typeUrl, context.chainName);
   const inner = printMessage(reflect(desc, decodeByDescriptor(desc, bytes)), {
     ...context,
     depth: context.depth + 1,
@@ -223,20 +206,6 @@ function printAny(any: ReflectMessage, context: PrintContext): JsonValue {
   // A time or a duration prints as a string, and an Any has an "@type" of its own. These go under "value" (Go's `isWkt`).
   const isWellKnown = !isRecord(inner) || desc.typeName === "google.protobuf.Any";
   return { "@type": typeUrl, ...(isWellKnown ? { value: inner } : inner) };
-}
-
-function secondsAndNanos(message: ReflectMessage): SecondsAndNanos {
-  const seconds = fieldValue(message, "seconds");
-  const nanos = fieldValue(message, "nanos");
-  if (typeof seconds !== "bigint" || typeof nanos !== "number")
-    return unreachable("a time without seconds and nanos");
-  return { seconds, nanos };
-}
-
-/** Returns the value of the field `name`. */
-export function fieldValue(message: ReflectMessage, name: string): unknown {
-  const field = message.fields.find((each) => each.name === name) ?? unreachable(`no field ${name}`);
-  return message.get(field);
 }
 
 function asProtoError(thrown: unknown, desc: DescMessage): ProtoError {

@@ -12,6 +12,7 @@ import {
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import { FileDescriptorProtoSchema, FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { fromBase64 } from "../../platform/base/bytes.ts";
+import { getOrCreate } from "../../platform/base/caches.ts";
 import { CodedError, unreachable } from "../../platform/base/errors.ts";
 import { DESCRIPTOR_SET_BASE64 } from "./gen/descriptor-set.ts";
 
@@ -203,6 +204,21 @@ export function findMessageByTypeUrl(
   return name === undefined ? undefined : findMessage(name);
 }
 
+/**
+ * Like {@link findMessageByTypeUrl}, but throws ProtoError `unresolvable-type-url`. `path` names the type URL's place in a JSON
+ * document.
+ */
+export function requireMessageByTypeUrl(typeUrl: string, chainName: string, path?: string): DescMessage {
+  return findMessageByTypeUrl(typeUrl, chainName) ?? unresolvable(typeUrl, path);
+}
+
+/** Throws ProtoError `unresolvable-type-url`. */
+export function unresolvable(typeUrl: string, path?: string): never {
+  const place = path === undefined ? "" : `${path}: `;
+  const text = `${place}unable to resolve type URL ${typeUrl}`;
+  throw new ProtoError({ code: "unresolvable-type-url", typeUrl }, text);
+}
+
 /** Returns a service by canonical full name, or undefined. */
 export function findService(name: string): ServiceInfo | undefined {
   const found = registryOf(name)?.getService(name);
@@ -256,12 +272,10 @@ function fileInfo(file: DescFile): FileInfo {
 const built = new Map<string, FileRegistry>();
 
 function registryAt(path: string): FileRegistry {
-  const known = built.get(path);
-  if (known !== undefined) return known;
-  const proto = fromBinary(FileDescriptorProtoSchema, fileBytes(path));
-  const registry = createFileRegistry(proto, (imported) => registryAt(imported).getFile(imported));
-  built.set(path, registry);
-  return registry;
+  return getOrCreate(built, path, () => {
+    const proto = fromBinary(FileDescriptorProtoSchema, fileBytes(path));
+    return createFileRegistry(proto, (imported) => registryAt(imported).getFile(imported));
+  });
 }
 
 let encoded: ReadonlyMap<string, Uint8Array> | undefined;
@@ -280,7 +294,6 @@ function fileBytes(path: string): Uint8Array {
 
 let packages: ReadonlyMap<string, readonly string[]> | undefined;
 
-/** File paths by package. */
 function pathsByPackage(): ReadonlyMap<string, readonly string[]> {
   if (packages !== undefined) return packages;
   const found = new Map<string, string[]>();
@@ -315,17 +328,16 @@ const declared = new Map<string, ReadonlySet<string>>();
 
 /** The messages, services and extensions in a file. Names inside a message start with the message's name. */
 function symbolsIn(path: string): ReadonlySet<string> {
-  const known = declared.get(path);
-  if (known !== undefined) return known;
-  const file = fileBytes(path);
-  const scope = packageOf(file);
-  const found = new Set<string>();
-  for (const [number, content] of lengthDelimited(file)) {
-    if (number === FILE.message) addMessages(found, scope, content);
-    else if (number === FILE.service || number === FILE.extension) found.add(`${scope}.${nameIn(content)}`);
-  }
-  declared.set(path, found);
-  return found;
+  return getOrCreate(declared, path, () => {
+    const file = fileBytes(path);
+    const scope = packageOf(file);
+    const found = new Set<string>();
+    for (const [number, content] of lengthDelimited(file)) {
+      if (number === FILE.message) addMessages(found, scope, content);
+      else if (number === FILE.service || number === FILE.extension) found.add(`${scope}.${nameIn(content)}`);
+    }
+    return found;
+  });
 }
 
 /** Field number of `google.protobuf.DescriptorProto.nested_type`. */

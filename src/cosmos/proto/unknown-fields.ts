@@ -1,17 +1,24 @@
 import type { DescField, DescMessage } from "@bufbuild/protobuf";
 import { AnySchema } from "@bufbuild/protobuf/wkt";
 import { latin1 } from "../../platform/base/bytes.ts";
+import { getOrCreate } from "../../platform/base/caches.ts";
 import {
   decodeByDescriptor,
+  contentOf,
   readTag,
-  readVarint,
   skipValue,
   canCarry,
   type FieldType,
   wireTypeName,
   wireTypeOf,
 } from "./wire-fields.ts";
-import { ProtoError, findMessageByTypeUrl, requireMessage, CANONICAL_CHAIN_NAME } from "./registry.ts";
+import {
+  CANONICAL_CHAIN_NAME,
+  ProtoError,
+  requireMessage,
+  requireMessageByTypeUrl,
+  unresolvable,
+} from "./registry.ts";
 import { checkNumber, formatOf } from "./field-formats.ts";
 import { goTypeName } from "./go-names.ts";
 
@@ -81,11 +88,7 @@ const fieldsByType = new WeakMap<DescMessage, ReadonlyMap<number, DescField>>();
 
 /** Returns the fields by number. Built once per type, since every transaction needs the map again. */
 function fieldsOf(desc: DescMessage): ReadonlyMap<number, DescField> {
-  const cached = fieldsByType.get(desc);
-  if (cached !== undefined) return cached;
-  const fields = new Map(desc.fields.map((field) => [field.number, field]));
-  fieldsByType.set(desc, fields);
-  return fields;
+  return getOrCreate(fieldsByType, desc, () => new Map(desc.fields.map((field) => [field.number, field])));
 }
 
 function checkNested(desc: DescMessage, value: Uint8Array, context: CheckContext): boolean {
@@ -105,11 +108,8 @@ function decodeAny(bytes: Uint8Array): { readonly typeUrl: string; readonly valu
 }
 
 function resolve(typeUrl: string, rules: UnknownFieldRules): DescMessage {
-  const desc = findMessageByTypeUrl(typeUrl, rules.chainName ?? CANONICAL_CHAIN_NAME);
-  if (desc === undefined || rules.isRegistered?.(typeUrl) === false) {
-    throw new ProtoError({ code: "unresolvable-type-url", typeUrl }, `unable to resolve type URL ${typeUrl}`);
-  }
-  return desc;
+  if (rules.isRegistered?.(typeUrl) === false) return unresolvable(typeUrl);
+  return requireMessageByTypeUrl(typeUrl, rules.chainName ?? CANONICAL_CHAIN_NAME);
 }
 
 function isNonCritical(fieldNumber: number): boolean {
@@ -142,12 +142,6 @@ function requireWireType(desc: DescMessage, field: DescField, wireType: number):
 function fieldType(field: DescField): FieldType {
   if (field.fieldKind === "map" || field.message !== undefined) return "message";
   return field.scalar ?? "enum";
-}
-
-/** Returns the contents of a length-delimited value without its length. */
-function contentOf(bytes: Uint8Array, start: number, end: number): Uint8Array {
-  const length = readVarint(bytes, start);
-  return bytes.subarray(typeof length === "string" ? end : length.end, end);
 }
 
 function badValue(

@@ -14,7 +14,7 @@ import {
   FileDescriptorSetSchema,
 } from "@bufbuild/protobuf/wkt";
 import { type FileInfo, protoRegistry, requireMessage } from "./registry.ts";
-import { readTag, readVarint, skipValue } from "./wire-fields.ts";
+import { fieldsIn } from "./wire-fields.ts";
 
 /** A field with a different number or name in a variant of the definitions. */
 export interface FieldChange {
@@ -139,35 +139,25 @@ function containing(names: ReadonlySet<string>): (message: DescMessage) => boole
   };
 }
 
-interface EncodedField {
-  readonly number: number;
-  readonly bytes: Uint8Array;
-}
-
 /** Returns undefined for bytes that are not a sequence of fields. Fields are ordered by their new numbers, as Go writes them. */
 function renumber(desc: DescMessage, bytes: Uint8Array, direction: Direction): Uint8Array | undefined {
   if (!direction.isAffected(desc)) return bytes;
   const numbers = direction.renumbered.get(desc.typeName);
-  const fields: EncodedField[] = [];
-  for (let at = 0; at < bytes.length; ) {
-    const tag = readTag(bytes, at);
-    const value = typeof tag === "string" ? tag : skipValue(bytes, tag);
-    if (typeof tag === "string" || typeof value === "string") return undefined;
-    const number = numbers?.get(tag.fieldNumber) ?? tag.fieldNumber;
-    const canonical = direction.isDecoding ? number : tag.fieldNumber;
-    const field = desc.fields.find((each) => each.number === canonical);
-    const writer = new BinaryWriter().uint32(((number << 3) | tag.wireType) >>> 0);
-    if (field?.message === undefined || tag.wireType !== LENGTH_DELIMITED) {
-      writer.raw(bytes.subarray(tag.end, value.end));
-    } else {
-      const length = readVarint(bytes, tag.end);
-      if (typeof length === "string") return undefined;
-      const content = renumber(field.message, bytes.subarray(length.end, value.end), direction);
-      if (content === undefined) return undefined;
-      writer.bytes(content);
+  const fields: { readonly number: number; readonly bytes: Uint8Array }[] = [];
+  for (const field of fieldsIn(bytes)) {
+    if (field === undefined) return undefined;
+    const { fieldNumber, wireType, value, content } = field;
+    const number = numbers?.get(fieldNumber) ?? fieldNumber;
+    const canonical = direction.isDecoding ? number : fieldNumber;
+    const { message } = desc.fields.find((each) => each.number === canonical) ?? {};
+    const writer = new BinaryWriter().uint32(((number << 3) | wireType) >>> 0);
+    if (message === undefined || content === undefined) writer.raw(value);
+    else {
+      const inner = renumber(message, content, direction);
+      if (inner === undefined) return undefined;
+      writer.bytes(inner);
     }
     fields.push({ number, bytes: writer.finish() });
-    at = value.end;
   }
   const writer = new BinaryWriter();
   const ordered = numbers === undefined ? fields : fields.toSorted((a, b) => a.number - b.number);
@@ -175,26 +165,18 @@ function renumber(desc: DescMessage, bytes: Uint8Array, direction: Direction): U
   return writer.finish();
 }
 
-const LENGTH_DELIMITED = 2;
-
 function hasOwnNumber(desc: DescMessage, bytes: Uint8Array, direction: Direction): boolean {
   if (!direction.isAffected(desc)) return false;
   const numbers = direction.renumbered.get(desc.typeName);
-  for (let at = 0; at < bytes.length; ) {
-    const tag = readTag(bytes, at);
-    const value = typeof tag === "string" ? tag : skipValue(bytes, tag);
-    if (typeof tag === "string" || typeof value === "string") return false;
-    const own = desc.fields.find(({ number }) => number === tag.fieldNumber);
-    if (own === undefined && numbers?.has(tag.fieldNumber) === true) return true;
-    const inner = desc.fields.find(
-      ({ number }) => number === (numbers?.get(tag.fieldNumber) ?? tag.fieldNumber),
-    );
-    if (inner?.message !== undefined && tag.wireType === LENGTH_DELIMITED) {
-      const length = readVarint(bytes, tag.end);
-      if (typeof length === "string") return false;
-      if (hasOwnNumber(inner.message, bytes.subarray(length.end, value.end), direction)) return true;
-    }
-    at = value.end;
+  for (const field of fieldsIn(bytes)) {
+    if (field === undefined) return false;
+    const { fieldNumber, content } = field;
+    const isKnown = desc.fields.some(({ number }) => number === fieldNumber);
+    if (!isKnown && numbers?.has(fieldNumber) === true) return true;
+    const canonical = numbers?.get(fieldNumber) ?? fieldNumber;
+    const { message } = desc.fields.find(({ number }) => number === canonical) ?? {};
+    if (message !== undefined && content !== undefined && hasOwnNumber(message, content, direction))
+      return true;
   }
   return false;
 }

@@ -34,7 +34,7 @@ const MAX_GROUP_DEPTH = 10_000;
  * Reads a varint of at most 64 bits, like Go's `protowire.ConsumeVarint`: up to ten bytes, of which the tenth holds one bit. It
  * need not be the shortest encoding.
  */
-export function readVarint(bytes: Uint8Array, start: number): Varint | WireFailure {
+function readVarint(bytes: Uint8Array, start: number): Varint | WireFailure {
   let value = 0;
   let factor = 1;
   for (let index = 0; index < MAX_VARINT_BYTES; index++) {
@@ -98,6 +98,33 @@ function skipScalar(bytes: Uint8Array, wireType: number, start: number): Read | 
     default:
       return "proto: cannot parse reserved wire type";
   }
+}
+
+/** One field of an encoded message. */
+interface WireField extends Pick<Tag, "fieldNumber" | "wireType"> {
+  /** The encoded value, with its length. */
+  readonly value: Uint8Array;
+  /** The content of a length-delimited value; undefined for other values. */
+  readonly content: Uint8Array | undefined;
+}
+
+/** Iterates over the fields of an encoded message. Ends with undefined at bytes that are not a field. */
+export function* fieldsIn(bytes: Uint8Array): Generator<WireField | undefined> {
+  for (let at = 0; at < bytes.length; ) {
+    const tag = readTag(bytes, at);
+    const value = typeof tag === "string" ? tag : skipValue(bytes, tag);
+    if (typeof tag === "string" || typeof value === "string") return yield undefined;
+    const { fieldNumber, wireType, end } = tag;
+    const content = wireType === WIRE.bytes ? contentOf(bytes, end, value.end) : undefined;
+    yield { fieldNumber, wireType, value: bytes.subarray(end, value.end), content };
+    at = value.end;
+  }
+}
+
+/** Returns the contents of a length-delimited value without its length. */
+export function contentOf(bytes: Uint8Array, start: number, end: number): Uint8Array {
+  const length = readVarint(bytes, start);
+  return bytes.subarray(typeof length === "string" ? end : length.end, end);
 }
 
 function within(bytes: Uint8Array, end: number): Read | WireFailure {
@@ -173,22 +200,17 @@ export function decodeByDescriptor<Desc extends DescMessage>(
 /** Encodes every tag as its shortest varint. Returns undefined for bytes that are not a sequence of fields. */
 function withShortTags(desc: DescMessage, bytes: Uint8Array): Uint8Array | undefined {
   const writer = new BinaryWriter();
-  for (let at = 0; at < bytes.length; ) {
-    const tag = readTag(bytes, at);
-    const value = typeof tag === "string" ? tag : skipValue(bytes, tag);
-    if (typeof tag === "string" || typeof value === "string") return undefined;
-    writer.uint32(((tag.fieldNumber << 3) | tag.wireType) >>> 0);
-    const field = desc.fields.find(({ number }) => number === tag.fieldNumber);
-    if (field?.message === undefined || tag.wireType !== WIRE.bytes) {
-      writer.raw(bytes.subarray(tag.end, value.end));
-    } else {
-      const length = readVarint(bytes, tag.end);
-      if (typeof length === "string") return undefined;
-      const content = withShortTags(field.message, bytes.subarray(length.end, value.end));
-      if (content === undefined) return undefined;
-      writer.bytes(content);
+  for (const field of fieldsIn(bytes)) {
+    if (field === undefined) return undefined;
+    const { fieldNumber, wireType, value, content } = field;
+    writer.uint32(((fieldNumber << 3) | wireType) >>> 0);
+    const { message } = desc.fields.find(({ number }) => number === fieldNumber) ?? {};
+    if (message === undefined || content === undefined) writer.raw(value);
+    else {
+      const inner = withShortTags(message, content);
+      if (inner === undefined) return undefined;
+      writer.bytes(inner);
     }
-    at = value.end;
   }
   return writer.finish();
 }

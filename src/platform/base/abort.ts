@@ -75,29 +75,23 @@ interface OwnSignal<S extends WaitSignal> {
 /** Creates the signal for one call. Its callbacks need no event listener, which would take longer than the rest of a short wait. */
 function createOwnSignal(): OwnSignal<AbortSignal> {
   const own = new AbortController();
-  const callbacks: Callbacks = new Set();
-  callbacksOf.set(own.signal, callbacks);
-  return {
-    signal: own.signal,
-    abort: (reason) => {
-      if (own.signal.aborted) return;
-      own.abort(reason);
-      fire(own.signal, callbacks);
-    },
-  };
+  return ownSignal(own.signal, (reason) => own.abort(reason));
 }
 
 /** Creates the signal for one wait that only this module watches. */
 function createWaitSignal(): OwnSignal<WaitSignal> {
-  const signal: { aborted: boolean; reason: unknown } = { aborted: false, reason: undefined };
+  const signal: WaitSignal & object = { aborted: false, reason: undefined };
+  return ownSignal(signal, (reason) => Object.assign(signal, { aborted: true, reason }));
+}
+
+function ownSignal<S extends WaitSignal>(signal: S, abort: (reason: Error) => void): OwnSignal<S> {
   const callbacks: Callbacks = new Set();
   callbacksOf.set(signal, callbacks);
   return {
     signal,
     abort: (reason) => {
       if (signal.aborted) return;
-      signal.aborted = true;
-      signal.reason = reason;
+      abort(reason);
       fire(signal, callbacks);
     },
   };

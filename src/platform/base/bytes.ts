@@ -231,3 +231,13 @@ export function lengthPrefixed(bytes: Uint8Array): Uint8Array {
   joined.set(bytes, prefix.length);
   return joined;
 }
+
+/** Encodes a length-delimited protobuf field, even if it is empty. */
+export function messageField(field: number, message: Uint8Array): Uint8Array {
+  return concat(encodeUvarint((field << 3) | 2), lengthPrefixed(message));
+}
+
+/** Encodes a protobuf field of bytes. Omits it if it is empty, like proto3. */
+export function bytesField(field: number, bytes: Uint8Array): Uint8Array {
+  return bytes.length === 0 ? bytes : messageField(field, bytes);
+}

@@ -35,18 +35,26 @@ export function createRecentCache<K, T>(capacity: number): RecentCache<K, T> {
   return { get, put, clear };
 }
 
+/** Returns a map's value for a key. Without a value, creates and stores it. */
+export function getOrCreate<K, T>(
+  map: { get(key: K): T | undefined; set(key: K, value: T): unknown },
+  key: K,
+  create: (key: K) => T,
+): T {
+  const known = map.get(key);
+  if (known !== undefined) return known;
+  const value = create(key);
+  map.set(key, value);
+  return value;
+}
+
 /**
  * Returns a function that calls `load` once per key and later returns the same promise. A rejected promise is stored too, so that
  * one cycle does not repeat a failed request. Create a new function for each cycle.
  */
 export function memoize<Q, T>(load: (request: Q) => Promise<T>, keyOf: (request: Q) => bigint) {
   const promises = new Map<bigint, Promise<T>>();
-  return (request: Q): Promise<T> => {
-    const key = keyOf(request);
-    const promise = promises.get(key) ?? load(request);
-    promises.set(key, promise);
-    return promise;
-  };
+  return (request: Q): Promise<T> => getOrCreate(promises, keyOf(request), () => load(request));
 }
 
 interface ObjectSlot<K extends object, T> {

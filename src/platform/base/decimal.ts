@@ -17,9 +17,12 @@ export function parseDec18(text: string): Dec18 {
 
 /** Formats all 18 fractional digits, as the SDK does: "0.500000000000000000". */
 export function formatDec18(value: Dec18): string {
-  const magnitude = value < 0n ? -value : value;
-  const digits = magnitude.toString().padStart(19, "0");
-  return `${value < 0n ? "-" : ""}${digits.slice(0, -18)}.${digits.slice(-18)}`;
+  return formatFixed(value, 18);
+}
+
+function formatFixed(value: bigint, fractional: number): string {
+  const digits = (value < 0n ? -value : value).toString().padStart(fractional + 1, "0");
+  return `${value < 0n ? "-" : ""}${digits.slice(0, -fractional)}.${digits.slice(-fractional)}`;
 }
 
 /** Multiplies; rounds half to even, like `LegacyDec.Mul`. */
@@ -162,8 +165,7 @@ function precOutOfRange(digits: string): OverflowError {
 
 /** Formats all 27 fractional digits: "0.500000000000000000000000000". */
 export function formatPrecDec(value: PrecDec): string {
-  const digits = (value < 0n ? -value : value).toString().padStart(PREC_DIGITS + 1, "0");
-  return `${value < 0n ? "-" : ""}${digits.slice(0, -PREC_DIGITS)}.${digits.slice(-PREC_DIGITS)}`;
+  return formatFixed(value, PREC_DIGITS);
 }
 
 /** Parses the wire format: the scaled integer as Go reads it. Throws an `Error` with Go's message. */

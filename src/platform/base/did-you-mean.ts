@@ -6,7 +6,7 @@ export function didYouMean(wrong: string, names: Iterable<string>): string {
   const found = [...names]
     .map((name) => ({
       name,
-      changes: distance(word, name.slice(0, MAX_LENGTH)),
+      changes: editDistance(word, name.slice(0, MAX_LENGTH)),
       common: commonBeginning(word, name),
     }))
     .filter(
@@ -38,7 +38,7 @@ function sharesWord(wrong: string, name: string): boolean {
 }
 
 /** Number of inserted, removed and replaced characters (Levenshtein). */
-function distance(one: string, other: string): number {
+export function editDistance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);
   for (const [index, character] of Array.from(one).entries()) {
     const next = [index + 1];

@@ -1,4 +1,4 @@
-import { abortReason, isAbort } from "./abort.ts";
+import { isAbort, onAbort } from "./abort.ts";
 import type { Logger } from "./logger.ts";
 
 /** A long-running part of a process. A service runs until its signal aborts. An earlier return is an error. */
@@ -23,9 +23,7 @@ export async function supervise(
   logger: Logger,
 ): Promise<readonly ServiceError[]> {
   const stop = new AbortController();
-  const onAbort = (): void => stop.abort(abortReason(signal));
-  if (signal.aborted) onAbort();
-  signal.addEventListener("abort", onAbort, { once: true });
+  const unwatch = onAbort(signal, (reason) => stop.abort(reason));
   const errors: ServiceError[] = [];
   const recordError = (service: string, error: unknown): void => {
     errors.push({ service, error });
@@ -44,7 +42,7 @@ export async function supervise(
       }
     }),
   );
-  signal.removeEventListener("abort", onAbort);
+  unwatch();
   return errors;
 }
 

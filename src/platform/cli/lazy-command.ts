@@ -4,14 +4,26 @@ import type { CliContext } from "./cli-context.ts";
 /** Groups load their own subcommands and are therefore asynchronous. */
 type CreateCommand = (context: CliContext) => Command | Promise<Command>;
 
-/** A row in a command table. The command's code is loaded only if the command line names the command. */
-export interface LazyCommand {
-  readonly name: string;
+/** A command table, by name. A command's code is loaded only if the command line names the command. */
+export type LazyCommands = Readonly<Record<string, LazyCommand>>;
+
+interface LazyCommand {
   readonly aliases?: readonly string[];
   readonly description: string;
   /** Hidden from the help text. */
   readonly isHidden?: true;
   readonly load: () => Promise<CreateCommand>;
+}
+
+/** Words of a command line that load every command. */
+export const ALL_COMMANDS: readonly string[] = Object.assign([], { includes: () => true });
+
+/** Returns the commands in a command's help, without `help`. */
+export function visibleCommands(command: Command): readonly Command[] {
+  return command
+    .createHelp()
+    .visibleCommands(command)
+    .filter((one) => one.name() !== "help");
 }
 
 /**
@@ -20,21 +32,14 @@ export interface LazyCommand {
  */
 export async function addLazyCommands(
   parent: Command,
-  commands: readonly LazyCommand[],
+  commands: LazyCommands,
   context: CliContext,
 ): Promise<Command> {
-  for (const entry of commands)
-    parent.addCommand(await toCommand(entry, context), { hidden: entry.isHidden === true });
+  for (const [name, { aliases = [], description, isHidden, load }] of Object.entries(commands)) {
+    const isNamed = [name, ...aliases].some((word) => context.words.includes(word));
+    const command = isNamed ? await (await load())(context) : new Command();
+    command.name(name).aliases(aliases).description(description);
+    parent.addCommand(command, { hidden: isHidden === true });
+  }
   return parent;
-}
-
-async function toCommand(entry: LazyCommand, context: CliContext): Promise<Command> {
-  const names = [entry.name, ...(entry.aliases ?? [])];
-  const isNamed = names.some((name) => context.words.includes(name));
-  const create = isNamed ? await entry.load() : (): Command => new Command();
-  const command = await create(context);
-  return command
-    .name(entry.name)
-    .aliases(entry.aliases ?? [])
-    .description(entry.description);
 }

@@ -65,7 +65,7 @@ export function logLevelOption(level?: LogLevel): Option {
   return level === undefined ? option : option.default(level);
 }
 
-function parseWhole(text: string, least: number, most: number): number {
+export function parseWhole(text: string, least: number, most: number): number {
   const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
   if (Number.isNaN(value) || value < least || value > most) {
     throw new InvalidArgumentError(`a whole number from ${least} to ${most} was expected`);

@@ -36,10 +36,13 @@ export function controlToken(portOffset: number): Secret {
   }
 }
 
-/** Reads the token from a file. Throws `CliError` on failure. */
 export function readTokenFile(file: string): Secret {
+  return readSecretFile(file, `the token in ${file}`);
+}
+
+/** Reads a one-line secret from a file. Throws a `CliError` that begins with `what`. */
+export function readSecretFile(file: string, what: string): Secret {
   const read = secretField().safeParse({ file });
   if (read.success) return read.data;
-  const reason = read.error.issues[0]?.message ?? "cannot be read";
-  throw new CliError(EXIT.badConfig, `the token in ${file}: ${reason}`);
+  throw new CliError(EXIT.badConfig, `${what}: ${read.error.issues[0]?.message ?? "cannot be read"}`);
 }

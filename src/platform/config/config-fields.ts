@@ -29,47 +29,61 @@ export interface ListenAddress {
 
 /** Field for a duration such as "30s" or "1h30m", in ms. `atLeastMs` is the minimum. */
 export function durationField(atLeastMs = 1) {
-  return textField('a duration such as "30s"').transform((text, context) => {
-    const ms = parseDurationMs(text);
-    if (ms !== undefined && ms >= atLeastMs) return ms;
-    context.addIssue(
-      issueText("is not a usable duration", `a duration such as "30s", at least ${atLeastMs}ms`),
-    );
+  return parsedField(
+    textField('a duration such as "30s"'),
+    (text) => {
+      const ms = parseDurationMs(text);
+      return ms !== undefined && ms >= atLeastMs ? ms : undefined;
+    },
+    issueText("is not a usable duration", `a duration such as "30s", at least ${atLeastMs}ms`),
+  );
+}
+
+/** Converts a field's text. If `parse` returns undefined, the text has the issue `problem`. */
+export function parsedField<T>(
+  field: z.ZodType<string>,
+  parse: (text: string) => T | undefined,
+  problem: string,
+) {
+  return field.transform((text, context) => {
+    const value = parse(text);
+    if (value !== undefined) return value;
+    context.addIssue(problem);
     return z.NEVER;
   });
 }
 
 /** Field for an amount, a height or another large whole number, as a quoted string of digits. */
 export function amountField() {
-  return textField("a whole number in quotes").transform((text, context) => {
-    if (/^\d{1,78}$/.test(text)) return BigInt(text);
-    context.addIssue(issueText("is not a whole number", "digits in quotes"));
-    return z.NEVER;
-  });
+  return parsedField(
+    textField("a whole number in quotes"),
+    (text) => (/^\d{1,78}$/.test(text) ? BigInt(text) : undefined),
+    issueText("is not a whole number", "digits in quotes"),
+  );
 }
 
 /** Field for a quoted positive decimal such as "0.0025" with at most 18 fractional digits; outputs a `Dec18`. */
 export function decimalField() {
-  return z.string().transform((text, context) => {
-    try {
-      const value = parseDec18(text);
-      if (value > 0n) return value;
-    } catch {
-      // The issue below reports it.
-    }
-    context.addIssue(issueText("is not a positive decimal", 'a decimal in quotes such as "0.0025"'));
-    return z.NEVER;
-  });
+  const problem = issueText("is not a positive decimal", 'a decimal in quotes such as "0.0025"');
+  return parsedField(z.string(), positiveDec18, problem);
+}
+
+function positiveDec18(text: string): bigint | undefined {
+  try {
+    const value = parseDec18(text);
+    return value > 0n ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Field for an address: "127.0.0.1:9998", "[::1]:9998" or "localhost:9998". Port 0 picks a free port. */
 export function listenField() {
-  return textField('an address such as "127.0.0.1:9998"').transform((text, context): ListenAddress => {
-    const address = parseListenAddress(text);
-    if (address !== undefined) return address;
-    context.addIssue(issueText("is not an address to listen on", '"host:port", such as "127.0.0.1:9998"'));
-    return z.NEVER;
-  });
+  return parsedField(
+    textField('an address such as "127.0.0.1:9998"'),
+    parseListenAddress,
+    issueText("is not an address to listen on", '"host:port", such as "127.0.0.1:9998"'),
+  );
 }
 
 /** Field for the host names, besides the loopback names, that a server's clients may use. "*" allows every name. */
@@ -95,13 +109,11 @@ export function parseListenAddress(text: string): ListenAddress | undefined {
  * go.
  */
 export function httpUrlField(note = "") {
-  return textField("a URL such as http://127.0.0.1:26660/metrics").transform((text, context) => {
-    if (isPlainHttpUrl(text)) return new URL(text).href;
-    context.addIssue(
-      issueText("is not a usable URL", `http:// or https://, without user name, password or fragment${note}`),
-    );
-    return z.NEVER;
-  });
+  return parsedField(
+    textField("a URL such as http://127.0.0.1:26660/metrics"),
+    (text) => (isPlainHttpUrl(text) ? new URL(text).href : undefined),
+    issueText("is not a usable URL", `http:// or https://, without user name, password or fragment${note}`),
+  );
 }
 
 export interface SecretSource {

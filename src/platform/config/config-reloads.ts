@@ -36,7 +36,6 @@ export interface ReadConfig<Config> {
   readonly parsed: ParsedConfig<Config>;
 }
 
-/** The settings in use, for comparison. */
 interface Present<Config> {
   readonly config: Config;
   readonly input: ParsedConfig<unknown>["input"];

@@ -12,6 +12,7 @@ import {
   type YAMLMap,
 } from "yaml";
 import type { z } from "zod";
+import { getOrCreate } from "../base/caches.ts";
 import { didYouMean } from "../base/did-you-mean.ts";
 import { CodedError, errorText } from "../base/errors.ts";
 import { isRecord } from "../base/json.ts";
@@ -209,12 +210,11 @@ const pairs = new WeakMap<YAMLMap, ReadonlyMap<string, Pair>>();
 
 /** Returns the first pair for each key. Searching `items` for each of many keys would take minutes. */
 function pairsOf(map: YAMLMap): ReadonlyMap<string, Pair> {
-  const known = pairs.get(map);
-  if (known !== undefined) return known;
-  const byKey = new Map<string, Pair>();
-  for (const pair of map.items.toReversed()) if (isScalar(pair.key)) byKey.set(String(pair.key.value), pair);
-  pairs.set(map, byKey);
-  return byKey;
+  return getOrCreate(pairs, map, ({ items }) => {
+    const byKey = new Map<string, Pair>();
+    for (const pair of items.toReversed()) if (isScalar(pair.key)) byKey.set(String(pair.key.value), pair);
+    return byKey;
+  });
 }
 
 function schemaIssues(

@@ -1,5 +1,6 @@
 import { parseDocument } from "yaml";
 import type { z } from "zod";
+import { editDistance } from "../base/did-you-mean.ts";
 import {
   ConfigError,
   type ConfigIssue,
@@ -209,17 +210,4 @@ function nearestText(text: string, candidates: readonly string[]): string {
     distance: editDistance(text.slice(0, 200), candidate),
   }));
   return distances.reduce((best, one) => (one.distance < best.distance ? one : best)).candidate;
-}
-
-function editDistance(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, column) => column);
-  for (let at = 0; at < from.length; at++) {
-    const next = [at + 1];
-    for (let column = 1; column <= to.length; column++) {
-      const replaced = (row[column - 1] ?? 0) + (from[at] === to[column - 1] ? 0 : 1);
-      next.push(Math.min(replaced, (row[column] ?? 0) + 1, (next[column - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row.at(-1) ?? 0;
 }

@@ -73,19 +73,20 @@ export function getRoute(path: string, handle: HttpRoute["handle"]): HttpRoute {
 
 /** Creates a JSON reply. A bigint prints as a decimal string. */
 export function jsonReply(status: number, value: unknown): HttpReply {
-  return {
-    status,
-    headers: { "Content-Type": "application/json; charset=utf-8", "X-Content-Type-Options": "nosniff" },
-    body: `${stringifyJson(value)}\n`,
-  };
+  return replyOf(status, "application/json", `${stringifyJson(value)}\n`);
 }
 
 export function textReply(status: number, text: string): HttpReply {
-  return {
-    status,
-    headers: { "Content-Type": "text/plain; charset=utf-8", "X-Content-Type-Options": "nosniff" },
-    body: text,
-  };
+  return replyOf(status, "text/plain", text);
+}
+
+function replyOf(status: number, type: string, body: string): HttpReply {
+  const headers = { "Content-Type": `${type}; charset=utf-8`, "X-Content-Type-Options": "nosniff" };
+  return { status, headers, body };
+}
+
+export function withHeaders(reply: HttpReply, headers: NonNullable<HttpReply["headers"]>): HttpReply {
+  return { ...reply, headers: { ...reply.headers, ...headers } };
 }
 
 /** Creates an error reply in the common JSON format: `{"error": code, "message": text}`. */

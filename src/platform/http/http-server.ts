@@ -21,6 +21,7 @@ import {
   type LargeBodies,
   requestSignal,
   textReply,
+  withHeaders,
   type WriteChunk,
 } from "./http-route.ts";
 import { listen, type ListenOptions } from "./listen.ts";
@@ -149,7 +150,7 @@ async function serve(outgoing: ServerResponse, context: ServerContext): Promise<
   const access = context.checkAccess(outgoing.req.headers);
   const origin = access.ok ? access.origin : undefined;
   try {
-    if (!access.ok) send(outgoing, forbidden(access.reason), context);
+    if (!access.ok) send(outgoing, withClose(textReply(403, `${access.reason}\n`)), context);
     else if (origin !== undefined && isPreflight(outgoing.req)) {
       send(
         outgoing,
@@ -158,7 +159,7 @@ async function serve(outgoing: ServerResponse, context: ServerContext): Promise<
       );
     } else {
       const request = new IncomingRequest(outgoing.req, outgoing, context);
-      send(outgoing, withCors(await context.options.handle(request), origin), context);
+      send(outgoing, withHeaders(await context.options.handle(request), corsHeaders(origin)), context);
     }
   } catch (error) {
     // The client is gone, or the close aborted the request. Nobody can receive a reply, and the error is only the consequence, so
@@ -168,21 +169,13 @@ async function serve(outgoing: ServerResponse, context: ServerContext): Promise<
   }
 }
 
-function forbidden(reason: string): HttpReply {
-  return withClose(textReply(403, `${reason}\n`));
-}
-
 /** Ends the connection after a reply. The rest of the request's body stays unread, so no other request can follow it. */
 function withClose(reply: HttpReply): HttpReply {
-  return { ...reply, headers: { ...reply.headers, Connection: "close" } };
+  return withHeaders(reply, { Connection: "close" });
 }
 
 function isPreflight({ method, headers }: IncomingMessage): boolean {
   return method === "OPTIONS" && headers["access-control-request-method"] !== undefined;
-}
-
-function withCors(reply: HttpReply, origin: string | undefined): HttpReply {
-  return origin === undefined ? reply : { ...reply, headers: { ...reply.headers, ...corsHeaders(origin) } };
 }
 
 function sendFailure(
@@ -192,7 +185,7 @@ function sendFailure(
   context: ServerContext,
 ): void {
   const { options, logger } = context;
-  const reply = withCors(options.failureReply(error), origin);
+  const reply = withHeaders(options.failureReply(error), corsHeaders(origin));
   const isRejected = error instanceof HttpRequestError;
   if (!isRejected) logger.error("http request failed", { server: options.name, error });
   send(outgoing, isRejected ? withClose(reply) : reply, context);

@@ -2,7 +2,7 @@ import { onAbort, untilAborted } from "../base/abort.ts";
 import type { Logger } from "../base/logger.ts";
 import { createDeferred } from "../process/deferred.ts";
 import type { ListenAddress } from "../config/config-fields.ts";
-import { errorReply, type HttpReply, type HttpRoute, textReply } from "./http-route.ts";
+import { errorReply, type HttpReply, type HttpRoute, textReply, withHeaders } from "./http-route.ts";
 import type { OpenHttpServer } from "./http-server.ts";
 import { type HttpService, openRouteServer, type RouteServerOptions } from "./route-server.ts";
 
@@ -26,7 +26,7 @@ const RESTING: readonly HttpRoute[] = [
 
 function restingReply(): HttpReply {
   const reply = errorReply(503, "restarting", "the services are restarting with other settings; try again");
-  return { ...reply, headers: { ...reply.headers, "Retry-After": "1" } };
+  return withHeaders(reply, { "Retry-After": "1" });
 }
 
 export function createLastingServer(deps: { readonly logger: Logger }): LastingServer {

@@ -3,6 +3,7 @@ import type http from "node:http";
 import { Duplex } from "node:stream";
 import tls from "node:tls";
 import { Agent, Client, type Dispatcher, ProxyAgent } from "undici";
+import { getOrCreate } from "../base/caches.ts";
 import type { Secret } from "../base/secret.ts";
 
 /** A server's address on any machine, as an operator gives it. */
@@ -86,9 +87,7 @@ export function createRemoteConnections(
     to: (url) => {
       const proxy = proxyOf(url, network);
       if (proxy === undefined) return direct;
-      const known = proxies.get(proxy.href) ?? through(proxy);
-      proxies.set(proxy.href, known);
-      return known;
+      return getOrCreate(proxies, proxy.href, () => through(proxy));
     },
     close: async () =>
       void (await Promise.all([direct, ...proxies.values()].map((agent) => agent.destroy()))),

@@ -26,7 +26,6 @@ export interface RouteDefinition extends Omit<HttpRoute, "handle"> {
 /** A route whose definition is in the server's `/openapi.json`. */
 export interface ApiRoute extends HttpRoute, RouteDefinition {}
 
-/** Adds a handler to a definition. */
 export function serveRoute(definition: RouteDefinition, handle: HttpRoute["handle"]): ApiRoute {
   return { ...definition, handle };
 }

@@ -13,6 +13,7 @@ import {
   type HttpRequest,
   HttpRequestError,
   type HttpRoute,
+  withHeaders,
 } from "./http-route.ts";
 import {
   type HttpLimits,
@@ -101,7 +102,7 @@ function refuse(authorization: string | undefined, token: Secret | undefined): H
   }
   if (hasBearerToken(authorization, token)) return undefined;
   const refusal = errorReply(401, "unauthorized", "send the header Authorization: Bearer <token>");
-  return { ...refusal, headers: { ...refusal.headers, "WWW-Authenticate": "Bearer" } };
+  return withHeaders(refusal, { "WWW-Authenticate": "Bearer" });
 }
 
 /** Checks the bearer token in an `Authorization` header. Takes the same time for every wrong token. */
@@ -118,7 +119,7 @@ function digest(text: string): Uint8Array {
 function methodNotAllowed(allowed: readonly string[]): HttpReply {
   const methods = allowed.join(", ");
   const refusal = errorReply(405, "method-not-allowed", `this path accepts ${methods}`);
-  return { ...refusal, headers: { ...refusal.headers, Allow: methods } };
+  return withHeaders(refusal, { Allow: methods });
 }
 
 function failureReply(error: unknown): HttpReply {

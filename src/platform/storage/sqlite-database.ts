@@ -1,16 +1,10 @@
 import { existsSync, renameSync, rmSync, statSync } from "node:fs";
 import Database from "libsql";
+import { getOrCreate } from "../base/caches.ts";
 import { isRecord } from "../base/json.ts";
 import { createPrivateFile } from "../process/private-file.ts";
 import { EmptyDatabaseError } from "./sqlite-errors.ts";
-import {
-  createTurns,
-  requireSupported,
-  type SqlDatabase,
-  type SqlRow,
-  type SqlSession,
-  type SqlValue,
-} from "./sql-database.ts";
+import { createTurns, requireSupported, type SqlDatabase, type SqlSession } from "./sql-database.ts";
 
 /**
  * Creates a database file without tables and with mode 0600, unless it exists. The file appears together with its first page, so an
@@ -93,21 +87,13 @@ function rolledBack(database: Database.Database, error: unknown): unknown {
 function createRunner(database: Database.Database): SqlSession["run"] {
   const statements = new Map<string, Database.Statement>();
   return async (sql, values = []) => {
-    let statement = statements.get(sql);
-    if (statement === undefined) {
-      if (statements.size >= MAX_STATEMENTS) statements.clear();
-      // As numbers, integers above 2^53 would lose digits.
-      statement = database.prepare(sql).safeIntegers(true);
-      statements.set(sql, statement);
-    }
-    return rowsOf(statement, values);
+    if (statements.size >= MAX_STATEMENTS && !statements.has(sql)) statements.clear();
+    // As numbers, integers above 2^53 would lose digits.
+    const statement = getOrCreate(statements, sql, () => database.prepare(sql).safeIntegers(true));
+    // libsql executes statements without rows in the same call and returns an empty list.
+    const rows: unknown = statement.all([...values]);
+    return Array.isArray(rows) ? rows.filter(isRecord) : [];
   };
-}
-
-function rowsOf(statement: Database.Statement, values: readonly SqlValue[]): readonly SqlRow[] {
-  // libsql executes statements without rows in the same call and returns an empty list.
-  const rows: unknown = statement.all([...values]);
-  return Array.isArray(rows) ? rows.filter(isRecord) : [];
 }
 
 /** Write statements, by database and SQL. */
@@ -115,11 +101,8 @@ const writers = new WeakMap<Database.Database, Map<string, Database.Statement>>(
 
 /** Returns a write statement. A statement is prepared once per database, because preparing takes as long as running it. */
 export function prepared(database: Database.Database, sql: string): Database.Statement {
-  const ofFile = writers.get(database) ?? new Map<string, Database.Statement>();
-  writers.set(database, ofFile);
-  const statement = ofFile.get(sql) ?? database.prepare(sql);
-  ofFile.set(sql, statement);
-  return statement;
+  const ofFile = getOrCreate(writers, database, () => new Map<string, Database.Statement>());
+  return getOrCreate(ofFile, sql, () => database.prepare(sql));
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Clock } from "../base/clock.ts";
-import { errorReply, type HttpReply, type HttpStream } from "../http/http-route.ts";
+import { errorReply, type HttpReply, type HttpStream, withHeaders } from "../http/http-route.ts";
 import { type ApiRoute, errorOf, getText, type RouteDefinition, serveRoute } from "../http/route-about.ts";
 import { ageSeconds, type PageContent, type PageFrame, pageReply } from "./page-shell.ts";
 import { isoTime } from "../base/time.ts";
@@ -100,8 +100,7 @@ function streamReply(stream: HttpStream): HttpReply {
 
 function tooMany(): HttpReply {
   const text = `${MAX_SUBSCRIBERS} pages are open; close one, or load the page without live updates`;
-  const reply = errorReply(503, "too-many-pages", text);
-  return { ...reply, headers: { ...reply.headers, "retry-after": "10" } };
+  return withHeaders(errorReply(503, "too-many-pages", text), { "retry-after": "10" });
 }
 
 /** Returns an event with the sections that differ from the versions sent before. */

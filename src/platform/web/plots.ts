@@ -104,7 +104,6 @@ export interface Trend {
 
 const SPARK_HEIGHT = 16;
 
-/** Draws a trend in one line of text. */
 export function sparkline({ text, bars }: Trend): Html {
   const paths = TREND_STYLES.map((style) => {
     const path = bars

@@ -17,14 +17,12 @@ import { decodeStatus } from "../rpc-response.ts";
 import { type DecodedEvent, decodeEventFrame, type EventFrame } from "./event-frame.ts";
 import type { ChainNotice } from "./subscription.ts";
 
-/** Settings for one connection. */
 export interface EventSessionOptions {
   readonly endpoint: string;
   /** Expected chain id. If undefined, every chain is accepted. */
   readonly chainId: string | undefined;
   /** Subscriptions, in CometBFT's query language. */
   readonly queries: readonly string[];
-  /** Deadline for each request on the connection. */
   readonly deadlineMs: number;
   readonly pingIntervalMs: number;
   /** Maximum time without a frame of any kind, including pongs. Must exceed `pingIntervalMs`. */

@@ -161,7 +161,6 @@ interface Search {
   readonly found: FoundTransaction | undefined | "unknown" | "no-index";
 }
 
-/** Finds transactions in the blocks up to `height`. */
 async function findInBlocks(
   flights: readonly Flight[],
   height: bigint,
@@ -239,7 +238,6 @@ async function findInIndex(flight: Flight, pool: Pool, signal: AbortSignal): Pro
 
 type FoundTransaction = Extract<Confirmation, { readonly kind: "included" | "failed" }>;
 
-/** Decodes a `tx` result. */
 export function decodeFound(result: unknown, endpoint: string): FoundTransaction {
   const root = resultField(result, "tx", endpoint);
   const height = root.member("height").asHeight();
@@ -251,7 +249,6 @@ export function decodeFound(result: unknown, endpoint: string): FoundTransaction
   return tx.events.length > 0 ? failed : { ...failed, isUnpaid: true };
 }
 
-/** Result of a broadcast. */
 export type BroadcastOutcome =
   /** The transaction is in the node's mempool, or the node has seen these bytes before. */
   | { readonly kind: "accepted" }
@@ -298,7 +295,6 @@ export async function broadcastTransaction(
   }
 }
 
-/** Decodes a `broadcast_tx_sync` result. */
 export function decodeBroadcast(result: unknown, endpoint: string): BroadcastOutcome {
   const root = resultField(result, "broadcast_tx_sync", endpoint);
   const code = root.member("code").asUint32();

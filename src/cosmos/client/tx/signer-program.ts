@@ -4,7 +4,6 @@ import type { Readable, Writable } from "node:stream";
 import { isRecord, type JsonObject, parseJson, stringifyJson } from "../../../platform/base/json.ts";
 import { ClientError } from "../errors.ts";
 
-/** An external signer program. */
 export interface SignerProgram {
   /** The program, as a path or a name found in `PATH`, and its arguments. They are not passed through a shell. */
   readonly command: readonly string[];
@@ -83,7 +82,6 @@ export class SignerConnection {
     });
   }
 
-  /** Creates the error for a program that fails. */
   error(problem: string): ClientError {
     const isWrong = !this.#hasWorked && Object.values(START_PROBLEMS).includes(problem);
     return new ClientError(

@@ -19,7 +19,6 @@ import { openExternalAccount } from "./external-signer.ts";
 import type { SignerProgram } from "./signer-program.ts";
 import type { WireMessage } from "./tx-types.ts";
 
-/** Source of the private key. */
 export type SigningKey =
   /** BIP-39 words; `hdPath` defaults to m/44'/118'/0'/0/0. */
   | { readonly kind: "mnemonic"; readonly mnemonic: Secret; readonly hdPath?: string }

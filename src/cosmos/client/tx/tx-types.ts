@@ -1,7 +1,6 @@
 import type { Dec18 } from "../../../platform/base/decimal.ts";
 import type { ClientError } from "../errors.ts";
 
-/** An encoded message to send. */
 export interface WireMessage {
   readonly typeUrl: string;
   readonly value: Uint8Array;
@@ -14,7 +13,6 @@ export interface TxFailure {
   readonly log: string;
 }
 
-/** Result of a simulation. */
 export type SimulationOutcome =
   | { readonly ok: true; readonly gasUsed: bigint }
   | (TxFailure & {
@@ -75,7 +73,6 @@ export interface TxSender {
 
 type Send<T> = (messages: readonly WireMessage[], gasLimit: bigint, signal: AbortSignal) => Promise<T>;
 
-/** A transaction to send. */
 export interface TxDraft {
   readonly messages: readonly WireMessage[];
   readonly gasLimit: bigint;
@@ -91,7 +88,6 @@ export interface FlightTx {
   readonly feeAmount: bigint;
 }
 
-/** Result of broadcasting one draft. */
 export type BroadcastResult =
   /** `isUncertain`: no node has said that it accepted the transaction. */
   | { readonly kind: "in-flight"; readonly tx: FlightTx; readonly isUncertain?: true }
@@ -105,7 +101,6 @@ export type BroadcastResult =
   /** The transaction itself has no error: an earlier one was refused, or the sequence was uncertain. */
   | { readonly kind: "skipped"; readonly tx?: FlightTx; readonly reason: string };
 
-/** A transaction with its final state. */
 export interface FinalTx {
   readonly tx: FlightTx;
   readonly confirmation: Exclude<Confirmation, { readonly kind: "refused" }>;

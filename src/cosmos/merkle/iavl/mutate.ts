@@ -1,14 +1,5 @@
 import { compareBytes, equalBytes } from "../../../platform/base/bytes.ts";
-import {
-  goesLeft,
-  type IavlNode,
-  type Inner,
-  leftOf,
-  newInner,
-  newLeaf,
-  type ReadNode,
-  rightOf,
-} from "./node.ts";
+import { childOf, goesLeft, type IavlNode, type Inner, newInner, newLeaf, type ReadNode } from "./node.ts";
 
 /*
  * Follows `recursiveSet`, `recursiveRemove` and `balance` of cosmos/iavl v1.2 (`mutable_tree.go`). The root hash
@@ -48,8 +39,8 @@ function setBelow(node: IavlNode, leaf: IavlNode, read: ReadNode): IavlNode {
     if (order === 0) return leaf;
     return order < 0 ? newInner(node.key, leaf, node) : newInner(leaf.key, node, leaf);
   }
-  const left = leftOf(node, read);
-  const right = rightOf(node, read);
+  const left = childOf(node, "left", read);
+  const right = childOf(node, "right", read);
   const changed = goesLeft(node, leaf.key)
     ? newInner(node.key, setBelow(left, leaf, read), right)
     : newInner(node.key, left, setBelow(right, leaf, read));
@@ -75,18 +66,18 @@ function removeBelow(node: IavlNode, key: Uint8Array, read: ReadNode): Removal |
 }
 
 function removeLeft(node: Inner, key: Uint8Array, read: ReadNode): Removal | undefined {
-  const removal = removeBelow(leftOf(node, read), key, read);
+  const removal = removeBelow(childOf(node, "left", read), key, read);
   if (removal === undefined) return undefined;
-  const right = rightOf(node, read);
+  const right = childOf(node, "right", read);
   // The sibling replaces this node. Its id and hash do not change, as in Go: no node is created for it.
   if (removal.root === undefined) return { root: right, newKey: node.key };
   return { root: balance(newInner(node.key, removal.root, right), read), newKey: removal.newKey };
 }
 
 function removeRight(node: Inner, key: Uint8Array, read: ReadNode): Removal | undefined {
-  const removal = removeBelow(rightOf(node, read), key, read);
+  const removal = removeBelow(childOf(node, "right", read), key, read);
   if (removal === undefined) return undefined;
-  const left = leftOf(node, read);
+  const left = childOf(node, "left", read);
   if (removal.root === undefined) return { root: left, newKey: undefined };
   const changed = newInner(removal.newKey ?? node.key, left, removal.root);
   return { root: balance(changed, read), newKey: undefined };
@@ -98,8 +89,8 @@ function removeRight(node: Inner, key: Uint8Array, read: ReadNode): Removal | un
  * strict comparison.
  */
 function balance(node: Inner, read: ReadNode): Inner {
-  const left = leftOf(node, read);
-  const right = rightOf(node, read);
+  const left = childOf(node, "left", read);
+  const right = childOf(node, "right", read);
   const lean = left.height - right.height;
   if (lean > 1 && left.kind === "inner") {
     const leansBack = leanOf(left, read) < 0;
@@ -114,19 +105,19 @@ function balance(node: Inner, read: ReadNode): Inner {
 
 /** Returns the left child's height minus the right child's height. */
 function leanOf(node: Inner, read: ReadNode): number {
-  return leftOf(node, read).height - rightOf(node, read).height;
+  return childOf(node, "left", read).height - childOf(node, "right", read).height;
 }
 
 function rotateRight(node: Inner, read: ReadNode): Inner {
-  const left = leftOf(node, read);
+  const left = childOf(node, "left", read);
   if (left.kind === "leaf") return node;
-  const lowered = newInner(node.key, rightOf(left, read), rightOf(node, read));
-  return newInner(left.key, leftOf(left, read), lowered);
+  const lowered = newInner(node.key, childOf(left, "right", read), childOf(node, "right", read));
+  return newInner(left.key, childOf(left, "left", read), lowered);
 }
 
 function rotateLeft(node: Inner, read: ReadNode): Inner {
-  const right = rightOf(node, read);
+  const right = childOf(node, "right", read);
   if (right.kind === "leaf") return node;
-  const lowered = newInner(node.key, leftOf(node, read), leftOf(right, read));
-  return newInner(right.key, lowered, rightOf(right, read));
+  const lowered = newInner(node.key, childOf(node, "left", read), childOf(right, "left", read));
+  return newInner(right.key, lowered, childOf(right, "right", read));
 }

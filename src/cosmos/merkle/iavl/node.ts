@@ -64,21 +64,12 @@ export function newInner(key: Uint8Array, left: IavlNode, right: IavlNode): Inne
   };
 }
 
-/** Returns the left child. If it is not in memory, reads it from storage and keeps it in memory. */
-export function leftOf(node: Inner, read: ReadNode): IavlNode {
-  const child = node.left;
+/** Returns a child. If it is not in memory, reads it from storage and keeps it in memory. */
+export function childOf(node: Inner, side: "left" | "right", read: ReadNode): IavlNode {
+  const child = node[side];
   if ("kind" in child) return child;
   const loaded = read(child);
-  node.left = loaded;
-  return loaded;
-}
-
-/** Returns the right child. If it is not in memory, reads it from storage and keeps it in memory. */
-export function rightOf(node: Inner, read: ReadNode): IavlNode {
-  const child = node.right;
-  if ("kind" in child) return child;
-  const loaded = read(child);
-  node.right = loaded;
+  node[side] = loaded;
   return loaded;
 }
 
@@ -87,12 +78,10 @@ export function goesLeft(node: Inner, key: Uint8Array): boolean {
   return compareBytes(key, node.key) < 0;
 }
 
-/** Returns the hash of a saved node. */
 export function savedHash(node: IavlNode): Uint8Array {
   return node.hash ?? unreachable("a saved tree node has no hash");
 }
 
-/** Returns the id of a saved node. */
 export function savedId(node: IavlNode): NodeId {
   return node.id ?? unreachable("a tree node was not saved");
 }
@@ -101,8 +90,6 @@ export function savedId(node: IavlNode): NodeId {
 export function idOf(child: IavlNode | NodeId): NodeId {
   return "kind" in child ? savedId(child) : child;
 }
-
-const writer = createByteWriter();
 
 /** An empty tree's root hash: SHA-256 of no bytes. */
 export const EMPTY_ROOT_HASH: Uint8Array = sha256(new Uint8Array());
@@ -194,7 +181,7 @@ export function encodeNode(
 
 /** Decodes the node with this id. Throws `IavlError` for bytes that `encodeNode` would not write. */
 export function decodeNode(id: NodeId, bytes: Uint8Array): IavlNode {
-  const reader = createReader(bytes);
+  const reader = new Reader(bytes);
   const height = reader.varint();
   const size = reader.varint();
   const key = reader.bytes();
@@ -230,37 +217,42 @@ function decodeInner(
   return { kind: "inner", ...head, left, right, hash };
 }
 
-interface Reader {
-  readonly varint: () => number;
-  readonly bytes: () => Uint8Array;
-  readonly atEnd: () => boolean;
-}
+class Reader {
+  private readonly source: Uint8Array;
+  private at = 0;
 
-function createReader(source: Uint8Array): Reader {
-  let at = 0;
-  // Multiplies instead of shifting: JavaScript shifts work on 32 bits.
-  const uvarint = (): number => {
+  constructor(source: Uint8Array) {
+    this.source = source;
+  }
+
+  varint(): number {
+    const value = this.uvarint();
+    if (value % 2 !== 0) throw broken("a negative number");
+    return value / 2;
+  }
+
+  bytes(): Uint8Array {
+    const length = this.uvarint();
+    if (length > this.source.length - this.at) throw broken("an early end");
+    this.at += length;
+    return this.source.slice(this.at - length, this.at);
+  }
+
+  atEnd(): boolean {
+    return this.at === this.source.length;
+  }
+
+  /** Multiplies instead of shifting: JavaScript shifts work on 32 bits. */
+  private uvarint(): number {
     let value = 0;
     for (let scale = 1; ; scale *= 0x80) {
-      const byte = source[at++];
+      const byte = this.source[this.at++];
       if (byte === undefined) throw broken("an early end");
       value += (byte & 0x7f) * scale;
       if (value > Number.MAX_SAFE_INTEGER) throw broken("a number above 2^53");
       if (byte < 0x80) return value;
     }
-  };
-  const varint = (): number => {
-    const value = uvarint();
-    if (value % 2 !== 0) throw broken("a negative number");
-    return value / 2;
-  };
-  const bytes = (): Uint8Array => {
-    const length = uvarint();
-    if (length > source.length - at) throw broken("an early end");
-    at += length;
-    return source.slice(at - length, at);
-  };
-  return { varint, bytes, atEnd: () => at === source.length };
+  }
 }
 
 function broken(what: string): IavlError {
@@ -271,62 +263,55 @@ function broken(what: string): IavlError {
  * A byte buffer that is reused for many small encodings. Committing a tree makes thousands of them, and an allocation for each
  * part would cost more than the hashing.
  */
-interface ByteWriter {
-  /** Removes the content. */
-  readonly clear: () => ByteWriter;
-  /** Appends a zigzag varint; `value` is between 0 and 2^52. */
-  readonly varint: (value: number) => ByteWriter;
-  readonly bytes: (bytes: Uint8Array) => ByteWriter;
-  /** Appends the bytes, prefixed with their length as an unsigned varint. */
-  readonly prefixed: (bytes: Uint8Array) => ByteWriter;
-  /** Returns the contents in a new array. */
-  readonly copy: () => Uint8Array;
-  /** Returns the SHA-256 of the contents. */
-  readonly sha256: () => Uint8Array;
-}
+class ByteWriter {
+  private memory = new Uint8Array(1024);
+  private length = 0;
 
-/** Creates an empty writer. */
-function createByteWriter(): ByteWriter {
-  let memory = new Uint8Array(1024);
-  let length = 0;
-  const reserve = (more: number): void => {
-    if (length + more <= memory.length) return;
-    const larger = new Uint8Array(2 * memory.length + more);
-    larger.set(memory);
-    memory = larger;
-  };
-  const uvarint = (value: number): void => {
+  clear(): this {
+    this.length = 0;
+    return this;
+  }
+
+  /** Appends a zigzag varint; `value` is between 0 and 2^52. */
+  varint(value: number): this {
+    // Zigzag maps a number n >= 0 to 2n.
+    return this.uvarint(value * 2);
+  }
+
+  /** Appends the bytes, prefixed with their length as an unsigned varint. */
+  prefixed(bytes: Uint8Array): this {
+    this.uvarint(bytes.length).reserve(bytes.length);
+    this.memory.set(bytes, this.length);
+    this.length += bytes.length;
+    return this;
+  }
+
+  copy(): Uint8Array {
+    return this.memory.slice(0, this.length);
+  }
+
+  /** Returns the SHA-256 of the contents. */
+  sha256(): Uint8Array {
+    return sha256(this.memory.subarray(0, this.length));
+  }
+
+  private uvarint(value: number): this {
+    this.reserve(10);
     let rest = value;
     while (rest >= 0x80) {
-      memory[length++] = (rest % 0x80) + 0x80;
+      this.memory[this.length++] = (rest % 0x80) + 0x80;
       rest = Math.floor(rest / 0x80);
     }
-    memory[length++] = rest;
-  };
-  const self: ByteWriter = {
-    clear: () => {
-      length = 0;
-      return self;
-    },
-    varint: (value) => {
-      reserve(10);
-      // Zigzag maps a number n >= 0 to 2n.
-      uvarint(value * 2);
-      return self;
-    },
-    bytes: (bytes) => {
-      reserve(bytes.length);
-      memory.set(bytes, length);
-      length += bytes.length;
-      return self;
-    },
-    prefixed: (bytes) => {
-      reserve(10);
-      uvarint(bytes.length);
-      return self.bytes(bytes);
-    },
-    copy: () => memory.slice(0, length),
-    sha256: () => sha256(memory.subarray(0, length)),
-  };
-  return self;
+    this.memory[this.length++] = rest;
+    return this;
+  }
+
+  private reserve(more: number): void {
+    if (this.length + more <= this.memory.length) return;
+    const larger = new Uint8Array(2 * this.memory.length + more);
+    larger.set(this.memory);
+    this.memory = larger;
+  }
 }
+
+const writer = new ByteWriter();

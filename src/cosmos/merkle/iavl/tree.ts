@@ -20,7 +20,6 @@ import { createIavlReader, createIavlView, type IavlReader, type IavlView, rootH
 /** Number of versions, up to the latest one, whose nodes a tree with storage holds in memory. */
 const RECENT_VERSIONS = 16;
 
-/** Storage for a tree's nodes. */
 export interface IavlStorage {
   /** Returns the bytes of the node with this id, as returned by a `commit`. */
   readonly load: (id: Uint8Array) => Uint8Array | undefined;

@@ -6,15 +6,14 @@ import {
   type ProofStep,
 } from "../ics23/encode-proof.ts";
 import {
+  childOf,
   EMPTY_ROOT_HASH,
   goesLeft,
   hashPrefix,
   type IavlNode,
   type Inner,
   type Leaf,
-  leftOf,
   type ReadNode,
-  rightOf,
   savedHash,
   savedId,
 } from "./node.ts";
@@ -22,18 +21,14 @@ import {
 /** A key with its value. The bytes belong to the tree and must not be changed. */
 type IavlEntry = readonly [key: Uint8Array, value: Uint8Array];
 
-/** Reads from one tree. */
+type Order = "ascending" | "descending";
+
 export interface IavlReader {
   readonly get: (key: Uint8Array) => Uint8Array | undefined;
   readonly has: (key: Uint8Array) => boolean;
-  /** Returns the number of keys. */
   readonly size: () => number;
   /** Iterates over entries with start <= key < end. An undefined bound is open. Reads nodes lazily. */
-  readonly iterate: (
-    start?: Uint8Array,
-    end?: Uint8Array,
-    order?: "ascending" | "descending",
-  ) => IterableIterator<IavlEntry>;
+  readonly iterate: (start?: Uint8Array, end?: Uint8Array, order?: Order) => IterableIterator<IavlEntry>;
 }
 
 /** A saved version. It never changes. */
@@ -51,13 +46,11 @@ export function createIavlReader(rootNow: () => IavlNode | undefined, read: Read
     has: (key) => findLeaf(rootNow(), key, read) !== undefined,
     size: () => rootNow()?.size ?? 0,
     iterate: (start, end, order = "ascending") => {
-      const walk = order === "ascending" ? walkUp : walkDown;
-      return entriesOf(walk(rootNow(), { start, end }, read));
+      return entriesOf(walk(rootNow(), { start, end }, order, read));
     },
   };
 }
 
-/** Creates the view for a saved version. */
 export function createIavlView(version: bigint, root: IavlNode | undefined, read: ReadNode): IavlView {
   return {
     ...createIavlReader(() => root, read),
@@ -90,7 +83,9 @@ const HASH_LENGTH = Uint8Array.of(32);
 function proveKey(root: IavlNode | undefined, key: Uint8Array, read: ReadNode): Uint8Array {
   if (root === undefined) return encodeNonExistence(key, undefined, undefined);
   if (findLeaf(root, key, read) !== undefined) return encodeExistence(pathTo(root, key, read));
-  const { left, right } = neighbours(root, key, read);
+  // The last leaf before `key`, and the first one after it.
+  const [left] = walk(root, { start: undefined, end: key }, "descending", read);
+  const [right] = walk(root, { start: key, end: undefined }, "ascending", read);
   return encodeNonExistence(
     key,
     left && pathTo(root, left.key, read),
@@ -104,7 +99,7 @@ function pathTo(root: IavlNode, key: Uint8Array, read: ReadNode): ProofPath {
   while (node.kind === "inner") {
     const left = goesLeft(node, key);
     steps.push(stepAt(node, left, read));
-    node = left ? leftOf(node, read) : rightOf(node, read);
+    node = left ? childOf(node, "left", read) : childOf(node, "right", read);
   }
   return { key: node.key, value: node.value, leafPrefix: nodePrefix(node), steps: steps.toReversed() };
 }
@@ -113,11 +108,11 @@ function pathTo(root: IavlNode, key: Uint8Array, read: ReadNode): ProofPath {
 function stepAt(node: Inner, comesFromLeft: boolean, read: ReadNode): ProofStep {
   const prefix = nodePrefix(node);
   if (comesFromLeft) {
-    const suffix = concat(HASH_LENGTH, savedHash(rightOf(node, read)));
+    const suffix = concat(HASH_LENGTH, savedHash(childOf(node, "right", read)));
     return { prefix: concat(prefix, HASH_LENGTH), suffix };
   }
   return {
-    prefix: concat(prefix, HASH_LENGTH, savedHash(leftOf(node, read)), HASH_LENGTH),
+    prefix: concat(prefix, HASH_LENGTH, savedHash(childOf(node, "left", read)), HASH_LENGTH),
     suffix: NOTHING,
   };
 }
@@ -132,53 +127,35 @@ interface KeyRange {
   readonly end: Uint8Array | undefined;
 }
 
-/** Returns the leaf with this key, or undefined. */
 function findLeaf(root: IavlNode | undefined, key: Uint8Array, read: ReadNode): Leaf | undefined {
   let node = root;
-  while (node?.kind === "inner") node = goesLeft(node, key) ? leftOf(node, read) : rightOf(node, read);
+  while (node?.kind === "inner")
+    node = goesLeft(node, key) ? childOf(node, "left", read) : childOf(node, "right", read);
   return node !== undefined && equalBytes(node.key, key) ? node : undefined;
 }
 
-/** Returns the last leaf before `key` and the first leaf after it. The tree must not contain `key`. */
-function neighbours(
+/** Iterates over the leaves in a range. Reads nodes lazily. */
+function* walk(
   root: IavlNode | undefined,
-  key: Uint8Array,
+  { start, end }: KeyRange,
+  order: Order,
   read: ReadNode,
-): { readonly left: Leaf | undefined; readonly right: Leaf | undefined } {
-  const [left] = walkDown(root, { start: undefined, end: key }, read);
-  const [right] = walkUp(root, { start: key, end: undefined }, read);
-  return { left, right };
-}
-
-/** Iterates over the leaves in a range by ascending key. Reads nodes lazily. */
-function* walkUp(root: IavlNode | undefined, range: KeyRange, read: ReadNode): IterableIterator<Leaf> {
-  const { start, end } = range;
+): IterableIterator<Leaf> {
+  const isAscending = order === "ascending";
+  const isBelow = (key: Uint8Array): boolean => start !== undefined && compareBytes(key, start) < 0;
+  const isAbove = (key: Uint8Array): boolean => end !== undefined && compareBytes(key, end) >= 0;
   // A stack of functions, so that a subtree is read from the storage only when the iteration reaches it.
   const pending: (() => IavlNode)[] = root === undefined ? [] : [() => root];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const node = next();
     if (node.kind === "leaf") {
-      if (end !== undefined && compareBytes(node.key, end) >= 0) return;
-      if (start === undefined || compareBytes(node.key, start) >= 0) yield node;
+      if ((isAscending ? isAbove : isBelow)(node.key)) return;
+      if (!isBelow(node.key) && !isAbove(node.key)) yield node;
       continue;
     }
-    if (end === undefined || compareBytes(node.key, end) < 0) pending.push(() => rightOf(node, read));
-    if (start === undefined || compareBytes(start, node.key) < 0) pending.push(() => leftOf(node, read));
-  }
-}
-
-/** Iterates over the leaves in a range by descending key. Reads nodes lazily. */
-function* walkDown(root: IavlNode | undefined, range: KeyRange, read: ReadNode): IterableIterator<Leaf> {
-  const { start, end } = range;
-  const pending: (() => IavlNode)[] = root === undefined ? [] : [() => root];
-  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    const node = next();
-    if (node.kind === "leaf") {
-      if (start !== undefined && compareBytes(node.key, start) < 0) return;
-      if (end === undefined || compareBytes(node.key, end) < 0) yield node;
-      continue;
-    }
-    if (start === undefined || compareBytes(start, node.key) < 0) pending.push(() => leftOf(node, read));
-    if (end === undefined || compareBytes(node.key, end) < 0) pending.push(() => rightOf(node, read));
+    const left = start === undefined || compareBytes(start, node.key) < 0 ? ["left" as const] : [];
+    const right = isAbove(node.key) ? [] : ["right" as const];
+    const sides = isAscending ? [...right, ...left] : [...left, ...right];
+    pending.push(...sides.map((side) => () => childOf(node, side, read)));
   }
 }

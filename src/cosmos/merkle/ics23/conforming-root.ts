@@ -167,12 +167,10 @@ const NOTHING = Buffer.alloc(0);
 /** Up to this length, a loop is faster than a call into the runtime. */
 const SHORT = 64;
 
-/** Converts bytes to a {@link HashText}. */
 export function toHashText(bytes: Uint8Array): HashText {
   return latin1(bytes);
 }
 
-/** Converts a {@link HashText} to bytes. */
 export function fromHashText(text: HashText): Buffer {
   return Buffer.from(text, "latin1");
 }

@@ -75,19 +75,15 @@ function readCommitmentProof(
 ): CommitmentProof | undefined {
   // A oneof: the last field wins, as in Go's decoder.
   let proof: CommitmentProof | undefined;
-  for (
-    let field = reader.nextField("CommitmentProof");
-    field !== 0;
-    field = reader.nextField("CommitmentProof")
-  ) {
-    if (field === 1) {
+  while (reader.nextField("CommitmentProof")) {
+    if (reader.field === 1) {
       proof = { kind: "exist", exist: readExistence(reader, "Exist", newExistence(bytes), follower) };
-    } else if (field === 2) {
+    } else if (reader.field === 2) {
       proof = { kind: "nonexist", nonexist: readNonExistence(reader, bytes, follower) };
-    } else if (field === 3) {
+    } else if (reader.field === 3) {
       checkMessage(reader, "Batch", "BatchProof");
       proof = { kind: "batch" };
-    } else if (field === 4) {
+    } else if (reader.field === 4) {
       checkMessage(reader, "Compressed", "CompressedBatchProof");
       proof = { kind: "compressed" };
     } else reader.skipUnknown();
@@ -110,16 +106,12 @@ function readNonExistence(
     right: undefined,
   };
   const outerEnd = reader.enter("Nonexist");
-  for (
-    let field = reader.nextField("NonExistenceProof");
-    field !== 0;
-    field = reader.nextField("NonExistenceProof")
-  ) {
-    if (field === 1) reader.startOfBytes("Key");
-    else if (field === 2) {
+  while (reader.nextField("NonExistenceProof")) {
+    if (reader.field === 1) reader.startOfBytes("Key");
+    else if (reader.field === 2) {
       proof.left ??= newExistence(bytes);
       readExistence(reader, "Left", proof.left, follower);
-    } else if (field === 3) {
+    } else if (reader.field === 3) {
       proof.right ??= newExistence(bytes);
       readExistence(reader, "Right", proof.right, follower);
     } else reader.skipUnknown();
@@ -152,12 +144,8 @@ function readExistence(
   proof.end = reader.end;
   let isOwnPath = proof.path.length === 0;
   let run: PathRun | undefined;
-  for (
-    let field = reader.nextField("ExistenceProof");
-    field !== 0;
-    field = reader.nextField("ExistenceProof")
-  ) {
-    if (field === 4) {
+  while (reader.nextField("ExistenceProof")) {
+    if (reader.field === 4) {
       // The follower's cache holds the path of an earlier occurrence, so that path must not grow. MAX_STEPS bounds the copies.
       if (!isOwnPath) proof.path = [...proof.path];
       isOwnPath = true;
@@ -168,13 +156,13 @@ function readExistence(
     }
     // A later field can replace the key, the value or the leaf that the run started from.
     run = undefined;
-    if (field === 1) {
+    if (reader.field === 1) {
       proof.keyStart = reader.startOfBytes("Key");
       proof.keyEnd = reader.at;
-    } else if (field === 2) {
+    } else if (reader.field === 2) {
       proof.valueStart = reader.startOfBytes("Value");
       proof.valueEnd = reader.at;
-    } else if (field === 3) proof.leaf = readLeaf(reader, proof.leaf);
+    } else if (reader.field === 3) proof.leaf = readLeaf(reader, proof.leaf);
     else reader.skipUnknown();
   }
   proof.iavlRoot = run?.finish();
@@ -215,12 +203,12 @@ const EMPTY_LEAF_OP: LeafOp = {
 function readLeaf(reader: WireReader, previous: LeafOp | undefined): LeafOp {
   const leaf: Draft<LeafOp> = { ...(previous ?? EMPTY_LEAF_OP) };
   const outerEnd = reader.enter("Leaf");
-  for (let field = reader.nextField("LeafOp"); field !== 0; field = reader.nextField("LeafOp")) {
-    if (field === 1) leaf.hash = reader.int32("Hash");
-    else if (field === 2) leaf.prehashKey = reader.int32("PrehashKey");
-    else if (field === 3) leaf.prehashValue = reader.int32("PrehashValue");
-    else if (field === 4) leaf.length = reader.int32("Length");
-    else if (field === 5) {
+  while (reader.nextField("LeafOp")) {
+    if (reader.field === 1) leaf.hash = reader.int32("Hash");
+    else if (reader.field === 2) leaf.prehashKey = reader.int32("PrehashKey");
+    else if (reader.field === 3) leaf.prehashValue = reader.int32("PrehashValue");
+    else if (reader.field === 4) leaf.length = reader.int32("Length");
+    else if (reader.field === 5) {
       leaf.prefixStart = reader.startOfBytes("Prefix");
       leaf.prefixEnd = reader.at;
     } else reader.skipUnknown();
@@ -241,12 +229,12 @@ function readInner(reader: WireReader, bytes: Buffer): InnerOp {
     suffixEnd: start,
   };
   const outerEnd = reader.enter("Path");
-  for (let field = reader.nextField("InnerOp"); field !== 0; field = reader.nextField("InnerOp")) {
-    if (field === 1) op.hash = reader.int32("Hash");
-    else if (field === 2) {
+  while (reader.nextField("InnerOp")) {
+    if (reader.field === 1) op.hash = reader.int32("Hash");
+    else if (reader.field === 2) {
       op.prefixStart = reader.startOfBytes("Prefix");
       op.prefixEnd = reader.at;
-    } else if (field === 3) {
+    } else if (reader.field === 3) {
       op.suffixStart = reader.startOfBytes("Suffix");
       op.suffixEnd = reader.at;
     } else reader.skipUnknown();
@@ -263,8 +251,8 @@ export function splitMerkleProof(encoded: Uint8Array): readonly Uint8Array[] | u
   const reader = new WireReader(encoded);
   const proofs: Uint8Array[] = [];
   try {
-    for (let field = reader.nextField("MerkleProof"); field !== 0; field = reader.nextField("MerkleProof")) {
-      if (field === 1) proofs.push(encoded.subarray(reader.startOfBytes("Proofs"), reader.at));
+    while (reader.nextField("MerkleProof")) {
+      if (reader.field === 1) proofs.push(encoded.subarray(reader.startOfBytes("Proofs"), reader.at));
       else reader.skipUnknown();
     }
   } catch (error) {

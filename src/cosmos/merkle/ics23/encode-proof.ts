@@ -1,4 +1,4 @@
-import { concat, encodeUvarint } from "../../../platform/base/bytes.ts";
+import { bytesField, concat, messageField } from "../../../platform/base/bytes.ts";
 
 /** One step in a path: the parent's hash is the SHA-256 of prefix, child's hash and suffix. */
 export interface ProofStep {
@@ -23,7 +23,7 @@ const INNER_OPERATION = Uint8Array.of(0x08, 1);
 
 /** Encodes a `cosmos.ics23.v1.CommitmentProof` for a key with its value. */
 export function encodeExistence(path: ProofPath): Uint8Array {
-  return message(EXIST, encodePath(path));
+  return messageField(EXIST, encodePath(path));
 }
 
 /**
@@ -36,10 +36,10 @@ export function encodeNonExistence(
 ): Uint8Array {
   const body = concat(
     bytesField(1, key),
-    left === undefined ? NOTHING : message(2, encodePath(left)),
-    right === undefined ? NOTHING : message(3, encodePath(right)),
+    left === undefined ? NOTHING : messageField(2, encodePath(left)),
+    right === undefined ? NOTHING : messageField(3, encodePath(right)),
   );
-  return message(NONEXIST, body);
+  return messageField(NONEXIST, body);
 }
 
 const NOTHING = new Uint8Array();
@@ -49,21 +49,11 @@ function encodePath(path: ProofPath): Uint8Array {
   return concat(
     bytesField(1, path.key),
     bytesField(2, path.value),
-    message(3, leaf),
-    ...path.steps.map((step) => message(4, encodeStep(step))),
+    messageField(3, leaf),
+    ...path.steps.map((step) => messageField(4, encodeStep(step))),
   );
 }
 
 function encodeStep(step: ProofStep): Uint8Array {
   return concat(INNER_OPERATION, bytesField(2, step.prefix), bytesField(3, step.suffix));
-}
-
-/** Encodes a bytes field. Omits it if it is empty, like proto3. */
-function bytesField(field: number, bytes: Uint8Array): Uint8Array {
-  return bytes.length === 0 ? NOTHING : message(field, bytes);
-}
-
-/** Encodes a length-delimited field, even if it is empty. */
-function message(field: number, body: Uint8Array): Uint8Array {
-  return concat(Uint8Array.of(field * 8 + 2), encodeUvarint(body.length), body);
 }

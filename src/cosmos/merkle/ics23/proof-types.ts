@@ -70,7 +70,6 @@ export function rangeOf(proof: ExistenceProof, start: number, end: number): Buff
   return proof.bytes.subarray(start, end);
 }
 
-/** Returns a view of an existence proof's key. */
 export function keyOf(proof: ExistenceProof): Buffer {
   return rangeOf(proof, proof.keyStart, proof.keyEnd);
 }

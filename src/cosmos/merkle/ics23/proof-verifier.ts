@@ -28,7 +28,6 @@ export interface ProofVerifier {
   readonly decode: (operations: readonly Uint8Array[] | undefined) => Result<MerkleProof, ProofFailure>;
   readonly verifyMembership: (claim: Claim, value: Uint8Array) => ProofResult;
   readonly verifyNonMembership: (claim: Claim) => ProofResult;
-  /** Decodes and verifies. */
   readonly verify: (root: Uint8Array, item: ProofItem) => ProofResult;
 }
 

@@ -13,7 +13,8 @@ export class WireReader {
   readonly bytes: Uint8Array;
   at: number;
   end: number;
-  /** The current field's wire type. */
+  /** The current field's number and wire type. */
+  field = 0;
   wireType = 0;
   /** Upper half of the last varint, as an int32. Two 32-bit halves are much faster than a bigint. */
   private high = 0;
@@ -25,20 +26,20 @@ export class WireReader {
     this.end = bytes.length;
   }
 
-  /** Reads the next field's tag. Returns the field number, or 0 at the end. `message` is the message name used in errors. */
-  nextField(message: string): number {
-    if (this.at >= this.end) return 0;
+  /** Reads the next field's tag. Returns false at the end. `message` is the message name used in errors. */
+  nextField(message: string): boolean {
+    if (this.at >= this.end) return false;
     this.fieldStart = this.at;
     const low = this.varint();
     this.wireType = low & 7;
     // Go converts the tag to an int32 field number, which drops the upper bits.
-    const field = (low >>> 3) | (this.high << 29);
+    this.field = (low >>> 3) | (this.high << 29);
     if (this.wireType === 4) throw new WireError(`proto: ${message}: wiretype end group for non-group`);
-    if (field <= 0) {
+    if (this.field <= 0) {
       const tag = (BigInt(this.high >>> 0) << 32n) | BigInt(low >>> 0);
-      throw new WireError(`proto: ${message}: illegal tag ${field} (wire type ${tag})`);
+      throw new WireError(`proto: ${message}: illegal tag ${this.field} (wire type ${tag})`);
     }
-    return field;
+    return true;
   }
 
   /** Returns the position of the current field's tag. */
@@ -46,7 +47,6 @@ export class WireReader {
     return this.fieldStart;
   }
 
-  /** Reads the field as an int32. */
   int32(name: string): number {
     if (this.wireType !== WIRE_VARINT) throw wrongWireType(this.wireType, name);
     return this.varint();
@@ -70,7 +70,6 @@ export class WireReader {
     return outerEnd;
   }
 
-  /** Skips an int32, or packed int32s. */
   skipInt32s(name: string): void {
     if (this.wireType === WIRE_VARINT) {
       this.varint();
@@ -147,86 +146,28 @@ function endOfInput(): WireError {
   return new WireError("unexpected EOF");
 }
 
-/** A field's name and type. The type is "bytes", "varint", "varints" (repeated) or a message name. */
-type Field = readonly [name: string, type: string];
+/**
+ * `cosmos.ics23.v1` messages that a batch proof can contain: each field's name and type, in the order of the field numbers. A type
+ * is bytes, varint, varints (repeated) or a message.
+ */
+const MESSAGES: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  BatchProof: fields("Entries BatchEntry"),
+  BatchEntry: fields("Exist ExistenceProof, Nonexist NonExistenceProof"),
+  ExistenceProof: fields("Key bytes, Value bytes, Leaf LeafOp, Path InnerOp"),
+  NonExistenceProof: fields("Key bytes, Left ExistenceProof, Right ExistenceProof"),
+  LeafOp: fields("Hash varint, PrehashKey varint, PrehashValue varint, Length varint, Prefix bytes"),
+  InnerOp: fields("Hash varint, Prefix bytes, Suffix bytes"),
+  CompressedBatchProof: fields("Entries CompressedBatchEntry, LookupInners InnerOp"),
+  CompressedBatchEntry: fields("Exist CompressedExistenceProof, Nonexist CompressedNonExistenceProof"),
+  CompressedExistenceProof: fields("Key bytes, Value bytes, Leaf LeafOp, Path varints"),
+  CompressedNonExistenceProof: fields(
+    "Key bytes, Left CompressedExistenceProof, Right CompressedExistenceProof",
+  ),
+};
 
-/** `cosmos.ics23.v1` messages that a batch proof can contain. Field n of a message is at index n - 1. */
-const MESSAGES: ReadonlyMap<string, readonly Field[]> = new Map<string, readonly Field[]>([
-  ["BatchProof", [["Entries", "BatchEntry"]]],
-  [
-    "BatchEntry",
-    [
-      ["Exist", "ExistenceProof"],
-      ["Nonexist", "NonExistenceProof"],
-    ],
-  ],
-  [
-    "ExistenceProof",
-    [
-      ["Key", "bytes"],
-      ["Value", "bytes"],
-      ["Leaf", "LeafOp"],
-      ["Path", "InnerOp"],
-    ],
-  ],
-  [
-    "NonExistenceProof",
-    [
-      ["Key", "bytes"],
-      ["Left", "ExistenceProof"],
-      ["Right", "ExistenceProof"],
-    ],
-  ],
-  [
-    "LeafOp",
-    [
-      ["Hash", "varint"],
-      ["PrehashKey", "varint"],
-      ["PrehashValue", "varint"],
-      ["Length", "varint"],
-      ["Prefix", "bytes"],
-    ],
-  ],
-  [
-    "InnerOp",
-    [
-      ["Hash", "varint"],
-      ["Prefix", "bytes"],
-      ["Suffix", "bytes"],
-    ],
-  ],
-  [
-    "CompressedBatchProof",
-    [
-      ["Entries", "CompressedBatchEntry"],
-      ["LookupInners", "InnerOp"],
-    ],
-  ],
-  [
-    "CompressedBatchEntry",
-    [
-      ["Exist", "CompressedExistenceProof"],
-      ["Nonexist", "CompressedNonExistenceProof"],
-    ],
-  ],
-  [
-    "CompressedExistenceProof",
-    [
-      ["Key", "bytes"],
-      ["Value", "bytes"],
-      ["Leaf", "LeafOp"],
-      ["Path", "varints"],
-    ],
-  ],
-  [
-    "CompressedNonExistenceProof",
-    [
-      ["Key", "bytes"],
-      ["Left", "CompressedExistenceProof"],
-      ["Right", "CompressedExistenceProof"],
-    ],
-  ],
-]);
+function fields(text: string): readonly (readonly string[])[] {
+  return text.split(", ").map((field) => field.split(" "));
+}
 
 /**
  * Skips the current field, which contains `message`. Throws `WireError` if Go's decoder would reject it. A batch proof needs no
@@ -234,18 +175,14 @@ const MESSAGES: ReadonlyMap<string, readonly Field[]> = new Map<string, readonly
  */
 export function checkMessage(reader: WireReader, field: string, message: string): void {
   const outerEnd = reader.enter(field);
-  const fields = MESSAGES.get(message) ?? [];
-  for (let number = reader.nextField(message); number !== 0; number = reader.nextField(message)) {
-    const known = fields[number - 1];
-    if (known === undefined) reader.skipUnknown();
-    else checkField(reader, known);
+  const known = MESSAGES[message] ?? [];
+  while (reader.nextField(message)) {
+    const [name, type] = known[reader.field - 1] ?? [];
+    if (name === undefined || type === undefined) reader.skipUnknown();
+    else if (type === "bytes") reader.startOfBytes(name);
+    else if (type === "varint") reader.int32(name);
+    else if (type === "varints") reader.skipInt32s(name);
+    else checkMessage(reader, name, type);
   }
   reader.end = outerEnd;
-}
-
-function checkField(reader: WireReader, [name, type]: Field): void {
-  if (type === "bytes") reader.startOfBytes(name);
-  else if (type === "varint") reader.int32(name);
-  else if (type === "varints") reader.skipInt32s(name);
-  else checkMessage(reader, name, type);
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { HOUR_MS } from "../../base/time.ts";
-import { httpUrlField, issueText } from "../../config/config-fields.ts";
+import { httpUrlField, issueText, parsedField } from "../../config/config-fields.ts";
 
 /** The URL that serves the runbooks. Each installation replaces it, as `alerts/README.md` shows. */
 const RUNBOOKS_URL = "https://runbooks.example/";
@@ -127,12 +127,11 @@ export const linksSchema = z
   );
 
 function linkField(example: string) {
-  return httpUrlField()
-    .transform((url, context) => {
-      if (new URL(url).search === "") return url.replace(/\/?$/, "/");
-      context.addIssue(issueText("has a query", "a URL without one, to which a path can be added"));
-      return z.NEVER;
-    })
+  return parsedField(
+    httpUrlField(),
+    (url) => (new URL(url).search === "" ? url.replace(/\/?$/, "/") : undefined),
+    issueText("has a query", "a URL without one, to which a path can be added"),
+  )
     .optional()
     .meta({ example });
 }

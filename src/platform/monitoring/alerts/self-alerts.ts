@@ -1,5 +1,13 @@
-import { alertNameOf, type GroupSpec, type SelfAlert } from "./alert-spec.ts";
+import {
+  alertNameOf,
+  type AlertCase,
+  type GroupSpec,
+  type SelfAlert,
+  type SeriesCase,
+} from "./alert-spec.ts";
 import { DASHBOARDS, type PanelLink } from "./links.ts";
+
+type Values = Omit<SeriesCase, "series">;
 
 const UNSEEN = "Nobody is notified of problems with the validator or the queries.";
 const OURS = "oracle-watchdog|icq-relayer|oracle-node|oracle-sidecar";
@@ -7,6 +15,11 @@ const DAEMONS = "and on (job, instance) relaywatch_build_info";
 
 function onProcess(panel: string): PanelLink {
   return { dashboard: DASHBOARDS.process, panel };
+}
+
+/** A case of one series, which has the values `fires` first, then the values `clears`. */
+function turns(series: string, fires: Values, clears: Values): AlertCase {
+  return { fires: [{ series, ...fires }], clears: [{ series, ...clears }] };
 }
 
 const DAEMON_ALERTS: readonly SelfAlert[] = [
@@ -22,8 +35,7 @@ const DAEMON_ALERTS: readonly SelfAlert[] = [
     for: "2m",
     inhibits: ["relaywatch-watchdog-stopped", "relaywatch-source-stale"],
     example: {
-      fires: [{ series: "up{$}" }],
-      clears: [{ series: "up{$}", from: 1 }],
+      ...turns("up{$}", {}, { from: 1 }),
       onlyPromtool: "Prometheus writes up itself; the test stops a real daemon instead",
     },
   },
@@ -55,22 +67,11 @@ const DAEMON_ALERTS: readonly SelfAlert[] = [
     expr: () =>
       "max by (job, instance, validator) (time() - oracle_watchdog_last_poll_timestamp_seconds) > 120",
     for: "1m",
-    example: {
-      fires: [
-        {
-          series: 'oracle_watchdog_last_poll_timestamp_seconds{$,validator="default"}',
-          from: -900,
-          clock: true,
-        },
-      ],
-      clears: [
-        {
-          series: 'oracle_watchdog_last_poll_timestamp_seconds{$,validator="default"}',
-          from: 0,
-          clock: true,
-        },
-      ],
-    },
+    example: turns(
+      'oracle_watchdog_last_poll_timestamp_seconds{$,validator="default"}',
+      { from: -900, clock: true },
+      { from: 0, clock: true },
+    ),
   },
   {
     name: "relaywatch-source-stale",
@@ -84,24 +85,11 @@ const DAEMON_ALERTS: readonly SelfAlert[] = [
     expr: () =>
       "max by (job, instance, validator, node, source) (time() - oracle_watchdog_source_last_success_timestamp_seconds) > 900",
     for: "1m",
-    example: {
-      fires: [
-        {
-          series:
-            'oracle_watchdog_source_last_success_timestamp_seconds{$,validator="default",node="node",source="node"}',
-          from: -3600,
-          clock: true,
-        },
-      ],
-      clears: [
-        {
-          series:
-            'oracle_watchdog_source_last_success_timestamp_seconds{$,validator="default",node="node",source="node"}',
-          from: 0,
-          clock: true,
-        },
-      ],
-    },
+    example: turns(
+      'oracle_watchdog_source_last_success_timestamp_seconds{$,validator="default",node="node",source="node"}',
+      { from: -3600, clock: true },
+      { from: 0, clock: true },
+    ),
   },
   {
     name: "relaywatch-state-not-stored",
@@ -117,10 +105,7 @@ const DAEMON_ALERTS: readonly SelfAlert[] = [
       `min by (job, instance) (avg_over_time(oracle_watchdog_state_stored[${times("10m")}])) < 0.5`,
     for: "2m",
     inhibits: ["relaywatch-dead-man-ping-failing"],
-    example: {
-      fires: [{ series: "oracle_watchdog_state_stored{$}" }],
-      clears: [{ series: "oracle_watchdog_state_stored{$}", from: 1 }],
-    },
+    example: turns("oracle_watchdog_state_stored{$}", {}, { from: 1 }),
   },
   {
     name: "relaywatch-notifications-failing",
@@ -161,10 +146,7 @@ const DAEMON_ALERTS: readonly SelfAlert[] = [
     impact: "These alerts reach nobody on this channel until it accepts them.",
     expr: () => "max by (job, instance, channel) (oracle_watchdog_pending_notifications) > 0",
     for: "10m",
-    example: {
-      fires: [{ series: 'oracle_watchdog_pending_notifications{$,channel="chat"}', from: 3 }],
-      clears: [{ series: 'oracle_watchdog_pending_notifications{$,channel="chat"}', from: 0 }],
-    },
+    example: turns('oracle_watchdog_pending_notifications{$,channel="chat"}', { from: 3 }, { from: 0 }),
   },
   {
     name: "relaywatch-dead-man-ping-failing",
@@ -178,8 +160,11 @@ const DAEMON_ALERTS: readonly SelfAlert[] = [
       "max by (job, instance) (time() - oracle_watchdog_dead_man_ping_timestamp_seconds) > 900 and on (job, instance) oracle_watchdog_dead_man_ping_timestamp_seconds > 0",
     for: "1m",
     example: {
-      fires: [{ series: "oracle_watchdog_dead_man_ping_timestamp_seconds{$}", from: 1, step: 1 }],
-      clears: [{ series: "oracle_watchdog_dead_man_ping_timestamp_seconds{$}", from: 0, clock: true }],
+      ...turns(
+        "oracle_watchdog_dead_man_ping_timestamp_seconds{$}",
+        { from: 1, step: 1 },
+        { from: 0, clock: true },
+      ),
       trueAfter: "30m",
     },
   },
@@ -235,10 +220,7 @@ const PROGRAM_ALERTS: readonly SelfAlert[] = [
     expr: (times) =>
       `sum by (job, instance, rule_group) (increase(prometheus_rule_evaluation_failures_total[${times("5m")}])) > 0`,
     for: "1m",
-    example: {
-      fires: [{ series: 'prometheus_rule_evaluation_failures_total{$,rule_group="a"}', step: 4 }],
-      clears: [{ series: 'prometheus_rule_evaluation_failures_total{$,rule_group="a"}', step: 0 }],
-    },
+    example: turns('prometheus_rule_evaluation_failures_total{$,rule_group="a"}', { step: 4 }, { step: 0 }),
   },
   {
     name: "relaywatch-alertmanager-unreachable",
@@ -253,10 +235,7 @@ const PROGRAM_ALERTS: readonly SelfAlert[] = [
         `or sum by (job, instance) (increase(prometheus_notifications_errors_total[${times("5m")}])) > 0`,
       ].join("\n"),
     for: "2m",
-    example: {
-      fires: [{ series: "prometheus_notifications_alertmanagers_discovered{$}" }],
-      clears: [{ series: "prometheus_notifications_alertmanagers_discovered{$}", from: 1 }],
-    },
+    example: turns("prometheus_notifications_alertmanagers_discovered{$}", {}, { from: 1 }),
   },
   {
     name: "relaywatch-alertmanager-notifications-failing",
@@ -268,10 +247,11 @@ const PROGRAM_ALERTS: readonly SelfAlert[] = [
     expr: (times) =>
       `sum by (job, instance, integration) (increase(alertmanager_notifications_failed_total[${times("5m")}])) > 0`,
     for: "2m",
-    example: {
-      fires: [{ series: 'alertmanager_notifications_failed_total{$,integration="webhook"}', step: 4 }],
-      clears: [{ series: 'alertmanager_notifications_failed_total{$,integration="webhook"}', step: 0 }],
-    },
+    example: turns(
+      'alertmanager_notifications_failed_total{$,integration="webhook"}',
+      { step: 4 },
+      { step: 0 },
+    ),
   },
   {
     name: "relaywatch-dead-man",

@@ -186,38 +186,26 @@ export function restartsOf(selector: string): string {
   return `(${start} > min_over_time(${start}[1d]) + 2) * 1000`;
 }
 
-export function stat(
-  title: string,
-  queries: readonly QuerySpec[],
-  more: Omit<PanelSpec, "kind" | "title" | "queries" | "width"> & { readonly width?: number },
-): PanelSpec {
+/** A panel without what its function sets. */
+type PanelRest = Omit<PanelSpec, "kind" | "title" | "queries" | "width"> & { readonly width?: number };
+
+export function stat(title: string, queries: readonly QuerySpec[], more: PanelRest): PanelSpec {
   return { kind: "stat", title, queries, width: 4, ...more };
 }
 
-export function table(
-  title: string,
-  expressions: readonly string[],
-  more: Omit<PanelSpec, "kind" | "title" | "queries" | "width"> & { readonly width?: number },
-): PanelSpec {
+export function table(title: string, expressions: readonly string[], more: PanelRest): PanelSpec {
   return { kind: "table", title, queries: expressions.map((expr) => query(expr, "")), width: 24, ...more };
 }
 
 export function timeline(
   title: string,
   queries: readonly QuerySpec[],
-  more: Omit<PanelSpec, "kind" | "title" | "queries" | "width" | "unit" | "states"> & {
-    readonly states: readonly StateSpec[];
-    readonly width?: number;
-  },
+  more: Omit<PanelRest, "unit" | "states"> & { readonly states: readonly StateSpec[] },
 ): PanelSpec {
   return { kind: "timeline", title, queries, width: 12, unit: "none", ...more };
 }
 
-export function graph(
-  title: string,
-  queries: readonly QuerySpec[],
-  more: Omit<PanelSpec, "kind" | "title" | "queries" | "width"> & { readonly width?: number },
-): PanelSpec {
+export function graph(title: string, queries: readonly QuerySpec[], more: PanelRest): PanelSpec {
   return { kind: "graph", title, queries, width: 12, ...more };
 }
 
