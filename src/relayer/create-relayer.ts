@@ -5,7 +5,7 @@ import type { Service } from "../platform/base/service.ts";
 import type { PooledChainClient } from "../cosmos/client/create-chain-client.ts";
 import type { RpcObserver } from "../cosmos/client/rpc-caller.ts";
 import { createActivity } from "./page/activity.ts";
-import { RELAYER_RUNBOOKS } from "./monitoring/relayer-runbooks.ts";
+import { RELAYER_RUNBOOKS } from "./monitoring/relayer-alerts.ts";
 import { createRelayerPage } from "./page/relayer-page.ts";
 import { type DaemonContext, LISTEN_KEY } from "../platform/process/daemon-context.ts";
 import { isLoopbackName } from "../platform/http/http-access.ts";
