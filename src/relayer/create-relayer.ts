@@ -26,7 +26,6 @@ import { followLocalChain, openClient, openWindow, createChainCheck } from "./ch
 import { payerOf } from "./config/signer-config.ts";
 import type { RelayerConfig } from "./config/relayer-config.ts";
 import { createClientRefresh } from "./connection/client-refresh.ts";
-import { registerCostGauges } from "./costs/cost-metrics.ts";
 import { createCosts } from "./costs/create-costs.ts";
 import { createHistory } from "./relayer-history.ts";
 import { createGateParts } from "./gate/create-gate.ts";
@@ -37,7 +36,7 @@ import { STANDBY_READ_MS } from "./health/problems.ts";
 import { submitterOptions, workerSettings } from "./engine-settings.ts";
 import { createHealth } from "./health/create-health.ts";
 import { createEngine } from "./engine.ts";
-import { registerGateMetrics } from "./gate/gate-metrics.ts";
+import { registerCostGauges, registerGateMetrics } from "./api/cost-gauges.ts";
 import { watchedClient, type ConnectionWatch, createWatches, type Watches } from "./watch/watches.ts";
 import { createLocalQueries } from "./chain/local-queries.ts";
 import { createHeightSignal } from "./registry/height-signal.ts";

@@ -14,7 +14,7 @@ import { parseDuration, parseGas, parseUint64 } from "../../platform/cli/options
 import type { RelayerConfig } from "../config/relayer-config.ts";
 import { type Forecast, forecast, type ForecastInput } from "../forecast/forecast.ts";
 import { configuredCosts } from "../forecast/loads.ts";
-import { forecastJson } from "../forecast/market-outputs.ts";
+import { forecastJson } from "../api/status-json.ts";
 import { priceText } from "../forecast/market-view.ts";
 import type { QueryLoad } from "../forecast/steady-state.ts";
 import { GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "../result/gas-guess.ts";

@@ -4,8 +4,8 @@ import type { DaemonContext } from "../../platform/process/daemon-context.ts";
 import { type EndpointStatus, relayerStatus, type RelayerStatus, type StatusDeps } from "./relayer-status.ts";
 import type { RelayerConfig } from "../config/relayer-config.ts";
 import { createWatchPoller, type PolledChain } from "../watch/watches.ts";
-import { createMarketLog } from "../forecast/market-outputs.ts";
-import { createProblemLog, createSummaryLog, type ResultCounters } from "./health-log.ts";
+
+import { createMarketLog, createProblemLog, createSummaryLog, type ResultCounters } from "./health-log.ts";
 import { createProblemHold } from "./problem-hold.ts";
 import type { Problem } from "./problems.ts";
 

@@ -4,6 +4,15 @@ import type { Clock } from "../../platform/base/clock.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import type { Service } from "../../platform/base/service.ts";
 import { formatDuration } from "../../platform/base/text.ts";
+import {
+  isDemandAboveMarket,
+  isFresh,
+  lateBlocksJson,
+  type MarketStatus,
+  priceText,
+  remedyJson,
+  threeDigits,
+} from "../forecast/market-view.ts";
 import { latestOf } from "./lateness.ts";
 import type { Problem, ProblemCode } from "./problems.ts";
 import type { RelayerStatus } from "./relayer-status.ts";
@@ -147,4 +156,72 @@ async function readTotals({ results, gasUsed }: ResultCounters): Promise<Totals>
 
 function sum(values: readonly { readonly value: number }[]): number {
   return values.reduce((total, { value }) => total + value, 0);
+}
+
+interface MarketLogDeps {
+  /** Undefined without a reading. */
+  readonly market: () => MarketStatus | undefined;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+const MARKET_INTERVAL_MS = 5_000;
+/** Minimum duration before the state begins or ends. Demand close to the market's limit crosses the limit often. */
+const HELD_MS = 60_000;
+
+/**
+ * Creates a service that logs a warning when the state "demand-above-market" begins and a line when it ends. Both lines contain the
+ * figures. Without a fresh reading, the state does not change. Never fails.
+ */
+export function createMarketLog({ market, clock, logger }: MarketLogDeps): Service {
+  let isLogged = false;
+  let loggedMs = 0;
+  /** Monotonic time since which the state has differed from the logged one, ms; undefined while they agree. */
+  let differsFromMs: number | undefined;
+  const record = (present: MarketStatus, nowMs: number): void => {
+    if (isDemandAboveMarket(present) === isLogged) {
+      differsFromMs = undefined;
+      return;
+    }
+    differsFromMs ??= nowMs;
+    if (nowMs - differsFromMs < HELD_MS) return;
+    isLogged = !isLogged;
+    if (isLogged) logger.warn("demand is above the market", marketFields(present));
+    else
+      logger.info("demand is within the market again", {
+        ...marketFields(present),
+        lasted: formatDuration(differsFromMs - loggedMs),
+      });
+    if (isLogged) loggedMs = differsFromMs;
+    differsFromMs = undefined;
+  };
+  return {
+    name: "market log",
+    run: async (signal) => {
+      while (!signal.aborted) {
+        const present = market();
+        if (present === undefined || !isFresh(present)) differsFromMs = undefined;
+        else record(present, clock.monotonicMs());
+        await pause(MARKET_INTERVAL_MS, clock, signal);
+      }
+    },
+  };
+}
+
+function marketFields(market: MarketStatus): Readonly<Record<string, unknown>> {
+  const { denom, price, minimum, targetGas, othersGas, forecast } = market;
+  return {
+    demandResults: threeDigits(forecast.demandResults),
+    sustainableResults: threeDigits(forecast.sustainableResults),
+    lateBlocks: lateBlocksJson(forecast.lateBlocks),
+    demandGas: forecast.demandGas,
+    sustainableGas: forecast.sustainableGas,
+    targetGas,
+    othersGas,
+    price: priceText(price),
+    minimum: priceText(minimum),
+    costPerDay: forecast.costPerDay,
+    denom,
+    ...(forecast.remedies.length === 0 ? {} : { remedies: forecast.remedies.map(remedyJson) }),
+  };
 }
