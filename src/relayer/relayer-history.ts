@@ -3,14 +3,13 @@ import { raceAbort } from "../platform/base/abort.ts";
 import type { DaemonContext } from "../platform/process/daemon-context.ts";
 import type { LocalQueries } from "./chain/local-queries.ts";
 import type { RelayerConfig } from "./config/relayer-config.ts";
-import { createCostLedger, type CostLedger } from "./costs/cost-ledger.ts";
+import { createCostLedger } from "./costs/cost-ledger.ts";
 import { recoverPayments } from "./costs/recover-payments.ts";
-import { createProblemTimeline, type ProblemTimeline } from "./health/problem-timeline.ts";
+import { createProblemTimeline } from "./health/problem-timeline.ts";
 import { gasGuess, GAS_PER_CLIENT_UPDATE, GAS_PER_KEY } from "./result/gas-guess.ts";
 import type { Registry } from "./registry/registry.ts";
-import type { PaidTransaction, PaymentSink } from "./result/paid-transaction.ts";
+import type { PaidTransaction } from "./result/paid-transaction.ts";
 import type { RelayerStore } from "./state/store.ts";
-import type { Service } from "../platform/base/service.ts";
 import { createChangeSignal } from "../platform/base/waits.ts";
 
 interface HistoryDeps {
@@ -28,23 +27,11 @@ interface HistoryDeps {
   readonly context: DaemonContext;
 }
 
-/** The relayer's costs and problems, stored across restarts. */
-interface RelayerHistory {
-  readonly ledger: CostLedger;
-  readonly timeline: ProblemTimeline;
-  /** Receives this process's payments. The payments are queued until earlier processes' payments have been read. */
-  readonly payments: PaymentSink;
-  /** Reads what other processes stored. Rejects only on abort. */
-  readonly load: (latestHeight: bigint) => Promise<void>;
-  /** Starts adding the payments that no process has seen. Nothing waits for it. */
-  readonly recover: () => void;
-  readonly service: Service;
-}
-
 /** Maximum number of queued payments. Any further payment is stored immediately. */
 const MAX_WAITING = 20_000;
 
-export async function createHistory(config: RelayerConfig, deps: HistoryDeps): Promise<RelayerHistory> {
+/** Creates the record of the relayer's costs and problems, stored across restarts. */
+export async function createHistory(config: RelayerConfig, deps: HistoryDeps) {
   const { payer, signer, store, registry, local, client, localTimeMs, context } = deps;
   const { nowMs } = context.clock;
   const chainId = config.chain.id;
@@ -88,17 +75,20 @@ export async function createHistory(config: RelayerConfig, deps: HistoryDeps): P
   return {
     ledger,
     timeline,
+    /** Receives this process's payments. The payments are queued until earlier processes' payments have been read. */
     payments: {
-      record: (payment) => {
+      record: (payment: PaidTransaction): void => {
         if (waiting === undefined || waiting.length >= MAX_WAITING) ledger.record(payment);
         else waiting.push({ payment, atMs: nowMs() });
       },
     },
-    load: async (latestHeight) => {
+    /** Reads what other processes stored. Rejects only on abort. */
+    load: async (latestHeight: bigint): Promise<void> => {
       await timeline.load();
       ledger.begin(latestHeight);
     },
-    recover: () => {
+    /** Starts adding the payments that no process has seen. Nothing waits for it. */
+    recover: (): void => {
       // Report this from now on: a process that is killed before the recovery ends finds the same gap again.
       waiting ??= [];
       deps.recordIncomplete("the payments of earlier processes have not been read yet");
@@ -106,7 +96,7 @@ export async function createHistory(config: RelayerConfig, deps: HistoryDeps): P
     },
     service: {
       name: "payments of earlier processes",
-      run: async (signal) => {
+      run: async (signal: AbortSignal) => {
         let seen = 0;
         while (!signal.aborted) {
           await started.changed(seen, signal).catch(() => undefined);

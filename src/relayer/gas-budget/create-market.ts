@@ -36,41 +36,7 @@ interface BlockPrice {
 }
 
 /** The local chain's fee market, and the share of each block that the relayer may use. */
-export interface Market {
-  /** Stores the parameters. Undefined means that the chain has no fee market. */
-  readonly setParams: (params: Params | undefined) => void;
-  /** The parameters; undefined without a fee market. Do not read the market's state without them. */
-  readonly params: () => Params | undefined;
-  readonly recordState: (height: bigint, state: State) => void;
-  /** Records this height's price in the fee denom, for a market with a different denom. */
-  readonly recordFeePrice: (height: bigint, price: Dec18) => void;
-  /** Records the expected gas of a broadcast at this height. The next block will probably include it. */
-  readonly recordSent: (height: bigint, gas: bigint) => void;
-  /** Records the gas and fee of one of the relayer's transactions in a block. */
-  readonly recordOwn: (height: bigint, gas: bigint, fee: bigint) => void;
-  /** Records that blocks up to this height contain no further transactions of the relayer. */
-  readonly recordComplete: (height: bigint) => void;
-  /** Plans the budget for the block after `height`. Call it again after reading a state. */
-  readonly plan: (height: bigint, backlog: Backlog) => void;
-  /** Returns true if the state after block `height` is known, because this state or a slightly earlier one was read. */
-  readonly isKnown: (height: bigint) => boolean;
-  /** The last plan; undefined without a fee market, or if only `batch.block_share` limits a block. */
-  readonly budget: () => MarketBudget | undefined;
-  /**
-   * Price for a broadcast at `height` in the fee denom; undefined if the caller must read the price from the chain. `ownGas` is
-   * this relayer's gas in the next block, including the broadcast.
-   */
-  readonly priceAt: (height: bigint, ownGas?: bigint) => BlockPrice | undefined;
-  /**
-   * Price in the last read state, in the fee denom. Undefined without a fee market, before the first read, and while the price in
-   * this denom is unknown.
-   */
-  readonly latestPrice: () => Dec18 | undefined;
-  /** Price above which the relayer sends only urgent results, in the fee denom; undefined whenever `latestPrice` is. */
-  readonly ceiling: () => Dec18 | undefined;
-  /** Undefined without a fee market and before the first read. */
-  readonly status: () => MarketReading | undefined;
-}
+export type Market = ReturnType<typeof createMarket>;
 
 /** The fee market as last read. Prices are in the fee denom per unit of gas. */
 export interface MarketReading {
@@ -146,7 +112,7 @@ interface Readings {
 export function createMarket(
   options: MarketOptions,
   clock: { readonly monotonicMs: () => number; readonly nowMs: () => number },
-): Market {
+) {
   let params: Params | undefined;
   let readings = emptyReadings();
   let others: OthersGas = { mean: 0n, deviation: 0n };
@@ -186,13 +152,15 @@ export function createMarket(
     blocks.splice(0, blocks.length - MARKET_BLOCKS);
   };
   return {
-    setParams: (read) => {
+    /** Stores the parameters. Undefined means that the chain has no fee market. */
+    setParams: (read: Params | undefined): void => {
       const isSame = read !== undefined && params !== undefined && sameMarket(read, params);
       params = read?.enabled === true ? read : undefined;
       if (!isSame) forget();
     },
-    params: () => params,
-    recordState: (height, state) => {
+    /** The parameters; undefined without a fee market. Do not read the market's state without them. */
+    params: (): Params | undefined => params,
+    recordState: (height: bigint, state: State): void => {
       if (params === undefined) return;
       const { latest } = readings;
       // Either the chain was reset, or a slow response arrived after a newer one.
@@ -206,21 +174,26 @@ export function createMarket(
       addPrice(day, state.baseGasPrice, clock.nowMs());
       divide(params);
     },
-    recordFeePrice: (height, price) => {
+    /** Records this height's price in the fee denom, for a market with a different denom. */
+    recordFeePrice: (height: bigint, price: Dec18): void => {
       const base = readings.states.get(height)?.baseGasPrice ?? latestState(readings)?.baseGasPrice;
       if (base !== undefined && base > 0n && price > 0n) rate = quoDec18(price, base);
     },
-    recordSent: (height, gas) => addTo(readings.sent, lastBlock(height), gas),
-    recordOwn: (height, gas, fee) => {
+    /** Records the expected gas of a broadcast at this height. The next block will probably include it. */
+    recordSent: (height: bigint, gas: bigint): void => addTo(readings.sent, lastBlock(height), gas),
+    /** Records the gas and fee of one of the relayer's transactions in a block. */
+    recordOwn: (height: bigint, gas: bigint, fee: bigint): void => {
       addTo(readings.own, height, gas);
       addTo(readings.fees, height, fee);
       readings.newestOwn = maxInt(readings.newestOwn, height);
     },
-    recordComplete: (height) => {
+    /** Records that blocks up to this height contain no further transactions of the relayer. */
+    recordComplete: (height: bigint): void => {
       readings.complete = maxInt(readings.complete, height);
       if (params !== undefined) divide(params);
     },
-    plan: (at, backlog) => {
+    /** Plans the budget for the block after `height`. Call it again after reading a state. */
+    plan: (at: bigint, backlog: Backlog): void => {
       const height = lastBlock(at);
       const [most, cap] = params === undefined ? [] : [ceiling(params), capOf(params)];
       if (params === undefined || (most !== undefined && cap !== undefined && most >= cap)) {
@@ -245,9 +218,16 @@ export function createMarket(
               sentGas: readings.sent.get(height - 1n) ?? 0n,
             });
     },
-    isKnown: (height) => params !== undefined && stateAt(readings, params, height, others.mean) !== undefined,
-    budget: () => budget,
-    priceAt: (at, ownGas = 0n) => {
+    /** Returns true if the state after block `height` is known, because this state or a slightly earlier one was read. */
+    isKnown: (height: bigint): boolean =>
+      params !== undefined && stateAt(readings, params, height, others.mean) !== undefined,
+    /** The last plan; undefined without a fee market, or if only `batch.block_share` limits a block. */
+    budget: (): MarketBudget | undefined => budget,
+    /**
+     * Price for a broadcast at `height` in the fee denom; undefined if the caller must read the price from the chain. `ownGas` is
+     * this relayer's gas in the next block, including the broadcast.
+     */
+    priceAt: (at: bigint, ownGas: bigint = 0n): BlockPrice | undefined => {
       const height = lastBlock(at);
       if (params === undefined || params.feeDenom !== options.denom) return undefined;
       // Others that have begun to fill blocks will probably continue.
@@ -258,10 +238,16 @@ export function createMarket(
       const next = priceAfter(state, own + high, params);
       return { price: state.baseGasPrice, rise: maxInt(quoDec18(next, state.baseGasPrice), DEC18_ONE) };
     },
-    latestPrice: () =>
+    /**
+     * Price in the last read state, in the fee denom. Undefined without a fee market, before the first read, and while the price in
+     * this denom is unknown.
+     */
+    latestPrice: (): Dec18 | undefined =>
       params === undefined ? undefined : toFee(params, latestState(readings)?.baseGasPrice),
-    ceiling: () => (params === undefined ? undefined : toFee(params, ceiling(params))),
-    status: () => {
+    /** Price above which the relayer sends only urgent results, in the fee denom; undefined whenever `latestPrice` is. */
+    ceiling: (): Dec18 | undefined => (params === undefined ? undefined : toFee(params, ceiling(params))),
+    /** Undefined without a fee market and before the first read. */
+    status: (): MarketReading | undefined => {
       const { latest, states } = readings;
       const state = states.get(latest?.height ?? 0n);
       if (params === undefined || latest === undefined || state === undefined) return undefined;

@@ -28,10 +28,7 @@ export interface TxFinderDeps {
 }
 
 /** Finds transactions on one remote chain, with its transaction index if possible. */
-export interface TxFinder {
-  /** Like `findTxs`. Logs once when the index becomes unusable, and once when it is usable again. */
-  readonly find: (search: TxSearch, signal: AbortSignal) => Promise<FoundTxs>;
-}
+export type TxFinder = ReturnType<typeof createTxFinder>;
 
 /** Time after which an unusable index is tried again. */
 const INDEX_RETRY_MS = 600_000;
@@ -39,7 +36,7 @@ const INDEX_RETRY_MS = 600_000;
 type SearchedChain = ScannedChain & Pick<ChainClient, "cometWith">;
 
 /** Creates a finder that expects an index. */
-export function createTxFinder(chain: SearchedChain, deps: TxFinderDeps): TxFinder {
+export function createTxFinder(chain: SearchedChain, deps: TxFinderDeps) {
   const { connectionId, clock, logger } = deps;
   let scanUntilMs: number | undefined;
   const noteIndex = (problem: unknown): void => {
@@ -68,7 +65,8 @@ export function createTxFinder(chain: SearchedChain, deps: TxFinderDeps): TxFind
     });
   };
   return {
-    find: async (search, signal) => {
+    /** Like `findTxs`. Logs once when the index becomes unusable, and once when it is usable again. */
+    find: async (search: TxSearch, signal: AbortSignal): Promise<FoundTxs> => {
       if (scanUntilMs !== undefined && clock.monotonicMs() < scanUntilMs)
         return scanTxs(chain, search, counts, signal);
       try {

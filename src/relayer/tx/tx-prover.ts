@@ -23,14 +23,7 @@ interface ProvenTxResult {
 /**
  * Builds results with verified proofs. A prover reads each header and each block's results once, so create one prover per cycle.
  */
-export interface TxProver {
-  /**
-   * Returns results for transactions in block `height`, and proves that the block includes and executed each. Throws `RelayError`
-   * ("no-trusted-height", "bad-block") and `ClientError`.
-   */
-  readonly prove: (height: bigint, txs: readonly FoundTx[]) => Promise<readonly ProvenTxResult[]>;
-  readonly wrongEndpoints: () => number;
-}
+export type TxProver = ReturnType<typeof createTxProver>;
 
 interface Deliveries extends Omit<ProvingBlock, "next"> {
   readonly proofs: readonly Proof[];
@@ -49,10 +42,7 @@ export interface TxProverDeps {
 }
 
 /** Creates a prover for one revision of the remote chain. */
-export function createTxProver(
-  { remote, trust, intermediate, revision }: TxProverDeps,
-  signal: AbortSignal,
-): TxProver {
+export function createTxProver({ remote, trust, intermediate, revision }: TxProverDeps, signal: AbortSignal) {
   const readResults = (height: bigint): ReturnType<typeof remote.comet.blockResults> =>
     raceAbort(remote.comet.blockResults(Number(height)), signal);
   const resultsOf = memoize(readResults, (height) => height);
@@ -93,8 +83,12 @@ export function createTxProver(
   // One block's next header is the following block's own header. Memoizing saves half of the reads.
   const header = memoize(readHeader, (height) => height);
   return {
-    wrongEndpoints: () => wrong.size,
-    prove: async (height, txs) => {
+    wrongEndpoints: (): number => wrong.size,
+    /**
+     * Returns results for transactions in block `height`, and proves that the block includes and executed each. Throws `RelayError`
+     * ("no-trusted-height", "bad-block") and `ClientError`.
+     */
+    prove: async (height: bigint, txs: readonly FoundTx[]): Promise<readonly ProvenTxResult[]> => {
       const [own, next] = await Promise.all([header(height), header(height + 1n), resultsOf(height)]);
       const deliveries = await deliveriesOf(own.block, next.block);
       const headers = { header: own.any, nextHeader: next.any };
