@@ -1,7 +1,6 @@
 import type { Registry as MetricsRegistry } from "prom-client";
 import { unreachable } from "../platform/base/errors.ts";
 import type { Secret } from "../platform/base/secret.ts";
-import type { Service } from "../platform/base/service.ts";
 import type { PooledChainClient } from "../cosmos/client/create-chain-client.ts";
 import type { RpcObserver } from "../cosmos/client/rpc-caller.ts";
 import { createActivity } from "./page/activity.ts";
@@ -21,7 +20,6 @@ import { createGoMetrics, type GoMetrics } from "./api/go-metrics.ts";
 import { createRelayerMetrics, createRpcObserver, type RelayerMetrics } from "./result/relayer-metrics.ts";
 import { relayerRoutes } from "./api/routes.ts";
 import { registerStatusGauges } from "./api/status-gauges.ts";
-import type { RelayerStatus } from "./health/relayer-status.ts";
 import { followLocalChain, openClient, openWindow, createChainCheck } from "./chain-access.ts";
 import { payerOf } from "./config/signer-config.ts";
 import type { RelayerConfig } from "./config/relayer-config.ts";
@@ -47,16 +45,7 @@ import { placeOf } from "./state/store-config.ts";
 import { attemptLimitsOf, openStore } from "./state/store.ts";
 import { createResubmissions } from "./state/resubmissions.ts";
 
-export interface Relayer {
-  readonly services: readonly Service[];
-  /** The HTTP server. The server is also in `services`. */
-  readonly http: HttpService;
-  readonly status: () => RelayerStatus;
-  /** Makes queries due immediately. */
-  readonly request: (ids: readonly bigint[]) => void;
-  /** Closes the connections and the store. Call it after the services have ended. */
-  readonly close: () => Promise<void>;
-}
+export type Relayer = Awaited<ReturnType<typeof createRelayer>>;
 
 /** Parts that survive a change of the relayer's settings. */
 export interface LastingParts {
@@ -77,7 +66,7 @@ export async function createRelayer(
   metricsRegistry: MetricsRegistry,
   context: DaemonContext,
   lasting: LastingParts = {},
-): Promise<Relayer> {
+) {
   const config = ofShard(given);
   const { clock, random, logger } = context;
   const connectionIds = config.connections.map(({ id }) => id);
@@ -302,13 +291,16 @@ export async function createRelayer(
       resubmissions.service,
       ...engine.services,
     ],
+    /** The HTTP server. The server is also in `services`. */
     http,
     status,
-    request: (ids) => {
+    /** Makes queries due immediately. */
+    request: (ids: readonly bigint[]): void => {
       registry.request(ids);
       height.wake();
     },
-    close: async () => {
+    /** Closes the connections and the store. Call it after the services have ended. */
+    close: async (): Promise<void> => {
       for (const { client } of allChains) client.close();
       timeline.save();
       await store.close(leadership.release);

@@ -37,25 +37,7 @@ export interface MarketFacts {
 }
 
 /** The queries' cost at the market's lowest price and their lateness, if nothing changes. */
-export interface SteadyState {
-  /** Gas per block that the relayer can use without changing the price: the market's target minus others' gas. */
-  readonly sustainableGas: bigint;
-  /** Gas per block with every result on time, rounded up. Demand is above the market if it exceeds `sustainableGas`. */
-  readonly demandGas: bigint;
-  /** Results per block that the market can sustain, in the proportions of the steady state. */
-  readonly sustainableResults: number;
-  /** Results per block with every result on time. */
-  readonly demandResults: number;
-  /**
-   * Blocks by which each result is late in the steady state; 0 if the market meets the demand, `Infinity` if others leave no gas.
-   */
-  readonly lateBlocks: number;
-  readonly resultsPerDay: number;
-  /** In the fee denom's base unit, rounded up. */
-  readonly costPerDay: bigint;
-  /** In the fee denom's base unit; 0 without results. */
-  readonly costPerResult: Dec18;
-}
+export type SteadyState = ReturnType<typeof steadyState>;
 
 interface Group {
   readonly queries: number;
@@ -91,7 +73,7 @@ export function demandOf(
  * The relayer sends the latest results first and fills each block up to the market's target. If demand exceeds the target, the
  * lateness of all results converges to L blocks. At L, the sum of gas / (period + L) equals the sustainable gas.
  */
-export function steadyState(demand: Demand): SteadyState {
+export function steadyState(demand: Demand) {
   const { params, othersGas, feeFactor, blockMs } = demand;
   const sustainableGas = maxInt(targetOf(params) - othersGas, 0n);
   const onTime = onTimeRate(demand);
@@ -104,13 +86,22 @@ export function steadyState(demand: Demand): SteadyState {
   const gas = gasPerDay(isAbove ? sustainableGas * DEC18_ONE : onTime.gas, blockMs);
   const price = mulDec18(params.minBaseGasPrice, feeFactor);
   return {
+    /** Gas per block that the relayer can use without changing the price: the market's target minus others' gas. */
     sustainableGas,
+    /** Gas per block with every result on time, rounded up. Demand is above the market if it exceeds `sustainableGas`. */
     demandGas,
+    /** Results per block that the market can sustain, in the proportions of the steady state. */
     sustainableResults: isAbove ? results : demandResults * rateFactor(demand, Number(sustainableGas)),
+    /** Results per block with every result on time. */
     demandResults,
+    /**
+     * Blocks by which each result is late in the steady state; 0 if the market meets the demand, `Infinity` if others leave no gas.
+     */
     lateBlocks,
     resultsPerDay,
+    /** In the fee denom's base unit, rounded up. */
     costPerDay: feesOf(gas, price),
+    /** In the fee denom's base unit; 0 without results. */
     costPerResult: perResult(mulDec18(gas, price), resultsPerDay),
   };
 }

@@ -47,18 +47,7 @@ export async function importLevelDb(
   }
 }
 
-export interface ImportedQuery {
-  readonly id: bigint;
-  /** The search continues above this remote height; undefined if the storage contains no progress. */
-  readonly searchedTo: bigint | undefined;
-  /** Number of transactions that the relayer does not send again. */
-  readonly relayed: number;
-  /** Number of transactions in flight. The relayer sends them again unless the local chain has them. */
-  readonly sending: number;
-  readonly deadLetters: number;
-  /** True if the journal already knew the query. If so, nothing was imported for it. */
-  readonly isKnown: boolean;
-}
+export type ImportedQuery = ReturnType<typeof importQuery>;
 
 /**
  * Number of remote blocks for which the journal stores a transaction of unknown height. The Go relayer stores no heights for
@@ -121,7 +110,7 @@ function importQuery(
   { committed, submitted, unsuccessful }: QueryTxs,
   { progress, heights }: GoStorage,
   journal: Parameters<typeof importGoStorage>[1],
-): ImportedQuery {
+) {
   const heightOf = (tx: GoTx): bigint | undefined => heights.get(goTxKey(tx));
   const sending = submitted.flatMap((tx) => {
     const remoteHeight = heightOf(tx);
@@ -149,10 +138,14 @@ function importQuery(
     });
   return {
     id,
+    /** The search continues above this remote height; undefined if the storage contains no progress. */
     searchedTo,
+    /** Number of transactions that the relayer does not send again. */
     relayed: relayed.length,
+    /** Number of transactions in flight. The relayer sends them again unless the local chain has them. */
     sending: sending.length,
     deadLetters: unsuccessful.length,
+    /** True if the journal already knew the query. If so, nothing was imported for it. */
     isKnown: false,
   };
 }

@@ -14,7 +14,6 @@ import {
   type Backlog,
   createBudgetController,
   type MarketBudget,
-  type MarketPhase,
   type OthersGas,
   unreadBudget,
 } from "./budget.ts";
@@ -39,39 +38,9 @@ interface BlockPrice {
 export type Market = ReturnType<typeof createMarket>;
 
 /** The fee market as last read. Prices are in the fee denom per unit of gas. */
-export interface MarketReading {
-  readonly denom: string;
-  /** Local height after which the price was read. */
-  readonly readAtHeight: bigint;
-  /** Monotonic time of the read, ms. */
-  readonly readAtMs: number;
-  /** Price of the next block. */
-  readonly price: Dec18;
-  /** The chain's minimum price. */
-  readonly minimum: Dec18;
-  /** Price above which the relayer sends only urgent results: `gas.price.comfortable`. Twice the minimum in phase "unpriced". */
-  readonly ceiling: Dec18;
-  /** Price above which the relayer sends nothing: `gas.max_price`. Equals the ceiling in phase "unpriced". */
-  readonly cap: Dec18;
-  readonly phase: MarketPhase;
-  /** Gas per block that leaves the price unchanged. */
-  readonly targetGas: bigint;
-  /** Others' gas per block, as an exponential average. */
-  readonly othersGas: bigint;
-  /** Gas that the relayer may use in the next block. */
-  readonly budgetGas: bigint;
-  /**
-   * Fees in recent blocks, divided by gas used × price. Undefined if these blocks contain none of the relayer's transactions, or if
-   * the fee denom differs from the market's.
-   */
-  readonly feeFactor: Dec18 | undefined;
-  /** Recent blocks, oldest first, at most 100. Blocks without a reading are absent. */
-  readonly blocks: readonly MarketBlock[];
-  /** Prices of the last day, no earlier than the relayer's start, oldest first, at most 288. */
-  readonly day: readonly PricePoint[];
-}
+export type MarketReading = NonNullable<ReturnType<Market["status"]>>;
 
-interface MarketBlock {
+export interface MarketBlock {
   readonly height: bigint;
   /** Price that the block's transactions paid. */
   readonly price: Dec18;
@@ -247,25 +216,42 @@ export function createMarket(
     /** Price above which the relayer sends only urgent results, in the fee denom; undefined whenever `latestPrice` is. */
     ceiling: (): Dec18 | undefined => (params === undefined ? undefined : toFee(params, ceiling(params))),
     /** Undefined without a fee market and before the first read. */
-    status: (): MarketReading | undefined => {
+    status: () => {
       const { latest, states } = readings;
       const state = states.get(latest?.height ?? 0n);
       if (params === undefined || latest === undefined || state === undefined) return undefined;
       const target = targetOf(params);
       return {
         denom: params.feeDenom,
+        /** Local height after which the price was read. */
         readAtHeight: latest.height,
+        /** Monotonic time of the read, ms. */
         readAtMs: latest.atMs,
+        /** Price of the next block. */
         price: state.baseGasPrice,
+        /** The chain's minimum price. */
         minimum: params.minBaseGasPrice,
+        /**
+         * Price above which the relayer sends only urgent results: `gas.price.comfortable`. Twice the minimum in phase "unpriced".
+         */
         ceiling: ceiling(params) ?? params.minBaseGasPrice * 2n,
+        /** Price above which the relayer sends nothing: `gas.max_price`. Equals the ceiling in phase "unpriced". */
         cap: capOf(params) ?? ceiling(params) ?? params.minBaseGasPrice * 2n,
         phase: budget?.phase ?? "unlimited",
+        /** Gas per block that leaves the price unchanged. */
         targetGas: target,
+        /** Others' gas per block, as an exponential average. */
         othersGas: others.mean,
+        /** Gas that the relayer may use in the next block. */
         budgetGas: budget?.gas ?? params.maxBlockUtilization,
+        /**
+         * Fees in recent blocks, divided by gas used × price. Undefined if these blocks contain none of the relayer's transactions,
+         * or if the fee denom differs from the market's.
+         */
         feeFactor: params.feeDenom === options.denom ? feeFactorOf(blocks) : undefined,
+        /** Recent blocks, oldest first, at most 100. Blocks without a reading are absent. */
         blocks: [...blocks],
+        /** Prices of the last day, no earlier than the relayer's start, oldest first, at most 288. */
         day: [...day],
       };
     },

@@ -92,15 +92,7 @@ export interface ResultCounters {
 const SUMMARY_INTERVAL_MS = 60_000;
 const NO_FAILURE: ReadonlySet<string> = new Set(["included", "redundant", "unchanged"]);
 
-interface Totals {
-  readonly included: number;
-  /** Results that another relayer had already delivered. */
-  readonly redundant: number;
-  /** Results that were not sent, because their values equal the last result's values. */
-  readonly unchanged: number;
-  readonly failed: number;
-  readonly gas: number;
-}
+type Totals = Awaited<ReturnType<typeof readTotals>>;
 
 /**
  * Creates a service that logs one line per minute with the results included since the last line and the late queries. Never fails.
@@ -142,12 +134,14 @@ function summaryFields(
   };
 }
 
-async function readTotals({ results, gasUsed }: ResultCounters): Promise<Totals> {
+async function readTotals({ results, gasUsed }: ResultCounters) {
   const outcomes = (await results.get()).values;
   const of = (outcome: string): number => sum(outcomes.filter(({ labels }) => labels.outcome === outcome));
   return {
     included: of("included"),
+    /** Results that another relayer had already delivered. */
     redundant: of("redundant"),
+    /** Results that were not sent, because their values equal the last result's values. */
     unchanged: of("unchanged"),
     failed: sum(outcomes.filter(({ labels }) => !NO_FAILURE.has(String(labels.outcome)))),
     gas: sum((await gasUsed.get()).values),

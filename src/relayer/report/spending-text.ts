@@ -29,23 +29,7 @@ export interface SpendingRow {
   readonly windows: ReadonlyMap<CostWindowName, Sum>;
 }
 
-export interface SpendingText {
-  /** Name of the unit in the tables. */
-  readonly unit: string;
-  readonly payer: string;
-  readonly windows: readonly TextColumn<Window>[];
-  /** Owners or queries, most expensive over 30 days first. */
-  readonly rows: readonly SpendingRow[];
-  readonly columns: readonly TextColumn<SpendingRow>[];
-  /** More detail about a row, which only the page shows: an owner's last 30 days, or a query's last 24 hours. */
-  readonly details: readonly TextColumn<SpendingRow>[];
-  readonly budget: string;
-  /** The forecast's data basis; empty without a forecast. */
-  readonly basis: string;
-  readonly prices: readonly ForecastPrice[];
-  readonly forecast: readonly TextColumn<ForecastPrice>[];
-  readonly returns: string;
-}
+export type SpendingText = ReturnType<typeof spendingText>;
 
 const TITLES: Readonly<Record<CostWindowName, string>> = {
   "1h": "Last hour",
@@ -71,7 +55,7 @@ interface Amounts {
 }
 
 /** Describes the spending. `separator` separates thousands. */
-export function spendingText(view: SpendingView, separator: string): SpendingText {
+export function spendingText(view: SpendingView, separator: string) {
   const unit = unitOf(view);
   const amounts: Amounts = {
     unit: unit?.name ?? view.denom,
@@ -82,13 +66,17 @@ export function spendingText(view: SpendingView, separator: string): SpendingTex
         : formatUnits(amount, { ...unit, name: "" }, separator).trim(),
   };
   return {
+    /** Name of the unit in the tables. */
     unit: amounts.unit,
     payer: payerText(view, amounts),
     windows: windowColumns(amounts),
+    /** Owners or queries, most expensive over 30 days first. */
     rows: rowsOf(view),
     columns: rowColumns(view, amounts),
+    /** More detail about a row, which only the page shows: an owner's last 30 days, or a query's last 24 hours. */
     details: view.by === "owner" ? OWNER_DETAILS : queryDetails(amounts),
     budget: budgetText(view, amounts),
+    /** The forecast's data basis; empty without a forecast. */
     basis: basisText(view, amounts),
     prices: view.forecast === null ? [] : FORECAST_PRICES,
     forecast: view.forecast === null ? [] : forecastColumns(view.forecast, amounts),

@@ -72,10 +72,12 @@ export function createBlockBudget(
     shrink: taken.shrink,
     /** Restores 1/32 of the configured share. Call it when a block included every sent transaction. */
     grow: taken.grow,
-    status: (): BlockBudgetStatus => ({
+    status: () => ({
       gas: gas(),
       bytes: bytes(),
+      /** Gas that the chain allows in a block. */
       chainGas: chainGas(),
+      /** Usable share of `chainGas`, per mille. The share shrinks when blocks reject transactions, then grows back. */
       sharePermille: Number(taken.of(options.blockSharePermille)),
     }),
   };
@@ -83,15 +85,6 @@ export function createBlockBudget(
 
 /** Assumed for a chain without any gas limit. */
 const MAX_GAS = 30_000_000n;
-
-export interface BlockBudgetStatus {
-  readonly gas: bigint;
-  readonly bytes: number;
-  /** Gas that the chain allows in a block. */
-  readonly chainGas: bigint;
-  /** Usable share of `chainGas`, per mille. The share shrinks when blocks reject transactions, then grows back. */
-  readonly sharePermille: number;
-}
 
 /** Limits on a connection's transactions. The limits shrink while transactions of the configured size fail. */
 export type BatchBudget = ReturnType<typeof createBatchBudget>;
