@@ -1,11 +1,14 @@
 import { createClientOfConnection } from "./connection/connection-view.ts";
-import { type ConnectionWorker, createSubmissionHealth } from "./connection/worker.ts";
+import { type ConnectionWorker, createSubmissionHealth, type WorkerSettings } from "./connection/worker.ts";
 import { followChain, type FollowDeps } from "./registry/follow-chain.ts";
 import { createListWatch } from "./watch/head-watch.ts";
 import type { SubmitterDeps, SubmitterOptions } from "./submit/submitter-state.ts";
 import { createSubmitter, type Submitter } from "./submit/submitter.ts";
 import type { TxDeps } from "./tx/tx-relay.ts";
 import { runWorker } from "./worker-loop.ts";
+import { truncateDec18 } from "../platform/base/decimal.ts";
+import { gasPricePolicy } from "./chain-access.ts";
+import type { RelayerConfig } from "./config/relayer-config.ts";
 
 /** A worker without the parts that change during its cycles. The engine adds those parts. */
 type WorkerParts = Omit<
@@ -13,7 +16,7 @@ type WorkerParts = Omit<
   "localHeight" | "client" | "submission" | "submitter" | "attempts" | "urgency"
 >;
 
-export type EngineDeps = Omit<FollowDeps, "onLoaded" | "onLocalError"> &
+type EngineDeps = Omit<FollowDeps, "onLoaded" | "onLocalError"> &
   SubmitterDeps & {
     readonly workers: readonly WorkerParts[];
     readonly tx: TxDeps;
@@ -96,5 +99,25 @@ function toWorker(
     localHeight: height.now,
     client: createClientOfConnection(parts.local, parts.connectionId),
     submission: createSubmissionHealth(),
+  };
+}
+
+export function workerSettings(config: RelayerConfig): WorkerSettings {
+  return {
+    allowKvCallbacks: config.queries.allow_kv_callbacks,
+    minKvUpdatePeriod: config.queries.min_kv_update_period,
+    skipUnchanged: BigInt(config.queries.skip_unchanged),
+    maxResultBytes: config.batch.bytes,
+    backoff: { minMs: config.retry.first / 2, baseMs: config.retry.first, maxMs: config.retry.most },
+  };
+}
+
+export function submitterOptions({ chain, gas, batch }: RelayerConfig): EngineDeps["submission"] {
+  return {
+    submitTypeUrl: `/${chain.name}.interchainqueries.MsgSubmitQueryResult`,
+    gasAdjustmentPermille: truncateDec18(gas.adjustment * 1_000n),
+    limits: batch,
+    gasPrice: gasPricePolicy(gas),
+    blockSharePermille: truncateDec18(batch.block_share * 1_000n),
   };
 }

@@ -2,7 +2,7 @@ import { type Dec18, dec18ToNumber, formatDec18, quoDec18 } from "../../platform
 import type { JsonObject } from "../../platform/base/json.ts";
 import type { MarketReading } from "../gas-budget/create-market.ts";
 import type { Forecast } from "./forecast.ts";
-import type { Remedy } from "./remedies.ts";
+import type { Remedy } from "./steady-state.ts";
 
 /** The fee market at one moment, and the served queries' cost in it. */
 export interface MarketStatus extends Omit<MarketReading, "readAtMs"> {

@@ -1,4 +1,3 @@
-import { addPrice, type PricePoint } from "./price-points.ts";
 import {
   addUtilization,
   closeBlock,
@@ -8,7 +7,7 @@ import {
   type State,
   targetOf,
 } from "../../cosmos/fee-market/market.ts";
-import { DEC18_ONE, type Dec18, mulDec18, quoDec18 } from "../../platform/base/decimal.ts";
+import { type Dec18, DEC18_ONE, mulDec18, quoDec18 } from "../../platform/base/decimal.ts";
 import { maxInt, minInt } from "../../platform/base/integers.ts";
 import {
   type Backlog,
@@ -18,7 +17,7 @@ import {
   unreadBudget,
 } from "./budget.ts";
 
-export interface MarketOptions {
+interface MarketOptions {
   /** `gas.price.comfortable`, in `denom`; undefined: twice the minimum. */
   readonly ceiling: Dec18 | undefined;
   /** `gas.max_price`, in `denom`. */
@@ -40,7 +39,7 @@ export type Market = ReturnType<typeof createMarket>;
 /** The fee market as last read. Prices are in the fee denom per unit of gas. */
 export type MarketReading = NonNullable<ReturnType<Market["status"]>>;
 
-export interface MarketBlock {
+interface MarketBlock {
   readonly height: bigint;
   /** Price that the block's transactions paid. */
   readonly price: Dec18;
@@ -365,4 +364,27 @@ function feeFactorOf(blocks: readonly MarketBlock[]): Dec18 | undefined {
     charged += ownGas * price;
   }
   return charged === 0n ? undefined : (fees * DEC18_ONE * DEC18_ONE) / charged;
+}
+
+/** Lowest and highest price over five minutes. */
+export interface PricePoint {
+  /** Wall-clock start of the five minutes, ms. */
+  readonly startMs: number;
+  readonly low: Dec18;
+  readonly high: Dec18;
+}
+
+const PRICE_POINT_MS = 300_000;
+const PRICE_POINTS = 288;
+
+function addPrice(day: PricePoint[], price: Dec18, nowMs: number): void {
+  const startMs = nowMs - (nowMs % PRICE_POINT_MS);
+  const last = day.at(-1);
+  if (last?.startMs !== startMs) {
+    day.push({ startMs, low: price, high: price });
+    while (day.length > PRICE_POINTS || (day[0]?.startMs ?? 0) < startMs - PRICE_POINTS * PRICE_POINT_MS)
+      day.shift();
+    return;
+  }
+  day[day.length - 1] = { startMs, low: minInt(last.low, price), high: maxInt(last.high, price) };
 }

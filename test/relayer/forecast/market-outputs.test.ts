@@ -4,7 +4,7 @@ import { parseDec18 } from "../../../src/platform/base/decimal.ts";
 import { type LogFields, type Logger, silentLogger } from "../../../src/platform/base/logger.ts";
 import { registerStatusGauges } from "../../../src/relayer/api/status-gauges.ts";
 import { marketJson } from "../../../src/relayer/api/status-json.ts";
-import { createMarketLog } from "../../../src/relayer/health/health-log.ts";
+import { createMarketLog } from "../../../src/relayer/health/create-health.ts";
 import {
   expectedLateBlocks,
   type MarketStatus,
