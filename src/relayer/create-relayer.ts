@@ -1,11 +1,10 @@
 import type { Registry as MetricsRegistry } from "prom-client";
 import { unreachable } from "../platform/base/errors.ts";
 import type { Secret } from "../platform/base/secret.ts";
-import type { Service } from "../platform/base/service.ts";
 import type { PooledChainClient } from "../cosmos/client/create-chain-client.ts";
 import type { RpcObserver } from "../cosmos/client/rpc-caller.ts";
 import { createActivity } from "./page/activity.ts";
-import { RELAYER_RUNBOOKS } from "./monitoring/relayer-runbooks.ts";
+import { RELAYER_RUNBOOKS } from "./monitoring/relayer-alerts.ts";
 import { createRelayerPage } from "./page/relayer-page.ts";
 import { type DaemonContext, LISTEN_KEY } from "../platform/process/daemon-context.ts";
 import { isLoopbackName } from "../platform/http/http-access.ts";
@@ -21,12 +20,10 @@ import { createGoMetrics, type GoMetrics } from "./api/go-metrics.ts";
 import { createRelayerMetrics, createRpcObserver, type RelayerMetrics } from "./result/relayer-metrics.ts";
 import { relayerRoutes } from "./api/routes.ts";
 import { registerStatusGauges } from "./api/status-gauges.ts";
-import type { RelayerStatus } from "./health/relayer-status.ts";
-import { followLocalChain, openClient, openWindow, createChainCheck } from "./chain-access.ts";
+import { createChainCheck, followLocalChain, openClient, openWindow } from "./chain-access.ts";
 import { payerOf } from "./config/signer-config.ts";
 import type { RelayerConfig } from "./config/relayer-config.ts";
 import { createClientRefresh } from "./connection/client-refresh.ts";
-import { registerCostGauges } from "./costs/cost-metrics.ts";
 import { createCosts } from "./costs/create-costs.ts";
 import { createHistory } from "./relayer-history.ts";
 import { createGateParts } from "./gate/create-gate.ts";
@@ -34,11 +31,10 @@ import { createMarket } from "./gas-budget/create-market.ts";
 import { createUrgency } from "./gas-budget/urgency.ts";
 import { createLoads, createMarketView, createTransactionFee } from "./forecast/loads.ts";
 import { STANDBY_READ_MS } from "./health/problems.ts";
-import { submitterOptions, workerSettings } from "./engine-settings.ts";
+import { createEngine, submitterOptions, workerSettings } from "./engine.ts";
 import { createHealth } from "./health/create-health.ts";
-import { createEngine } from "./engine.ts";
-import { registerGateMetrics } from "./gate/gate-metrics.ts";
-import { watchedClient, type ConnectionWatch, createWatches, type Watches } from "./watch/watches.ts";
+import { registerCostGauges, registerGateMetrics } from "./api/cost-gauges.ts";
+import { type ConnectionWatch, createWatches, watchedClient, type Watches } from "./watch/watches.ts";
 import { createLocalQueries } from "./chain/local-queries.ts";
 import { createHeightSignal } from "./registry/height-signal.ts";
 import type { QueryFilter } from "./chain/registered-query.ts";
@@ -48,16 +44,7 @@ import { placeOf } from "./state/store-config.ts";
 import { attemptLimitsOf, openStore } from "./state/store.ts";
 import { createResubmissions } from "./state/resubmissions.ts";
 
-export interface Relayer {
-  readonly services: readonly Service[];
-  /** The HTTP server. The server is also in `services`. */
-  readonly http: HttpService;
-  readonly status: () => RelayerStatus;
-  /** Makes queries due immediately. */
-  readonly request: (ids: readonly bigint[]) => void;
-  /** Closes the connections and the store. Call it after the services have ended. */
-  readonly close: () => Promise<void>;
-}
+export type Relayer = Awaited<ReturnType<typeof createRelayer>>;
 
 /** Parts that survive a change of the relayer's settings. */
 export interface LastingParts {
@@ -78,7 +65,7 @@ export async function createRelayer(
   metricsRegistry: MetricsRegistry,
   context: DaemonContext,
   lasting: LastingParts = {},
-): Promise<Relayer> {
+) {
   const config = ofShard(given);
   const { clock, random, logger } = context;
   const connectionIds = config.connections.map(({ id }) => id);
@@ -303,13 +290,16 @@ export async function createRelayer(
       resubmissions.service,
       ...engine.services,
     ],
+    /** The HTTP server. The server is also in `services`. */
     http,
     status,
-    request: (ids) => {
+    /** Makes queries due immediately. */
+    request: (ids: readonly bigint[]): void => {
       registry.request(ids);
       height.wake();
     },
-    close: async () => {
+    /** Closes the connections and the store. Call it after the services have ended. */
+    close: async (): Promise<void> => {
       for (const { client } of allChains) client.close();
       timeline.save();
       await store.close(leadership.release);

@@ -224,15 +224,7 @@ function recordCycleError(loop: Loop, error: unknown): void {
  * simulating and sending may take longer than a block, though. A query that is due in every block would then get a result only in
  * every second block.
  */
-export interface LookAhead {
-  readonly recordHeight: (height: bigint) => void;
-  /** Records a cycle's duration: reading and proving. */
-  readonly recordCycle: (durationMs: number) => void;
-  /** Returns how many blocks early results are read: 0 to 2. */
-  readonly blocks: (sendMs: number) => bigint;
-  /** Pause before asking the remote chain again for a new block. */
-  readonly retryMs: () => number;
-}
+export type LookAhead = ReturnType<typeof createLookAhead>;
 
 /**
  * Shares of a block that a cycle and sending may take before results are read one block early, and two. The remainder allows for
@@ -250,43 +242,36 @@ function average(before: number | undefined, now: number): number {
 }
 
 /** Creates a look-ahead of 0, which follows the recorded durations. */
-export function createLookAhead(clock: Pick<Clock, "monotonicMs">): LookAhead {
+export function createLookAhead(clock: Pick<Clock, "monotonicMs">) {
   let last: { readonly height: bigint; readonly atMs: number } | undefined;
   let blockMs: number | undefined;
   let cycleMs = 0;
   return {
-    recordHeight: (height) => {
+    recordHeight: (height: bigint): void => {
       const atMs = clock.monotonicMs();
       if (last !== undefined && height > last.height)
         blockMs = average(blockMs, (atMs - last.atMs) / Number(height - last.height));
       if (last?.height !== height) last = { height, atMs };
     },
-    recordCycle: (durationMs) => {
+    /** Records a cycle's duration: reading and proving. */
+    recordCycle: (durationMs: number): void => {
       cycleMs = average(cycleMs, durationMs);
     },
-    blocks: (sendMs) => {
+    /** Returns how many blocks early results are read: 0 to 2. */
+    blocks: (sendMs: number): bigint => {
       const share = blockMs === undefined ? 0 : (cycleMs + sendMs) / blockMs;
       return BigInt(MAX_SHARES.filter((max) => share > max).length);
     },
-    retryMs: () => Math.min(MAX_RETRY_MS, Math.max(MIN_RETRY_MS, (blockMs ?? MAX_RETRY_MS) / 4)),
+    /** Pause before asking the remote chain again for a new block. */
+    retryMs: (): number => Math.min(MAX_RETRY_MS, Math.max(MIN_RETRY_MS, (blockMs ?? MAX_RETRY_MS) / 4)),
   };
 }
 
 /** A worker's cycles that read and prove concurrently. */
-export interface RunningCycles {
-  readonly count: () => number;
-  readonly queries: () => number;
-  /** Starts a cycle over this number of queries. Its `turn` resolves once all earlier cycles have ended. */
-  readonly start: (queries: number, run: (turn: Promise<void>) => Promise<void>) => void;
-  /** Returns an ended cycle's error, once. */
-  readonly takeError: () => Error | undefined;
-  /** Forgets the errors of all started cycles, including those that have not ended. */
-  readonly forgetErrors: () => void;
-  readonly ended: () => Promise<void>;
-}
+export type RunningCycles = ReturnType<typeof createRunningCycles>;
 
 /** Calls `onEnd` after each cycle. */
-export function createRunningCycles(onEnd: () => void): RunningCycles {
+export function createRunningCycles(onEnd: () => void) {
   let count = 0;
   let queries = 0;
   let last = Promise.resolve();
@@ -305,9 +290,10 @@ export function createRunningCycles(onEnd: () => void): RunningCycles {
     onEnd();
   };
   return {
-    count: () => count,
-    queries: () => queries,
-    start: (own, run) => {
+    count: (): number => count,
+    queries: (): number => queries,
+    /** Starts a cycle over this number of queries. Its `turn` resolves once all earlier cycles have ended. */
+    start: (own: number, run: (turn: Promise<void>) => Promise<void>): void => {
       count += 1;
       queries += own;
       const before = last;
@@ -315,15 +301,17 @@ export function createRunningCycles(onEnd: () => void): RunningCycles {
       // A cycle may fail before the previous cycle ends.
       last = before.then(() => end);
     },
-    takeError: () => {
+    /** Returns an ended cycle's error, once. */
+    takeError: (): Error | undefined => {
       const taken = error;
       error = undefined;
       return taken;
     },
-    forgetErrors: () => {
+    /** Forgets the errors of all started cycles, including those that have not ended. */
+    forgetErrors: (): void => {
       term += 1;
       error = undefined;
     },
-    ended: () => last,
+    ended: (): Promise<void> => last,
   };
 }

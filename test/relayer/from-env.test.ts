@@ -11,7 +11,7 @@ import {
   parseEnvYaml,
   requireUsable,
 } from "../../src/relayer/from-env/config-from-env.ts";
-import type { Environment } from "../../src/relayer/from-env/env-values.ts";
+import type { ConfigEnvironment } from "../../src/platform/config/daemon-config.ts";
 import { readEnv } from "../../src/relayer/from-env/read-env.ts";
 import { ENV_VARIABLES, nameVariables } from "../../src/relayer/from-env/variables.ts";
 import { envTable } from "../support/env-table.ts";
@@ -22,7 +22,7 @@ const secrets: SecretSource = {
 };
 
 /** As `setup/docker-compose.yml` of the chain's integration tests sets them. */
-const GO: Environment = {
+const GO: ConfigEnvironment = {
   RELAYER_NEUTRON_CHAIN_RPC_ADDR: "tcp://neutron-node:26657",
   RELAYER_NEUTRON_CHAIN_REST_ADDR: "http://neutron-node:1317",
   RELAYER_NEUTRON_CHAIN_HOME_DIR: "/data/queryrelayer",
@@ -54,14 +54,14 @@ const GRANTER = encodeBech32("neutron", new Uint8Array(20).fill(7));
 
 const ids = { local: "test-1", remote: "test-2" };
 
-function config(changes: Environment = {}): RelayerConfig {
+function config(changes: ConfigEnvironment = {}): RelayerConfig {
   const env = readEnv({ ...GO, ...changes });
   requireUsable(env);
   return parseEnvYaml(envYaml(env, ids), secrets).config;
 }
 
 /** Returns the lines of the error. */
-function problems(changes: Environment): readonly string[] {
+function problems(changes: ConfigEnvironment): readonly string[] {
   try {
     config(changes);
   } catch (error) {
@@ -95,7 +95,7 @@ describe("the variables of the Go relayer", () => {
     expect(readEnv(GO).warnings[0]).toContain("RELAYER_INITIAL_TX_SEARCH_OFFSET");
   });
 
-  it.each<[Environment, object]>([
+  it.each<[ConfigEnvironment, object]>([
     [
       { RELAYER_REGISTRY_ADDRESSES: " neutron1aaa, neutron1bbb ,", RELAYER_REGISTRY_QUERY_IDS: "7, 8" },
       { queries: { owners: ["neutron1aaa", "neutron1bbb"], ids: [7n, 8n] } },

@@ -7,11 +7,11 @@ import { utf8 } from "../../src/platform/base/bytes.ts";
 import {
   addGoEntry,
   emptyGoStorage,
-  type GoStorage,
   flockHolder,
+  type GoStorage,
+  importGoStorage,
   readGoStorage,
-} from "../../src/relayer/from-leveldb/go-storage.ts";
-import { importGoStorage } from "../../src/relayer/from-leveldb/import-leveldb.ts";
+} from "../../src/relayer/from-leveldb/import-leveldb.ts";
 import { fixtureFile } from "../support/fixture-file.ts";
 import { openTestStore } from "../support/relayer-store.ts";
 

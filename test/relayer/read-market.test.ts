@@ -6,7 +6,7 @@ import type { State } from "../../src/cosmos/proto/gen/feemarket/feemarket/v1/ge
 import type { Params as WireParams } from "../../src/cosmos/proto/gen/feemarket/feemarket/v1/params.ts";
 import { ParamsResponse, StateResponse } from "../../src/cosmos/proto/gen/feemarket/feemarket/v1/query.ts";
 import { defaultParams } from "../../src/localnet/chain/modules/feemarket/params.ts";
-import { readMarketParams, readMarketState } from "../../src/relayer/chain/read-market.ts";
+import { readMarketParams, readMarketState } from "../../src/relayer/chain/local-queries.ts";
 
 const PARAMS = defaultParams("untrn");
 const { signal } = new AbortController();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { toHex, utf8 } from "../../src/platform/base/bytes.ts";
 import type { SearchPage, TxSearchParams } from "../../src/cosmos/client/chain-client.ts";
-import { findTxs, whyRefused } from "../../src/relayer/tx/tx-search.ts";
+import { findTxs, whyRefused } from "../../src/relayer/tx/tx-finder.ts";
 import { planSearch } from "../../src/relayer/tx/tx-cycle.ts";
 
 const signal = new AbortController().signal;

@@ -2,12 +2,12 @@ import { describe, expect, it } from "vitest";
 import { type LogFields, type Logger, silentLogger } from "../../src/platform/base/logger.ts";
 import {
   createAccountWatch,
-  createWatches,
   createClientWatch,
+  createWatches,
   createWatchPoller,
 } from "../../src/relayer/watch/watches.ts";
 import { createHeadWatch } from "../../src/relayer/watch/head-watch.ts";
-import { createProblemLog } from "../../src/relayer/health/health-log.ts";
+import { createProblemLog } from "../../src/relayer/health/create-health.ts";
 import type { Problem } from "../../src/relayer/health/problems.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 

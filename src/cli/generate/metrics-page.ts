@@ -8,8 +8,7 @@ import { createMetricsRegistry, METRIC_QUESTIONS } from "../../platform/process/
 import { registerReloadMetrics } from "../../platform/process/reloadable.ts";
 import { createRelayerMetrics } from "../../relayer/result/relayer-metrics.ts";
 import { registerStatusGauges } from "../../relayer/api/status-gauges.ts";
-import { registerCostGauges } from "../../relayer/costs/cost-metrics.ts";
-import { registerGateMetrics } from "../../relayer/gate/gate-metrics.ts";
+import { registerCostGauges, registerGateMetrics } from "../../relayer/api/cost-gauges.ts";
 import { createWatchdogMetrics } from "../../watchdog/polling/metrics.ts";
 import { dashboardFiles } from "./dashboard-files.ts";
 import { markdownTable } from "./marked-sections.ts";

@@ -10,7 +10,8 @@ import {
   stat,
   upOrDown,
 } from "../../platform/monitoring/dashboards/panel-spec.ts";
-import { BALANCE_LASTS, M as R } from "../../relayer/monitoring/relayer-parts.ts";
+import { M as R } from "../../relayer/monitoring/relayer-condition.ts";
+import { BALANCE_LASTS } from "../../relayer/monitoring/relayer-parts.ts";
 import {
   ALLOWANCE_COLORS,
   allowanceLeft,

@@ -12,13 +12,7 @@ interface GoGaugeSource {
 }
 
 /** The Go relayer's metrics under their original names, for dashboards built for it. */
-export interface GoMetrics {
-  /** Wraps a sink so that it also counts attempts. */
-  readonly attempts: (inner: AttemptSink) => AttemptSink;
-  /** Wraps an observer so that it also measures calls to a chain. */
-  readonly observer: (chain: "local" | "remote", inner: RpcObserver) => RpcObserver;
-  readonly readGauges: (source: GoGaugeSource) => void;
-}
+export type GoMetrics = ReturnType<typeof createGoMetrics>;
 
 /** Upper bounds of the Go relayer's histogram buckets, in seconds. */
 const BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5, 10, 30];
@@ -27,7 +21,7 @@ const BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5, 10, 30];
 const HEADER_STEPS = ["TrustedHeaderFetcher", "GetIBCUpdateHeader", "GetUpdateClientMsg"] as const;
 
 /** Registers the metrics (v0.3.0, `internal/metrics/metrics.go`). The gauges are absent until `readGauges` is called. */
-export function createGoMetrics(registry: Registry, lasting?: LastingMetrics): GoMetrics {
+export function createGoMetrics(registry: Registry, lasting?: LastingMetrics) {
   const factory = createMetricFactory(registry, lasting);
   const counter = (name: string, help: string) =>
     factory.counter({ name, help, labelNames: ["type"], zeros: { type: ["success", "failed"] } });
@@ -53,13 +47,15 @@ export function createGoMetrics(registry: Registry, lasting?: LastingMetrics): G
     if (attempt.type === "tx") submitted.inc({ type });
   };
   return {
-    attempts: (inner) => ({
+    /** Wraps a sink so that it also counts attempts. */
+    attempts: (inner: AttemptSink): AttemptSink => ({
       note: (attempts) => {
         for (const attempt of attempts) record(attempt);
         inner.note(attempts);
       },
     }),
-    observer: (chain, inner) => ({
+    /** Wraps an observer so that it also measures calls to a chain. */
+    observer: (chain: "local" | "remote", inner: RpcObserver): RpcObserver => ({
       ...inner,
       onCall: (call) => {
         const seconds = call.durationMs / 1_000;
@@ -70,7 +66,7 @@ export function createGoMetrics(registry: Registry, lasting?: LastingMetrics): G
         inner.onCall(call);
       },
     }),
-    readGauges: (source) => registerGauges(registry, source),
+    readGauges: (source: GoGaugeSource): void => registerGauges(registry, source),
   };
 }
 

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { RELOAD_STATUS } from "../../platform/http/daemon-control-routes.ts";
 import {
   digits,
   errorOf,
@@ -10,183 +9,10 @@ import {
   time,
 } from "../../platform/http/route-about.ts";
 import { SPENDING_SCHEMA } from "../costs/spending-view.ts";
-import { MARKET_PHASES } from "../gas-budget/budget.ts";
-import { ROLES } from "../gate/leadership.ts";
-import { QUERY_STATUSES } from "../registry/query-state.ts";
 import { ATTEMPT_OUTCOMES } from "../state/attempt.ts";
+import { ATTEMPT, CONNECTION, DAILY_COST, QUERY, STATUS } from "./status-json.ts";
 
 const words = z.string();
-const wordsOrNull = words.nullable();
-const numberOrNull = z.number().nullable();
-
-const head = z.strictObject({
-  height: digits.nullable(),
-  block_time: time.nullable(),
-  seconds_since_block: numberOrNull,
-  seconds_since_read: z.number(),
-  catching_up: z.boolean(),
-  error: wordsOrNull,
-});
-
-const client = z.union([
-  z.strictObject({ id: z.null(), status: z.null(), error: wordsOrNull }),
-  z.strictObject({
-    id: words,
-    status: words,
-    consensus_height: digits,
-    consensus_revision: digits,
-    consensus_time: time,
-    blocks_behind: numberOrNull,
-    expires_at: time,
-    error: wordsOrNull,
-  }),
-]);
-
-const connection = z.strictObject({
-  id: words,
-  chain_id: words,
-  error: wordsOrNull,
-  remote: head,
-  client,
-  queries: z.int(),
-  overdue_queries: z.int(),
-  most_late_blocks: z.int(),
-  most_late_seconds: numberOrNull,
-});
-
-const query = z.strictObject({
-  id: digits,
-  type: words,
-  connection_id: words,
-  owner: words,
-  key_count: z.int(),
-  update_period: digits,
-  state: z.enum(QUERY_STATUSES),
-  last_local_height: digits,
-  last_remote_height: digits.nullable(),
-  unchanged_since_height: digits.nullable(),
-  result_age_blocks: numberOrNull,
-  result_age_seconds: numberOrNull,
-  result_age_is_at_least: z.boolean(),
-  due_height: digits,
-  late_blocks: z.int(),
-  late_seconds: numberOrNull,
-  overdue: z.boolean(),
-  unanswerable: wordsOrNull,
-  results: z.int(),
-  gas: digits,
-  fee: digits,
-  failures: z.int(),
-  error: z.strictObject({ code: words, reason: words }).nullable(),
-  retry_in_ms: z.number(),
-});
-
-const endpoint = z.strictObject({
-  chain_id: words,
-  name: words,
-  state: words,
-  failures: z.int(),
-  last_error: wordsOrNull,
-  distrusted: wordsOrNull,
-  height: digits.nullable(),
-  earliest_height: digits.nullable(),
-  catching_up: z.boolean().nullable(),
-  lag_blocks: numberOrNull,
-  latency_seconds: numberOrNull,
-  version: wordsOrNull,
-  batch_size: numberOrNull,
-  lacks: z.record(words, words),
-});
-
-const remedyCost = { cost_per_day: digits };
-const market = z.strictObject({
-  denom: words,
-  read_at_height: digits,
-  seconds_since_read: z.number(),
-  phase: z.enum(MARKET_PHASES),
-  price: words,
-  minimum: words,
-  ceiling: words,
-  cap: words,
-  target_gas: digits,
-  others_gas: digits,
-  budget_gas: digits,
-  fee_factor: words,
-  demand_above_market: z.boolean(),
-  sustainable_gas: digits,
-  demand_gas: digits,
-  sustainable_results: z.number(),
-  demand_results: z.number(),
-  late_blocks: numberOrNull,
-  results_per_day: z.int(),
-  cost_per_day: digits,
-  cost_per_result: words,
-  remedies: z.array(
-    z.discriminatedUnion("kind", [
-      z.strictObject({ kind: z.literal("longer-periods"), factor: z.number(), ...remedyCost }),
-      z.strictObject({ kind: z.literal("fewer-callbacks"), late_blocks: numberOrNull, ...remedyCost }),
-      z.strictObject({
-        kind: z.literal("higher-ceiling"),
-        ceiling: words,
-        burst_results: z.number(),
-        ...remedyCost,
-      }),
-    ]),
-  ),
-});
-
-const status = z.strictObject({
-  ready: z.boolean(),
-  problems: z.array(
-    z.strictObject({ code: words, connection_id: wordsOrNull, text: words, since: time.nullable() }),
-  ),
-  address: words,
-  local_height: digits,
-  connected: z.boolean(),
-  loaded: z.boolean(),
-  local: head,
-  account: z.strictObject({
-    denom: words,
-    balance: digits.nullable(),
-    transaction_fee: digits,
-    days_left: numberOrNull,
-    error: wordsOrNull,
-  }),
-  role: z.enum(ROLES),
-  spending: z.strictObject({
-    day: z.iso.date(),
-    fees: digits,
-    daily_fee: digits.nullable(),
-    reserve: digits,
-    daily_gas_per_owner: digits.nullable(),
-    owners: z.array(z.strictObject({ owner: words, gas: digits })),
-  }),
-  market: market.nullable(),
-  dead_letters: z.int(),
-  not_sending: wordsOrNull,
-  config: RELOAD_STATUS.nullable(),
-  connections: z.array(connection),
-  queries: z.array(query),
-  endpoints: z.array(endpoint),
-});
-
-const attempt = z.strictObject({
-  query_id: digits,
-  connection_id: words,
-  owner: words,
-  type: words,
-  started_at: time,
-  due_height: digits,
-  remote_height: digits.nullable(),
-  tx_hash: wordsOrNull,
-  outcome: z.enum(ATTEMPT_OUTCOMES),
-  reason: wordsOrNull,
-  local_height: digits.nullable(),
-  gas: digits,
-  fee: digits,
-  simulations: z.int(),
-});
-
 const deadLetters = z.array(
   z.strictObject({
     query_id: z.int(),
@@ -228,18 +54,18 @@ export const RELAYER_API = {
   status: getJson(
     "/api/status",
     "problems with their start times, account, spending, fee market, chains, connections, queries, endpoints, and how the configuration was loaded (`config`)",
-    status,
+    STATUS.schema,
   ),
   connections: getJson(
     "/api/connections",
     "the connections of `/api/status`: remote height and age, light client, overdue queries",
-    z.array(connection),
+    z.array(CONNECTION.schema),
   ),
-  queries: getJson("/api/queries", "the queries of `/api/status`", z.array(query)),
+  queries: getJson("/api/queries", "the queries of `/api/status`", z.array(QUERY.schema)),
   query: getJson(
     "/api/queries/:id",
     "one query with its keys and filter",
-    query.extend({
+    QUERY.schema.extend({
       overdue_limit_blocks: z.int(),
       registered_at_height: digits,
       keys: z.array(z.strictObject({ path: words, key: z.base64() })),
@@ -252,7 +78,7 @@ export const RELAYER_API = {
       },
     },
   ),
-  attempts: getJson("/api/attempts", "the newest attempts", z.array(attempt), {
+  attempts: getJson("/api/attempts", "the newest attempts", z.array(ATTEMPT.schema), {
     query: {
       query_id: "id",
       connection_id: "id",
@@ -277,16 +103,7 @@ export const RELAYER_API = {
   costs: getJson(
     "/api/costs",
     "attempts, results, gas and fees by day and owner",
-    z.array(
-      z.strictObject({
-        day: z.int(),
-        owner: words,
-        attempts: z.int(),
-        included: z.int(),
-        gas: digits,
-        fee: digits,
-      }),
-    ),
+    z.array(DAILY_COST.schema),
     { query: { from: "first day, since 1970", to: "last day" }, replies: badParameter },
   ),
   spending: getJson(

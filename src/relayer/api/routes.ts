@@ -2,7 +2,7 @@ import { degradations } from "../health/problem-hold.ts";
 import type { Registry as MetricsRegistry } from "prom-client";
 import { fromUtf8 } from "../../platform/base/bytes.ts";
 import { errorText } from "../../platform/base/errors.ts";
-import { isRecord, type JsonObject, stringifyJson } from "../../platform/base/json.ts";
+import { isRecord, stringifyJson } from "../../platform/base/json.ts";
 import { counted, formatDuration } from "../../platform/base/text.ts";
 import {
   errorReply,
@@ -20,7 +20,6 @@ import {
   ATTEMPT_OUTCOMES,
   type AttemptFilter,
   type AttemptLog,
-  type DailyCost,
   MAX_ATTEMPTS_READ,
 } from "../state/attempt.ts";
 import type { DeadLetter, Journal } from "../state/journal.ts";
@@ -28,7 +27,7 @@ import type { Resubmissions } from "../state/resubmissions.ts";
 import type { CostsView } from "../costs/create-costs.ts";
 import { COST_GROUPS, encodeSpending, spendingView } from "../costs/spending-view.ts";
 import { RELAYER_API } from "./relayer-api.ts";
-import { connectionsJson, queryJson, statusJson } from "./status-json.ts";
+import { ATTEMPT, connectionsJson, DAILY_COST, QUERY, STATUS } from "./status-json.ts";
 
 export interface ApiDeps extends GoRouteDeps {
   readonly status: () => RelayerStatus;
@@ -48,9 +47,9 @@ export function relayerRoutes(deps: ApiDeps): readonly ApiRoute[] {
       headers: { "content-type": deps.metrics.contentType },
       body: await deps.metrics.metrics(),
     })),
-    serveRoute(RELAYER_API.status, () => jsonReply(200, statusJson(status()))),
+    serveRoute(RELAYER_API.status, () => jsonReply(200, STATUS.json(status()))),
     serveRoute(RELAYER_API.connections, () => jsonReply(200, connectionsJson(status()))),
-    serveRoute(RELAYER_API.queries, () => jsonReply(200, status().queries.map(queryJson))),
+    serveRoute(RELAYER_API.queries, () => jsonReply(200, status().queries.map(QUERY.json))),
     serveRoute(RELAYER_API.query, ({ params }) => oneQuery(deps, params["id"] ?? "")),
     serveRoute(RELAYER_API.attempts, ({ query }) => attemptsReply(deps.attempts, query)),
     serveRoute(RELAYER_API.attemptSummary, ({ query }) => summaryReply(deps.attempts, query)),
@@ -119,7 +118,7 @@ function oneQuery(deps: ApiDeps, id: string): HttpReply {
   const { view, query } = found;
   const { keys, transactionsFilter, registeredAtHeight } = query;
   return jsonReply(200, {
-    ...queryJson(view),
+    ...QUERY.json(view),
     overdue_limit_blocks: Number(view.lateness.limit),
     registered_at_height: `${registeredAtHeight}`,
     keys: keys.map(({ path, key }) => ({ path, key: Buffer.from(key).toString("base64") })),
@@ -147,7 +146,7 @@ const PARAMETERS: Readonly<Record<string, (value: string) => Partial<AttemptFilt
 async function attemptsReply(attempts: Pick<AttemptLog, "find">, query: URLSearchParams): Promise<HttpReply> {
   try {
     const found = await attempts.find(filterOf(query));
-    return jsonReply(200, found.map(attemptJson));
+    return jsonReply(200, found.map(ATTEMPT.json));
   } catch (error) {
     if (error instanceof BadParameter) return errorReply(400, "bad-parameter", error.message);
     throw error;
@@ -191,26 +190,6 @@ function limitOf(value: string): number {
   throw new BadParameter(`limit is a number from 1 to ${MAX_ATTEMPTS_READ}`);
 }
 
-function attemptJson(attempt: Attempt): JsonObject {
-  const { localHeight, remoteHeight } = attempt;
-  return {
-    query_id: `${attempt.queryId}`,
-    connection_id: attempt.connectionId,
-    owner: attempt.owner,
-    type: attempt.type,
-    started_at: new Date(attempt.startedAtMs).toISOString(),
-    due_height: `${attempt.dueHeight}`,
-    remote_height: remoteHeight === 0n ? null : `${remoteHeight}`,
-    tx_hash: attempt.txHash ?? null,
-    outcome: attempt.outcome,
-    reason: attempt.reason ?? null,
-    local_height: localHeight === undefined ? null : `${localHeight}`,
-    gas: `${attempt.gas}`,
-    fee: `${attempt.fee}`,
-    simulations: attempt.simulations,
-  };
-}
-
 const MAX_PARTS = 1_000;
 
 /** `GET /api/attempts/summary?since=TIME&until=TIME&parts=N`: counts attempts by outcome and part, and by lateness. */
@@ -239,15 +218,11 @@ async function costsReply(attempts: Pick<AttemptLog, "costs">, query: URLSearchP
   const [from, to] = [readDay(query.get("from")), readDay(query.get("to"))];
   if (from === undefined || to === undefined || to < from || to - from > MAX_DAYS)
     return errorReply(400, "bad-range", `from and to are days since 1970-01-01, at most ${MAX_DAYS} apart`);
-  return jsonReply(200, (await attempts.costs({ from, to })).map(costJson));
+  return jsonReply(200, (await attempts.costs({ from, to })).map(DAILY_COST.json));
 }
 
 function readDay(text: string | null): number | undefined {
   return text !== null && /^\d{1,6}$/.test(text) ? Number(text) : undefined;
-}
-
-function costJson({ day, owner, attempts, included, gas, fee }: DailyCost): JsonObject {
-  return { day, owner, attempts, included, gas: `${gas}`, fee: `${fee}` };
 }
 
 /** `GET /api/spending?by=owner` (or `query`): returns the fees by payer and by owner or query, and the forecast. */

@@ -1,17 +1,10 @@
 import type { Registry } from "prom-client";
-import {
-  answering,
-  knownSeries,
-  registerStatusMetrics,
-  secondsSeries,
-  type Series,
-  series,
-} from "../../platform/process/status-metrics.ts";
-import { registerMarketGauges } from "../forecast/market-outputs.ts";
 import { latestOf, UNANSWERABLE } from "../health/lateness.ts";
 import { CONNECTION_PROBLEM_CODES, PROBLEM_CODES, type ProblemCode } from "../health/problems.ts";
-import type { ConnectionStatus, QueryView, RelayerStatus } from "../health/relayer-status.ts";
+import type { ConnectionStatus, EndpointStatus, QueryView, RelayerStatus } from "../health/relayer-status.ts";
 import { QUERY_FAILURE_CODES, QUERY_STATUSES } from "../registry/query-state.ts";
+import { registerMarketGauges } from "./cost-gauges.ts";
+import { type GaugeRow, type GaugeValue, registerGauges, seconds } from "./gauge-rows.ts";
 import { blocksBehind } from "./status-json.ts";
 
 /** Maximum number of queries with their own series, in id order. Without this limit, any contract could add series. */
@@ -19,257 +12,183 @@ const MAX_QUERY_SERIES = 200;
 
 const OF_CONNECTIONS: ReadonlySet<ProblemCode> = new Set(CONNECTION_PROBLEM_CODES);
 
-const STATUS_GAUGES = [
-  ...answering<RelayerStatus>("Is it current?", [
-    {
-      name: "relaywatch_relayer_ready",
-      help: "1 if the relayer has no problem, like GET /readyz, else 0.",
-      labelNames: [],
-      values: ({ problems }) => [series(problems.length === 0 ? 1 : 0)],
+interface ServedConnection extends ConnectionStatus {
+  readonly queries: readonly QueryView[];
+  readonly nowMs: number;
+}
+
+/** A gauge with the label `connection_id` and, if `by` is given, a second label. */
+function perConnection(
+  help: string,
+  read: (connection: ServedConnection) => GaugeValue,
+  ...by: readonly string[]
+): GaugeRow<RelayerStatus> {
+  return {
+    help,
+    by: ["connection_id", ...by],
+    read: ({ connections, queries, nowMs }) =>
+      connections.map((connection) => {
+        const own = queries.filter(({ connectionId }) => connectionId === connection.id);
+        return [connection.id, read({ ...connection, queries: own, nowMs })];
+      }),
+  };
+}
+
+/** A gauge with the labels `chain_id` and `endpoint`. */
+function perEndpoint(help: string, read: (endpoint: EndpointStatus) => GaugeValue): GaugeRow<RelayerStatus> {
+  return {
+    help,
+    by: ["chain_id", "endpoint"],
+    read: ({ endpoints }) => endpoints.map((one) => [one.chainId, [[one.name, read(one)]]]),
+  };
+}
+
+const CURRENT: Readonly<Record<string, GaugeRow<RelayerStatus>>> = {
+  relaywatch_relayer_ready: {
+    help: "1 if the relayer has no problem, like GET /readyz, else 0.",
+    read: ({ problems }) => problems.length === 0,
+  },
+  relaywatch_relayer_problems: {
+    help: "Current problems by code: the reasons in GET /readyz. connection_id is empty for problems of the whole relayer.",
+    by: ["code", "connection_id"],
+    read: problemCounts,
+  },
+  relaywatch_relayer_queries: perConnection(
+    "Served queries by state: answered, pending (no result yet), or backing_off (after a failure).",
+    ({ queries }) =>
+      QUERY_STATUSES.map((state) => [state, queries.filter((query) => query.state === state).length]),
+    "state",
+  ),
+  relaywatch_relayer_overdue_queries: perConnection(
+    "Queries overdue by more than health.overdue_blocks, excluding queries with a failure of their own. A query without a newer remote block counts only if the remote chain has stopped.",
+    ({ queries }) => queries.filter(({ lateness }) => lateness.isOverdue).length,
+  ),
+  relaywatch_relayer_unanswerable_queries: perConnection(
+    "Due queries that cannot have a result, by reason: a failure of their own, or no newer remote block.",
+    ({ queries }) => {
+      const late = queries.filter(({ lateness }) => lateness.blocks > 0n);
+      return UNANSWERABLE.map((reason) => [
+        reason,
+        late.filter(({ lateness }) => lateness.unanswerable === reason).length,
+      ]);
     },
-    {
-      name: "relaywatch_relayer_problems",
-      help: "Current problems by code: the reasons in GET /readyz. connection_id is empty for problems of the whole relayer.",
-      labelNames: ["code", "connection_id"],
-      values: problemSeries,
-    },
-    {
-      name: "relaywatch_relayer_queries",
-      help: "Served queries by state: answered, pending (no result yet), or backing_off (after a failure).",
-      labelNames: ["connection_id", "state"],
-      values: (status) =>
-        perConnection(status, (_connection, queries) =>
-          QUERY_STATUSES.map((state) =>
-            series(queries.filter((query) => query.state === state).length, { state }),
-          ),
-        ),
-    },
-    {
-      name: "relaywatch_relayer_overdue_queries",
-      help: "Queries overdue by more than health.overdue_blocks, excluding queries with a failure of their own. A query without a newer remote block counts only if the remote chain has stopped.",
-      labelNames: ["connection_id"],
-      values: (status) =>
-        perConnection(status, (_connection, queries) => [
-          series(queries.filter(({ lateness }) => lateness.isOverdue).length),
-        ]),
-    },
-    {
-      name: "relaywatch_relayer_unanswerable_queries",
-      help: "Due queries that cannot have a result, by reason: a failure of their own, or no newer remote block.",
-      labelNames: ["connection_id", "reason"],
-      values: (status) =>
-        perConnection(status, (_connection, queries) =>
-          UNANSWERABLE.map((reason) =>
-            series(
-              queries.filter(({ lateness }) => lateness.blocks > 0n && lateness.unanswerable === reason)
-                .length,
-              { reason },
-            ),
-          ),
-        ),
-    },
-    {
-      name: "relaywatch_relayer_most_late_blocks",
-      help: "Local blocks since the result of the connection's most delayed query was due, excluding queries with a failure of their own. 0 when none is late.",
-      labelNames: ["connection_id"],
-      values: (status) =>
-        perConnection(status, (_connection, queries) => [
-          series(Number(latestOf(queries)?.lateness.blocks ?? 0n)),
-        ]),
-    },
-    {
-      name: "relaywatch_relayer_most_late_seconds",
-      help: "Time covered by the local blocks in relaywatch_relayer_most_late_blocks, estimated from the block time for blocks that this process did not see. Absent until that is known.",
-      labelNames: ["connection_id"],
-      values: (status) =>
-        perConnection(status, (_connection, queries) =>
-          secondsSeries((latestOf(queries)?.lateness ?? { ms: 0 }).ms),
-        ),
-    },
-    {
-      name: "relaywatch_relayer_query_late_blocks",
-      help: `Local blocks since the query's result was due, or since its registration if it has none, for the first ${MAX_QUERY_SERIES} queries.`,
-      labelNames: ["query_id"],
-      values: ({ queries }) =>
-        queries
-          .slice(0, MAX_QUERY_SERIES)
-          .map(({ id, lateness }) => series(Number(lateness.blocks), { query_id: `${id}` })),
-    },
-    {
-      name: "relaywatch_relayer_local_height",
-      help: "Latest height of the local chain. Absent before the first block.",
-      labelNames: [],
-      values: ({ local }) => knownSeries(local.height),
-    },
-    {
-      name: "relaywatch_relayer_local_block_timestamp_seconds",
-      help: "Time in the header of the latest block of the local chain.",
-      labelNames: [],
-      values: ({ local }) => secondsSeries(local.blockTimeMs),
-    },
-    {
-      name: "relaywatch_relayer_local_last_block_seen_timestamp_seconds",
-      help: "Time at which the relayer saw the latest block of the local chain.",
-      labelNames: [],
-      values: ({ local, nowMs }) => seenAt(local.sinceBlockMs, nowMs),
-    },
-    {
-      name: "relaywatch_relayer_remote_height",
-      help: "Latest height of the connection's remote chain. Absent before the first block.",
-      labelNames: ["connection_id"],
-      values: (status) => perConnection(status, ({ remote }) => knownSeries(remote.height)),
-    },
-    {
-      name: "relaywatch_relayer_remote_block_timestamp_seconds",
-      help: "Time in the header of the latest block of the connection's remote chain.",
-      labelNames: ["connection_id"],
-      values: (status) => perConnection(status, ({ remote }) => secondsSeries(remote.blockTimeMs)),
-    },
-    {
-      name: "relaywatch_relayer_remote_last_block_seen_timestamp_seconds",
-      help: "Time at which the relayer saw the latest block of the connection's remote chain.",
-      labelNames: ["connection_id"],
-      values: (status) => perConnection(status, ({ remote }) => seenAt(remote.sinceBlockMs, status.nowMs)),
-    },
-    {
-      name: "relaywatch_relayer_consensus_height",
-      help: "Remote height of the newest consensus state of the connection's light client.",
-      labelNames: ["connection_id"],
-      values: (status) =>
-        perConnection(status, ({ client: { reading } }) => knownSeries(reading?.latestHeight.height)),
-    },
-    {
-      name: "relaywatch_relayer_consensus_lag_blocks",
-      help: "Remote blocks after the newest consensus state of the connection's light client.",
-      labelNames: ["connection_id"],
-      values: (status) =>
-        perConnection(status, ({ client, remote }) => knownSeries(blocksBehind(client, remote))),
-    },
-    {
-      name: "relaywatch_relayer_subscription_connected",
-      help: "1 while the WebSocket to the local chain is connected, else 0.",
-      labelNames: [],
-      values: ({ connected }) => [series(connected ? 1 : 0)],
-    },
-  ]),
-  ...answering<RelayerStatus>("Is it safe?", [
-    {
-      name: "relaywatch_relayer_account_balance",
-      help: "Balance of the relayer's account in units of the denom. Absent before the first read.",
-      labelNames: ["denom"],
-      values: ({ account: { balance, denom } }) => knownSeries(balance, { denom }),
-    },
-    {
-      name: "relaywatch_relayer_account_left_seconds",
-      help: "Time until the balance is spent at this process's rate of fees over the last day. Absent if it paid none.",
-      labelNames: [],
-      values: ({ account: { daysLeft } }) => (daysLeft === undefined ? [] : [series(daysLeft * 86_400)]),
-    },
-    {
-      name: "relaywatch_relayer_client_expiry_timestamp_seconds",
-      help: "Time at which the connection's client expires unless it is updated. Absent before the first read.",
-      labelNames: ["connection_id"],
-      values: (status) =>
-        perConnection(status, ({ client: { reading } }) => secondsSeries(reading?.expiresAtMs)),
-    },
-    {
-      name: "relaywatch_relayer_client_trusting_period_seconds",
-      help: "How long after its last update the connection's client expires. Absent before the first read.",
-      labelNames: ["connection_id"],
-      values: (status) =>
-        perConnection(status, ({ client: { reading } }) =>
-          reading === undefined ? [] : [series(Number(reading.trustingPeriodNs) / 1e9)],
-        ),
-    },
-    {
-      name: "relaywatch_relayer_client_active",
-      help: "1 while the connection's client is active, 0 if it is expired or frozen. Absent before the first read.",
-      labelNames: ["connection_id"],
-      values: (status) =>
-        perConnection(status, ({ client: { reading } }) =>
-          reading === undefined ? [] : [series(reading.status === "Active" ? 1 : 0)],
-        ),
-    },
-    {
-      name: "relaywatch_relayer_backing_off_queries",
-      help: "Queries that are backing off, by the code of their last failure.",
-      labelNames: ["connection_id", "code"],
-      values: (status) =>
-        perConnection(status, (_connection, queries) =>
-          QUERY_FAILURE_CODES.map((code) =>
-            series(queries.filter(({ error }) => error?.code === code).length, { code }),
-          ),
-        ),
-    },
-    {
-      name: "relaywatch_relayer_dead_letters",
-      help: "Stored remote transactions that are not retried, as listed by GET /unsuccessful-txs.",
-      labelNames: [],
-      values: ({ deadLetters }) => [series(deadLetters)],
-    },
-    {
-      name: "relaywatch_relayer_endpoint_up",
-      help: "1 while the last call to the endpoint succeeded, else 0. Absent before the first call.",
-      labelNames: ["chain_id", "endpoint"],
-      values: ({ endpoints }) =>
-        endpoints.flatMap(({ chainId, name, state }) =>
-          state === "unchecked"
-            ? []
-            : [series(state === "good" ? 1 : 0, { chain_id: chainId, endpoint: name })],
-        ),
-    },
-    {
-      name: "relaywatch_relayer_endpoint_distrusted",
-      help: "1 while other endpoints are preferred because a response was proven wrong, else 0.",
-      labelNames: ["chain_id", "endpoint"],
-      values: ({ endpoints }) =>
-        endpoints.map(({ chainId, name, distrusted }) =>
-          series(distrusted === undefined ? 0 : 1, { chain_id: chainId, endpoint: name }),
-        ),
-    },
-    {
-      name: "relaywatch_relayer_endpoint_lacks",
-      help: "Number of RPC methods that the endpoint recently could not serve, plus 1 after oversized responses. The page and the status name them.",
-      labelNames: ["chain_id", "endpoint"],
-      values: ({ endpoints }) =>
-        endpoints.map(({ chainId, name, lacks }) =>
-          series(lacks?.size ?? 0, { chain_id: chainId, endpoint: name }),
-        ),
-    },
-    {
-      name: "relaywatch_relayer_endpoint_batch_size",
-      help: "Maximum number of calls in one request to the endpoint: the setting, or what the endpoint accepts.",
-      labelNames: ["chain_id", "endpoint"],
-      values: ({ endpoints }) =>
-        endpoints.flatMap(({ chainId, name, batchSize }) =>
-          knownSeries(batchSize, { chain_id: chainId, endpoint: name }),
-        ),
-    },
-    {
-      name: "relaywatch_relayer_endpoint_lag_blocks",
-      help: "How many blocks the endpoint was behind its chain's best endpoint at the last comparison.",
-      labelNames: ["chain_id", "endpoint"],
-      values: ({ endpoints }) =>
-        endpoints.flatMap(({ chainId, name, lagBlocks }) =>
-          knownSeries(lagBlocks, { chain_id: chainId, endpoint: name }),
-        ),
-    },
-    {
-      name: "relaywatch_relayer_endpoint_latency_seconds",
-      help: "Time taken by the endpoint's last status request. Absent before the first one.",
-      labelNames: ["chain_id", "endpoint"],
-      values: ({ endpoints }) =>
-        endpoints.flatMap(({ chainId, name, latencyMs }) =>
-          secondsSeries(latencyMs, { chain_id: chainId, endpoint: name }),
-        ),
-    },
-  ]),
-];
+    "reason",
+  ),
+  relaywatch_relayer_most_late_blocks: perConnection(
+    "Local blocks since the result of the connection's most delayed query was due, excluding queries with a failure of their own. 0 when none is late.",
+    ({ queries }) => latestOf(queries)?.lateness.blocks ?? 0n,
+  ),
+  relaywatch_relayer_most_late_seconds: perConnection(
+    "Time covered by the local blocks in relaywatch_relayer_most_late_blocks, estimated from the block time for blocks that this process did not see. Absent until that is known.",
+    ({ queries }) => seconds((latestOf(queries)?.lateness ?? { ms: 0 }).ms),
+  ),
+  relaywatch_relayer_query_late_blocks: {
+    help: `Local blocks since the query's result was due, or since its registration if it has none, for the first ${MAX_QUERY_SERIES} queries.`,
+    by: ["query_id"],
+    read: ({ queries }) =>
+      queries.slice(0, MAX_QUERY_SERIES).map(({ id, lateness }) => [`${id}`, lateness.blocks]),
+  },
+  relaywatch_relayer_local_height: {
+    help: "Latest height of the local chain. Absent before the first block.",
+    read: ({ local }) => local.height,
+  },
+  relaywatch_relayer_local_block_timestamp_seconds: {
+    help: "Time in the header of the latest block of the local chain.",
+    read: ({ local }) => seconds(local.blockTimeMs),
+  },
+  relaywatch_relayer_local_last_block_seen_timestamp_seconds: {
+    help: "Time at which the relayer saw the latest block of the local chain.",
+    read: ({ local, nowMs }) => seenAt(local.sinceBlockMs, nowMs),
+  },
+  relaywatch_relayer_remote_height: perConnection(
+    "Latest height of the connection's remote chain. Absent before the first block.",
+    ({ remote }) => remote.height,
+  ),
+  relaywatch_relayer_remote_block_timestamp_seconds: perConnection(
+    "Time in the header of the latest block of the connection's remote chain.",
+    ({ remote }) => seconds(remote.blockTimeMs),
+  ),
+  relaywatch_relayer_remote_last_block_seen_timestamp_seconds: perConnection(
+    "Time at which the relayer saw the latest block of the connection's remote chain.",
+    ({ remote, nowMs }) => seenAt(remote.sinceBlockMs, nowMs),
+  ),
+  relaywatch_relayer_consensus_height: perConnection(
+    "Remote height of the newest consensus state of the connection's light client.",
+    ({ client }) => client.reading?.latestHeight.height,
+  ),
+  relaywatch_relayer_consensus_lag_blocks: perConnection(
+    "Remote blocks after the newest consensus state of the connection's light client.",
+    ({ client, remote }) => blocksBehind(client, remote),
+  ),
+  relaywatch_relayer_subscription_connected: {
+    help: "1 while the WebSocket to the local chain is connected, else 0.",
+    read: ({ connected }) => connected,
+  },
+};
+
+const SAFE: Readonly<Record<string, GaugeRow<RelayerStatus>>> = {
+  relaywatch_relayer_account_balance: {
+    help: "Balance of the relayer's account in units of the denom. Absent before the first read.",
+    by: ["denom"],
+    read: ({ account: { balance, denom } }) => [[denom, balance]],
+  },
+  relaywatch_relayer_account_left_seconds: {
+    help: "Time until the balance is spent at this process's rate of fees over the last day. Absent if it paid none.",
+    read: ({ account: { daysLeft } }) => daysLeft && daysLeft * 86_400,
+  },
+  relaywatch_relayer_client_expiry_timestamp_seconds: perConnection(
+    "Time at which the connection's client expires unless it is updated. Absent before the first read.",
+    ({ client }) => seconds(client.reading?.expiresAtMs),
+  ),
+  relaywatch_relayer_client_trusting_period_seconds: perConnection(
+    "How long after its last update the connection's client expires. Absent before the first read.",
+    ({ client: { reading } }) => reading && Number(reading.trustingPeriodNs) / 1e9,
+  ),
+  relaywatch_relayer_client_active: perConnection(
+    "1 while the connection's client is active, 0 if it is expired or frozen. Absent before the first read.",
+    ({ client: { reading } }) => reading && reading.status === "Active",
+  ),
+  relaywatch_relayer_backing_off_queries: perConnection(
+    "Queries that are backing off, by the code of their last failure.",
+    ({ queries }) =>
+      QUERY_FAILURE_CODES.map((code) => [code, queries.filter(({ error }) => error?.code === code).length]),
+    "code",
+  ),
+  relaywatch_relayer_dead_letters: {
+    help: "Stored remote transactions that are not retried, as listed by GET /unsuccessful-txs.",
+    read: ({ deadLetters }) => deadLetters,
+  },
+  relaywatch_relayer_endpoint_up: perEndpoint(
+    "1 while the last call to the endpoint succeeded, else 0. Absent before the first call.",
+    ({ state }) => (state === "unchecked" ? undefined : state === "good"),
+  ),
+  relaywatch_relayer_endpoint_distrusted: perEndpoint(
+    "1 while other endpoints are preferred because a response was proven wrong, else 0.",
+    ({ distrusted }) => distrusted !== undefined,
+  ),
+  relaywatch_relayer_endpoint_lacks: perEndpoint(
+    "Number of RPC methods that the endpoint recently could not serve, plus 1 after oversized responses. The page and the status name them.",
+    ({ lacks }) => lacks?.size ?? 0,
+  ),
+  relaywatch_relayer_endpoint_batch_size: perEndpoint(
+    "Maximum number of calls in one request to the endpoint: the setting, or what the endpoint accepts.",
+    ({ batchSize }) => batchSize,
+  ),
+  relaywatch_relayer_endpoint_lag_blocks: perEndpoint(
+    "How many blocks the endpoint was behind its chain's best endpoint at the last comparison.",
+    ({ lagBlocks }) => lagBlocks,
+  ),
+  relaywatch_relayer_endpoint_latency_seconds: perEndpoint(
+    "Time taken by the endpoint's last status request. Absent before the first one.",
+    ({ latencyMs }) => seconds(latencyMs),
+  ),
+};
 
 export function registerStatusGauges(registry: Registry, status: () => RelayerStatus): void {
   const scraped = oncePerTurn(status);
   registerMarketGauges(registry, () => scraped().market);
-  registerStatusMetrics(registry, STATUS_GAUGES, scraped);
+  registerGauges(registry, "Is it current?", CURRENT, scraped);
+  registerGauges(registry, "Is it safe?", SAFE, scraped);
 }
 
 /** Caches the status for one turn of the event loop. A scrape reads all gauges within one turn. */
@@ -285,33 +204,19 @@ function oncePerTurn(status: () => RelayerStatus): () => RelayerStatus {
   };
 }
 
-/** Returns a series for every possible problem, with the value 0 if the problem is absent. */
-function problemSeries({ problems, connections }: RelayerStatus): readonly Series[] {
+/** Returns a value for every possible problem: 0 if the problem is absent. */
+function problemCounts({ problems, connections }: RelayerStatus): GaugeValue {
   const ids = connections.map(({ id }) => id);
-  return PROBLEM_CODES.flatMap((code) =>
-    (OF_CONNECTIONS.has(code) ? ids : code === "starting" ? ["", ...ids] : [""]).map((id) =>
-      series(problems.filter((one) => one.code === code && (one.connectionId ?? "") === id).length, {
-        code,
-        connection_id: id,
-      }),
-    ),
-  );
+  return PROBLEM_CODES.map((code) => [
+    code,
+    (OF_CONNECTIONS.has(code) ? ids : code === "starting" ? ["", ...ids] : [""]).map((id) => [
+      id,
+      problems.filter((one) => one.code === code && (one.connectionId ?? "") === id).length,
+    ]),
+  ]);
 }
 
-/** Returns each connection's series, labelled with the connection id. */
-function perConnection(
-  { connections, queries }: RelayerStatus,
-  read: (connection: ConnectionStatus, queries: readonly QueryView[]) => readonly Series[],
-): readonly Series[] {
-  return connections.flatMap((connection) =>
-    read(
-      connection,
-      queries.filter(({ connectionId }) => connectionId === connection.id),
-    ).map(({ labels, value }) => series(value, { connection_id: connection.id, ...labels })),
-  );
-}
-
-/** Returns when an event happened, in Unix seconds; empty if `sinceMs` is undefined. */
-function seenAt(sinceMs: number | undefined, nowMs: number): readonly Series[] {
-  return sinceMs === undefined ? [] : secondsSeries(nowMs - sinceMs);
+/** Returns when an event happened, in Unix seconds. */
+function seenAt(sinceMs: number | undefined, nowMs: number): number | undefined {
+  return sinceMs === undefined ? undefined : seconds(nowMs - sinceMs);
 }

@@ -12,9 +12,9 @@ import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
 import { parseDuration, parseGas, parseUint64 } from "../../platform/cli/options.ts";
 import type { RelayerConfig } from "../config/relayer-config.ts";
-import { type Forecast, forecast, type ForecastInput } from "../forecast/forecast.ts";
+import { forecast, type ForecastInput } from "../forecast/forecast.ts";
 import { configuredCosts } from "../forecast/loads.ts";
-import { forecastJson } from "../forecast/market-outputs.ts";
+import { forecastJson } from "../api/status-json.ts";
 import { priceText } from "../forecast/market-view.ts";
 import type { QueryLoad } from "../forecast/steady-state.ts";
 import { GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "../result/gas-guess.ts";
@@ -116,18 +116,7 @@ or measured with --url.`,
     .action((options: PlanOptions) => plan(options, context));
 }
 
-interface Plan {
-  readonly source: "chain" | "deployed-chain-defaults";
-  readonly queries: number;
-  readonly denom: string;
-  readonly unit: DisplayUnit | undefined;
-  readonly price: Dec18;
-  readonly cap: Dec18;
-  /** False if the gas of others' transactions is neither given nor reported by the node. The plan then assumes 0. */
-  readonly isOthersGasKnown: boolean;
-  readonly input: ForecastInput;
-  readonly forecast: Forecast;
-}
+type Plan = ReturnType<typeof toPlan>;
 
 async function plan(options: PlanOptions, context: CliContext): Promise<void> {
   const made = await (options.config === undefined && options.fromEnv === undefined
@@ -215,7 +204,7 @@ async function readMeasured({ url }: PlanOptions, signal: AbortSignal): Promise<
 }
 
 interface PlanFacts {
-  readonly source: Plan["source"];
+  readonly source: "chain" | "deployed-chain-defaults";
   readonly market: Omit<MarketPreview, "params"> & { readonly params: MarketParams };
   /** Undefined if not measured. */
   readonly feeFactor?: Dec18 | undefined;
@@ -228,7 +217,7 @@ function toPlan(
   options: PlanOptions,
   config: RelayerConfig,
   { source, market, feeFactor, unit, present }: PlanFacts,
-): Plan {
+) {
   const costs = configuredCosts(config, market.params);
   const input: ForecastInput = {
     ...costs,
@@ -247,6 +236,7 @@ function toPlan(
     unit,
     price: market.price,
     cap: config.gas.max_price,
+    /** False if the gas of others' transactions is neither given nor reported by the node. The plan then assumes 0. */
     isOthersGasKnown: options.others !== undefined || market.othersGas !== undefined,
     input,
     forecast: forecast(input),

@@ -12,7 +12,12 @@ import { controlToken } from "../../platform/cli/state-home.ts";
 import type { Secret } from "../../platform/base/secret.ts";
 import { processSecretSource, type SecretSource } from "../../platform/config/config-fields.ts";
 import { type ParsedConfig, readConfig, readConfigText } from "../../platform/config/config.ts";
-import { type ConfigKind, givesVariables, readDaemonConfig } from "../../platform/config/daemon-config.ts";
+import {
+  type ConfigEnvironment,
+  type ConfigKind,
+  givesVariables,
+  readDaemonConfig,
+} from "../../platform/config/daemon-config.ts";
 import { type DaemonContext, LISTEN_KEY } from "../../platform/process/daemon-context.ts";
 import { type RelayerConfig, relayerConfigKind, relayerConfigSchema } from "../config/relayer-config.ts";
 import {
@@ -22,7 +27,6 @@ import {
   requireUsable,
   UnknownChainError,
 } from "../from-env/config-from-env.ts";
-import type { Environment } from "../from-env/env-values.ts";
 import { readEnv } from "../from-env/read-env.ts";
 import { nameVariables } from "../from-env/variables.ts";
 
@@ -100,7 +104,7 @@ async function selectFromEnv(
 }
 
 /** Returns the process environment merged with the variables in the file `source`. The process environment takes precedence. */
-export function readEnvironment(source: true | string): Environment {
+export function readEnvironment(source: true | string): ConfigEnvironment {
   if (source === true) return process.env;
   try {
     return { ...parseEnv(readTextFile(source, MAX_SETTINGS_BYTES)), ...process.env };
@@ -110,13 +114,13 @@ export function readEnvironment(source: true | string): Environment {
 }
 
 /** Creates a secret source that reads variables from `environment`. */
-export function secretsOf(environment: Environment): SecretSource {
+export function secretsOf(environment: ConfigEnvironment): SecretSource {
   return { ...processSecretSource, environment: (name) => environment[name] };
 }
 
 /** Converts an environment to YAML. Logs warnings instead of printing them, because stdout may go to a file. */
 export async function yamlFromEnv(
-  environment: Environment,
+  environment: ConfigEnvironment,
   context: CliContext,
   waitMs: number,
 ): Promise<string> {

@@ -5,7 +5,7 @@ import { parseDuration, portOffsetOption } from "../../platform/cli/options.ts";
 import { formatOptions, printReport, type ReportFormatOptions } from "../../platform/cli/print-report.ts";
 import { COST_GROUPS, type CostGroup, parseSpending, unitOf } from "../costs/spending-view.ts";
 import { relayerReport } from "../report/relayer-report.ts";
-import { spendingReport } from "../report/spending-report.ts";
+import { spendingReport } from "../report/spending-text.ts";
 import { portsAt } from "../../platform/base/localnet-defaults.ts";
 import { httpUrl } from "../../platform/config/config-fields.ts";
 import { loadDaemonConfig } from "../../platform/config/daemon-config.ts";
@@ -16,8 +16,8 @@ import {
   parseDeadLetters,
   parseKeyCounts,
   parseSummary,
-  type RelayerData,
   readRelayerData,
+  type RelayerData,
 } from "../report/relayer-data.ts";
 import { EXIT } from "../../platform/base/errors.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";

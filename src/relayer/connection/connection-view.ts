@@ -5,21 +5,19 @@ import type { LightClientState } from "../../cosmos/light-client/client-queries.
 import { RelayError } from "../chain/relay-error.ts";
 
 /** A connection's client id. The id never changes on a chain, so the relayer reads it once. */
-export interface ClientOfConnection {
-  readonly id: (signal: AbortSignal) => Promise<string>;
-  /** Forces a new read. Call it after an error: a reset local chain may have different clients. */
-  readonly forget: () => void;
-}
+export type ClientOfConnection = ReturnType<typeof createClientOfConnection>;
 
 /** Creates the lookup. The first call reads the client id. */
 export function createClientOfConnection(
   local: Pick<LocalQueries, "clientOfConnection">,
   connectionId: string,
-): ClientOfConnection {
+) {
   let clientId: string | undefined;
   return {
-    id: async (signal) => (clientId ??= await local.clientOfConnection(connectionId, signal)),
-    forget: () => (clientId = undefined),
+    id: async (signal: AbortSignal): Promise<string> =>
+      (clientId ??= await local.clientOfConnection(connectionId, signal)),
+    /** Forces a new read. Call it after an error: a reset local chain may have different clients. */
+    forget: (): void => (clientId = undefined),
   };
 }
 

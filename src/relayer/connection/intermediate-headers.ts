@@ -158,22 +158,19 @@ function changed({ block, from, client: { clientId } }: Way, what: string): Rela
 }
 
 /** Plans intermediate headers without sending them. Collects the updates for the caller. */
-export interface DryIntermediateHeaders {
-  readonly intermediate: IntermediateHeaders;
-  readonly updates: () => readonly WireMessage[];
-}
+export type DryIntermediateHeaders = ReturnType<typeof createDryIntermediateHeaders>;
 
 /** Creates intermediate headers for a dry run. The caller puts the collected updates before its own messages. */
 export function createDryIntermediateHeaders(
   deps: Omit<IntermediateHeadersDeps, "send">,
   client: LightClientState,
   signal: AbortSignal,
-): DryIntermediateHeaders {
+) {
   const updates: WireMessage[] = [];
   const send = async (between: readonly WireMessage[]): Promise<void> => void updates.push(...between);
   return {
     intermediate: createIntermediateHeaders({ ...deps, send }, client, signal),
-    updates: () => updates,
+    updates: (): readonly WireMessage[] => updates,
   };
 }
 

@@ -174,27 +174,22 @@ export function dueHeight(state: QueryState, localHeight: bigint): bigint {
  * The connection's health, as the submitter reports it to a worker. A worker learns a result's outcome only after later cycles have
  * started. An error that affects all results must stop the next cycle.
  */
-export interface SubmissionHealth {
-  readonly succeeded: () => void;
-  readonly failed: (error: Error) => void;
-  /** The last error. The next included result clears it. */
-  readonly error: () => Error | undefined;
-  /** Returns the last error, unless an earlier call already returned it. */
-  readonly take: () => Error | undefined;
-}
+export type SubmissionHealth = ReturnType<typeof createSubmissionHealth>;
 
-export function createSubmissionHealth(): SubmissionHealth {
+export function createSubmissionHealth() {
   let error: Error | undefined;
   let isNew = false;
   return {
-    succeeded: () => {
+    succeeded: (): void => {
       error = undefined;
     },
-    failed: (last) => {
+    failed: (last: Error): void => {
       [error, isNew] = [last, true];
     },
-    error: () => error,
-    take: () => {
+    /** The last error. The next included result clears it. */
+    error: (): Error | undefined => error,
+    /** Returns the last error, unless an earlier call already returned it. */
+    take: (): Error | undefined => {
       const taken = isNew ? error : undefined;
       isNew = false;
       return taken;

@@ -15,12 +15,7 @@ export interface ContractName {
 }
 
 /** Cached labels and admins of the contracts that own queries. A chain without contracts needs none. */
-export interface ContractNames {
-  /** Undefined before the contract is read, or if the chain does not know the contract. */
-  readonly of: (owner: string) => ContractName | undefined;
-  /** Reads at most one of these contracts: the next one that is unknown or out of date. Rejects only on abort. */
-  readonly readNext: (owners: readonly string[], signal: AbortSignal) => Promise<void>;
-}
+export type ContractNames = ReturnType<typeof createContractNames>;
 
 /** Maximum number of cached contracts. The cache drops the oldest entries first. */
 const MAX_CONTRACTS = 1_000;
@@ -33,7 +28,7 @@ const RETRY_MS = 600_000;
 export function createContractNames(
   client: Pick<ChainClient, "grpcQuery">,
   clock: Pick<Clock, "monotonicMs">,
-): ContractNames {
+) {
   const known = new Map<string, { readonly name: ContractName | undefined; readonly untilMs: number }>();
   const put = (owner: string, name: ContractName | undefined, freshMs: number): void => {
     known.delete(owner);
@@ -42,8 +37,10 @@ export function createContractNames(
     if (known.size > MAX_CONTRACTS && oldest !== undefined) known.delete(oldest);
   };
   return {
-    of: (owner) => known.get(owner)?.name,
-    readNext: async (owners, signal) => {
+    /** Undefined before the contract is read, or if the chain does not know the contract. */
+    of: (owner: string): ContractName | undefined => known.get(owner)?.name,
+    /** Reads at most one of these contracts: the next one that is unknown or out of date. Rejects only on abort. */
+    readNext: async (owners: readonly string[], signal: AbortSignal): Promise<void> => {
       const nowMs = clock.monotonicMs();
       const owner = owners
         .slice(0, MAX_CONTRACTS)

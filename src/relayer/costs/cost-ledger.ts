@@ -9,7 +9,7 @@ import {
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../platform/base/time.ts";
 import type { RelayerStore } from "../state/store.ts";
 import { attributeCost, type CostPart, type SharingQuery } from "./payment.ts";
-import { type PaidTransaction, type PaymentSink } from "../result/paid-transaction.ts";
+import type { PaidTransaction } from "../result/paid-transaction.ts";
 
 /** Lengths of the stored time spans, in ms. */
 export const SPANS = { minutes: 5 * MINUTE_MS, hour: HOUR_MS, day: DAY_MS } as const;
@@ -24,7 +24,7 @@ const STORED_MS: readonly (readonly [span: number, ms: number])[] = [
 /** A query's cost over a time range. */
 export interface QuerySum extends CostPart {}
 
-interface SpanSum {
+export interface SpanSum {
   readonly startMs: number;
   readonly fee: bigint;
   readonly gas: bigint;
@@ -34,26 +34,7 @@ interface SpanSum {
  * Durable record of the relayer's payments by query and time span. The ledger adds each transaction exactly once, because the same
  * database transaction stores the hash. It contains at most 14 + 72 + 62 rows per query.
  */
-export interface CostLedger extends PaymentSink {
-  /** Like `record`, for a transaction in an older block. `atMs` is in wall-clock ms. */
-  readonly recordAt: (transaction: PaidTransaction, atMs: number) => void;
-  /**
-   * Marks the point from which the sums are complete: the current time and the latest local height. A second call changes nothing.
-   */
-  readonly begin: (height: bigint) => void;
-  /** The time that `begin` set, in ms; undefined before that call. */
-  readonly sinceMs: () => Promise<number | undefined>;
-  /** The height that `begin` set; undefined before that call, or if an older program started the sums. */
-  readonly sinceHeight: () => Promise<bigint | undefined>;
-  /** Height of the newest transaction; undefined without one. */
-  readonly newestHeight: () => Promise<bigint | undefined>;
-  /** Returns costs by query over the spans of this length that start at `fromMs` or later. */
-  readonly byQuery: (span: number, fromMs: number) => Promise<readonly QuerySum[]>;
-  /** Like `byQuery`, grouped by span, oldest first. Spans without costs are absent. */
-  readonly bySpan: (span: number, fromMs: number) => Promise<readonly SpanSum[]>;
-  /** Deletes everything. Call it after a reset of the local chain, whose query ids then identify different queries. */
-  readonly reset: () => void;
-}
+export type CostLedger = ReturnType<typeof createCostLedger>;
 
 export interface CostLedgerDeps {
   readonly chainId: string;
@@ -82,11 +63,14 @@ interface Entry {
 const STORED_BLOCKS = 1_000n;
 
 /** Creates one payer's ledger in an open store. */
-export function createCostLedger(deps: CostLedgerDeps): CostLedger {
+export function createCostLedger(deps: CostLedgerDeps) {
   const { store, chainId, payer, nowMs, localTimeMs = nowMs } = deps;
   const key = [chainId, payer] as const;
   let open: Entry[] | undefined;
   let prunedAt = Number.NEGATIVE_INFINITY;
+  /**
+   * Marks the point from which the sums are complete: the current time and the latest local height. A second call changes nothing.
+   */
   const begin = (height: bigint): void => {
     const atMs = nowMs();
     store.queue.push((session) => put(session, BEGIN, [...key, atMs, height]));
@@ -95,6 +79,7 @@ export function createCostLedger(deps: CostLedgerDeps): CostLedger {
     const [row] = await store.session.run(SINCE, key);
     return row;
   };
+  /** `atMs` is the wall-clock time of the block, ms. */
   const recordAt = (transaction: PaidTransaction, atMs: number): void => {
     const { hash, height } = transaction;
     const entry = { hash, height, atMs, parts: attributeCost(transaction, deps.sharing) };
@@ -111,28 +96,33 @@ export function createCostLedger(deps: CostLedgerDeps): CostLedger {
   };
   return {
     recordAt,
-    record: (transaction) => recordAt(transaction, nowMs()),
+    record: (transaction: PaidTransaction): void => recordAt(transaction, nowMs()),
     begin,
-    sinceMs: async () => {
+    /** The time that `begin` set, in ms; undefined before that call. */
+    sinceMs: async (): Promise<number | undefined> => {
       const row = await since();
       return row === undefined ? undefined : numberOf(row, "since_ms");
     },
-    sinceHeight: async () => bigintOf(await since(), "since_height"),
-    newestHeight: async () => {
+    /** The height that `begin` set; undefined before that call, or if an older program started the sums. */
+    sinceHeight: async (): Promise<bigint | undefined> => bigintOf(await since(), "since_height"),
+    /** Height of the newest transaction; undefined without one. */
+    newestHeight: async (): Promise<bigint | undefined> => {
       const [row] = await store.session.run(
         "SELECT MAX(height) AS height FROM paid_tx WHERE chain = ? AND payer = ?",
         key,
       );
       return bigintOf(row, "height");
     },
-    byQuery: async (span, fromMs) => {
+    /** Returns costs by query over the spans of this length that start at `fromMs` or later. */
+    byQuery: async (span: number, fromMs: number): Promise<readonly QuerySum[]> => {
       const rows = await store.session.run(
         `SELECT query_id, MAX(owner) AS owner, SUM(results) AS results, ${SUMS} FROM query_cost WHERE chain = ? AND payer = ? AND span = ? AND start_ms >= ? GROUP BY query_id`,
         [...key, span, fromMs],
       );
       return rows.map(toQuerySum);
     },
-    bySpan: async (span, fromMs) => {
+    /** Like `byQuery`, grouped by span, oldest first. Spans without costs are absent. */
+    bySpan: async (span: number, fromMs: number): Promise<readonly SpanSum[]> => {
       const rows = await store.session.run(
         `SELECT start_ms, ${SUMS} FROM query_cost WHERE chain = ? AND payer = ? AND span = ? AND start_ms >= ? GROUP BY start_ms ORDER BY start_ms`,
         [...key, span, fromMs],
@@ -143,7 +133,8 @@ export function createCostLedger(deps: CostLedgerDeps): CostLedger {
         gas: bigintOf(row, "gas") ?? 0n,
       }));
     },
-    reset: () => {
+    /** Deletes everything. Call it after a reset of the local chain, whose query ids then identify different queries. */
+    reset: (): void => {
       open = undefined;
       for (const table of ["query_cost", "paid_tx", "cost_since"])
         store.queue.push((session) => put(session, `DELETE FROM ${table} WHERE chain = ?`, [chainId]));

@@ -81,14 +81,7 @@ export interface CostsDeps {
   readonly logger: Logger;
 }
 
-export interface Costs {
-  readonly view: () => CostsView;
-  readonly unit: () => DisplayUnit | undefined;
-  /** Records why the previous process's payments may be missing. */
-  readonly recordIncomplete: (reason: string | undefined) => void;
-  /** Reads the sums, the fee grant, the display unit and contract names. */
-  readonly service: Service;
-}
+export type Costs = ReturnType<typeof createCosts>;
 
 const TICK_MS = 2_000;
 const SUMS_MS = 10_000;
@@ -97,7 +90,7 @@ const GRANT_MS = MINUTE_MS;
 const UNIT_MS = HOUR_MS;
 
 /** Creates the costs. The service reads them. */
-export function createCosts(config: RelayerConfig, deps: CostsDeps): Costs {
+export function createCosts(config: RelayerConfig, deps: CostsDeps) {
   const { clock, client } = deps;
   const { denom } = config.gas;
   const price = configuredPrice(config);
@@ -145,7 +138,7 @@ export function createCosts(config: RelayerConfig, deps: CostsDeps): Costs {
     [TICK_MS, (signal) => names.readNext(sums.owners, signal)],
   ];
   return {
-    view: () => ({
+    view: (): CostsView => ({
       denom,
       unit: unitView(),
       payer: payerView(),
@@ -155,10 +148,12 @@ export function createCosts(config: RelayerConfig, deps: CostsDeps): Costs {
       incomplete: readError ?? incomplete,
     }),
     unit: unitView,
-    recordIncomplete: (reason) => {
+    /** Records why the previous process's payments may be missing. */
+    recordIncomplete: (reason: string | undefined): void => {
       incomplete = reason;
     },
-    service: { name: "costs", run: (signal) => runJobs(jobs, clock, signal) },
+    /** Reads the sums, the fee grant, the display unit and contract names. */
+    service: { name: "costs", run: (signal) => runJobs(jobs, clock, signal) } satisfies Service,
   };
 }
 

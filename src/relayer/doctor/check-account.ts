@@ -1,7 +1,7 @@
 import { ClientError } from "../../cosmos/client/errors.ts";
 import { targetOf } from "../../cosmos/fee-market/market.ts";
 import { readAccount, readGasPrice } from "../../cosmos/client/tx/tx-queries.ts";
-import { DEC18_ONE, type Dec18, formatDec18 } from "../../platform/base/decimal.ts";
+import { type Dec18, DEC18_ONE, formatDec18 } from "../../platform/base/decimal.ts";
 import { formatAmount } from "../../platform/base/display-unit.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import { maxInt } from "../../platform/base/integers.ts";
@@ -11,8 +11,8 @@ import type { Forecast } from "../forecast/forecast.ts";
 import { adviseOnPrices, ceilingOf, transactionFee } from "../forecast/loads.ts";
 import { gasGuess } from "../result/gas-guess.ts";
 import { type Preview, previewUnit, servedQueries } from "../preview/open-preview.ts";
+import { advise, type Finding, good, problem, unseen } from "./endpoint-matrix.ts";
 import { forecastPresent, previewMarket } from "../preview/preview-market.ts";
-import { advise, type Finding, good, problem, unseen } from "./finding.ts";
 
 /** Checks the signer, the payer and the gas price. Rejects only on abort. */
 export async function checkAccount(preview: Preview, signal: AbortSignal): Promise<readonly Finding[]> {

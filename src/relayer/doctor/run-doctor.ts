@@ -7,8 +7,15 @@ import { errorText } from "../../platform/base/errors.ts";
 import { type Preview, type PreviewConnection, servedQueries } from "../preview/open-preview.ts";
 import { previewKv } from "../preview/preview-kv.ts";
 import { checkAccount, checkMarket } from "./check-account.ts";
-import { type EndpointRow, matrixFindings, readEndpointMatrix } from "./endpoint-matrix.ts";
-import { type Finding, good, problem, unseen } from "./finding.ts";
+import {
+  type EndpointRow,
+  type Finding,
+  good,
+  matrixFindings,
+  problem,
+  readEndpointMatrix,
+  unseen,
+} from "./endpoint-matrix.ts";
 
 export interface Diagnosis {
   readonly findings: readonly Finding[];

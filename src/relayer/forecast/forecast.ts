@@ -1,13 +1,14 @@
 import { type Dec18, DEC18_ONE, mulDec18 } from "../../platform/base/decimal.ts";
 import { minInt } from "../../platform/base/integers.ts";
 import { DAY_MS, MINUTE_MS } from "../../platform/base/time.ts";
-import { remediesFor, type Remedy } from "./remedies.ts";
 import {
   demandOf,
   feesOf,
   gasPerDay,
   type MarketFacts,
   type QueryLoad,
+  remediesFor,
+  type Remedy,
   type SteadyState,
   steadyState,
 } from "./steady-state.ts";

@@ -1,6 +1,8 @@
-import { type Dec18, dec18ToNumber, quoDec18 } from "../../platform/base/decimal.ts";
+import { type Dec18, dec18ToNumber, formatDec18, quoDec18 } from "../../platform/base/decimal.ts";
+import type { JsonObject } from "../../platform/base/json.ts";
 import type { MarketReading } from "../gas-budget/create-market.ts";
 import type { Forecast } from "./forecast.ts";
+import type { Remedy } from "./steady-state.ts";
 
 /** The fee market at one moment, and the served queries' cost in it. */
 export interface MarketStatus extends Omit<MarketReading, "readAtMs"> {
@@ -60,4 +62,26 @@ export function meanOthersGas({ blocks }: MarketStatus): bigint | undefined {
 function mean(values: readonly bigint[]): bigint | undefined {
   if (values.length === 0) return undefined;
   return values.reduce((sum, value) => sum + value, 0n) / BigInt(values.length);
+}
+
+export function remedyJson(remedy: Remedy): JsonObject {
+  const { kind } = remedy;
+  const cost = { cost_per_day: `${remedy.costPerDay}` };
+  if (kind === "longer-periods") return { kind, factor: Math.ceil(remedy.factor * 100) / 100, ...cost };
+  if (kind === "fewer-callbacks") return { kind, late_blocks: lateBlocksJson(remedy.lateBlocks), ...cost };
+  return { kind, ceiling: formatDec18(remedy.ceiling), burst_results: remedy.burstResults, ...cost };
+}
+
+/** Returns null if others' transactions leave no gas. */
+export function lateBlocksJson(lateBlocks: number): number | null {
+  return Number.isFinite(lateBlocks) ? oneDecimal(lateBlocks) : null;
+}
+
+/** Keeps one decimal, or three digits below 10. A market may sustain only a tenth of a result per block. */
+export function threeDigits(value: number): number {
+  return value < 10 ? Number(value.toPrecision(3)) : oneDecimal(value);
+}
+
+function oneDecimal(value: number): number {
+  return Math.round(value * 10) / 10;
 }

@@ -1,4 +1,12 @@
-import { type MarketParams, targetOf } from "../../cosmos/fee-market/market.ts";
+import {
+  closeBlock,
+  gasUpToPrice,
+  initialState,
+  type MarketParams,
+  priceAfter,
+  type State,
+  targetOf,
+} from "../../cosmos/fee-market/market.ts";
 import { type Dec18, DEC18_ONE, mulDec18, parseDec18 } from "../../platform/base/decimal.ts";
 import { maxInt, minInt } from "../../platform/base/integers.ts";
 import { DAY_MS } from "../../platform/base/time.ts";
@@ -37,25 +45,7 @@ export interface MarketFacts {
 }
 
 /** The queries' cost at the market's lowest price and their lateness, if nothing changes. */
-export interface SteadyState {
-  /** Gas per block that the relayer can use without changing the price: the market's target minus others' gas. */
-  readonly sustainableGas: bigint;
-  /** Gas per block with every result on time, rounded up. Demand is above the market if it exceeds `sustainableGas`. */
-  readonly demandGas: bigint;
-  /** Results per block that the market can sustain, in the proportions of the steady state. */
-  readonly sustainableResults: number;
-  /** Results per block with every result on time. */
-  readonly demandResults: number;
-  /**
-   * Blocks by which each result is late in the steady state; 0 if the market meets the demand, `Infinity` if others leave no gas.
-   */
-  readonly lateBlocks: number;
-  readonly resultsPerDay: number;
-  /** In the fee denom's base unit, rounded up. */
-  readonly costPerDay: bigint;
-  /** In the fee denom's base unit; 0 without results. */
-  readonly costPerResult: Dec18;
-}
+export type SteadyState = ReturnType<typeof steadyState>;
 
 interface Group {
   readonly queries: number;
@@ -64,7 +54,7 @@ interface Group {
   readonly gas: bigint;
 }
 
-export interface Demand extends MarketFacts {
+interface Demand extends MarketFacts {
   readonly groups: readonly Group[];
 }
 
@@ -91,7 +81,7 @@ export function demandOf(
  * The relayer sends the latest results first and fills each block up to the market's target. If demand exceeds the target, the
  * lateness of all results converges to L blocks. At L, the sum of gas / (period + L) equals the sustainable gas.
  */
-export function steadyState(demand: Demand): SteadyState {
+export function steadyState(demand: Demand) {
   const { params, othersGas, feeFactor, blockMs } = demand;
   const sustainableGas = maxInt(targetOf(params) - othersGas, 0n);
   const onTime = onTimeRate(demand);
@@ -104,13 +94,22 @@ export function steadyState(demand: Demand): SteadyState {
   const gas = gasPerDay(isAbove ? sustainableGas * DEC18_ONE : onTime.gas, blockMs);
   const price = mulDec18(params.minBaseGasPrice, feeFactor);
   return {
+    /** Gas per block that the relayer can use without changing the price: the market's target minus others' gas. */
     sustainableGas,
+    /** Gas per block with every result on time, rounded up. Demand is above the market if it exceeds `sustainableGas`. */
     demandGas,
+    /** Results per block that the market can sustain, in the proportions of the steady state. */
     sustainableResults: isAbove ? results : demandResults * rateFactor(demand, Number(sustainableGas)),
+    /** Results per block with every result on time. */
     demandResults,
+    /**
+     * Blocks by which each result is late in the steady state; 0 if the market meets the demand, `Infinity` if others leave no gas.
+     */
     lateBlocks,
     resultsPerDay,
+    /** In the fee denom's base unit, rounded up. */
     costPerDay: feesOf(gas, price),
+    /** In the fee denom's base unit; 0 without results. */
     costPerResult: perResult(mulDec18(gas, price), resultsPerDay),
   };
 }
@@ -130,7 +129,7 @@ function perResult(fees: Dec18, results: number): Dec18 {
   return millionths === 0n ? 0n : (fees * 1_000_000n) / millionths;
 }
 
-export function ceilQuo(value: bigint, divisor: bigint): bigint {
+function ceilQuo(value: bigint, divisor: bigint): bigint {
   return (value + divisor - 1n) / divisor;
 }
 
@@ -181,11 +180,93 @@ function lateBlocksAt(demand: Demand, gas: number): number {
 }
 
 /** Returns the factor for all rates so that the queries use `gas` per block; 0 without queries. */
-export function rateFactor({ groups, batch }: Demand, gas: number): number {
+function rateFactor({ groups, batch }: Demand, gas: number): number {
   const { gas: own, results } = rateAt({ groups, batch: { ...batch, fixedGas: 0n } }, 0);
   if (results === 0) return 0;
   const fixed = Number(batch.fixedGas);
   // With less than one result per block, each result pays for its own block's fixed gas.
   const sparse = gas / (own + fixed * results);
   return results * sparse <= 1 ? sparse : (gas - fixed) / own;
+}
+
+export type Remedy =
+  /** multiply all update periods by `factor`; absent if others leave no gas */
+  | { readonly kind: "longer-periods"; readonly factor: number; readonly costPerDay: bigint }
+  /**
+   * raise the price ceiling to `ceiling`, twice its current value. One burst can then send `burstResults` results. The steady state
+   * does not change. `costPerDay` is the cost of one burst per day
+   */
+  | {
+      readonly kind: "higher-ceiling";
+      readonly ceiling: Dec18;
+      readonly burstResults: number;
+      readonly costPerDay: bigint;
+    }
+  /** deliver results without calling their contracts; absent if that saves nothing */
+  | { readonly kind: "fewer-callbacks"; readonly lateBlocks: number; readonly costPerDay: bigint };
+
+/**
+ * Returns changes that would reduce `steady`'s lateness. `quiet` is the steady state without callbacks; undefined if that saves
+ * nothing.
+ */
+export function remediesFor(
+  demand: Demand,
+  steady: SteadyState,
+  quiet: SteadyState | undefined,
+): readonly Remedy[] {
+  const rates = rateFactor(demand, Number(steady.sustainableGas));
+  const ceiling = 2n * demand.ceiling;
+  const burst = burstUpTo(demand, ceiling, steady.sustainableGas);
+  return [
+    ...(rates > 0
+      ? [{ kind: "longer-periods", factor: 1 / rates, costPerDay: steady.costPerDay } as const]
+      : []),
+    ...(burst.results > 0
+      ? [{ kind: "higher-ceiling", ceiling, burstResults: burst.results, costPerDay: burst.cost } as const]
+      : []),
+    ...(quiet === undefined
+      ? []
+      : [{ kind: "fewer-callbacks", lateBlocks: quiet.lateBlocks, costPerDay: quiet.costPerDay } as const]),
+  ];
+}
+
+/** Maximum length of a burst. If demand is only slightly above the market, the price takes very long to reach a ceiling. */
+const MAX_BURST_BLOCKS = 1_000;
+
+/**
+ * Simulates one burst from the lowest price, with one pending result per query. The burst ends at the price `ceiling`, or once the
+ * market can sustain the remaining results.
+ */
+function burstUpTo(
+  { groups, params, othersGas, feeFactor, batch }: Demand,
+  ceiling: Dec18,
+  sustainableGas: bigint,
+): { readonly results: number; readonly cost: bigint } {
+  const most = minInt(
+    (params.maxBlockUtilization * batch.blockSharePermille) / 1_000n,
+    params.maxBlockUtilization - othersGas,
+  );
+  const start = initialState(params);
+  let state: State = { ...start, window: start.window.map(() => targetOf(params)) };
+  /** Share of each group that is due. */
+  let due = groups.map(() => 1);
+  let [results, fees] = [0, 0n];
+  for (let block = 0; block < MAX_BURST_BLOCKS; block++) {
+    const dueGas = groups.reduce((sum, { gas }, index) => sum + Number(gas) * (due[index] ?? 0), 0);
+    const wanted = minInt(BigInt(Math.floor(dueGas)) + batch.fixedGas, most);
+    const gas =
+      priceAfter(state, wanted + othersGas, params) <= ceiling
+        ? wanted
+        : (gasUpToPrice(state, ceiling, params) ?? 0n) - othersGas;
+    if (gas <= sustainableGas) break;
+    const share = Math.max(0, Math.min(1, Number(gas - batch.fixedGas) / dueGas));
+    results += share * groups.reduce((sum, { queries }, index) => sum + queries * (due[index] ?? 0), 0);
+    fees += gas * state.baseGasPrice * feeFactor;
+    // A query has at most one pending result. Its next result is due after its period.
+    due = groups.map(({ updatePeriod }, index) =>
+      Math.min(1, (due[index] ?? 0) * (1 - share) + 1 / Number(updatePeriod)),
+    );
+    state = closeBlock({ ...state, window: state.window.with(Number(state.index), gas + othersGas) }, params);
+  }
+  return { results: Math.floor(results), cost: ceilQuo(fees, DEC18_ONE * DEC18_ONE) };
 }

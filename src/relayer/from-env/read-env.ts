@@ -1,4 +1,7 @@
-import { createEnvValues, type Environment, type EnvValues } from "./env-values.ts";
+import { parseGoBool } from "../../platform/base/integers.ts";
+import { DAY_MS, HOUR_MS } from "../../platform/base/time.ts";
+import { issueText } from "../../platform/config/config-fields.ts";
+import type { ConfigEnvironment } from "../../platform/config/daemon-config.ts";
 import { unknownVariables } from "./variables.ts";
 
 const LOCAL = "RELAYER_NEUTRON_CHAIN";
@@ -22,8 +25,8 @@ interface EnvChain {
   readonly rpc: readonly string[];
 }
 
-/** Reads the Go relayer's variables. Never throws. */
-export function readEnv(environment: Environment): EnvConfig {
+/** Reads the Go relayer's variables. As in the Go relayer, an empty value means absent. Never throws. */
+export function readEnv(environment: ConfigEnvironment): EnvConfig {
   const values = createEnvValues(environment);
   const chains = {
     local: { id: values.text(`${LOCAL}_CHAIN_ID`), rpc: endpoints(values, `${LOCAL}_RPC_ADDR`) },
@@ -219,4 +222,92 @@ function chosen(values: EnvValues, name: string, choices: ReadonlyMap<string, st
     choices.get(given.toLowerCase()) ??
     values.problem(name, "is not one of the allowed values", [...choices.keys()].join(", "))
   );
+}
+
+type EnvValues = ReturnType<typeof createEnvValues>;
+
+/** Creates the readers of an environment. A reader notes an invalid value as a problem and returns undefined. */
+function createEnvValues(environment: ConfigEnvironment) {
+  const problems: string[] = [];
+  const problem = (name: string, what: string, expected: string): undefined => {
+    problems.push(`${name}: ${issueText(what, expected)}`);
+    return undefined;
+  };
+  const text = (name: string): string | undefined => {
+    const value = environment[name]?.trim();
+    return value === "" ? undefined : value;
+  };
+  /** Like `text`, but an absent variable is a problem. */
+  const required = (name: string) => text(name) ?? problem(name, "is missing", "a value");
+  /** `parse` returns undefined for an invalid value. */
+  const reader =
+    <T>(read: typeof text, parse: (value: string) => T | undefined, what: string, expected: string) =>
+    (name: string): T | undefined => {
+      const value = read(name);
+      return value === undefined ? undefined : (parse(value) ?? problem(name, what, expected));
+    };
+  return {
+    /** Lines "NAME: what is wrong (what was expected)", in the order in which the variables were read. Never contains a value. */
+    problems,
+    /** Settings whose effect differs from their effect in the Go relayer. */
+    warnings: new Array<string>(),
+    problem,
+    text,
+    required,
+    list: (name: string) => splitList(text(name) ?? ""),
+    bool: reader(text, goBool, "is not a boolean", "true or false"),
+    requiredBool: reader(required, goBool, "is not a boolean", "true or false"),
+    /** A positive number, as decimal text. */
+    decimal: reader(text, goDecimal, "is not a positive number", "a number such as 0.0053"),
+    /** A whole number, as decimal text. */
+    whole: reader(text, wholeNumber, "is not a whole number", "digits"),
+    /** A Go duration such as "10s" or "1m30s", in ms. */
+    durationMs: reader(text, goDurationMs, "is not a duration", "a number with a unit, such as 10s"),
+  };
+}
+
+function splitList(text: string): readonly string[] {
+  return text
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "");
+}
+
+function goBool(text: string): boolean | undefined {
+  try {
+    return parseGoBool(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function wholeNumber(text: string): string | undefined {
+  return /^\d{1,20}$/.test(text) ? text : undefined;
+}
+
+/** Accepts every positive number that Go's ParseFloat accepts and that has at most 18 decimals, for example "1e-3". */
+function goDecimal(text: string): string | undefined {
+  if (/^\d{1,30}(?:\.\d{1,18})?$/.test(text)) return /[1-9]/.test(text) ? text : undefined;
+  const value = /^\d*\.?\d*(?:[eE][+-]?\d{1,3})?$/.test(text) ? Number(text) : Number.NaN;
+  if (!(value >= 1e-18 && value < 1e15)) return undefined;
+  return value.toFixed(18).replace(/\.?0+$/, "");
+}
+
+const UNITS_MS: Readonly<Record<string, number>> = {
+  ns: 1e-6,
+  us: 1e-3,
+  µs: 1e-3,
+  ms: 1,
+  s: 1_000,
+  m: 60_000,
+  h: HOUR_MS,
+};
+
+/** Parses a positive duration in the format of Go's `time.ParseDuration`, rounded up to 1 ms. */
+function goDurationMs(text: string): number | undefined {
+  if (!/^(?:\d{1,12}(?:\.\d{1,9})?(?:ns|us|µs|ms|s|m|h))+$/.test(text)) return undefined;
+  let totalMs = 0;
+  for (const [, count, unit] of text.matchAll(/([\d.]+)(ns|us|µs|ms|s|m|h)/g))
+    totalMs += Number(count) * (UNITS_MS[unit ?? ""] ?? 0);
+  return totalMs > 0 && totalMs <= 366 * DAY_MS ? Math.ceil(totalMs) : undefined;
 }

@@ -1,4 +1,4 @@
-import type { Environment } from "./env-values.ts";
+import type { ConfigEnvironment } from "../../platform/config/daemon-config.ts";
 
 export interface EnvVariable {
   readonly name: string;
@@ -8,151 +8,109 @@ export interface EnvVariable {
   readonly note: string;
 }
 
+type Row = readonly [name: EnvVariable["name"], key: EnvVariable["key"], note: EnvVariable["note"]];
+
 /** Variables that the Go relayer reads (v0.3.0, `internal/config/config.go`). */
-const GO_VARIABLES: readonly EnvVariable[] = [
-  {
-    name: "RELAYER_NEUTRON_CHAIN_RPC_ADDR",
-    key: "chain.rpc",
-    note: "required; commas separate several endpoints; tcp:// is read as http://",
-  },
-  { name: "RELAYER_NEUTRON_CHAIN_REST_ADDR", key: "", note: "not needed: everything is read over RPC" },
-  {
-    name: "RELAYER_NEUTRON_CHAIN_HOME_DIR",
-    key: "signer.keyring.home",
-    note: "required without RELAYER_MNEMONIC",
-  },
-  {
-    name: "RELAYER_NEUTRON_CHAIN_SIGN_KEY_NAME",
-    key: "signer.keyring.key",
-    note: "required without RELAYER_MNEMONIC",
-  },
-  {
-    name: "RELAYER_NEUTRON_CHAIN_TIMEOUT",
-    key: "deadlines.call",
-    note: "the greater of the two chains' values is used",
-  },
-  { name: "RELAYER_NEUTRON_CHAIN_GAS_PRICES", key: "gas.fallback_price", note: "the price of the fee denom" },
-  {
-    name: "RELAYER_NEUTRON_CHAIN_GAS_LIMIT",
-    key: "batch.gas",
-    note: "maximum gas of one transaction; 0: the default",
-  },
-  { name: "RELAYER_NEUTRON_CHAIN_GAS_ADJUSTMENT", key: "gas.adjustment", note: "" },
-  { name: "RELAYER_NEUTRON_CHAIN_DENOM", key: "gas.denom", note: "" },
-  { name: "RELAYER_NEUTRON_CHAIN_MAX_GAS_PRICE", key: "gas.max_price", note: "" },
-  { name: "RELAYER_NEUTRON_CHAIN_GAS_PRICE_MULTIPLIER", key: "gas.price_multiplier", note: "" },
-  { name: "RELAYER_NEUTRON_CHAIN_CONNECTION_ID", key: "connections.0.id", note: "required" },
-  {
-    name: "RELAYER_NEUTRON_CHAIN_KEYRING_BACKEND",
-    key: "signer.keyring.backend",
-    note: "file needs a password; as in the Go relayer, test signs for any other value",
-  },
-  { name: "RELAYER_NEUTRON_CHAIN_DEBUG", key: "", note: "no effect, as in the Go relayer; see LOGGER_LEVEL" },
-  { name: "RELAYER_NEUTRON_CHAIN_OUTPUT_FORMAT", key: "", note: "no effect, as in the Go relayer" },
-  { name: "RELAYER_NEUTRON_CHAIN_SIGN_MODE_STR", key: "", note: "no effect, as in the Go relayer: direct" },
-  {
-    name: "RELAYER_TARGET_CHAIN_RPC_ADDR",
-    key: "connections.0.rpc",
-    note: "required; commas separate several endpoints",
-  },
-  {
-    name: "RELAYER_TARGET_CHAIN_TIMEOUT",
-    key: "deadlines.call",
-    note: "the greater of the two chains' values is used",
-  },
-  { name: "RELAYER_TARGET_CHAIN_DEBUG", key: "", note: "no effect, as in the Go relayer" },
-  { name: "RELAYER_TARGET_CHAIN_OUTPUT_FORMAT", key: "", note: "no effect, as in the Go relayer" },
-  { name: "RELAYER_REGISTRY_ADDRESSES", key: "queries.owners", note: "spaces around commas are ignored" },
-  { name: "RELAYER_REGISTRY_QUERY_IDS", key: "queries.ids", note: "" },
-  { name: "RELAYER_ALLOW_TX_QUERIES", key: "queries.tx", note: "required" },
-  { name: "RELAYER_ALLOW_KV_CALLBACKS", key: "queries.allow_kv_callbacks", note: "required" },
-  { name: "RELAYER_MIN_KV_UPDATE_PERIOD", key: "queries.min_kv_update_period", note: "remote blocks" },
-  {
-    name: "RELAYER_STORAGE_PATH",
-    key: "state_dir",
-    note: "required; the first start imports the Go relayer's storage from it",
-  },
-  {
-    name: "RELAYER_CHECK_SUBMITTED_TX_STATUS_DELAY",
-    key: "",
-    note: "not needed: every transaction is followed until it is in a block",
-  },
-  { name: "RELAYER_QUERIES_TASK_QUEUE_CAPACITY", key: "", note: "not needed: a query is queued once" },
-  {
-    name: "RELAYER_INITIAL_TX_SEARCH_OFFSET",
-    key: "queries.tx_lookback_blocks",
-    note: "0 or absent: 100 blocks instead of the whole chain",
-  },
-  { name: "RELAYER_LISTEN_ADDR", key: "http.listen", note: "" },
-  {
-    name: "RELAYER_IGNORE_ERRORS_REGEX",
-    key: "queries.tx_dead_letter_errors",
-    note: "other errors are retried instead of stopping the process; absent: every rejection becomes a dead letter",
-  },
+const GO_VARIABLES: readonly Row[] = [
+  [
+    "RELAYER_NEUTRON_CHAIN_RPC_ADDR",
+    "chain.rpc",
+    "required; commas separate several endpoints; tcp:// is read as http://",
+  ],
+  ["RELAYER_NEUTRON_CHAIN_REST_ADDR", "", "not needed: everything is read over RPC"],
+  ["RELAYER_NEUTRON_CHAIN_HOME_DIR", "signer.keyring.home", "required without RELAYER_MNEMONIC"],
+  ["RELAYER_NEUTRON_CHAIN_SIGN_KEY_NAME", "signer.keyring.key", "required without RELAYER_MNEMONIC"],
+  ["RELAYER_NEUTRON_CHAIN_TIMEOUT", "deadlines.call", "the greater of the two chains' values is used"],
+  ["RELAYER_NEUTRON_CHAIN_GAS_PRICES", "gas.fallback_price", "the price of the fee denom"],
+  ["RELAYER_NEUTRON_CHAIN_GAS_LIMIT", "batch.gas", "maximum gas of one transaction; 0: the default"],
+  ["RELAYER_NEUTRON_CHAIN_GAS_ADJUSTMENT", "gas.adjustment", ""],
+  ["RELAYER_NEUTRON_CHAIN_DENOM", "gas.denom", ""],
+  ["RELAYER_NEUTRON_CHAIN_MAX_GAS_PRICE", "gas.max_price", ""],
+  ["RELAYER_NEUTRON_CHAIN_GAS_PRICE_MULTIPLIER", "gas.price_multiplier", ""],
+  ["RELAYER_NEUTRON_CHAIN_CONNECTION_ID", "connections.0.id", "required"],
+  [
+    "RELAYER_NEUTRON_CHAIN_KEYRING_BACKEND",
+    "signer.keyring.backend",
+    "file needs a password; as in the Go relayer, test signs for any other value",
+  ],
+  ["RELAYER_NEUTRON_CHAIN_DEBUG", "", "no effect, as in the Go relayer; see LOGGER_LEVEL"],
+  ["RELAYER_NEUTRON_CHAIN_OUTPUT_FORMAT", "", "no effect, as in the Go relayer"],
+  ["RELAYER_NEUTRON_CHAIN_SIGN_MODE_STR", "", "no effect, as in the Go relayer: direct"],
+  ["RELAYER_TARGET_CHAIN_RPC_ADDR", "connections.0.rpc", "required; commas separate several endpoints"],
+  ["RELAYER_TARGET_CHAIN_TIMEOUT", "deadlines.call", "the greater of the two chains' values is used"],
+  ["RELAYER_TARGET_CHAIN_DEBUG", "", "no effect, as in the Go relayer"],
+  ["RELAYER_TARGET_CHAIN_OUTPUT_FORMAT", "", "no effect, as in the Go relayer"],
+  ["RELAYER_REGISTRY_ADDRESSES", "queries.owners", "spaces around commas are ignored"],
+  ["RELAYER_REGISTRY_QUERY_IDS", "queries.ids", ""],
+  ["RELAYER_ALLOW_TX_QUERIES", "queries.tx", "required"],
+  ["RELAYER_ALLOW_KV_CALLBACKS", "queries.allow_kv_callbacks", "required"],
+  ["RELAYER_MIN_KV_UPDATE_PERIOD", "queries.min_kv_update_period", "remote blocks"],
+  ["RELAYER_STORAGE_PATH", "state_dir", "required; the first start imports the Go relayer's storage from it"],
+  [
+    "RELAYER_CHECK_SUBMITTED_TX_STATUS_DELAY",
+    "",
+    "not needed: every transaction is followed until it is in a block",
+  ],
+  ["RELAYER_QUERIES_TASK_QUEUE_CAPACITY", "", "not needed: a query is queued once"],
+  [
+    "RELAYER_INITIAL_TX_SEARCH_OFFSET",
+    "queries.tx_lookback_blocks",
+    "0 or absent: 100 blocks instead of the whole chain",
+  ],
+  ["RELAYER_LISTEN_ADDR", "http.listen", ""],
+  [
+    "RELAYER_IGNORE_ERRORS_REGEX",
+    "queries.tx_dead_letter_errors",
+    "other errors are retried instead of stopping the process; absent: every rejection becomes a dead letter",
+  ],
 ];
 
-const LOGGER_VARIABLES: readonly EnvVariable[] = [
-  { name: "LOGGER_LEVEL", key: "log.level", note: "dpanic, panic and fatal mean error" },
-  { name: "LOGGER_ENCODING", key: "log.format", note: "console means text" },
-  { name: "LOGGER_OUTPUTPATHS", key: "log.outputs", note: "" },
-  { name: "LOGGER_ENCODERCONFIG_TIMEKEY", key: "log.keys.time", note: "default ts, as in the Go relayer" },
-  { name: "LOGGER_ENCODERCONFIG_LEVELKEY", key: "log.keys.level", note: "default level" },
-  { name: "LOGGER_ENCODERCONFIG_MESSAGEKEY", key: "log.keys.message", note: "default msg" },
-  { name: "LOGGER_ERROROUTPUTPATHS", key: "", note: "not needed: the logger has no errors of its own" },
-  { name: "LOGGER_DISABLECALLER", key: "", note: "not needed: lines have no caller" },
-  { name: "LOGGER_DISABLESTACKTRACE", key: "", note: "not needed: stacks are at level debug only" },
-  { name: "LOGGER_DEVELOPMENT", key: "", note: "no effect" },
-  { name: "LOGGER_SAMPLING_INITIAL", key: "", note: "not needed: a repeated error is logged once" },
-  { name: "LOGGER_SAMPLING_THEREAFTER", key: "", note: "not needed: a repeated error is logged once" },
+const LOGGER_VARIABLES: readonly Row[] = [
+  ["LOGGER_LEVEL", "log.level", "dpanic, panic and fatal mean error"],
+  ["LOGGER_ENCODING", "log.format", "console means text"],
+  ["LOGGER_OUTPUTPATHS", "log.outputs", ""],
+  ["LOGGER_ENCODERCONFIG_TIMEKEY", "log.keys.time", "default ts, as in the Go relayer"],
+  ["LOGGER_ENCODERCONFIG_LEVELKEY", "log.keys.level", "default level"],
+  ["LOGGER_ENCODERCONFIG_MESSAGEKEY", "log.keys.message", "default msg"],
+  ["LOGGER_ERROROUTPUTPATHS", "", "not needed: the logger has no errors of its own"],
+  ["LOGGER_DISABLECALLER", "", "not needed: lines have no caller"],
+  ["LOGGER_DISABLESTACKTRACE", "", "not needed: stacks are at level debug only"],
+  ["LOGGER_DEVELOPMENT", "", "no effect"],
+  ["LOGGER_SAMPLING_INITIAL", "", "not needed: a repeated error is logged once"],
+  ["LOGGER_SAMPLING_THEREAFTER", "", "not needed: a repeated error is logged once"],
 ];
 
 /** Variables that only this relayer reads. */
-const OWN_VARIABLES: readonly EnvVariable[] = [
-  {
-    name: "RELAYER_MNEMONIC",
-    key: "signer.mnemonic",
-    note: "instead of a keyring; stays in the environment",
-  },
-  { name: "RELAYER_MNEMONIC_FILE", key: "signer.mnemonic", note: "instead of a keyring" },
-  { name: "RELAYER_HD_PATH", key: "signer.hd_path", note: "of the mnemonic" },
-  {
-    name: "RELAYER_NEUTRON_CHAIN_KEYRING_PASSWORD",
-    key: "signer.keyring.password",
-    note: "of the backend file; stays in the environment",
-  },
-  {
-    name: "RELAYER_NEUTRON_CHAIN_KEYRING_PASSWORD_FILE",
-    key: "signer.keyring.password",
-    note: "of the backend file",
-  },
-  {
-    name: "RELAYER_NEUTRON_CHAIN_ACCOUNT_PREFIX",
-    key: "signer.prefix",
-    note: "of early versions; default neutron",
-  },
-  {
-    name: "RELAYER_NEUTRON_CHAIN_CHAIN_ID",
-    key: "chain.id",
-    note: "of early versions; default: read from the endpoint",
-  },
-  {
-    name: "RELAYER_TARGET_CHAIN_CHAIN_ID",
-    key: "connections.0.chain_id",
-    note: "of early versions; default: read from the endpoint",
-  },
-  { name: "RELAYER_FEE_GRANTER", key: "signer.fee_granter", note: "" },
-  { name: "RELAYER_MEMO", key: "signer.memo", note: "" },
-  { name: "RELAYER_HTTP_TOKEN", key: "http.token", note: "stays in the environment" },
-  { name: "RELAYER_HTTP_TOKEN_FILE", key: "http.token", note: "" },
-  {
-    name: "RELAYER_OPEN_RESUBMIT",
-    key: "http.open_resubmit",
-    note: "true: /resubmit-txs needs no token on any address",
-  },
+const OWN_VARIABLES: readonly Row[] = [
+  ["RELAYER_MNEMONIC", "signer.mnemonic", "instead of a keyring; stays in the environment"],
+  ["RELAYER_MNEMONIC_FILE", "signer.mnemonic", "instead of a keyring"],
+  ["RELAYER_HD_PATH", "signer.hd_path", "of the mnemonic"],
+  [
+    "RELAYER_NEUTRON_CHAIN_KEYRING_PASSWORD",
+    "signer.keyring.password",
+    "of the backend file; stays in the environment",
+  ],
+  ["RELAYER_NEUTRON_CHAIN_KEYRING_PASSWORD_FILE", "signer.keyring.password", "of the backend file"],
+  ["RELAYER_NEUTRON_CHAIN_ACCOUNT_PREFIX", "signer.prefix", "of early versions; default neutron"],
+  ["RELAYER_NEUTRON_CHAIN_CHAIN_ID", "chain.id", "of early versions; default: read from the endpoint"],
+  [
+    "RELAYER_TARGET_CHAIN_CHAIN_ID",
+    "connections.0.chain_id",
+    "of early versions; default: read from the endpoint",
+  ],
+  ["RELAYER_FEE_GRANTER", "signer.fee_granter", ""],
+  ["RELAYER_MEMO", "signer.memo", ""],
+  ["RELAYER_HTTP_TOKEN", "http.token", "stays in the environment"],
+  ["RELAYER_HTTP_TOKEN_FILE", "http.token", ""],
+  ["RELAYER_OPEN_RESUBMIT", "http.open_resubmit", "true: /resubmit-txs needs no token on any address"],
 ];
 
 /** All known variables, including the Go relayer's variables without effect here. */
-export const ENV_VARIABLES: readonly EnvVariable[] = [...GO_VARIABLES, ...LOGGER_VARIABLES, ...OWN_VARIABLES];
+export const ENV_VARIABLES: readonly EnvVariable[] = [
+  ...GO_VARIABLES,
+  ...LOGGER_VARIABLES,
+  ...OWN_VARIABLES,
+].map(([name, key, note]) => ({ name, key, note }));
 
 /** Replaces the keys in a text with the variables that set them. Leaves a key without a variable unchanged. */
 export function nameVariables(text: string): string {
@@ -187,7 +145,7 @@ const PREFIXES = ["RELAYER_", "LOGGER_"] as const;
 const ENCODER_PREFIX = "LOGGER_ENCODERCONFIG_";
 
 /** Returns a warning for each unknown variable that has one of the prefixes and a value. */
-export function unknownVariables(environment: Environment): readonly string[] {
+export function unknownVariables(environment: ConfigEnvironment): readonly string[] {
   return Object.keys(environment)
     .filter((name) => PREFIXES.some((prefix) => name.startsWith(prefix)) && !KNOWN.has(name))
     .filter((name) => (environment[name] ?? "").trim() !== "")

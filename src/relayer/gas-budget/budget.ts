@@ -67,14 +67,6 @@ export interface MarketBudget {
   readonly phase: MarketPhase;
 }
 
-interface BudgetController {
-  /**
-   * Returns the budget for the block after `height`. Call it for each height, in ascending order. A second call for the last height
-   * replaces its budget, for example after a state was read instead of predicted.
-   */
-  readonly plan: (height: bigint, input: BudgetInput) => MarketBudget;
-}
-
 /** The controller's state between two blocks. */
 interface Memory {
   /**
@@ -110,10 +102,14 @@ const START: Memory = { armed: "old", burst: undefined, gas: 0n, calmBlocks: 0, 
  * - After a burst: the price falls by two percent per block, which costs a sixth of the throughput. A faster fall would leave
  *   blocks empty. A slower fall would cost more.
  */
-export function createBudgetController(): BudgetController {
+export function createBudgetController() {
   let last: { readonly height: bigint; readonly before: Memory; readonly after: Memory } | undefined;
   return {
-    plan: (height, input) => {
+    /**
+     * Returns the budget for the block after `height`. Call it for each height, in ascending order. A second call for the last
+     * height replaces its budget, for example after a state was read instead of predicted.
+     */
+    plan: (height: bigint, input: BudgetInput): MarketBudget => {
       const before = last === undefined ? START : last.height === height ? last.before : last.after;
       const { budget, after } = step(before, input);
       last = { height, before, after };

@@ -1,4 +1,3 @@
-import { addPrice, type PricePoint } from "./price-points.ts";
 import {
   addUtilization,
   closeBlock,
@@ -8,18 +7,17 @@ import {
   type State,
   targetOf,
 } from "../../cosmos/fee-market/market.ts";
-import { DEC18_ONE, type Dec18, mulDec18, quoDec18 } from "../../platform/base/decimal.ts";
+import { type Dec18, DEC18_ONE, mulDec18, quoDec18 } from "../../platform/base/decimal.ts";
 import { maxInt, minInt } from "../../platform/base/integers.ts";
 import {
   type Backlog,
   createBudgetController,
   type MarketBudget,
-  type MarketPhase,
   type OthersGas,
   unreadBudget,
 } from "./budget.ts";
 
-export interface MarketOptions {
+interface MarketOptions {
   /** `gas.price.comfortable`, in `denom`; undefined: twice the minimum. */
   readonly ceiling: Dec18 | undefined;
   /** `gas.max_price`, in `denom`. */
@@ -36,74 +34,10 @@ interface BlockPrice {
 }
 
 /** The local chain's fee market, and the share of each block that the relayer may use. */
-export interface Market {
-  /** Stores the parameters. Undefined means that the chain has no fee market. */
-  readonly setParams: (params: Params | undefined) => void;
-  /** The parameters; undefined without a fee market. Do not read the market's state without them. */
-  readonly params: () => Params | undefined;
-  readonly recordState: (height: bigint, state: State) => void;
-  /** Records this height's price in the fee denom, for a market with a different denom. */
-  readonly recordFeePrice: (height: bigint, price: Dec18) => void;
-  /** Records the expected gas of a broadcast at this height. The next block will probably include it. */
-  readonly recordSent: (height: bigint, gas: bigint) => void;
-  /** Records the gas and fee of one of the relayer's transactions in a block. */
-  readonly recordOwn: (height: bigint, gas: bigint, fee: bigint) => void;
-  /** Records that blocks up to this height contain no further transactions of the relayer. */
-  readonly recordComplete: (height: bigint) => void;
-  /** Plans the budget for the block after `height`. Call it again after reading a state. */
-  readonly plan: (height: bigint, backlog: Backlog) => void;
-  /** Returns true if the state after block `height` is known, because this state or a slightly earlier one was read. */
-  readonly isKnown: (height: bigint) => boolean;
-  /** The last plan; undefined without a fee market, or if only `batch.block_share` limits a block. */
-  readonly budget: () => MarketBudget | undefined;
-  /**
-   * Price for a broadcast at `height` in the fee denom; undefined if the caller must read the price from the chain. `ownGas` is
-   * this relayer's gas in the next block, including the broadcast.
-   */
-  readonly priceAt: (height: bigint, ownGas?: bigint) => BlockPrice | undefined;
-  /**
-   * Price in the last read state, in the fee denom. Undefined without a fee market, before the first read, and while the price in
-   * this denom is unknown.
-   */
-  readonly latestPrice: () => Dec18 | undefined;
-  /** Price above which the relayer sends only urgent results, in the fee denom; undefined whenever `latestPrice` is. */
-  readonly ceiling: () => Dec18 | undefined;
-  /** Undefined without a fee market and before the first read. */
-  readonly status: () => MarketReading | undefined;
-}
+export type Market = ReturnType<typeof createMarket>;
 
 /** The fee market as last read. Prices are in the fee denom per unit of gas. */
-export interface MarketReading {
-  readonly denom: string;
-  /** Local height after which the price was read. */
-  readonly readAtHeight: bigint;
-  /** Monotonic time of the read, ms. */
-  readonly readAtMs: number;
-  /** Price of the next block. */
-  readonly price: Dec18;
-  /** The chain's minimum price. */
-  readonly minimum: Dec18;
-  /** Price above which the relayer sends only urgent results: `gas.price.comfortable`. Twice the minimum in phase "unpriced". */
-  readonly ceiling: Dec18;
-  /** Price above which the relayer sends nothing: `gas.max_price`. Equals the ceiling in phase "unpriced". */
-  readonly cap: Dec18;
-  readonly phase: MarketPhase;
-  /** Gas per block that leaves the price unchanged. */
-  readonly targetGas: bigint;
-  /** Others' gas per block, as an exponential average. */
-  readonly othersGas: bigint;
-  /** Gas that the relayer may use in the next block. */
-  readonly budgetGas: bigint;
-  /**
-   * Fees in recent blocks, divided by gas used × price. Undefined if these blocks contain none of the relayer's transactions, or if
-   * the fee denom differs from the market's.
-   */
-  readonly feeFactor: Dec18 | undefined;
-  /** Recent blocks, oldest first, at most 100. Blocks without a reading are absent. */
-  readonly blocks: readonly MarketBlock[];
-  /** Prices of the last day, no earlier than the relayer's start, oldest first, at most 288. */
-  readonly day: readonly PricePoint[];
-}
+export type MarketReading = NonNullable<ReturnType<Market["status"]>>;
 
 interface MarketBlock {
   readonly height: bigint;
@@ -146,7 +80,7 @@ interface Readings {
 export function createMarket(
   options: MarketOptions,
   clock: { readonly monotonicMs: () => number; readonly nowMs: () => number },
-): Market {
+) {
   let params: Params | undefined;
   let readings = emptyReadings();
   let others: OthersGas = { mean: 0n, deviation: 0n };
@@ -186,13 +120,15 @@ export function createMarket(
     blocks.splice(0, blocks.length - MARKET_BLOCKS);
   };
   return {
-    setParams: (read) => {
+    /** Stores the parameters. Undefined means that the chain has no fee market. */
+    setParams: (read: Params | undefined): void => {
       const isSame = read !== undefined && params !== undefined && sameMarket(read, params);
       params = read?.enabled === true ? read : undefined;
       if (!isSame) forget();
     },
-    params: () => params,
-    recordState: (height, state) => {
+    /** The parameters; undefined without a fee market. Do not read the market's state without them. */
+    params: (): Params | undefined => params,
+    recordState: (height: bigint, state: State): void => {
       if (params === undefined) return;
       const { latest } = readings;
       // Either the chain was reset, or a slow response arrived after a newer one.
@@ -206,21 +142,26 @@ export function createMarket(
       addPrice(day, state.baseGasPrice, clock.nowMs());
       divide(params);
     },
-    recordFeePrice: (height, price) => {
+    /** Records this height's price in the fee denom, for a market with a different denom. */
+    recordFeePrice: (height: bigint, price: Dec18): void => {
       const base = readings.states.get(height)?.baseGasPrice ?? latestState(readings)?.baseGasPrice;
       if (base !== undefined && base > 0n && price > 0n) rate = quoDec18(price, base);
     },
-    recordSent: (height, gas) => addTo(readings.sent, lastBlock(height), gas),
-    recordOwn: (height, gas, fee) => {
+    /** Records the expected gas of a broadcast at this height. The next block will probably include it. */
+    recordSent: (height: bigint, gas: bigint): void => addTo(readings.sent, lastBlock(height), gas),
+    /** Records the gas and fee of one of the relayer's transactions in a block. */
+    recordOwn: (height: bigint, gas: bigint, fee: bigint): void => {
       addTo(readings.own, height, gas);
       addTo(readings.fees, height, fee);
       readings.newestOwn = maxInt(readings.newestOwn, height);
     },
-    recordComplete: (height) => {
+    /** Records that blocks up to this height contain no further transactions of the relayer. */
+    recordComplete: (height: bigint): void => {
       readings.complete = maxInt(readings.complete, height);
       if (params !== undefined) divide(params);
     },
-    plan: (at, backlog) => {
+    /** Plans the budget for the block after `height`. Call it again after reading a state. */
+    plan: (at: bigint, backlog: Backlog): void => {
       const height = lastBlock(at);
       const [most, cap] = params === undefined ? [] : [ceiling(params), capOf(params)];
       if (params === undefined || (most !== undefined && cap !== undefined && most >= cap)) {
@@ -245,9 +186,16 @@ export function createMarket(
               sentGas: readings.sent.get(height - 1n) ?? 0n,
             });
     },
-    isKnown: (height) => params !== undefined && stateAt(readings, params, height, others.mean) !== undefined,
-    budget: () => budget,
-    priceAt: (at, ownGas = 0n) => {
+    /** Returns true if the state after block `height` is known, because this state or a slightly earlier one was read. */
+    isKnown: (height: bigint): boolean =>
+      params !== undefined && stateAt(readings, params, height, others.mean) !== undefined,
+    /** The last plan; undefined without a fee market, or if only `batch.block_share` limits a block. */
+    budget: (): MarketBudget | undefined => budget,
+    /**
+     * Price for a broadcast at `height` in the fee denom; undefined if the caller must read the price from the chain. `ownGas` is
+     * this relayer's gas in the next block, including the broadcast.
+     */
+    priceAt: (at: bigint, ownGas: bigint = 0n): BlockPrice | undefined => {
       const height = lastBlock(at);
       if (params === undefined || params.feeDenom !== options.denom) return undefined;
       // Others that have begun to fill blocks will probably continue.
@@ -258,9 +206,15 @@ export function createMarket(
       const next = priceAfter(state, own + high, params);
       return { price: state.baseGasPrice, rise: maxInt(quoDec18(next, state.baseGasPrice), DEC18_ONE) };
     },
-    latestPrice: () =>
+    /**
+     * Price in the last read state, in the fee denom. Undefined without a fee market, before the first read, and while the price in
+     * this denom is unknown.
+     */
+    latestPrice: (): Dec18 | undefined =>
       params === undefined ? undefined : toFee(params, latestState(readings)?.baseGasPrice),
-    ceiling: () => (params === undefined ? undefined : toFee(params, ceiling(params))),
+    /** Price above which the relayer sends only urgent results, in the fee denom; undefined whenever `latestPrice` is. */
+    ceiling: (): Dec18 | undefined => (params === undefined ? undefined : toFee(params, ceiling(params))),
+    /** Undefined without a fee market and before the first read. */
     status: () => {
       const { latest, states } = readings;
       const state = states.get(latest?.height ?? 0n);
@@ -268,18 +222,35 @@ export function createMarket(
       const target = targetOf(params);
       return {
         denom: params.feeDenom,
+        /** Local height after which the price was read. */
         readAtHeight: latest.height,
+        /** Monotonic time of the read, ms. */
         readAtMs: latest.atMs,
+        /** Price of the next block. */
         price: state.baseGasPrice,
+        /** The chain's minimum price. */
         minimum: params.minBaseGasPrice,
+        /**
+         * Price above which the relayer sends only urgent results: `gas.price.comfortable`. Twice the minimum in phase "unpriced".
+         */
         ceiling: ceiling(params) ?? params.minBaseGasPrice * 2n,
+        /** Price above which the relayer sends nothing: `gas.max_price`. Equals the ceiling in phase "unpriced". */
         cap: capOf(params) ?? ceiling(params) ?? params.minBaseGasPrice * 2n,
         phase: budget?.phase ?? "unlimited",
+        /** Gas per block that leaves the price unchanged. */
         targetGas: target,
+        /** Others' gas per block, as an exponential average. */
         othersGas: others.mean,
+        /** Gas that the relayer may use in the next block. */
         budgetGas: budget?.gas ?? params.maxBlockUtilization,
+        /**
+         * Fees in recent blocks, divided by gas used × price. Undefined if these blocks contain none of the relayer's transactions,
+         * or if the fee denom differs from the market's.
+         */
         feeFactor: params.feeDenom === options.denom ? feeFactorOf(blocks) : undefined,
+        /** Recent blocks, oldest first, at most 100. Blocks without a reading are absent. */
         blocks: [...blocks],
+        /** Prices of the last day, no earlier than the relayer's start, oldest first, at most 288. */
         day: [...day],
       };
     },
@@ -393,4 +364,27 @@ function feeFactorOf(blocks: readonly MarketBlock[]): Dec18 | undefined {
     charged += ownGas * price;
   }
   return charged === 0n ? undefined : (fees * DEC18_ONE * DEC18_ONE) / charged;
+}
+
+/** Lowest and highest price over five minutes. */
+export interface PricePoint {
+  /** Wall-clock start of the five minutes, ms. */
+  readonly startMs: number;
+  readonly low: Dec18;
+  readonly high: Dec18;
+}
+
+const PRICE_POINT_MS = 300_000;
+const PRICE_POINTS = 288;
+
+function addPrice(day: PricePoint[], price: Dec18, nowMs: number): void {
+  const startMs = nowMs - (nowMs % PRICE_POINT_MS);
+  const last = day.at(-1);
+  if (last?.startMs !== startMs) {
+    day.push({ startMs, low: price, high: price });
+    while (day.length > PRICE_POINTS || (day[0]?.startMs ?? 0) < startMs - PRICE_POINTS * PRICE_POINT_MS)
+      day.shift();
+    return;
+  }
+  day[day.length - 1] = { startMs, low: minInt(last.low, price), high: maxInt(last.high, price) };
 }

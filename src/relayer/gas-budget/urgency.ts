@@ -82,21 +82,10 @@ export interface UrgencyMoment {
 }
 
 /** Decides which results justify a higher price. */
-export interface Urgency {
-  readonly hasRules: boolean;
-  /**
-   * Returns the rule that makes a query's next result urgent now. If several rules match, returns the rule with the highest
-   * priority.
-   */
-  readonly ruleOf: (query: RegisteredQuery, now: UrgencyMoment) => UrgencyRule | undefined;
-  /** Returns the lowest `max_age` among a query's rules, in local blocks; undefined if no rule sets it. */
-  readonly maxAgeOf: (query: RegisteredQuery) => bigint | undefined;
-  /** Suspends a rule until the next UTC day, because its budget is used up. */
-  readonly markUsedUp: (name: string, nowMs: number) => void;
-}
+export type Urgency = ReturnType<typeof createUrgency>;
 
 /** Creates the urgency from the rules. `maxPrice` is `gas.max_price`. */
-export function createUrgency(rules: readonly UrgencyRule[], maxPrice: Dec18): Urgency {
+export function createUrgency(rules: readonly UrgencyRule[], maxPrice: Dec18) {
   const sorted = rules.toSorted((a, b) => b.priority - a.priority);
   const byId = new Map<bigint, UrgencyRule[]>();
   const byOwner = new Map<string, UrgencyRule[]>();
@@ -119,15 +108,21 @@ export function createUrgency(rules: readonly UrgencyRule[], maxPrice: Dec18): U
   };
   return {
     hasRules: rules.length > 0,
-    ruleOf: (query, now) => {
+    /**
+     * Returns the rule that makes a query's next result urgent now. If several rules match, returns the rule with the highest
+     * priority.
+     */
+    ruleOf: (query: RegisteredQuery, now: UrgencyMoment): UrgencyRule | undefined => {
       const [first, ...others] = rulesOf(query).filter((rule) => applies(rule, query, now));
       return others.reduce((best, rule) => (best && rule.priority > best.priority ? rule : best), first);
     },
-    maxAgeOf: (query) => {
+    /** Returns the lowest `max_age` among a query's rules, in local blocks; undefined if no rule sets it. */
+    maxAgeOf: (query: RegisteredQuery): bigint | undefined => {
       const ages = rulesOf(query).flatMap(({ max_age }) => max_age ?? []);
       return ages.length === 0 ? undefined : BigInt(Math.min(...ages));
     },
-    markUsedUp: (name, nowMs) => void usedUp.set(name, dayOf(nowMs)),
+    /** Suspends a rule until the next UTC day, because its budget is used up. */
+    markUsedUp: (name: string, nowMs: number): void => void usedUp.set(name, dayOf(nowMs)),
   };
 }
 

@@ -3,7 +3,6 @@ import { pause, untilAborted } from "../../platform/base/abort.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import type { Logger } from "../../platform/base/logger.ts";
-import type { Service } from "../../platform/base/service.ts";
 import { createWakeSignal, type WakeSignal } from "../../platform/base/waits.ts";
 import { formatDuration } from "../../platform/base/text.ts";
 import type { Lease, LeaseAttempt } from "../../platform/storage/lease.ts";
@@ -41,13 +40,7 @@ export interface LeaderFitness {
 }
 
 /** Decides whether this process submits, and prepares it for that. */
-export interface Leadership {
-  readonly service: Service;
-  readonly leads: () => boolean;
-  readonly status: () => LeadershipStatus;
-  /** Releases the lease, so that another process can take over immediately. Call it after the last write. */
-  readonly release: () => Promise<void>;
-}
+export type Leadership = ReturnType<typeof createLeadership>;
 
 export interface LeadershipDeps {
   /** Undefined if this process is the only one. */
@@ -86,7 +79,7 @@ interface LeadershipState {
 const RENEWALS = 4;
 
 /** Creates the leadership. The process does not submit until the service runs. */
-export function createLeadership(deps: LeadershipDeps): Leadership {
+export function createLeadership(deps: LeadershipDeps) {
   const isOnly = deps.lease === undefined;
   const state: LeadershipState = {
     term: isOnly ? 0n : undefined,
@@ -102,21 +95,22 @@ export function createLeadership(deps: LeadershipDeps): Leadership {
   return {
     service: {
       name: "leadership",
-      run: async (signal) => {
+      run: async (signal: AbortSignal) => {
         await Promise.all([
           renew(deps, state, acquired, signal),
           prepareTerms(deps, state, acquired, signal),
         ]);
       },
     },
-    leads: () => roleOf(state, deps.clock) === "leader",
-    status: () => ({
+    leads: (): boolean => roleOf(state, deps.clock) === "leader",
+    status: (): LeadershipStatus => ({
       role: roleOf(state, deps.clock),
       holder: state.holder,
       error: state.leaseError ?? state.startError,
       progress: state.progress,
     }),
-    release: async () => {
+    /** Releases the lease, so that another process can take over immediately. Call it after the last write. */
+    release: async (): Promise<void> => {
       state.term = undefined;
       await deps.lease?.lease.release();
     },

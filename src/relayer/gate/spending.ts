@@ -38,18 +38,7 @@ interface SpendingRefusal {
  * Adds up the cost of transactions before the relayer sends them. The chain charges the whole fee of each included transaction.
  * Each admission therefore adds the whole fee to the total, and the gas limit to the query owners' totals.
  */
-export interface Spending {
-  /** Reads the spending of earlier processes. */
-  readonly load: () => Promise<void>;
-  readonly check: (request: AdmissionRequest) => SpendingRefusal | undefined;
-  /**
-   * Adds a transaction, which becomes durable with the next flush. Returns a function that subtracts the transaction again if it
-   * paid nothing.
-   */
-  readonly charge: (request: AdmissionRequest) => () => void;
-  readonly today: () => DailySpending;
-  readonly lastDay: () => RecentFees;
-}
+export type Spending = ReturnType<typeof createSpending>;
 
 /** Fees that this process admitted in the last 24 hours, or since its start. */
 export interface RecentFees {
@@ -93,7 +82,7 @@ interface Day {
 }
 
 /** Creates one payer's spending, which is 0 until `load`. */
-export function createSpending(limits: SpendingLimits, deps: SpendingDeps): Spending {
+export function createSpending(limits: SpendingLimits, deps: SpendingDeps) {
   // Several days are stored, so that a day's fees are known again if the time moves back over midnight.
   let days = new Map<number, Day>();
   let prunedDay = 0;
@@ -130,11 +119,16 @@ export function createSpending(limits: SpendingLimits, deps: SpendingDeps): Spen
     });
   };
   return {
-    load: async () => {
+    /** Reads the spending of earlier processes. */
+    load: async (): Promise<void> => {
       days = await readDays(deps);
     },
-    check: (request) => check(now(), limits, request),
-    charge: (request) => {
+    check: (request: AdmissionRequest): SpendingRefusal | undefined => check(now(), limits, request),
+    /**
+     * Adds a transaction, which becomes durable with the next flush. Returns a function that subtracts the transaction again if it
+     * paid nothing.
+     */
+    charge: (request: AdmissionRequest): (() => void) => {
       const day = now();
       add(day, request, 1n);
       write(day, request);
@@ -150,11 +144,11 @@ export function createSpending(limits: SpendingLimits, deps: SpendingDeps): Spen
         write(day, request);
       };
     },
-    today: () => {
+    today: (): DailySpending => {
       const { day, fee, gas, feeByRule } = now();
       return { day, fee, gasByOwner: gas, feeByRule };
     },
-    lastDay: () => {
+    lastDay: (): RecentFees => {
       const nowMs = deps.clock.monotonicMs();
       const fees = [...recent].map(([minute, fee]) => (nowMs - minute * MINUTE_MS < DAY_MS ? fee : 0n));
       return {
@@ -254,13 +248,7 @@ export interface ReserveStatus {
 }
 
 /** Protects a part of the balance from being spent. */
-export interface Reserve {
-  /** Returns why a fee must not be paid; undefined if it may be paid. Reads the balance if the last read is old. */
-  readonly check: (fee: bigint, signal: AbortSignal) => Promise<string | undefined>;
-  /** Subtracts an admitted fee from the known balance. */
-  readonly pay: (fee: bigint) => void;
-  readonly status: () => ReserveStatus;
-}
+export type Reserve = ReturnType<typeof createReserve>;
 
 interface ReserveDeps {
   readonly readBalance: (signal: AbortSignal) => Promise<bigint>;
@@ -283,7 +271,7 @@ interface BalanceReading {
 }
 
 /** Creates the reserve check. With a reserve of 0 it reads nothing, because the chain refuses fees that the account cannot pay. */
-export function createReserve(reserve: bigint, { readBalance, clock }: ReserveDeps): Reserve {
+export function createReserve(reserve: bigint, { readBalance, clock }: ReserveDeps) {
   let last: BalanceReading | undefined;
   let triedAtMs = Number.NEGATIVE_INFINITY;
   let error = "";
@@ -300,7 +288,8 @@ export function createReserve(reserve: bigint, { readBalance, clock }: ReserveDe
     }
   };
   return {
-    check: async (fee, signal) => {
+    /** Returns why a fee must not be paid; undefined if it may be paid. Reads the balance if the last read is old. */
+    check: async (fee: bigint, signal: AbortSignal): Promise<string | undefined> => {
       if (reserve === 0n) return undefined;
       const isOld = ageMs() > FRESH_MS || !isEnough(fee);
       if (isOld && clock.monotonicMs() - triedAtMs >= RETRY_MS) await read(signal);
@@ -309,9 +298,10 @@ export function createReserve(reserve: bigint, { readBalance, clock }: ReserveDe
       if (isEnough(fee)) return undefined;
       return `the balance of ${last.balance} minus the fee of ${fee} is below spending.reserve of ${reserve}: send coins to the account`;
     },
-    pay: (fee) => {
+    /** Subtracts an admitted fee from the known balance. */
+    pay: (fee: bigint): void => {
       if (last !== undefined) last.balance -= fee;
     },
-    status: () => ({ reserve, balance: last?.balance, readAtMs: last?.wallMs }),
+    status: (): ReserveStatus => ({ reserve, balance: last?.balance, readAtMs: last?.wallMs }),
   };
 }

@@ -18,26 +18,7 @@ export const UNANSWERABLE = ["failure", "no-newer-remote-block"] as const;
 type Unanswerable = (typeof UNANSWERABLE)[number];
 
 /** How late a query is. All heights are local. */
-export interface Lateness {
-  /** Height at which the next result is due. If the query's values were unchanged, the height of the next read. */
-  readonly dueHeight: bigint;
-  /** Blocks since `dueHeight`; 0 if the query is not due yet. */
-  readonly blocks: bigint;
-  /**
-   * Time since the chain reached `dueHeight`, ms; 0 if the query is not yet due. If this process did not see that block, the block
-   * time gives an estimate. Undefined until the block time is known.
-   */
-  readonly ms: number | undefined;
-  /** Undefined if a result is possible. */
-  readonly unanswerable: Unanswerable | undefined;
-  /** A query is overdue if `blocks` exceeds this. */
-  readonly limit: bigint;
-  /**
-   * True if the query is more than `limit` blocks late although a result was possible for that long, or because the remote chain
-   * has stopped. A query with its own failure is not overdue: a contract must not be able to make the relayer unready.
-   */
-  readonly isOverdue: boolean;
-}
+export type Lateness = ReturnType<typeof latenessOf>;
 
 export interface Present {
   readonly localHeight: bigint;
@@ -75,7 +56,7 @@ const OWN_FAILURES: ReadonlySet<QueryFailure["code"]> = new Set([
  * Computes how late a query is. The computation uses only heights, so it works even if no cycle runs. O(log n) in the remembered
  * heights.
  */
-export function latenessOf(state: QueryState, present: Present): Lateness {
+export function latenessOf(state: QueryState, present: Present) {
   const dueHeight = maxInt(dueFrom(state, present), state.sinceHeight);
   const blocks = positive(present.localHeight - dueHeight);
   const newer = newerRemoteBlock(state, present);
@@ -84,11 +65,23 @@ export function latenessOf(state: QueryState, present: Present): Lateness {
   // A block can include a result at the earliest one block after the remote block was seen.
   const possibleFrom = maxInt(dueHeight, newer === "any" ? 0n : (newer?.localHeight ?? 0n) + 1n);
   return {
+    /** Height at which the next result is due. If the query's values were unchanged, the height of the next read. */
     dueHeight,
+    /** Blocks since `dueHeight`; 0 if the query is not due yet. */
     blocks,
+    /**
+     * Time since the chain reached `dueHeight`, ms; 0 if the query is not yet due. If this process did not see that block, the
+     * block time gives an estimate. Undefined until the block time is known.
+     */
     ms: blocks === 0n ? 0 : sinceMs(dueHeight, present),
+    /** Undefined if a result is possible. */
     unanswerable,
+    /** A query is overdue if `blocks` exceeds this. */
     limit,
+    /**
+     * True if the query is more than `limit` blocks late although a result was possible for that long, or because the remote chain
+     * has stopped. A query with its own failure is not overdue: a contract must not be able to make the relayer unready.
+     */
     isOverdue:
       unanswerable === "no-newer-remote-block"
         ? (present.hasRemoteHalted || !present.isRemotePaceKnown) && blocks > limit

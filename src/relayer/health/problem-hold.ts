@@ -2,13 +2,7 @@ import type { Problem, ProblemCode } from "./problems.ts";
 import type { RelayerStatus } from "./relayer-status.ts";
 
 /** Filters out problems that last less than a block. */
-export interface ProblemHold {
-  /** Returns the lasting problems and when each began. `nowMs` is monotonic; `wallMs` is the wall clock. */
-  readonly lasting: (
-    problems: readonly Problem[],
-    block: { readonly blockMs: number; readonly nowMs: number; readonly wallMs: number },
-  ) => readonly Problem[];
-}
+export type ProblemHold = ReturnType<typeof createProblemHold>;
 
 /** Problems that are reported immediately, because nothing works yet or nothing can be sent. */
 const IMMEDIATE: ReadonlySet<ProblemCode> = new Set([
@@ -25,10 +19,18 @@ const HELD_MS = 1_500;
  * Creates a hold without problems. A reason that lasts less than one normal block is not a problem. For example, reads fail
  * occasionally behind a load balancer whose nodes are a few blocks apart, yet every result is on time.
  */
-export function createProblemHold(): ProblemHold {
+export function createProblemHold() {
   const seen = new Map<string, { readonly fromMs: number; readonly lastMs: number }>();
   return {
-    lasting: (problems, { blockMs, nowMs, wallMs }) => {
+    /** Returns the lasting problems and when each began. `nowMs` is monotonic; `wallMs` is the wall clock. */
+    lasting: (
+      problems: readonly Problem[],
+      {
+        blockMs,
+        nowMs,
+        wallMs,
+      }: { readonly blockMs: number; readonly nowMs: number; readonly wallMs: number },
+    ): readonly Problem[] => {
       const found = problems.flatMap((problem) => {
         const key = `${problem.code} ${problem.connectionId ?? ""}`;
         const known = seen.get(key);

@@ -18,18 +18,7 @@ export interface ProblemSpan extends Span {
 }
 
 /** Records each problem and its duration, over eight days and across restarts. */
-export interface ProblemTimeline {
-  /** Reads what earlier processes stored. */
-  readonly load: () => Promise<void>;
-  /** Records the current problems. Call it every second. */
-  readonly record: (problems: readonly Problem[]) => void;
-  /** Writes the end times of open spans. */
-  readonly save: () => void;
-  /** Oldest first. */
-  readonly problems: () => readonly ProblemSpan[];
-  /** Periods in which a process ran, oldest first. Outside them, nobody knows whether there was a problem. */
-  readonly runs: () => readonly Span[];
-}
+export type ProblemTimeline = ReturnType<typeof createProblemTimeline>;
 
 /** Age at which the time line deletes a span. */
 const STORED_MS = 8 * DAY_MS;
@@ -68,7 +57,7 @@ export interface TimelineDeps {
 }
 
 /** Creates one relayer's time line, which is empty until `load`. */
-export function createProblemTimeline(deps: TimelineDeps): ProblemTimeline {
+export function createProblemTimeline(deps: TimelineDeps) {
   const { store, nowMs, localTimeMs = nowMs } = deps;
   const key = [deps.chainId, deps.account] as const;
   let runs: OpenSpan[] = [];
@@ -129,7 +118,8 @@ export function createProblemTimeline(deps: TimelineDeps): ProblemTimeline {
     saveProblem(problem);
   };
   return {
-    load: async () => {
+    /** Reads what earlier processes stored. */
+    load: async (): Promise<void> => {
       const where = "WHERE chain = ? AND account = ? ORDER BY from_ms";
       const runRows = await store.session.run(`SELECT * FROM run_span ${where}`, key);
       const rows = await store.session.run(`SELECT * FROM problem_span ${where}`, key);
@@ -155,7 +145,8 @@ export function createProblemTimeline(deps: TimelineDeps): ProblemTimeline {
       runs = [...storedRuns.filter(({ fromMs }) => !own.has(fromMs)), ...(run === undefined ? [] : [run])];
       problems = [...stored.filter(({ fromMs }) => !own.has(fromMs)), ...open.values()];
     },
-    record: (present) => {
+    /** Records the current problems. Call it every second. */
+    record: (present: readonly Problem[]): void => {
       const atMs = nowMs();
       recordRun(atMs);
       for (const [name, problem] of open) {
@@ -167,9 +158,12 @@ export function createProblemTimeline(deps: TimelineDeps): ProblemTimeline {
       if (atMs - savedMs >= SAVE_MS || atMs < savedMs) save();
       prune(Math.min(atMs, localTimeMs()));
     },
+    /** Writes the end times of open spans. */
     save,
-    problems: () => problems,
-    runs: () => runs,
+    /** Oldest first. */
+    problems: (): readonly ProblemSpan[] => problems,
+    /** Periods in which a process ran, oldest first. Outside them, nobody knows whether there was a problem. */
+    runs: (): readonly Span[] => runs,
   };
 }
 

@@ -4,13 +4,7 @@ import { DAY_MS } from "../../platform/base/time.ts";
 import type { ReloadStatus } from "../../platform/process/reloadable.ts";
 import type { GateStatus } from "../gate/create-gate.ts";
 import type { RecentFees } from "../gate/spending.ts";
-import {
-  type QueryFailure,
-  type QueryState,
-  type QueryStatus,
-  statusOf,
-  unchangedSince,
-} from "../registry/query-state.ts";
+import { type QueryState, statusOf, unchangedSince } from "../registry/query-state.ts";
 import type { RegisteredQuery } from "../chain/registered-query.ts";
 import type { Registry } from "../registry/registry.ts";
 import { expectedLateBlocks, type MarketStatus } from "../forecast/market-view.ts";
@@ -79,36 +73,7 @@ export interface EndpointStatus extends PoolEndpointHealth {
   readonly chainId: string;
 }
 
-export interface QueryView {
-  readonly id: bigint;
-  readonly type: RegisteredQuery["type"];
-  readonly connectionId: string;
-  readonly owner: string;
-  /** 0 for a TX query. */
-  readonly keyCount: number;
-  readonly updatePeriod: bigint;
-  readonly state: QueryStatus;
-  /** 0 without a result. */
-  readonly lastLocalHeight: bigint;
-  /** Undefined without a KV result. */
-  readonly lastRemoteHeight: bigint | undefined;
-  /** Local height of the first result with the values that the last read found again; undefined if the relayer sent new values. */
-  readonly unchangedSince: bigint | undefined;
-  /** Undefined without a result. */
-  readonly resultAge: ResultAge | undefined;
-  readonly lateness: Lateness;
-  /** Number of included results since the relayer's start. */
-  readonly results: number;
-  /** Undefined while nothing has been spent since the relayer's start. */
-  readonly cost: QueryCost | undefined;
-  /** True if an operator requested an immediate cycle that has not ended yet. */
-  readonly isRequested: boolean;
-  /** Failures since the last result. */
-  readonly failures: number;
-  readonly error: QueryFailure | undefined;
-  /** Time until the next attempt while backing off, otherwise 0. */
-  readonly retryInMs: number;
-}
+export type QueryView = ReturnType<typeof toView>;
 
 /** A query's share of its transactions' cost since the relayer's start. */
 export interface QueryCost {
@@ -118,7 +83,7 @@ export interface QueryCost {
 }
 
 /** Time since a query's last result. */
-interface ResultAge {
+export interface ResultAge {
   readonly blocks: bigint;
   readonly ms: number;
   /** True if the result is older than the first block that this process saw; `ms` then counts from that block. */
@@ -281,26 +246,38 @@ interface ViewContext extends Pick<StatusDeps, "costOf"> {
   readonly ageOf: (state: QueryState) => ResultAge | undefined;
 }
 
-function toView(state: QueryState, { monotonicMs, lateness, ageOf, costOf }: ViewContext): QueryView {
+function toView(state: QueryState, { monotonicMs, lateness, ageOf, costOf }: ViewContext) {
   const { query } = state;
   return {
     id: query.id,
     type: query.type,
     connectionId: query.connectionId,
     owner: query.owner,
+    /** 0 for a TX query. */
     keyCount: query.keys.length,
     updatePeriod: query.updatePeriod,
     state: statusOf(state),
+    /** 0 without a result. */
     lastLocalHeight: query.lastLocalHeight,
+    /** Undefined without a KV result. */
     lastRemoteHeight: query.lastRemoteHeight?.height,
+    /**
+     * Local height of the first result with the values that the last read found again; undefined if the relayer sent new values.
+     */
     unchangedSince: unchangedSince(state),
+    /** Undefined without a result. */
     resultAge: ageOf(state),
     lateness: lateness(state),
+    /** Number of included results since the relayer's start. */
     results: state.results,
+    /** Undefined while nothing has been spent since the relayer's start. */
     cost: costOf(query.id),
+    /** True if an operator requested an immediate cycle that has not ended yet. */
     isRequested: state.isRequested,
+    /** Failures since the last result. */
     failures: state.failures,
     error: state.error,
+    /** Time until the next attempt while backing off, otherwise 0. */
     retryInMs: Math.max(0, state.notBeforeMs - monotonicMs),
   };
 }

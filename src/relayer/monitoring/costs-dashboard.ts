@@ -1,7 +1,6 @@
 import { DASHBOARDS } from "../../platform/monitoring/alerts/links.ts";
 import {
   type DashboardSpec,
-  graph,
   PROCESSES,
   query,
   type StateSpec,
@@ -16,11 +15,14 @@ import {
   CHAIN,
   CHAINS,
   CONNECTIONS,
-  M,
+  own,
   PLACE,
+  plot,
+  rate,
   RELAYERS,
   YEAR,
 } from "./relayer-parts.ts";
+import { M } from "./relayer-condition.ts";
 
 const PHASES: readonly StateSpec[] = [
   [1, "steady", "green"],
@@ -35,7 +37,7 @@ const PHASES: readonly StateSpec[] = [
   [10, "costs complete", "green"],
 ];
 
-const COST_OF_1000 = `1000 * sum(increase(${M}_fees_total{${PROCESSES}}[1h])) / 1e6 / (sum(increase(${M}_results_total{${PROCESSES},outcome="included"}[1h])) > 0)`;
+const COST_OF_1000 = `1000 * sum(increase(${own("fees_total")}[1h])) / 1e6 / (sum(increase(${own("results_total", 'outcome="included"')}[1h])) > 0)`;
 
 export const COSTS: DashboardSpec = {
   uid: DASHBOARDS.costs,
@@ -54,7 +56,7 @@ export const COSTS: DashboardSpec = {
         stat(
           "Paid",
           ["1h", "24h", "7d", "30d"].map((window) =>
-            query(`sum(${M}_window_fees{${PROCESSES},window="${window}"}) / 1e6`, window),
+            query(`sum(${own("window_fees", `window="${window}"`)}) / 1e6`, window),
           ),
           {
             description: "Fees over the last hour, day, week and 30 days.",
@@ -67,7 +69,7 @@ export const COSTS: DashboardSpec = {
           "Price against the minimum",
           [
             query(
-              `max(${M}_gas_price{${PROCESSES},kind="price"} / ignoring(kind) ${M}_gas_price{${PROCESSES},kind="minimum"})`,
+              `max(${own("gas_price", 'kind="price"')} / ignoring(kind) ${own("gas_price", 'kind="minimum"')})`,
               "times the minimum",
             ),
           ],
@@ -84,42 +86,25 @@ export const COSTS: DashboardSpec = {
           emptyText: "No result in the last hour",
           width: 6,
         }),
-        graph(
+        plot(
           "Spent today",
-          [
-            query(`max by (instance) (${M}_spent_today_fees{${PROCESSES}}) / 1e6`, "{{instance}}"),
-            query(
-              `max by (instance) (${M}_forecast_daily_fees{${PROCESSES}}) / 1e6`,
-              "day's forecast {{instance}}",
-            ),
-            query(`max by (rule) (${M}_spent_today_urgent_fees{${PROCESSES}}) / 1e6`, "urgent: {{rule}}"),
-            query(`max(${M}_daily_fee_limit{${PROCESSES}}) / 1e6`, "limit"),
-          ],
+          "NTRN",
+          "Fees for this UTC day, fees for urgent results with their own budget, the forecast for a day in the current fee market, and the limit, if any.",
           {
-            description:
-              "Fees for this UTC day, fees for urgent results with their own budget, the forecast for a day in the current fee market, and the limit, if any.",
-            unit: "NTRN",
-            limits: /^limit/,
+            "{{instance}}": `max by (instance) (${own("spent_today_fees")}) / 1e6`,
+            "day's forecast {{instance}}": `max by (instance) (${own("forecast_daily_fees")}) / 1e6`,
+            "urgent: {{rule}}": `max by (rule) (${own("spent_today_urgent_fees")}) / 1e6`,
+            limit: `max(${own("daily_fee_limit")}) / 1e6`,
           },
         ),
-        graph(
+        plot(
           "This month and its budget",
-          [
-            query(
-              `max by (instance) (${M}_window_fees{${PROCESSES},window="month"}) / 1e6`,
-              "paid {{instance}}",
-            ),
-            query(
-              `max by (bound) (${M}_month_forecast_fees{${PROCESSES},price="now"}) / 1e6`,
-              "forecast: {{bound}}",
-            ),
-            query(`max(${M}_month_budget_fees{${PROCESSES}}) / 1e6`, "limit: budget"),
-          ],
+          "NTRN",
+          "Fees for this calendar month (UTC), the forecast for the whole month at the current gas price, and spending.budget, if set.",
           {
-            description:
-              "Fees for this calendar month (UTC), the forecast for the whole month at the current gas price, and spending.budget, if set.",
-            unit: "NTRN",
-            limits: /^limit/,
+            "paid {{instance}}": `max by (instance) (${own("window_fees", 'window="month"')}) / 1e6`,
+            "forecast: {{bound}}": `max by (bound) (${own("month_forecast_fees", 'price="now"')}) / 1e6`,
+            "limit: budget": `max(${own("month_budget_fees")}) / 1e6`,
           },
         ),
       ],
@@ -127,65 +112,41 @@ export const COSTS: DashboardSpec = {
     {
       title: "Who causes it, and how long does the balance last?",
       panels: [
-        graph(
-          "Fees",
-          [
-            query(
-              `sum by (instance, connection_id) (rate(${M}_fees_total{${PLACE}}[$__rate_interval])) * 3600 / 1e6`,
-              "{{connection_id}} {{instance}}",
-            ),
-          ],
-          {
-            description: "Fees per hour for transactions included in blocks.",
-            unit: "NTRN",
-          },
-        ),
-        graph(
+        plot("Fees", "NTRN", "Fees per hour for transactions included in blocks.", {
+          "{{connection_id}} {{instance}}": `${rate("instance, connection_id", "fees_total", PLACE)} * 3600 / 1e6`,
+        }),
+        plot(
           "Balance",
-          [
-            query(`${M}_account_balance{${PROCESSES}} / 1e6`, "million {{denom}} {{instance}}"),
-            query(`min(${M}_fee_grant_left{${PROCESSES}}) / 1e6`, "left of the fee grant"),
-            query(`max(${M}_balance_reserve{${PROCESSES}}) / 1e6`, "limit: reserve"),
-          ],
+          "short",
+          "The account's coins in millions of the base unit (NTRN for untrn), what is left of the fee grant, and the reserve that is never spent.",
           {
-            description:
-              "The account's coins in millions of the base unit (NTRN for untrn), what is left of the fee grant, and the reserve that is never spent.",
-            unit: "short",
-            limits: /^limit/,
+            "million {{denom}} {{instance}}": `${own("account_balance")} / 1e6`,
+            "left of the fee grant": `min(${own("fee_grant_left")}) / 1e6`,
+            "limit: reserve": `max(${own("balance_reserve")}) / 1e6`,
           },
         ),
-        graph(
-          "Account or fee grant empty in",
-          [
-            query(
-              `min by (instance) (${M}_account_left_seconds{${PROCESSES}}) / 86400`,
-              "as in the last day {{instance}}",
-            ),
-            query(`min by (bound) (${M}_empty_seconds{${PROCESSES},price="now"}) / 86400`, "now: {{bound}}"),
-            query(
-              `min by (bound) (${M}_empty_seconds{${PROCESSES},price="cap"}) / 86400`,
-              "at gas.max_price: {{bound}}",
-            ),
-            query(
-              `(min(${M}_fee_grant_expiry_timestamp_seconds{${PROCESSES}}) - time()) / 86400`,
-              "the fee grant ends",
-            ),
-          ],
-          {
-            description:
-              "Forecast at the current gas price and at gas.max_price, from the last few hours, the last few days and the month.",
-            width: 24,
-            unit: "days",
-            enough: YEAR,
-            logAxis: true,
-          },
-        ),
+        {
+          ...plot(
+            "Account or fee grant empty in",
+            "days",
+            "Forecast at the current gas price and at gas.max_price, from the last few hours, the last few days and the month.",
+            {
+              "as in the last day {{instance}}": `min by (instance) (${own("account_left_seconds")}) / 86400`,
+              "now: {{bound}}": `min by (bound) (${own("empty_seconds", 'price="now"')}) / 86400`,
+              "at gas.max_price: {{bound}}": `min by (bound) (${own("empty_seconds", 'price="cap"')}) / 86400`,
+              "the fee grant ends": `(min(${own("fee_grant_expiry_timestamp_seconds")}) - time()) / 86400`,
+            },
+          ),
+          width: 24,
+          enough: YEAR,
+          logAxis: true,
+        },
         table(
           "Owners",
           [
-            `topk(20, max by (owner) (${M}_owner_month_fees{${PROCESSES}})) / 1e6`,
-            `max by (owner) (${M}_spent_today_gas{${PROCESSES}})`,
-            `max by (owner) (${M}_spent_today_gas{${PROCESSES}} / on (job, instance) group_left() ${M}_daily_gas_per_owner_limit{${PROCESSES}})`,
+            `topk(20, max by (owner) (${own("owner_month_fees")})) / 1e6`,
+            `max by (owner) (${own("spent_today_gas")})`,
+            `max by (owner) (${own("spent_today_gas")} / on (job, instance) group_left() ${M}_daily_gas_per_owner_limit{${PROCESSES}})`,
           ],
           {
             description:
@@ -206,54 +167,39 @@ export const COSTS: DashboardSpec = {
     {
       title: "Why does it cost this?",
       panels: [
-        graph(
-          "Gas price",
-          [
-            query(`max by (instance) (${M}_gas_price{${PROCESSES},kind="price"})`, "{{instance}}"),
-            query(
-              `max by (kind) (${M}_gas_price{${PROCESSES},kind=~"minimum|ceiling|cap"})`,
-              "limit: {{kind}}",
-            ),
-          ],
-          {
-            description:
-              "Fee coins for one unit of gas, on a logarithmic axis. The ceiling is gas.price.comfortable: above it, only urgent results are sent. The cap is gas.max_price: above it, nothing is sent.",
-            unit: "short",
-            decimals: 4,
-            limits: /^limit/,
-            logAxis: true,
-          },
-        ),
-        graph(
+        {
+          ...plot(
+            "Gas price",
+            "short",
+            "Fee coins for one unit of gas, on a logarithmic axis. The ceiling is gas.price.comfortable: above it, only urgent results are sent. The cap is gas.max_price: above it, nothing is sent.",
+            {
+              "{{instance}}": `max by (instance) (${own("gas_price", 'kind="price"')})`,
+              "limit: {{kind}}": `max by (kind) (${own("gas_price", 'kind=~"minimum|ceiling|cap"')})`,
+            },
+          ),
+          decimals: 4,
+          logAxis: true,
+        },
+        plot(
           "Gas per block",
-          [
-            query(`sum(${M}_market_gas{${PROCESSES},kind="own"})`, "own"),
-            query(`max(${M}_market_gas{${PROCESSES},kind="others"})`, "others"),
-            query(`sum(${M}_market_gas{${PROCESSES},kind="demand"})`, "demand"),
-            query(`sum(${M}_market_gas{${PROCESSES},kind="budget"})`, "budget"),
-            query(`max(${M}_market_gas{${PROCESSES},kind="target"})`, "limit: target"),
-          ],
+          "gas",
+          "The price rises while the relayer's gas and others' gas together exceed the target. Demand is the relayer's gas if every result were on time.",
           {
-            description:
-              "The price rises while the relayer's gas and others' gas together exceed the target. Demand is the relayer's gas if every result were on time.",
-            unit: "gas",
-            limits: /^limit/,
+            own: `sum(${own("market_gas", 'kind="own"')})`,
+            others: `max(${own("market_gas", 'kind="others"')})`,
+            demand: `sum(${own("market_gas", 'kind="demand"')})`,
+            budget: `sum(${own("market_gas", 'kind="budget"')})`,
+            "limit: target": `max(${own("market_gas", 'kind="target"')})`,
           },
         ),
-        graph(
+        plot(
           "Demand and market",
-          [
-            query(`sum(${M}_market_results{${PROCESSES},kind="demand"})`, "results per block on time"),
-            query(
-              `sum(${M}_market_results{${PROCESSES},kind="sustainable"})`,
-              "results per block at this price",
-            ),
-            query(`max(${M}_expected_late_blocks{${PROCESSES}})`, "blocks late in the steady state"),
-          ],
+          "none",
+          "Results per block: how many the demand needs, and how many the fee market bears at its current price. The lateness is 0 while the market bears the demand.",
           {
-            description:
-              "Results per block: how many the demand needs, and how many the fee market bears at its current price. The lateness is 0 while the market bears the demand.",
-            unit: "none",
+            "results per block on time": `sum(${own("market_results", 'kind="demand"')})`,
+            "results per block at this price": `sum(${own("market_results", 'kind="sustainable"')})`,
+            "blocks late in the steady state": `max(${own("expected_late_blocks")})`,
           },
         ),
         timeline(
@@ -269,8 +215,8 @@ export const COSTS: DashboardSpec = {
               }),
               "{{instance}}",
             ),
-            query(`max by (instance) (7 + ${M}_demand_above_market{${PROCESSES}})`, "demand {{instance}}"),
-            query(`9 + min by (instance) (${M}_costs_complete{${PROCESSES}})`, "costs by owner {{instance}}"),
+            query(`max by (instance) (7 + ${own("demand_above_market")})`, "demand {{instance}}"),
+            query(`9 + min by (instance) (${own("costs_complete")})`, "costs by owner {{instance}}"),
           ],
           {
             description:
@@ -278,57 +224,32 @@ export const COSTS: DashboardSpec = {
             states: PHASES,
           },
         ),
-        graph(
-          "Gas per result",
-          [
-            query(
-              `sum by (connection_id) (rate(${M}_gas_used_total{${PLACE}}[$__rate_interval])) / sum by (connection_id) (rate(${M}_results_total{${PLACE},outcome="included"}[$__rate_interval]))`,
-              "{{connection_id}}",
-            ),
-          ],
-          { description: "Falls when more results share one client update.", unit: "gas" },
-        ),
+        plot("Gas per result", "gas", "Falls when more results share one client update.", {
+          "{{connection_id}}": `${rate("connection_id", "gas_used_total", PLACE)} / ${rate("connection_id", "results_total", `${PLACE},outcome="included"`)}`,
+        }),
       ],
     },
     {
       title: "How is it sent?",
       panels: [
-        graph(
-          "Results per transaction",
-          [
-            query(
-              `histogram_quantile(0.5, sum by (connection_id, le) (rate(${M}_batch_results_bucket{${PLACE}}[$__rate_interval]))) >= 0`,
-              "median {{connection_id}}",
-            ),
-          ],
-          { description: "A connection's results in one included transaction.", unit: "none" },
-        ),
-        graph(
-          "Client updates and simulations",
-          [
-            query(
-              `sum by (connection_id) (rate(${M}_client_updates_total{${PLACE}}[$__rate_interval]))`,
-              "updates {{connection_id}}",
-            ),
-            query(`sum(rate(${M}_simulations_total{${PROCESSES}}[$__rate_interval]))`, "simulations"),
-          ],
-          { description: "Per second.", unit: "ops" },
-        ),
-        graph(
+        plot("Results per transaction", "none", "A connection's results in one included transaction.", {
+          "median {{connection_id}}": `histogram_quantile(0.5, ${rate("connection_id, le", "batch_results_bucket", PLACE)}) >= 0`,
+        }),
+        plot("Client updates and simulations", "ops", "Per second.", {
+          "updates {{connection_id}}": rate("connection_id", "client_updates_total", PLACE),
+          simulations: `sum(rate(${own("simulations_total")}[$__rate_interval]))`,
+        }),
+        plot(
           "Traffic",
-          [
-            query(
-              `sum by (instance, connection_id) (rate(${M}_tx_bytes_total{${PLACE}}[$__rate_interval]))`,
-              "txs {{connection_id}} {{instance}}",
-            ),
-            query(
-              `sum by (instance, chain_id, direction) (rate(${M}_rpc_bytes_total{${CHAIN}}[$__rate_interval]))`,
-              "{{direction}} {{chain_id}} {{instance}}",
-            ),
-          ],
+          "Bps",
+          "Encoded bytes of included transactions, and bytes of RPC bodies, per second.",
           {
-            description: "Encoded bytes of included transactions, and bytes of RPC bodies, per second.",
-            unit: "Bps",
+            "txs {{connection_id}} {{instance}}": rate("instance, connection_id", "tx_bytes_total", PLACE),
+            "{{direction}} {{chain_id}} {{instance}}": rate(
+              "instance, chain_id, direction",
+              "rpc_bytes_total",
+              CHAIN,
+            ),
           },
         ),
       ],

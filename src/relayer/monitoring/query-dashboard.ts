@@ -1,13 +1,10 @@
 import { DASHBOARDS } from "../../platform/monitoring/alerts/links.ts";
-import {
-  type DashboardSpec,
-  graph,
-  PROCESSES,
-  query,
-  stat,
-  table,
-} from "../../platform/monitoring/dashboards/panel-spec.ts";
-import { BACKING_OFF, ANNOTATIONS, CONNECTIONS, M, PLACE, RELAYERS } from "./relayer-parts.ts";
+import { type DashboardSpec, query, stat, table } from "../../platform/monitoring/dashboards/panel-spec.ts";
+import { ANNOTATIONS, BACKING_OFF, CONNECTIONS, own, PLACE, plot, rate, RELAYERS } from "./relayer-parts.ts";
+import { M } from "./relayer-condition.ts";
+
+const LATE = own("query_late_blocks");
+const CHOSEN_LATE = own("query_late_blocks", 'query_id="$query"');
 
 export const QUERY: DashboardSpec = {
   uid: DASHBOARDS.query,
@@ -18,14 +15,7 @@ export const QUERY: DashboardSpec = {
     "One query, and the connection it is read over. relaywatch relayer inspect shows its attempts and costs.",
   variables: [
     ...RELAYERS,
-    {
-      name: "query",
-      label: "Query",
-      metric: `${M}_query_late_blocks{${PROCESSES}}`,
-      from: "query_id",
-      single: true,
-      numeric: true,
-    },
+    { name: "query", label: "Query", metric: LATE, from: "query_id", single: true, numeric: true },
     CONNECTIONS,
   ],
   range: "hours",
@@ -34,7 +24,7 @@ export const QUERY: DashboardSpec = {
     {
       title: "The query",
       panels: [
-        stat("Late", [query(`max(${M}_query_late_blocks{${PROCESSES},query_id="$query"})`, "blocks")], {
+        stat("Late", [query(`max(${CHOSEN_LATE})`, "blocks")], {
           description: "Local blocks since the query's result was due. 0: it is not late.",
           unit: "blocks",
           colors: [
@@ -46,19 +36,14 @@ export const QUERY: DashboardSpec = {
         }),
         stat(
           "Queries that are later",
-          [
-            query(
-              `count(${M}_query_late_blocks{${PROCESSES}} > scalar(max(${M}_query_late_blocks{${PROCESSES},query_id="$query"}))) or vector(0)`,
-              "queries",
-            ),
-          ],
+          [query(`count(${LATE} > scalar(max(${CHOSEN_LATE}))) or vector(0)`, "queries")],
           {
             description: "If others are late too, the cause is the connection, not the query.",
             unit: "none",
             width: 12,
           },
         ),
-        table("Latest queries", [`topk(20, max by (query_id) (${M}_query_late_blocks{${PROCESSES}}))`], {
+        table("Latest queries", [`topk(20, max by (query_id) (${LATE}))`], {
           description: "The most delayed queries. Click a number to select its query.",
           unit: "blocks",
           width: 6,
@@ -73,61 +58,39 @@ export const QUERY: DashboardSpec = {
             { label: "Value", title: "Late" },
           ],
         }),
-        graph(
-          "Lateness",
-          [
-            query(
-              `max by (instance, query_id) (${M}_query_late_blocks{${PROCESSES},query_id="$query"})`,
-              "query {{query_id}} {{instance}}",
-            ),
-            query(
-              `quantile(0.5, ${M}_query_late_blocks{${PROCESSES},query_id!="$query"})`,
-              "median of the others",
-            ),
-          ],
-          {
-            description:
-              "Local blocks since the query's result was due, and the median of all others: if they are late too, the cause is the connection.",
-            unit: "blocks",
-            width: 18,
-          },
-        ),
+        {
+          ...plot(
+            "Lateness",
+            "blocks",
+            "Local blocks since the query's result was due, and the median of all others: if they are late too, the cause is the connection.",
+            {
+              "query {{query_id}} {{instance}}": `max by (instance, query_id) (${CHOSEN_LATE})`,
+              "median of the others": `quantile(0.5, ${own("query_late_blocks", 'query_id!="$query"')})`,
+            },
+          ),
+          width: 18,
+        },
       ],
     },
     {
       title: "Its connection",
       panels: [
-        graph(
-          "Results",
-          [
-            query(
-              `sum by (instance, connection_id, outcome) (rate(${M}_results_total{${PLACE}}[$__rate_interval])) > 0`,
-              "{{outcome}} {{connection_id}} {{instance}}",
-            ),
-          ],
-          {
-            description: "Results per second by outcome.",
-            unit: "results/s",
-            emptyText: "No result",
-          },
-        ),
+        {
+          ...plot("Results", "results/s", "Results per second by outcome.", {
+            "{{outcome}} {{connection_id}} {{instance}}": `${rate("instance, connection_id, outcome", "results_total", PLACE)} > 0`,
+          }),
+          emptyText: "No result",
+        },
         BACKING_OFF,
-        graph("Remote height", [query(`${M}_remote_height{${PLACE}}`, "{{connection_id}} {{instance}}")], {
-          description: "A flat line means that the remote chain has no newer value.",
-          unit: "none",
+        plot("Remote height", "none", "A flat line means that the remote chain has no newer value.", {
+          "{{connection_id}} {{instance}}": `${M}_remote_height{${PLACE}}`,
         }),
-        graph(
+        plot(
           "Pruned blocks",
-          [
-            query(
-              `sum by (instance, connection_id) (increase(${M}_tx_pruned_blocks_total{${PLACE}}[1h]))`,
-              "{{connection_id}} {{instance}}",
-            ),
-          ],
+          "blocks",
+          "Remote blocks that TX queries skipped in the last hour because every endpoint has pruned them.",
           {
-            description:
-              "Remote blocks that TX queries skipped in the last hour because every endpoint has pruned them.",
-            unit: "blocks",
+            "{{connection_id}} {{instance}}": `sum by (instance, connection_id) (increase(${M}_tx_pruned_blocks_total{${PLACE}}[1h]))`,
           },
         ),
       ],

@@ -6,11 +6,19 @@ import {
   type PanelLink,
   type PanelsByAlert,
 } from "../../platform/monitoring/alerts/links.ts";
-import { CHAIN_CONDITIONS, ENDPOINT_CONDITIONS } from "./relayer-chain-conditions.ts";
 import { CONNECTION_SCOPE, type RelayerCondition } from "./relayer-condition.ts";
-import { ACCOUNT_CONDITIONS } from "./relayer-account-conditions.ts";
-import { COST_CONDITIONS } from "./relayer-cost-conditions.ts";
-import { RESULT_CONDITIONS } from "./relayer-result-conditions.ts";
+import {
+  ACCOUNT_CONDITIONS,
+  CHAIN_CONDITIONS,
+  ENDPOINT_CONDITIONS,
+} from "./relayer-dependency-conditions.ts";
+import { COST_CONDITIONS, RESULT_CONDITIONS } from "./relayer-result-conditions.ts";
+import type { ApiRoute } from "../../platform/http/route-about.ts";
+import {
+  runbookPath,
+  runbookRoute,
+  withoutTemplates,
+} from "../../platform/monitoring/alerts/runbook-route.ts";
 import type { Times } from "../../platform/monitoring/alerts/times.ts";
 
 const OF_CONNECTIONS: ReadonlySet<ProblemCode> = new Set(CONNECTION_PROBLEM_CODES);
@@ -98,4 +106,24 @@ function placeText(scope: readonly string[]): string {
 function present(problems: readonly ProblemCode[], scope: readonly string[], times: Times): string {
   const matcher = problems.length === 1 ? `code="${problems[0]}"` : `code=~"${problems.join("|")}"`;
   return `max by (${scope.join(", ")}) (last_over_time(relaywatch_relayer_problems{${matcher}}[${times("2m")}])) > 0`;
+}
+
+/** `GET /runbooks/NAME.md`: serves the runbooks of the relayer's alerts. */
+export const RELAYER_RUNBOOKS: ApiRoute = runbookRoute(
+  new Map(
+    RELAYER_CONDITIONS.map(({ name, title, description, impact }) => [
+      name,
+      { title, meaning: withoutTemplates(description), impact },
+    ]),
+  ),
+);
+
+const NAMES: ReadonlyMap<ProblemCode, string> = new Map(
+  RELAYER_CONDITIONS.flatMap(({ name, problems = [] }) => problems.map((code) => [code, name] as const)),
+);
+
+/** Returns the URL of a problem's runbook; undefined if the problem has no alert. */
+export function problemRunbook(code: ProblemCode): string | undefined {
+  const name = NAMES.get(code);
+  return name === undefined ? undefined : `/${runbookPath(name)}`;
 }

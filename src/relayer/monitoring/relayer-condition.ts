@@ -1,5 +1,5 @@
 import type { ProblemCode } from "../health/problems.ts";
-import type { AlertCase } from "../../platform/monitoring/alerts/alert-spec.ts";
+import type { AlertCase, SeriesCase } from "../../platform/monitoring/alerts/alert-spec.ts";
 import type { Times } from "../../platform/monitoring/alerts/times.ts";
 
 /** A relayer alert without the parts that its name determines. */
@@ -22,6 +22,32 @@ export interface RelayerCondition {
   readonly scope?: readonly string[];
   /** Default: an example with the first problem's metric. */
   readonly example?: AlertCase;
+}
+
+/** Prefix of the relayer's metrics. */
+export const M = "relaywatch_relayer";
+
+/** A connection's label in an example. */
+export const CONNECTION = 'connection_id="connection-0"';
+
+/** Returns an example's series, for example "relaywatch_relayer_role{$,role=\"leader\"}". */
+function seriesOf(metric: string, labels?: string): string {
+  return `${M}_${metric}{$${labels === undefined ? "" : `,${labels}`}}`;
+}
+
+/** Returns an example's series with its first value. */
+export function at(metric: string, from: number, labels?: string): SeriesCase {
+  return { series: seriesOf(metric, labels), from };
+}
+
+/** Returns an example's counter with its increase per minute. */
+export function rises(metric: string, step: number, labels?: string): SeriesCase {
+  return { series: seriesOf(metric, labels), step };
+}
+
+/** Returns an example in which one series has a bad value and then a good one. */
+export function turns(metric: string, bad: number, good: number, labels?: string): AlertCase {
+  return { fires: [at(metric, bad, labels)], clears: [at(metric, good, labels)] };
 }
 
 /** Labels of alerts about one connection. */

@@ -8,10 +8,10 @@ import {
   stat,
   type VariableSpec,
 } from "../../platform/monitoring/dashboards/panel-spec.ts";
+import { M } from "./relayer-condition.ts";
 
 export const PLACE = `${PROCESSES},connection_id=~"$connection"`;
 export const CHAIN = `${PROCESSES},chain_id=~"$chain"`;
-export const M = "relaywatch_relayer";
 
 export const RELAYERS: readonly VariableSpec[] = processVariables(`${M}_ready`);
 export const CONNECTIONS: VariableSpec = {
@@ -35,10 +35,32 @@ export const ANNOTATIONS = {
 /** From this number of days, the panel shows "more than a year" instead. */
 export const YEAR = [366, "more than a year"] as const;
 
+/** Returns the selected processes' series of a metric. `labels` selects further: `kind="price"`. */
+export function own(metric: string, labels?: string): string {
+  return `${M}_${metric}{${PROCESSES}${labels === undefined ? "" : `,${labels}`}}`;
+}
+
+/** Returns a counter's increase per second, summed by these labels. */
+export function rate(by: string, metric: string, selector: string): string {
+  return `sum by (${by}) (rate(${M}_${metric}{${selector}}[$__rate_interval]))`;
+}
+
+/** Returns a graph. `series` maps legends to expressions. A legend that starts with "limit" belongs to a dashed line. */
+export function plot(
+  title: string,
+  unit: PanelSpec["unit"],
+  description: string,
+  series: Readonly<Record<string, string>>,
+): PanelSpec {
+  const queries = Object.entries(series).map(([legend, expr]) => query(expr, legend));
+  const isLimited = queries.some(({ legend }) => legend.startsWith("limit"));
+  return graph(title, queries, { description, unit, ...(isLimited && { limits: /^limit/ }) });
+}
+
 /** How long the account can pay. */
 export const BALANCE_LASTS: PanelSpec = stat(
   "Balance lasts for",
-  [query(`min(${M}_account_left_seconds{${PROCESSES}}) / 86400`, "left")],
+  [query(`min(${own("account_left_seconds")}) / 86400`, "left")],
   {
     description: "Time until the balance is spent at the last day's rate.",
     unit: "days",
@@ -55,13 +77,9 @@ export const BALANCE_LASTS: PanelSpec = stat(
 );
 
 /** Why queries wait. */
-export const BACKING_OFF: PanelSpec = graph(
-  "Queries backing off",
-  [
-    query(
-      `sum by (instance, connection_id, code) (${M}_backing_off_queries{${PLACE}}) > 0`,
-      "{{code}} {{connection_id}} {{instance}}",
-    ),
-  ],
-  { description: "By the code of their last failure.", unit: "none", emptyText: "No query is backing off" },
-);
+export const BACKING_OFF: PanelSpec = {
+  ...plot("Queries backing off", "none", "By the code of their last failure.", {
+    "{{code}} {{connection_id}} {{instance}}": `sum by (instance, connection_id, code) (${M}_backing_off_queries{${PLACE}}) > 0`,
+  }),
+  emptyText: "No query is backing off",
+};

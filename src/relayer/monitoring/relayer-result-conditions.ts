@@ -1,8 +1,13 @@
 import {
+  at,
   BY_CONNECTION,
+  CONNECTION,
   CONNECTION_SCOPE,
+  M,
   NO_STANDBY,
+  rises,
   STALE,
+  turns,
   type RelayerCondition,
 } from "./relayer-condition.ts";
 
@@ -20,10 +25,7 @@ export const RESULT_CONDITIONS: readonly RelayerCondition[] = [
     problems: ["queries-overdue", "queries-failing"],
     expr: () => `max ${BY_CONNECTION} (relaywatch_relayer_overdue_queries) > 0 ${NO_STANDBY}`,
     for: "2m",
-    example: {
-      fires: [{ series: 'relaywatch_relayer_overdue_queries{$,connection_id="connection-0"}', from: 3 }],
-      clears: [{ series: 'relaywatch_relayer_overdue_queries{$,connection_id="connection-0"}', from: 0 }],
-    },
+    example: turns("overdue_queries", 3, 0, CONNECTION),
   },
   {
     name: "relayer-standing-still",
@@ -38,18 +40,10 @@ export const RESULT_CONDITIONS: readonly RelayerCondition[] = [
     scope: CONNECTION_SCOPE,
     example: {
       fires: [
-        { series: 'relaywatch_relayer_overdue_queries{$,connection_id="connection-0"}', from: 3 },
-        {
-          series: 'relaywatch_relayer_results_total{$,connection_id="connection-0",outcome="included"}',
-          from: 70,
-        },
+        at("overdue_queries", 3, CONNECTION),
+        at("results_total", 70, `${CONNECTION},outcome="included"`),
       ],
-      clears: [
-        {
-          series: 'relaywatch_relayer_results_total{$,connection_id="connection-0",outcome="included"}',
-          step: 60,
-        },
-      ],
+      clears: [rises("results_total", 60, `${CONNECTION},outcome="included"`)],
     },
   },
   {
@@ -70,20 +64,7 @@ export const RESULT_CONDITIONS: readonly RelayerCondition[] = [
     expr: () => "max by (job, instance, connection_id, code) (relaywatch_relayer_backing_off_queries) > 0",
     for: "30m",
     scope: CONNECTION_SCOPE,
-    example: {
-      fires: [
-        {
-          series: 'relaywatch_relayer_backing_off_queries{$,connection_id="connection-0",code="rejected"}',
-          from: 1,
-        },
-      ],
-      clears: [
-        {
-          series: 'relaywatch_relayer_backing_off_queries{$,connection_id="connection-0",code="rejected"}',
-          from: 0,
-        },
-      ],
-    },
+    example: turns("backing_off_queries", 1, 0, `${CONNECTION},code="rejected"`),
   },
   {
     name: "relayer-dead-letters",
@@ -94,10 +75,7 @@ export const RESULT_CONDITIONS: readonly RelayerCondition[] = [
     impact: "Contracts do not receive these transactions. Other results are not delayed.",
     expr: () => "max by (job, instance) (relaywatch_relayer_dead_letters) > 0",
     for: "1m",
-    example: {
-      fires: [{ series: "relaywatch_relayer_dead_letters{$}", from: 2 }],
-      clears: [{ series: "relaywatch_relayer_dead_letters{$}", from: 0 }],
-    },
+    example: turns("dead_letters", 2, 0),
   },
   {
     name: "relayer-pruned-blocks",
@@ -111,12 +89,8 @@ export const RESULT_CONDITIONS: readonly RelayerCondition[] = [
     for: "0s",
     scope: CONNECTION_SCOPE,
     example: {
-      fires: [
-        { series: 'relaywatch_relayer_tx_pruned_blocks_total{$,connection_id="connection-0"}', step: 5 },
-      ],
-      clears: [
-        { series: 'relaywatch_relayer_tx_pruned_blocks_total{$,connection_id="connection-0"}', step: 0 },
-      ],
+      fires: [rises("tx_pruned_blocks_total", 5, CONNECTION)],
+      clears: [rises("tx_pruned_blocks_total", 0, CONNECTION)],
       resolves: "70m",
     },
   },
@@ -135,12 +109,12 @@ export const RESULT_CONDITIONS: readonly RelayerCondition[] = [
     for: "5m",
     example: {
       fires: [
-        { series: 'relaywatch_relayer_transactions_total{$,outcome="included"}', from: 100 },
-        { series: 'relaywatch_relayer_transactions_total{$,outcome="failed"}', step: 60 },
+        at("transactions_total", 100, 'outcome="included"'),
+        rises("transactions_total", 60, 'outcome="failed"'),
       ],
       clears: [
-        { series: 'relaywatch_relayer_transactions_total{$,outcome="included"}', step: 600 },
-        { series: 'relaywatch_relayer_transactions_total{$,outcome="failed"}', step: 0 },
+        rises("transactions_total", 600, 'outcome="included"'),
+        rises("transactions_total", 0, 'outcome="failed"'),
       ],
     },
   },
@@ -154,11 +128,125 @@ export const RESULT_CONDITIONS: readonly RelayerCondition[] = [
       "max by (job, instance) (relaywatch_relayer_spent_today_fees / relaywatch_relayer_daily_fee_limit) > 0.8",
     for: "5m",
     example: {
+      fires: [at("spent_today_fees", 90), at("daily_fee_limit", 100)],
+      clears: [at("spent_today_fees", 0)],
+    },
+  },
+];
+
+const BY = "by (job, instance)";
+
+/** Mean gas per block, by kind. The gauge covers only a few blocks. */
+function meanGas(kind: string, window: string): string {
+  return `max ${BY} (avg_over_time(${M}_market_gas{kind="${kind}"}[${window}]))`;
+}
+
+/** The configured daily fee limit, or otherwise a quarter of the balance. */
+const DAILY_BUDGET = `(max ${BY} (${M}_daily_fee_limit) or 0.25 * max ${BY} (${M}_account_balance))`;
+
+/**
+ * Alerts about the cost of results. None of them pages anybody, because blocks still include the results. `gas.max_price`,
+ * `spending.daily_fee` and the reserve limit a day's cost. If a limit stops the relayer, a critical alert fires.
+ */
+export const COST_CONDITIONS: readonly RelayerCondition[] = [
+  {
+    name: "relayer-price-rising",
+    severity: "warning",
+    title: "The relayer drives up the gas price",
+    description:
+      "The gas price is {{ $value | humanize }} × its minimum, and the relayer alone uses at least half of the gas target, at which the price stays constant.",
+    impact:
+      "Every result costs more than necessary, by the factor in the alert. Everybody else on the chain pays that price too.",
+    // The price can stay above its minimum only while blocks use the target's gas. The mean of own and others' gas distinguishes
+    // such a price from a price that falls after a burst: blocks are then below the target. Without the relayer's half, they would
+    // be below it too.
+    expr: (times) => {
+      const [price, minimum] = ["price", "minimum"].map(
+        (kind) => `max ${BY} (avg_over_time(${M}_gas_price{kind="${kind}"}[${times("5m")}]))`,
+      );
+      const [own, others, target] = ["own", "others", "target"].map((kind) => meanGas(kind, times("5m")));
+      return `${price} / ${minimum} > 1.5\nand ${own} >= 0.5 * ${target}\nand ${own} + ${others} >= 0.95 * ${target}`;
+    },
+    for: "5m",
+    example: {
       fires: [
-        { series: "relaywatch_relayer_spent_today_fees{$}", from: 90 },
-        { series: "relaywatch_relayer_daily_fee_limit{$}", from: 100 },
+        at("gas_price", 0.01, 'kind="price"'),
+        at("gas_price", 0.0025, 'kind="minimum"'),
+        at("market_gas", 12e6, 'kind="own"'),
+        at("market_gas", 3e6, 'kind="others"'),
+        at("market_gas", 15e6, 'kind="target"'),
       ],
-      clears: [{ series: "relaywatch_relayer_spent_today_fees{$}", from: 0 }],
+      // The price is still high, but it falls.
+      clears: [at("market_gas", 10e6, 'kind="own"')],
+    },
+  },
+  {
+    name: "relayer-cost-above-budget",
+    severity: "warning",
+    title: "A day costs more than its budget",
+    description:
+      "According to the forecast or at the last hour's rate, a day costs {{ $value | humanize }} units of the fee denom: more than spending.daily_fee or, without one, more than a quarter of the balance.",
+    impact:
+      "With `spending.daily_fee`, the relayer stops sending before the day is over. Without it, the account is empty in less than four days.",
+    expr: (times) =>
+      [
+        `max ${BY} (${M}_forecast_daily_fees) > ${DAILY_BUDGET} ${NO_STANDBY}`,
+        `24 * sum ${BY} (increase(${M}_fees_total[${times("1h")}])) > ${DAILY_BUDGET}`,
+      ].join("\nor "),
+    for: "30m",
+    example: {
+      fires: [
+        at("forecast_daily_fees", 2e6),
+        at("account_balance", 7e6, 'denom="untrn"'),
+        at("daily_fee_limit", 1.9e6),
+      ],
+      clears: [at("daily_fee_limit", 2.1e6)],
+    },
+  },
+  {
+    name: "relayer-spending-over-budget",
+    severity: "warning",
+    title: "The month costs more than its budget",
+    description:
+      "The fees for this calendar month, or the forecast for them, are {{ $value | humanize }} units of the fee denom: more than spending.budget.",
+    impact:
+      "None for results: the budget blocks nothing. Once the account or its fee grant is used up, the relayer submits no results.",
+    expr: () => {
+      const budget = `max ${BY} (${M}_month_budget_fees)`;
+      return [
+        `max ${BY} (${M}_window_fees{window="month"}) > ${budget} ${NO_STANDBY}`,
+        `max ${BY} (${M}_month_forecast_fees{price="now",bound="expected"}) > ${budget} ${NO_STANDBY}`,
+      ].join("\nor ");
+    },
+    for: "30m",
+    example: {
+      fires: [
+        at("month_forecast_fees", 2e9, 'price="now",bound="expected"'),
+        at("window_fees", 5e8, 'window="month"'),
+        at("month_budget_fees", 1.5e9),
+      ],
+      clears: [
+        at("month_forecast_fees", 1.4e9, 'price="now",bound="expected"'),
+        at("window_fees", 5e8, 'window="month"'),
+      ],
+    },
+  },
+  {
+    name: "relayer-demand-above-market",
+    severity: "warning",
+    title: "More results are due than the fee market takes",
+    description:
+      "Delivering results on time takes more gas than the fee market bears at its current price. In the steady state, each result is {{ $value | humanize }} blocks late.",
+    impact:
+      "Contracts read values that many blocks older than requested. Nothing is lost, and results cost no more than before.",
+    // Demand close to the market's limit crosses the limit often. The condition therefore requires most of ten minutes instead of
+    // every scrape.
+    expr: (times) =>
+      `max ${BY} (${M}_expected_late_blocks)\nand max ${BY} (avg_over_time(${M}_demand_above_market[${times("10m")}])) > 0.5 ${NO_STANDBY}`,
+    for: "15m",
+    example: {
+      fires: [at("demand_above_market", 1), at("expected_late_blocks", 2.5)],
+      clears: [at("demand_above_market", 0)],
     },
   },
 ];

@@ -13,13 +13,7 @@ export interface ActivitySample {
 }
 
 /** The relayer's recent activity for the page, in memory. */
-export interface Activity {
-  /** Wraps a sink so that it also records attempts. */
-  readonly sink: (inner: AttemptSink) => AttemptSink;
-  /** Samples of the last hour, oldest first, without gaps; undefined before the relayer's start. */
-  readonly samples: () => readonly (ActivitySample | undefined)[];
-  readonly costOf: (queryId: bigint) => QueryCost | undefined;
-}
+export type Activity = ReturnType<typeof createActivity>;
 
 const SPAN_MS = 60_000;
 /** Number of stored samples: one hour. */
@@ -37,7 +31,7 @@ interface OpenSample {
 }
 
 /** Creates an empty activity. `nowMs` is wall-clock time. */
-export function createActivity(nowMs: () => number): Activity {
+export function createActivity(nowMs: () => number) {
   const startedAt = spanOf(nowMs());
   const samples = new Map<number, OpenSample>();
   const costs = new Map<bigint, QueryCost>();
@@ -59,20 +53,22 @@ export function createActivity(nowMs: () => number): Activity {
     if (costs.size > MAX_COSTS && oldest !== undefined) costs.delete(oldest);
   };
   return {
-    sink: (inner) => ({
+    /** Wraps a sink so that it also records attempts. */
+    sink: (inner: AttemptSink): AttemptSink => ({
       note: (attempts) => {
         for (const attempt of attempts) record(attempt);
         inner.note(attempts);
       },
     }),
-    samples: () => {
+    /** Samples of the last hour, oldest first, without gaps; undefined before the relayer's start. */
+    samples: (): readonly (ActivitySample | undefined)[] => {
       const last = spanOf(nowMs());
       return Array.from({ length: SAMPLES }, (_, index) => {
         const span = last - SAMPLES + 1 + index;
         return span < startedAt ? undefined : toSample(span, samples.get(span));
       });
     },
-    costOf: (queryId) => costs.get(queryId),
+    costOf: (queryId: bigint): QueryCost | undefined => costs.get(queryId),
   };
 }
 

@@ -22,7 +22,7 @@ import {
   meanOwnGas,
 } from "../forecast/market-view.ts";
 import type { MarketPhase } from "../gas-budget/budget.ts";
-import { callbackGas, overheadGas } from "../report/callback-gas.ts";
+import { callbackGas, overheadGas } from "../report/relayer-report.ts";
 import { remedyText } from "../report/forecast-text.ts";
 import type { ActivitySample } from "./activity.ts";
 import { priceFact } from "./overview-section.ts";

@@ -23,7 +23,7 @@ import {
 } from "../forecast/market-view.ts";
 import { degradations } from "../health/problem-hold.ts";
 import type { Problem, ProblemCode } from "../health/problems.ts";
-import { problemRunbook } from "../monitoring/relayer-runbooks.ts";
+import { problemRunbook } from "../monitoring/relayer-alerts.ts";
 import type { ActivitySample } from "./activity.ts";
 import { standingOf } from "./query-section.ts";
 

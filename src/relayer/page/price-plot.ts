@@ -1,10 +1,10 @@
-import { dec18ToNumber, type Dec18 } from "../../platform/base/decimal.ts";
+import { type Dec18, dec18ToNumber } from "../../platform/base/decimal.ts";
 import { maxInt } from "../../platform/base/integers.ts";
 import { DAY_MS } from "../../platform/base/time.ts";
 import { html, type Html } from "../../platform/web/html.ts";
 import { short, unknownArea } from "../../platform/web/plots.ts";
 import { type MarketStatus, priceText } from "../forecast/market-view.ts";
-import type { PricePoint } from "../gas-budget/price-points.ts";
+import type { PricePoint } from "../gas-budget/create-market.ts";
 
 const WIDTH = 360;
 const HEIGHT = 150;

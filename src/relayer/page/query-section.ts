@@ -29,16 +29,7 @@ const STATE_FILTERS = ["overdue", "late", "backing_off", "pending", "answered"] 
 type StateFilter = (typeof STATE_FILTERS)[number];
 
 /** The table's filter, order and page, as parsed from the page's address. */
-interface QueriesView {
-  /** Lower-case text to find in the id, owner, connection, type or failure; empty: all queries. */
-  readonly search: string;
-  readonly state: StateFilter | undefined;
-  readonly sort: Sort;
-  /** True if the default order is reversed. */
-  readonly isReversed: boolean;
-  /** From 1. */
-  readonly page: number;
-}
+type QueriesView = ReturnType<typeof parseQueriesView>;
 
 interface QueriesPage {
   readonly rows: readonly QueryView[];
@@ -55,14 +46,17 @@ const MAX_SEARCH = 100;
 const FEW = 10;
 
 /** Parses the parameters. Ignores unknown names and values, so that an old link still shows the page. */
-export function parseQueriesView(parameters: URLSearchParams): QueriesView {
+export function parseQueriesView(parameters: URLSearchParams) {
   const sort = parameters.get("sort") ?? "";
   const page = Number(parameters.get("page") ?? "1");
   return {
+    /** Lower-case text to find in the id, owner, connection, type or failure; empty: all queries. */
     search: (parameters.get("search") ?? "").trim().slice(0, MAX_SEARCH).toLowerCase(),
     state: STATE_FILTERS.find((one) => one === parameters.get("state")),
     sort: SORTS.find((one) => one === sort.replace(/^-/, "")) ?? "late",
+    /** True if the default order is reversed. */
     isReversed: sort.startsWith("-"),
+    /** From 1. */
     page: Number.isSafeInteger(page) && page > 0 ? page : 1,
   };
 }

@@ -5,7 +5,7 @@ import { silentObserver } from "../../cosmos/client/rpc-caller.ts";
 import { createTxSender } from "../../cosmos/client/tx/create-tx-sender.ts";
 import { createSigner } from "../../cosmos/client/tx/signer.ts";
 import { expectedSequence } from "../../cosmos/client/tx/tx-queries.ts";
-import type { SimulationOutcome, TxSender } from "../../cosmos/client/tx/tx-types.ts";
+import type { WireMessage, SimulationOutcome } from "../../cosmos/client/tx/tx-types.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { DisplayUnit } from "../../platform/base/display-unit.ts";
 import type { DaemonContext } from "../../platform/process/daemon-context.ts";
@@ -14,22 +14,11 @@ import { openClient } from "../chain-access.ts";
 import { configuredPrice, configuredUnit } from "../config/amount-config.ts";
 import { signingKey } from "../config/signer-config.ts";
 import type { RelayerConfig } from "../config/relayer-config.ts";
-import { createLocalQueries, type LocalQueries } from "../chain/local-queries.ts";
+import { createLocalQueries } from "../chain/local-queries.ts";
 import { isServed, type RegisteredQuery } from "../chain/registered-query.ts";
 
 /** Access to a relayer's chains, for commands that send nothing. */
-export interface Preview {
-  readonly config: RelayerConfig;
-  readonly context: DaemonContext;
-  readonly localClient: PooledChainClient;
-  readonly local: LocalQueries;
-  readonly connections: readonly PreviewConnection[];
-  /** Time of the local chain's newest block, wall-clock ms. */
-  readonly localTimeMs: (signal: AbortSignal) => Promise<number>;
-  /** The relayer's account, which can only simulate. */
-  readonly account: Pick<TxSender, "address" | "simulate">;
-  readonly close: () => void;
-}
+export type Preview = Awaited<ReturnType<typeof openPreview>>;
 
 export interface PreviewConnection {
   readonly id: string;
@@ -38,7 +27,7 @@ export interface PreviewConnection {
 }
 
 /** Opens the clients and the account. Throws `ClientError` "bad-endpoint" and "bad-key". */
-export async function openPreview(config: RelayerConfig, context: DaemonContext): Promise<Preview> {
+export async function openPreview(config: RelayerConfig, context: DaemonContext) {
   const open = (id: string, rpc: readonly Endpoint[]): PooledChainClient =>
     openClient({ id, rpc }, config, { context, observer: silentObserver });
   const { prefix, fee_granter: feeGranter, memo } = config.signer;
@@ -68,13 +57,16 @@ export async function openPreview(config: RelayerConfig, context: DaemonContext)
     localClient,
     local: createLocalQueries(localClient, config.chain.name),
     connections,
-    localTimeMs: async (signal) => Number((await localClient.status(signal)).latestTimeNs / NS_PER_MS),
+    /** Time of the local chain's newest block, wall-clock ms. */
+    localTimeMs: async (signal: AbortSignal): Promise<number> =>
+      Number((await localClient.status(signal)).latestTimeNs / NS_PER_MS),
+    /** The relayer's account, which can only simulate. */
     account: {
       address,
-      simulate: (messages, signal) =>
+      simulate: (messages: readonly WireMessage[], signal: AbortSignal) =>
         simulateBetweenOthers(() => simulate(messages, signal), context.clock, signal),
     },
-    close: () => {
+    close: (): void => {
       localClient.close();
       for (const { remote } of connections) remote.close();
     },

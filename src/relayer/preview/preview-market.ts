@@ -8,7 +8,7 @@ import { NS_PER_MS } from "../../platform/base/time.ts";
 import { type Forecast, forecast } from "../forecast/forecast.ts";
 import { configuredCosts, loadOf } from "../forecast/loads.ts";
 import type { QueryLoad } from "../forecast/steady-state.ts";
-import { readMarketParams, readMarketState } from "../chain/read-market.ts";
+import { readMarketParams, readMarketState } from "../chain/local-queries.ts";
 import type { RegisteredQuery } from "../chain/registered-query.ts";
 import { gasGuess } from "../result/gas-guess.ts";
 import { type Preview, type PreviewConnection, servedQueries } from "./open-preview.ts";

@@ -6,31 +6,7 @@ import type { QueryChange } from "../chain/query-events.ts";
 import { type QueryState, refreshed, requested, sameQuestion } from "./query-state.ts";
 import { isServed, type QueryFilter, type RegisteredQuery } from "../chain/registered-query.ts";
 
-export interface Registry {
-  /**
-   * Reads all queries from a node that has reached `atLeast`, and drops queries that no longer exist. Unchanged queries keep their
-   * backoff. Rejects with `ClientError` "height-unavailable" if every node is below that height.
-   */
-  readonly reload: (atLeast: bigint, signal: AbortSignal) => Promise<void>;
-  /**
-   * Reads one query that changed at `height`. Returns false if an event announced an update that no node has. Either the query has
-   * since been removed, or the endpoints lag behind the one that sent the event.
-   */
-  readonly apply: (change: QueryChange, height: bigint, signal: AbortSignal) => Promise<boolean>;
-  /**
-   * Reads these queries' last results from the chain. Does not add, change or remove queries, because an event that arrived during
-   * the read may be newer.
-   */
-  readonly reread: (ids: readonly bigint[], signal: AbortSignal) => Promise<void>;
-  /** Replaces the state `before` with `after`. Has no effect if the query has been removed since `before` was read. */
-  readonly replace: (before: QueryState, after: QueryState) => void;
-  readonly states: () => readonly QueryState[];
-  readonly state: (queryId: bigint) => QueryState | undefined;
-  /** Makes these queries due immediately. Unknown ids have no effect. */
-  readonly request: (ids: readonly bigint[]) => void;
-  /** Forgets all queries because the local chain was reset. */
-  readonly reset: () => void;
-}
+export type Registry = ReturnType<typeof createRegistry>;
 
 export interface RegistryDeps {
   readonly local: Pick<LocalQueries, "registeredQueries" | "registeredQuery">;
@@ -39,13 +15,17 @@ export interface RegistryDeps {
   readonly onRemoved: (queryId: bigint) => void;
 }
 
-export function createRegistry(filter: QueryFilter, deps: RegistryDeps): Registry {
+export function createRegistry(filter: QueryFilter, deps: RegistryDeps) {
   let states = new Map<bigint, QueryState>();
   const remove = (id: bigint): void => {
     if (states.delete(id)) deps.onRemoved(id);
   };
   return {
-    reload: async (atLeast, signal) => {
+    /**
+     * Reads all queries from a node that has reached `atLeast`, and drops queries that no longer exist. Unchanged queries keep
+     * their backoff. Rejects with `ClientError` "height-unavailable" if every node is below that height.
+     */
+    reload: async (atLeast: bigint, signal: AbortSignal): Promise<void> => {
       const lists = await Promise.all(
         filter.connectionIds.map((id) => deps.local.registeredQueries(id, signal, { atLeast })),
       );
@@ -57,7 +37,11 @@ export function createRegistry(filter: QueryFilter, deps: RegistryDeps): Registr
       );
       for (const id of before.keys()) if (!states.has(id)) deps.onRemoved(id);
     },
-    apply: async (change, height, signal) => {
+    /**
+     * Reads one query that changed at `height`. Returns false if an event announced an update that no node has. Either the query
+     * has since been removed, or the endpoints lag behind the one that sent the event.
+     */
+    apply: async (change: QueryChange, height: bigint, signal: AbortSignal): Promise<boolean> => {
       if (!filter.connectionIds.includes(change.connectionId)) return true;
       const isRemoved = change.action === "query_removed";
       const at = { atLeast: height };
@@ -68,7 +52,11 @@ export function createRegistry(filter: QueryFilter, deps: RegistryDeps): Registr
         states.set(query.id, refreshed(states.get(query.id), query, deps.localHeight()));
       return isRemoved || query !== undefined;
     },
-    reread: async (ids, signal) => {
+    /**
+     * Reads these queries' last results from the chain. Does not add, change or remove queries, because an event that arrived
+     * during the read may be newer.
+     */
+    reread: async (ids: readonly bigint[], signal: AbortSignal): Promise<void> => {
       const known = ids.flatMap((id) => states.get(id)?.query ?? []);
       for (const query of await readAll(deps.local, known, signal)) {
         const current = states.get(query.id);
@@ -76,7 +64,8 @@ export function createRegistry(filter: QueryFilter, deps: RegistryDeps): Registr
           states.set(query.id, refreshed(current, query, deps.localHeight()));
       }
     },
-    replace: (before, after) => {
+    /** Replaces the state `before` with `after`. Has no effect if the query has been removed since `before` was read. */
+    replace: (before: QueryState, after: QueryState): void => {
       const current = states.get(before.query.id);
       if (current === undefined) return;
       // If the registration changed during the cycle, the outcome belongs to the old registration, and the new one stays due.
@@ -85,15 +74,17 @@ export function createRegistry(filter: QueryFilter, deps: RegistryDeps): Registr
         sameQuestion(current.query, before.query) ? after : { ...current, results: after.results },
       );
     },
-    states: () => [...states.values()],
-    state: (queryId) => states.get(queryId),
-    request: (ids) => {
+    states: (): readonly QueryState[] => [...states.values()],
+    state: (queryId: bigint): QueryState | undefined => states.get(queryId),
+    /** Makes these queries due immediately. Unknown ids have no effect. */
+    request: (ids: readonly bigint[]): void => {
       for (const id of ids) {
         const state = states.get(id);
         if (state !== undefined) states.set(id, requested(state));
       }
     },
-    reset: () => {
+    /** Forgets all queries because the local chain was reset. */
+    reset: (): void => {
       states = new Map();
     },
   };

@@ -1,7 +1,7 @@
 import type { Dec18 } from "../../platform/base/decimal.ts";
 import { formatCount, formatRoundedDuration } from "../../platform/base/text.ts";
 import { priceText } from "../forecast/market-view.ts";
-import type { Remedy } from "../forecast/remedies.ts";
+import type { Remedy } from "../forecast/steady-state.ts";
 
 /** The format of a forecast's amounts and times. */
 export interface ForecastStyle {

@@ -2,8 +2,8 @@ import { formatAmount, formatUnits } from "../../platform/base/display-unit.ts";
 import {
   counted,
   formatCount,
-  formatRoundedDuration,
   formatMinute,
+  formatRoundedDuration,
   formatTime,
 } from "../../platform/base/text.ts";
 import { heading, paragraph, right, sparks, table } from "../../platform/report/blocks.ts";
@@ -11,8 +11,9 @@ import type { Report, ReportBlock, ReportOutcome } from "../../platform/report/d
 import { isoTime } from "../../platform/base/time.ts";
 import { sparkline } from "../../platform/report/sparkline.ts";
 import type { Attempt, AttemptSummary } from "../state/attempt.ts";
-import { callbackGas, overheadGas } from "./callback-gas.ts";
 import { type RelayerData, SUMMARY_PARTS } from "./relayer-data.ts";
+import { maxInt } from "../../platform/base/integers.ts";
+import { GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "../result/gas-guess.ts";
 
 /** Creates `report relayer`: results, their lateness, cost by owner, and dead letters. */
 export function relayerReport(data: RelayerData): Report {
@@ -302,4 +303,30 @@ function callbacksByOwner({ attempts, keys }: RelayerData): ReadonlyMap<string, 
 
 function byBlock([a]: readonly Attempt[], [b]: readonly Attempt[]): number {
   return Number((a?.localHeight ?? 0n) - (b?.localHeight ?? 0n));
+}
+
+/**
+ * Gas that the chain itself uses per key of a result: message, proof and storage, without the contract call. Measured on a
+ * localnet. Proofs from a larger tree cost 10 gas more per byte.
+ */
+const CHAIN_GAS_PER_KEY = 28_200n;
+
+/** The gas of results, from which the chain's own part is subtracted. */
+interface ResultGas {
+  /** Gas of the results, including their shares of the transactions. */
+  readonly gas: bigint;
+  /** Part of `gas` that the transactions used besides results; see {@link overheadGas}. */
+  readonly overheadGas: bigint;
+  /** Number of keys over all results. A TX query's result has one key. */
+  readonly keys: bigint;
+}
+
+/** Estimates the gas that the owners' contracts used in their callbacks. */
+export function callbackGas({ gas, overheadGas: overhead, keys }: ResultGas): bigint {
+  return maxInt(gas - overhead - CHAIN_GAS_PER_KEY * keys, 0n);
+}
+
+/** Estimates the gas of transactions without their results: signature, fee and client updates. */
+export function overheadGas(transactions: number, clientUpdates: number): bigint {
+  return GAS_PER_TRANSACTION * BigInt(transactions) + GAS_PER_CLIENT_UPDATE * BigInt(clientUpdates);
 }

@@ -2,8 +2,10 @@ import { formatAmount, formatUnits } from "../../platform/base/display-unit.ts";
 import { counted, formatCount, formatFlooredDuration, formatMinute } from "../../platform/base/text.ts";
 import { DAY_MS } from "../../platform/base/time.ts";
 import type { CostWindowName } from "../costs/cost-windows.ts";
-import { type SpendingView, unitOf } from "../costs/spending-view.ts";
+import { encodeSpending, type SpendingView, unitOf } from "../costs/spending-view.ts";
 import { FORECAST_PRICES, type ForecastPrice, type Range } from "../forecast/forecast.ts";
+import { heading, paragraph, table } from "../../platform/report/blocks.ts";
+import type { Report, ReportBlock, ReportOutcome } from "../../platform/report/document.ts";
 
 export interface TextColumn<Row> {
   readonly title: string;
@@ -29,23 +31,7 @@ export interface SpendingRow {
   readonly windows: ReadonlyMap<CostWindowName, Sum>;
 }
 
-export interface SpendingText {
-  /** Name of the unit in the tables. */
-  readonly unit: string;
-  readonly payer: string;
-  readonly windows: readonly TextColumn<Window>[];
-  /** Owners or queries, most expensive over 30 days first. */
-  readonly rows: readonly SpendingRow[];
-  readonly columns: readonly TextColumn<SpendingRow>[];
-  /** More detail about a row, which only the page shows: an owner's last 30 days, or a query's last 24 hours. */
-  readonly details: readonly TextColumn<SpendingRow>[];
-  readonly budget: string;
-  /** The forecast's data basis; empty without a forecast. */
-  readonly basis: string;
-  readonly prices: readonly ForecastPrice[];
-  readonly forecast: readonly TextColumn<ForecastPrice>[];
-  readonly returns: string;
-}
+export type SpendingText = ReturnType<typeof spendingText>;
 
 const TITLES: Readonly<Record<CostWindowName, string>> = {
   "1h": "Last hour",
@@ -71,7 +57,7 @@ interface Amounts {
 }
 
 /** Describes the spending. `separator` separates thousands. */
-export function spendingText(view: SpendingView, separator: string): SpendingText {
+export function spendingText(view: SpendingView, separator: string) {
   const unit = unitOf(view);
   const amounts: Amounts = {
     unit: unit?.name ?? view.denom,
@@ -82,13 +68,17 @@ export function spendingText(view: SpendingView, separator: string): SpendingTex
         : formatUnits(amount, { ...unit, name: "" }, separator).trim(),
   };
   return {
+    /** Name of the unit in the tables. */
     unit: amounts.unit,
     payer: payerText(view, amounts),
     windows: windowColumns(amounts),
+    /** Owners or queries, most expensive over 30 days first. */
     rows: rowsOf(view),
     columns: rowColumns(view, amounts),
+    /** More detail about a row, which only the page shows: an owner's last 30 days, or a query's last 24 hours. */
     details: view.by === "owner" ? OWNER_DETAILS : queryDetails(amounts),
     budget: budgetText(view, amounts),
+    /** The forecast's data basis; empty without a forecast. */
     basis: basisText(view, amounts),
     prices: view.forecast === null ? [] : FORECAST_PRICES,
     forecast: view.forecast === null ? [] : forecastColumns(view.forecast, amounts),
@@ -291,4 +281,57 @@ function emptyText(left: NonNullable<SpendingView["forecast"]>["empty"]["now"]):
   return soonest === LONG
     ? LONG
     : `${textOf(left.expected_seconds)} (${soonest} to ${textOf(left.latest_seconds)})`;
+}
+
+/** Maximum number of rows in the main table. JSON and CSV contain all rows. */
+const MAX_ROWS = 50;
+
+/** Creates `report relayer --by owner|query`: who pays, for whom, and the forecast. */
+export function spendingReport(view: SpendingView): Report {
+  const words = spendingText(view, ",");
+  const { by, read_at: readAtMs, windows } = view;
+  return {
+    title: `Relayer's spending by ${by}${readAtMs === null ? "" : `, ${formatMinute(readAtMs)} UTC`}`,
+    outcome: outcomeOf(view),
+    blocks: [
+      ...paragraph(words.payer),
+      ...paragraph(view.incomplete === null ? undefined : `The sums may be incomplete: ${view.incomplete}.`),
+      ...tableOf(words.windows, windows),
+      ...heading(by === "owner" ? "By owner of the queries" : "By query"),
+      ...rowBlocks(words),
+      ...heading("Forecast"),
+      ...paragraph(words.budget),
+      ...paragraph(words.basis),
+      ...(words.prices.length === 0 ? [] : tableOf(words.forecast, words.prices)),
+      ...heading("What comes back"),
+      ...paragraph(`Nothing: ${words.returns}`),
+    ],
+    data: { report: "relayer-spending", ...encodeSpending(view) },
+    csv: {
+      columns: [by === "owner" ? "owner" : "query_id", "label", ...windows.map(({ name }) => `fee_${name}`)],
+      rows: words.rows.map(({ key, label, windows: sums }) => [
+        key,
+        label,
+        ...windows.map(({ name }) => `${sums.get(name)?.fee ?? 0n}`),
+      ]),
+    },
+  };
+}
+
+function outcomeOf({ read_at, incomplete, over_budget }: SpendingView): ReportOutcome {
+  if (read_at === null) return "unseen";
+  return incomplete === null && over_budget === null ? "fine" : "problem";
+}
+
+function tableOf<Row>(columns: readonly TextColumn<Row>[], rows: readonly Row[]): readonly ReportBlock[] {
+  return table(
+    columns,
+    rows.map((row) => columns.map((column) => column.text(row))),
+  );
+}
+
+function rowBlocks({ rows, columns, unit }: SpendingText): readonly ReportBlock[] {
+  if (rows.length === 0) return paragraph("Nothing has been paid yet.");
+  const more = rows.length > MAX_ROWS ? ` The ${MAX_ROWS} most expensive of ${rows.length}.` : "";
+  return [...paragraph(`In ${unit}.${more}`), ...tableOf(columns, rows.slice(0, MAX_ROWS))];
 }

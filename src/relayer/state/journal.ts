@@ -18,38 +18,7 @@ export const LOCAL_CHAIN = "";
  * After a crash loses the last writes, the next process searches the same blocks again. Only a broadcast must not happen twice, so
  * the gate first waits for all earlier writes (`src/relayer/gate`).
  */
-export interface Journal {
-  /** Remote height up to which all of the query's transactions have been handled; undefined for an unknown query. */
-  readonly searchedTo: (queryId: bigint) => bigint | undefined;
-  readonly recordSearched: (queryId: bigint, height: bigint) => void;
-  /** Returns true if this transaction was relayed for this query or is a dead letter. Reliable only above `searchedTo`. */
-  readonly isHandled: (queryId: bigint, hash: string) => boolean;
-  /**
-   * Stores a transaction in flight that a block above `localHeight` may include. After a crash between broadcast and
-   * `recordIncluded`, this record keeps the next process from sending it again.
-   */
-  readonly recordSending: (tx: SendingTx) => void;
-  /** Transactions that were in flight when the previous process ended. */
-  readonly sending: () => readonly SendingTx[];
-  readonly recordIncluded: (queryId: bigint, hash: string, remoteHeight: bigint) => void;
-  /** Stores a dead letter. Retains only the newest {@link MAX_DEAD_LETTERS}. */
-  readonly recordDeadLetter: (tx: DeadLetter) => void;
-  /** Removes a dead letter, so that the transaction may be sent again. Returns false if it does not exist. */
-  readonly removeDeadLetter: (queryId: bigint, hash: string) => boolean;
-  /** Ends a dead letter that an operator has seen. It is no longer listed or sent again. Returns false if it does not exist. */
-  readonly acknowledgeDeadLetter: (queryId: bigint, hash: string) => boolean;
-  /** Newest first. */
-  readonly deadLetters: () => readonly DeadLetter[];
-  /** A chain's newest known block; undefined if there is none. */
-  readonly knownBlock: (subject: string) => KnownBlock | undefined;
-  readonly recordBlock: (subject: string, block: KnownBlock) => void;
-  /** Deletes a removed query's data. */
-  readonly forget: (queryId: bigint) => void;
-  /** Deletes everything. Call it after a reset of the local chain, whose query ids then identify different queries. */
-  readonly reset: () => void;
-  /** Rereads everything after another process has written. */
-  readonly reload: () => Promise<void>;
-}
+export type Journal = ReturnType<typeof createJournal>;
 
 /**
  * A remote transaction that the relayer sends again only if it is resubmitted. Its contract rejected it, it is too large, or it
@@ -91,7 +60,7 @@ export interface JournalDeps {
 }
 
 /** Creates one local chain's journal. It is empty until `reload`. */
-export function createJournal(chain: string, { session, queue }: JournalDeps): Journal {
+export function createJournal(chain: string, { session, queue }: JournalDeps) {
   let rows: JournalRows = emptyJournal();
   const push = (sql: string, values: readonly (string | number | bigint | null)[]): void =>
     queue.push(async (write) => {
@@ -115,16 +84,22 @@ export function createJournal(chain: string, { session, queue }: JournalDeps): J
     return true;
   };
   return {
-    searchedTo: (queryId) => rows.searchedTo.get(queryId),
-    recordSearched: (queryId, height) => {
+    /** Remote height up to which all of the query's transactions have been handled; undefined for an unknown query. */
+    searchedTo: (queryId: bigint): bigint | undefined => rows.searchedTo.get(queryId),
+    recordSearched: (queryId: bigint, height: bigint): void => {
       rows.searchedTo.set(queryId, height);
       dropUpTo(rows, queryId, height);
       push(PUT_PROGRESS, [`${queryId}`, `${height}`]);
       // Searches continue above this height, so relayed transactions up to it need no row. Dead letters remain listed.
       push(PRUNE_HANDLED, [`${queryId}`, height]);
     },
-    isHandled: (queryId, hash) => rows.handled.get(queryId)?.has(hash) ?? false,
-    recordSending: (tx) => {
+    /** Returns true if this transaction was relayed for this query or is a dead letter. Reliable only above `searchedTo`. */
+    isHandled: (queryId: bigint, hash: string): boolean => rows.handled.get(queryId)?.has(hash) ?? false,
+    /**
+     * Stores a transaction in flight that a block above `localHeight` may include. After a crash between broadcast and
+     * `recordIncluded`, this record keeps the next process from sending it again.
+     */
+    recordSending: (tx: SendingTx): void => {
       const { queryId, hash, remoteHeight, localHeight } = tx;
       const key = sendingKey(queryId, hash);
       // The transaction may be sent again after a failure. Keep the first height, because it bounds the search for the transaction.
@@ -132,34 +107,41 @@ export function createJournal(chain: string, { session, queue }: JournalDeps): J
       rows.sending.set(key, tx);
       push(PUT_SENDING, [queryId, hash, remoteHeight, localHeight]);
     },
-    sending: () => [...rows.sending.values()],
-    recordIncluded: (queryId, hash, remoteHeight) => {
+    /** Transactions that were in flight when the previous process ended. */
+    sending: (): readonly SendingTx[] => [...rows.sending.values()],
+    recordIncluded: (queryId: bigint, hash: string, remoteHeight: bigint): void => {
       // The included transaction may be a resubmitted dead letter.
       removeDeadLetter(queryId, hash);
       recordHandled({ queryId, hash, remoteHeight });
     },
-    recordDeadLetter: (letter) => {
+    /** Stores a dead letter. Retains only the newest {@link MAX_DEAD_LETTERS}. */
+    recordDeadLetter: (letter: DeadLetter): void => {
       removeDeadLetter(letter.queryId, letter.hash);
       recordHandled(letter);
       rows.deadLetters.unshift(letter);
       const oldest = rows.deadLetters[MAX_DEAD_LETTERS];
       if (oldest !== undefined) removeDeadLetter(oldest.queryId, oldest.hash);
     },
+    /** Removes a dead letter, so that the transaction may be sent again. Returns false if it does not exist. */
     removeDeadLetter,
-    acknowledgeDeadLetter: (queryId, hash) => {
+    /** Ends a dead letter that an operator has seen. It is no longer listed or sent again. Returns false if it does not exist. */
+    acknowledgeDeadLetter: (queryId: bigint, hash: string): boolean => {
       const letter = rows.deadLetters.find((one) => one.queryId === queryId && one.hash === hash);
       if (letter === undefined) return false;
       removeDeadLetter(queryId, hash);
       recordHandled({ queryId, hash, remoteHeight: letter.remoteHeight });
       return true;
     },
-    deadLetters: () => [...rows.deadLetters],
-    knownBlock: (subject) => rows.blocks.get(subject),
-    recordBlock: (subject, block) => {
+    /** Newest first. */
+    deadLetters: (): readonly DeadLetter[] => [...rows.deadLetters],
+    /** A chain's newest known block; undefined if there is none. */
+    knownBlock: (subject: string): KnownBlock | undefined => rows.blocks.get(subject),
+    recordBlock: (subject: string, block: KnownBlock): void => {
       rows.blocks.set(subject, block);
       push(PUT_BLOCK, [subject, block.height, block.hash]);
     },
-    forget: (queryId) => {
+    /** Deletes a removed query's data. */
+    forget: (queryId: bigint): void => {
       rows.searchedTo.delete(queryId);
       rows.handled.delete(queryId);
       rows.deadLetters = rows.deadLetters.filter((letter) => letter.queryId !== queryId);
@@ -167,12 +149,14 @@ export function createJournal(chain: string, { session, queue }: JournalDeps): J
       for (const table of ["tx_progress", "tx_handled"])
         push(`DELETE FROM ${table} WHERE chain = ? AND query_id = ?`, [`${queryId}`]);
     },
-    reset: () => {
+    /** Deletes everything. Call it after a reset of the local chain, whose query ids then identify different queries. */
+    reset: (): void => {
       rows = emptyJournal();
       for (const table of ["tx_progress", "tx_handled", "tx_sending", "known_block"])
         push(`DELETE FROM ${table} WHERE chain = ?`, []);
     },
-    reload: async () => {
+    /** Rereads everything after another process has written. */
+    reload: async (): Promise<void> => {
       rows = await readJournal(session, chain);
     },
   };

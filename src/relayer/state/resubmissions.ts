@@ -1,6 +1,5 @@
 import { pause, withTimeout } from "../../platform/base/abort.ts";
 import type { Clock } from "../../platform/base/clock.ts";
-import type { Service } from "../../platform/base/service.ts";
 import { backoffMs } from "../../platform/base/waits.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { Journal, DeadLetter } from "./journal.ts";
@@ -26,14 +25,7 @@ export type ResubmissionOutcome =
   | { readonly kind: "timeout" };
 
 /** Resubmits dead letters, at an operator's request or once their reason is gone. */
-export interface Resubmissions {
-  /** Resolves once the transaction is included or has failed again, or after the deadline. Rejects on abort. */
-  readonly resubmit: (queryId: bigint, hash: string, signal: AbortSignal) => Promise<ResubmissionOutcome>;
-  /** Returns, once, each of a query's dead letters that must be sent again. Called by the TX worker. */
-  readonly take: (queryId: bigint) => readonly DeadLetter[];
-  /** Automatically resubmits dead letters with transient reasons. */
-  readonly service: Service;
-}
+export type Resubmissions = ReturnType<typeof createResubmissions>;
 
 /**
  * Returns true if a dead letter's reason may go away, because no endpoint had the data that the transaction needs. A refusal
@@ -60,7 +52,7 @@ const POLL_MS = 50;
  * Creates the resubmissions. Requests exist only in memory: an unanswered request promises nothing, and a dead letter stays in the
  * journal until a block includes its transaction.
  */
-export function createResubmissions(deps: ResubmissionDeps, deadlineMs: number): Resubmissions {
+export function createResubmissions(deps: ResubmissionDeps, deadlineMs: number) {
   const { journal, registry, wake, clock } = deps;
   const wanted = new Map<string, DeadLetter>();
   /** Number of attempts per dead letter, and the monotonic time of the next attempt, ms. */
@@ -90,7 +82,8 @@ export function createResubmissions(deps: ResubmissionDeps, deadlineMs: number):
   const current = (queryId: bigint, hash: string): DeadLetter | undefined =>
     journal.deadLetters().find((letter) => letter.queryId === queryId && letter.hash === hash);
   return {
-    resubmit: async (queryId, hash, signal) => {
+    /** Resolves once the transaction is included or has failed again, or after the deadline. Rejects on abort. */
+    resubmit: async (queryId: bigint, hash: string, signal: AbortSignal): Promise<ResubmissionOutcome> => {
       const letter = current(queryId, hash);
       if (letter === undefined) return { kind: "unknown" };
       const key = `${queryId} ${hash}`;
@@ -112,14 +105,16 @@ export function createResubmissions(deps: ResubmissionDeps, deadlineMs: number):
         wanted.delete(key);
       }
     },
-    take: (queryId) => {
+    /** Returns, once, each of a query's dead letters that must be sent again. Called by the TX worker. */
+    take: (queryId: bigint): readonly DeadLetter[] => {
       const own = [...wanted].filter(([, letter]) => letter.queryId === queryId);
       for (const [key] of own) wanted.delete(key);
       return own.map(([, letter]) => letter);
     },
+    /** Automatically resubmits dead letters with transient reasons. */
     service: {
       name: "dead letters",
-      run: async (signal) => {
+      run: async (signal: AbortSignal) => {
         while (!signal.aborted) {
           sendTransient();
           await pause(CHECK_MS, clock, signal);

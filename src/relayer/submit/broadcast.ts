@@ -1,11 +1,10 @@
 import { answerOf } from "../../cosmos/client/answers.ts";
 import { planGasPrice } from "../../cosmos/client/tx/tx-queries.ts";
 import type { BroadcastResult } from "../../cosmos/client/tx/tx-types.ts";
-import { DEC18_ONE, type Dec18 } from "../../platform/base/decimal.ts";
+import { type Dec18, DEC18_ONE } from "../../platform/base/decimal.ts";
 import { minInt } from "../../platform/base/integers.ts";
 import { admit, type AdmittedTransaction, cutTo } from "./admit.ts";
 import { applyFailure, groupOf } from "./apply-failure.ts";
-import { evaluateResult, isAboveCeiling, isTooOld, TOO_OLD } from "./evaluate-result.ts";
 import type { Entry } from "./pipeline.ts";
 import { GAS_PER_TRANSACTION } from "../result/gas-guess.ts";
 import { isLackOfFunds } from "../result/submit-gate.ts";
@@ -22,7 +21,56 @@ import {
   type SubmitterState,
   unsent,
   urgentRule,
+  WITHDRAWN,
+  isAboveCeiling,
 } from "./submitter-state.ts";
+import { isNewer } from "../../cosmos/comet/ibc-height.ts";
+import { isDue, type QueryState, sameQuestion } from "../registry/query-state.ts";
+import { MAX_AGE_MS, type ResultOutcome } from "../result/proven-result.ts";
+
+/** Maximum number of blocks that a result may wait for its query to become due. */
+const MAX_EARLY_BLOCKS = 2n;
+/** The time at which a result is sent, or its outcome if it is not sent. */
+type Evaluation = "ready" | "later" | ResultOutcome;
+
+/** Decides whether a prepared result is sent now, later, or not at all. */
+export function evaluateResult(state: SubmitterState, entry: Entry): Evaluation {
+  const { result } = entry;
+  const { registry, height, clock } = state.deps;
+  const { query, at } = result;
+  const current = registry.state(query.id);
+  if (current === undefined) return { kind: "dropped", reason: "removed" };
+  if (!sameQuestion(current.query, query)) return { kind: "dropped", reason: "superseded" };
+  if (isTooOld(entry, clock.monotonicMs())) return TOO_OLD;
+  if (state.queries.withdrawn.has(query.id)) return WITHDRAWN;
+  // The relayer proved this result before the chain refused the previous one.
+  if (clock.monotonicMs() < current.notBeforeMs)
+    return { kind: "unsent", reason: "its query backs off", error: undefined };
+  if (query.type === "kv" && !isNewer(at, current.query.lastRemoteHeight))
+    return { kind: "dropped", reason: "superseded" };
+  if (state.pipeline.ofQuery(query.id).sent.length > 0) return "later";
+  if (isAboveCeiling(state) && urgentRule(state, query) === undefined) return "later";
+  if (query.type === "tx" || dueAt(current, height.now())) return "ready";
+  return dueAt(current, height.now() + MAX_EARLY_BLOCKS)
+    ? "later"
+    : { kind: "dropped", reason: "superseded" };
+}
+
+/** Returns true if the query needs a result. Ignores its backoff, because a proven result is sent. */
+function dueAt(current: QueryState, height: bigint): boolean {
+  return isDue({ ...current, notBeforeMs: 0 }, height, 0);
+}
+
+const TOO_OLD: ResultOutcome = {
+  kind: "unsent",
+  reason: "it waited too long for a transaction",
+  error: undefined,
+};
+
+/** Returns true if a result has waited too long. `nowMs` is monotonic. */
+function isTooOld({ sinceMs }: Entry, nowMs: number): boolean {
+  return nowMs - sinceMs > MAX_AGE_MS;
+}
 
 /**
  * Broadcasts prepared transactions whose queries have nothing in flight, as many as fit in the block. Throws `ClientError` if the

@@ -5,28 +5,7 @@ import { type BatchLimits } from "./plan.ts";
 import { GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "../result/gas-guess.ts";
 
 /** The part of a block that all transactions in flight may use together. */
-export interface BlockBudget {
-  /** Expected gas used: the configured share, or less if the gas price requires it (`src/relayer/gas-budget`). */
-  readonly gas: () => bigint;
-  /**
-   * Minimum gas that makes another transaction worth its fixed gas: a tenth of the block, or up to half of a small market budget.
-   */
-  readonly leastGas: () => bigint;
-  /** Gas by which a block may exceed `gas`. */
-  readonly toleranceGas: () => bigint;
-  /** Returns true if the gas price limits a block further than the configured share. */
-  readonly hasMarketBudget: () => boolean;
-  /** Gas that a single result may use if nothing else is in flight; unlimited without a market budget. */
-  readonly singleGas: () => bigint;
-  readonly bytes: () => number;
-  /** Stores the limits read from the chain. */
-  readonly setLimits: (limits: BlockLimits) => void;
-  /** Reduces the share by a quarter. Call it when a block had no capacity for a transaction. */
-  readonly shrink: () => void;
-  /** Restores 1/32 of the configured share. Call it when a block included every sent transaction. */
-  readonly grow: () => void;
-  readonly status: () => BlockBudgetStatus;
-}
+export type BlockBudget = ReturnType<typeof createBlockBudget>;
 
 export interface BlockBudgetOptions {
   /** Share of a block, per mille. Other senders use the same blocks. */
@@ -51,7 +30,7 @@ const MAX_BLOCK_BYTES = 104_857_600n;
 export function createBlockBudget(
   options: BlockBudgetOptions,
   market: () => Omit<MarketBudget, "phase"> | undefined,
-): BlockBudget {
+) {
   let limits = DEFAULT_LIMITS;
   const taken = createAdaptiveShare({ kept: [3n, 4n], growth: 32n, floor: 32n });
   const chainGas = (): bigint => {
@@ -68,25 +47,37 @@ export function createBlockBudget(
   };
   const bytes = (): number => Number(share(limits.bytes ?? MAX_BLOCK_BYTES));
   return {
+    /** Expected gas used: the configured share, or less if the gas price requires it (`src/relayer/gas-budget`). */
     gas,
-    leastGas: () => {
+    /**
+     * Minimum gas that makes another transaction worth its fixed gas: a tenth of the block, or up to half of a small market budget.
+     */
+    leastGas: (): bigint => {
       const tenth = gas() / 10n;
       const fixed = 2n * (GAS_PER_TRANSACTION + GAS_PER_CLIENT_UPDATE);
       return market() === undefined ? tenth : maxInt(tenth, minInt(gas() / 2n, fixed));
     },
-    toleranceGas: () => market()?.toleranceGas ?? 0n,
-    hasMarketBudget: () => market() !== undefined,
-    singleGas: () => market()?.singleGas ?? chainGas(),
+    /** Gas by which a block may exceed `gas`. */
+    toleranceGas: (): bigint => market()?.toleranceGas ?? 0n,
+    /** Returns true if the gas price limits a block further than the configured share. */
+    hasMarketBudget: (): boolean => market() !== undefined,
+    /** Gas that a single result may use if nothing else is in flight; unlimited without a market budget. */
+    singleGas: (): bigint => market()?.singleGas ?? chainGas(),
     bytes,
-    setLimits: (read) => {
+    /** Stores the limits read from the chain. */
+    setLimits: (read: BlockLimits): void => {
       limits = read;
     },
+    /** Reduces the share by a quarter. Call it when a block had no capacity for a transaction. */
     shrink: taken.shrink,
+    /** Restores 1/32 of the configured share. Call it when a block included every sent transaction. */
     grow: taken.grow,
     status: () => ({
       gas: gas(),
       bytes: bytes(),
+      /** Gas that the chain allows in a block. */
       chainGas: chainGas(),
+      /** Usable share of `chainGas`, per mille. The share shrinks when blocks reject transactions, then grows back. */
       sharePermille: Number(taken.of(options.blockSharePermille)),
     }),
   };
@@ -95,51 +86,25 @@ export function createBlockBudget(
 /** Assumed for a chain without any gas limit. */
 const MAX_GAS = 30_000_000n;
 
-export interface BlockBudgetStatus {
-  readonly gas: bigint;
-  readonly bytes: number;
-  /** Gas that the chain allows in a block. */
-  readonly chainGas: bigint;
-  /** Usable share of `chainGas`, per mille. The share shrinks when blocks reject transactions, then grows back. */
-  readonly sharePermille: number;
-}
-
 /** Limits on a connection's transactions. The limits shrink while transactions of the configured size fail. */
-export interface BatchBudget {
-  readonly limits: () => BatchLimits;
-  /** Halves the limits. Call it when a transaction failed, possibly because of its size. */
-  readonly shrink: () => void;
-  /**
-   * Raises the limits by 1/16 of the configured limits, at most to the configured limits. Call it for each included transaction.
-   */
-  readonly grow: () => void;
-}
+export type BatchBudget = ReturnType<typeof createBatchBudget>;
 
-/** Creates a budget that starts at `max`. It always allows one result per transaction. */
-export function createBatchBudget(max: BatchLimits): BatchBudget {
+/**
+ * Creates a budget that starts at `max`. It always allows one result per transaction. `shrink` halves the limits after a
+ * transaction failed, possibly because of its size. `grow` adds 1/16 of `max` for each included transaction.
+ */
+export function createBatchBudget(max: BatchLimits) {
   // At 1/1024, a transaction contains one result. A smaller share would change nothing and take longer to grow back.
   const share = createAdaptiveShare({ kept: [1n, 2n], growth: 16n, floor: 1n });
   const atLeastOne = (limit: number): number => Math.max(1, Number(share.of(BigInt(limit))));
   return {
     ...share,
-    limits: () => ({
+    limits: (): BatchLimits => ({
       bytes: atLeastOne(max.bytes),
       gas: share.of(max.gas),
       results: atLeastOne(max.results),
     }),
   };
-}
-
-/**
- * A share of a limit that others also use. The available share cannot be read, so it is found by trial (additive increase,
- * multiplicative decrease). The share shrinks quickly, because a failed transaction costs its fee, and grows slowly. It starts at
- * the whole limit.
- */
-interface AdaptiveShare {
-  /** Returns the share of `whole`, rounded down. */
-  readonly of: (whole: bigint) => bigint;
-  readonly shrink: () => void;
-  readonly grow: () => void;
 }
 
 interface ShareSteps {
@@ -153,14 +118,20 @@ interface ShareSteps {
 
 const WHOLE = 1_024n;
 
-function createAdaptiveShare({ kept: [part, whole], growth, floor }: ShareSteps): AdaptiveShare {
+/**
+ * Creates a share of a limit that others also use. The available share cannot be read, so it is found by trial (additive increase,
+ * multiplicative decrease). The share shrinks quickly, because a failed transaction costs its fee, and grows slowly. It starts at
+ * the whole limit.
+ */
+function createAdaptiveShare({ kept: [part, whole], growth, floor }: ShareSteps) {
   let share = WHOLE;
   return {
-    of: (limit) => (limit * share) / WHOLE,
-    shrink: () => {
+    /** Returns the share of `whole`, rounded down. */
+    of: (limit: bigint): bigint => (limit * share) / WHOLE,
+    shrink: (): void => {
       if (share > floor) share = (share * part) / whole;
     },
-    grow: () => {
+    grow: (): void => {
       const next = share + WHOLE / growth;
       share = next < WHOLE ? next : WHOLE;
     },

@@ -88,47 +88,13 @@ export interface QueryEntries {
 }
 
 /** All results from the start of their read until their outcome. A resolved result leaves the pipeline. */
-export interface Pipeline {
-  /** Adds results that are being read and returns their ids. */
-  readonly expect: (results: readonly ExpectedResult[], height: bigint) => readonly number[];
-  /** Resolves expected results that have not been proven. An id that is not expected has no effect. */
-  readonly giveUp: (ids: readonly number[]) => void;
-  /**
-   * Queues a proven result behind its query's other results. `id` is its id as an expected result. Returns the new entry and the
-   * entry that must be resolved. The latter is an older result of the same KV query, or the new entry itself if it is not newer.
-   */
-  readonly queue: (
-    result: ProvenResult,
-    sinceMs: number,
-    id?: number,
-  ) => { readonly entry: Entry; readonly displaced: Entry | undefined };
-  /**
-   * Moves proven entries that do not return to the queue. Throws on two bugs: a KV query would have a second result in flight, or a
-   * TX result would overtake another result of its query.
-   */
-  readonly apply: (
-    entries: readonly Entry[],
-    event: Exclude<PipelineEvent, { readonly kind: "prove" | "requeue" }>,
-  ) => void;
-  /** Requeues entries before their queries' other results, preserving their order. Returns entries that must be resolved. */
-  readonly requeue: (entries: readonly Entry[]) => readonly Entry[];
-  readonly ofQuery: (queryId: bigint) => QueryEntries;
-  readonly expected: () => readonly ExpectedEntry[];
-  readonly planned: () => readonly Entry[];
-  readonly sent: () => readonly Entry[];
-  /** Each query's first queued result, in no particular order. */
-  readonly queuedHeads: () => readonly Entry[];
-  readonly queued: () => readonly Entry[];
-  readonly queuedCount: () => number;
-  /** Total size of the queued messages, in bytes. */
-  readonly queuedBytes: () => number;
-}
+export type Pipeline = ReturnType<typeof createPipeline>;
 
 const NONE: QueryEntries = { expected: [], queued: [], planned: [], sent: [] };
 
 type Place = keyof QueryEntries;
 
-export function createPipeline(): Pipeline {
+export function createPipeline() {
   const entries = new Map<number, ExpectedEntry | Entry>();
   const queries = new Map<bigint, QueryEntries>();
   const places: Record<Place, Set<ExpectedEntry | Entry>> = {
@@ -180,14 +146,16 @@ export function createPipeline(): Pipeline {
   };
   const proven = (place: Place) => (): readonly Entry[] => [...places[place]].filter(isProven);
   return {
-    expect: (results, height) =>
+    /** Adds results that are being read and returns their ids. */
+    expect: (results: readonly ExpectedResult[], height: bigint): readonly number[] =>
       results.map((result) => {
         lastId += 1;
         const stage: Stage = { kind: "expected", sinceHeight: height };
         enter({ id: lastId, result, stage }, stage);
         return lastId;
       }),
-    giveUp: (ids) => {
+    /** Resolves expected results that have not been proven. An id that is not expected has no effect. */
+    giveUp: (ids: readonly number[]): void => {
       for (const id of ids) {
         const entry = entries.get(id);
         if (entry?.stage.kind !== "expected") continue;
@@ -195,7 +163,15 @@ export function createPipeline(): Pipeline {
         enter(entry, nextStage(entry.stage, { kind: "resolve", outcome: undefined }));
       }
     },
-    queue: (result, sinceMs, id) => {
+    /**
+     * Queues a proven result behind its query's other results. `id` is its id as an expected result. Returns the new entry and the
+     * entry that must be resolved. The latter is an older result of the same KV query, or the new entry itself if it is not newer.
+     */
+    queue: (
+      result: ProvenResult,
+      sinceMs: number,
+      id?: number,
+    ): { readonly entry: Entry; readonly displaced: Entry | undefined } => {
       const expected = id === undefined ? undefined : entries.get(id);
       if (expected !== undefined) {
         nextStage(expected.stage, { kind: "prove" });
@@ -211,7 +187,14 @@ export function createPipeline(): Pipeline {
       };
       return { entry, displaced: enqueue(entry, false) };
     },
-    apply: (moved, event) => {
+    /**
+     * Moves proven entries that do not return to the queue. Throws on two bugs: a KV query would have a second result in flight, or
+     * a TX result would overtake another result of its query.
+     */
+    apply: (
+      moved: readonly Entry[],
+      event: Exclude<PipelineEvent, { readonly kind: "prove" | "requeue" }>,
+    ): void => {
       for (const entry of moved) {
         const stage = nextStage(entry.stage, event);
         const { id, type } = entry.result.query;
@@ -223,24 +206,27 @@ export function createPipeline(): Pipeline {
         enter(entry, stage);
       }
     },
-    requeue: (moved) =>
+    /** Requeues entries before their queries' other results, preserving their order. Returns entries that must be resolved. */
+    requeue: (moved: readonly Entry[]): readonly Entry[] =>
       moved.toReversed().flatMap((entry) => {
         nextStage(entry.stage, { kind: "requeue" });
         leave(entry);
         return enqueue(entry, true) ?? [];
       }),
     ofQuery,
-    expected: () => [...places.expected],
+    expected: (): readonly ExpectedEntry[] => [...places.expected],
     planned: proven("planned"),
     sent: proven("sent"),
-    queuedHeads: () => {
+    /** Each query's first queued result, in no particular order. */
+    queuedHeads: (): readonly Entry[] => {
       const heads: Entry[] = [];
       for (const { queued } of queries.values()) if (queued[0] !== undefined) heads.push(queued[0]);
       return heads;
     },
     queued: proven("queued"),
-    queuedCount: () => places.queued.size,
-    queuedBytes: () => bytes,
+    queuedCount: (): number => places.queued.size,
+    /** Total size of the queued messages, in bytes. */
+    queuedBytes: (): number => bytes,
   };
 }
 

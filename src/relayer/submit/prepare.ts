@@ -1,7 +1,6 @@
 import type { SimulationOutcome } from "../../cosmos/client/tx/tx-types.ts";
 import { cutTo } from "./admit.ts";
 import { applyFailure, groupOf, layOut, rereadQueries, toMessages } from "./apply-failure.ts";
-import { isAboveCeiling } from "./evaluate-result.ts";
 import type { Entry, ExpectedEntry } from "./pipeline.ts";
 import { planTransactions } from "./plan.ts";
 import { GAS_PER_TRANSACTION } from "../result/gas-guess.ts";
@@ -19,6 +18,7 @@ import {
   slotItems,
   type SubmitterState,
   urgentRule,
+  isAboveCeiling,
 } from "./submitter-state.ts";
 import { minInt } from "../../platform/base/integers.ts";
 

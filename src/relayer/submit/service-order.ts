@@ -27,21 +27,7 @@ export interface Need {
  * ends once a result is included, or once a read shows that none is needed. A result that was read but never sent does not end a
  * turn.
  */
-export interface ServiceOrder {
-  /**
-   * Returns the need of a query's result. `before` describes the query's results that are sent first. The first of them is sent at
-   * local height `sentAt`, and the next block includes it.
-   */
-  readonly needOf: (
-    query: RegisteredQuery,
-    before?: { readonly count: number; readonly sentAt: bigint },
-  ) => Need;
-  /** Ends a query's turn: its result was included, or it needs none now. */
-  readonly recordIncluded: (query: RegisteredQuery) => void;
-  /** Forgets a failed query's turns, so that it does not catch up after its backoff. */
-  readonly recordFailed: (queryId: bigint) => void;
-  readonly forget: (isGone: (queryId: bigint) => boolean) => void;
-}
+export type ServiceOrder = ReturnType<typeof createServiceOrder>;
 
 /**
  * Maximum number of turns that a query may catch up, for example after its transaction was lost. Without this limit, the queries of
@@ -52,7 +38,7 @@ const MAX_CATCH_UP = 3;
 type Position = Pick<Need, "had" | "place">;
 
 /** Creates an order in which no query has had a turn. */
-export function createServiceOrder(): ServiceOrder {
+export function createServiceOrder() {
   const positions = new Map<bigint, Position>();
   const latest = new Map<string, number>();
   /** A new query joins the current turn when it is first seen. */
@@ -67,7 +53,11 @@ export function createServiceOrder(): ServiceOrder {
   const turnOf = ({ had }: Position, group: string): number =>
     Math.max(had, (latest.get(group) ?? 0) - MAX_CATCH_UP);
   return {
-    needOf: (query, before) => {
+    /**
+     * Returns the need of a query's result. `before` describes the query's results that are sent first. The first of them is sent
+     * at local height `sentAt`, and the next block includes it.
+     */
+    needOf: (query: RegisteredQuery, before?: { readonly count: number; readonly sentAt: bigint }): Need => {
       const { id, updatePeriod } = query;
       const group = groupOf(query);
       const position = positionOf(query, group);
@@ -78,15 +68,17 @@ export function createServiceOrder(): ServiceOrder {
       const dueAt = before.sentAt + 1n + updatePeriod * BigInt(before.count);
       return { group, turn: later, had: later, place, dueAt, id };
     },
-    recordIncluded: (query) => {
+    /** Ends a query's turn: its result was included, or it needs none now. */
+    recordIncluded: (query: RegisteredQuery): void => {
       const group = groupOf(query);
       const position = positionOf(query, group);
       const turn = turnOf(position, group);
       positions.set(query.id, { had: turn + 1, place: position.place });
       latest.set(group, Math.max(turn + 1, latest.get(group) ?? 0));
     },
-    recordFailed: (queryId) => void positions.delete(queryId),
-    forget: (isGone) => {
+    /** Forgets a failed query's turns, so that it does not catch up after its backoff. */
+    recordFailed: (queryId: bigint): void => void positions.delete(queryId),
+    forget: (isGone: (queryId: bigint) => boolean): void => {
       for (const id of positions.keys()) if (isGone(id)) positions.delete(id);
     },
   };

@@ -237,6 +237,11 @@ export function urgentRule(
   return deps.urgency.ruleOf(current, now);
 }
 
+/** Returns true if the price exceeds the ceiling. Only urgent results may then be sent. */
+export function isAboveCeiling({ market }: Pick<SubmitterState, "market">): boolean {
+  return market.budget()?.phase === "above-ceiling";
+}
+
 /** Returns the need of a result that was not broadcast and that follows this number of queued results of its query. */
 function needOf({ deps, order, pipeline }: SubmitterState, query: RegisteredQuery, waiting: number): Need {
   // A result contains its query at the time of the read. The query may have been answered since.

@@ -1,5 +1,4 @@
 import type { RegisteredQuery } from "../chain/registered-query.ts";
-import type { BlockBudgetStatus } from "./budgets.ts";
 import { sentAtOf, unsentOf } from "./pipeline.ts";
 import type { DepartingResult, Reservation, ResultSubmitter, WorkerKey } from "../result/result-submitter.ts";
 import type { ExpectedResult, OutcomeListener, ProvenResult } from "../result/proven-result.ts";
@@ -253,43 +252,28 @@ function newestOf({ pipeline, deps }: SubmitterState, id: bigint): DepartingResu
   return { sentAt: sentAt === now ? now + 1n : now, at: newest };
 }
 
-function statusOf(state: SubmitterState): SubmitterStatus {
+function statusOf(state: SubmitterState) {
   const { sent, block, pipeline, pace, deps } = state;
   return {
+    /** Broadcast but not final, by sequence. */
     inFlight: sent.map(({ tx, slots, gas: expected }) => ({
+      /** Upper-case hex. */
       hash: upperHex(tx.hash),
       sequence: tx.sequence,
       results: slots.filter(({ kind }) => kind === "result").length,
+      /** Expected gas used. */
       gas: expected,
       bytes: tx.size,
     })),
+    /** Proven results that are not in a transaction in flight. */
     queued:
       unsent(state).length + pipeline.sent().filter(({ stage }) => stage.kind === "broadcasting").length,
     budget: block.status(),
+    /** Why nothing is currently sent; undefined while transactions may be sent. */
     stopped: pace.stopped,
+    /** How long broadcasts and simulations have reached no node, ms. */
     muteMs: pace.muteSinceMs === undefined ? 0 : deps.clock.monotonicMs() - pace.muteSinceMs,
   };
 }
 
-export interface SubmitterStatus {
-  /** Broadcast but not final, by sequence. */
-  readonly inFlight: readonly TransactionInFlight[];
-  /** Proven results that are not in a transaction in flight. */
-  readonly queued: number;
-  readonly budget: BlockBudgetStatus;
-  /** Why nothing is currently sent; undefined while transactions may be sent. */
-  readonly stopped: string | undefined;
-  /** How long broadcasts and simulations have reached no node, ms. */
-  readonly muteMs: number;
-}
-
-/** A transaction waiting for its block. */
-interface TransactionInFlight {
-  /** Upper-case hex. */
-  readonly hash: string;
-  readonly sequence: bigint;
-  readonly results: number;
-  /** Expected gas used. */
-  readonly gas: bigint;
-  readonly bytes: number;
-}
+export type SubmitterStatus = ReturnType<typeof statusOf>;

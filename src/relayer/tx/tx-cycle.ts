@@ -19,11 +19,9 @@ import { startAttempt } from "../state/attempt.ts";
 import type { DeadLetter, Journal } from "../state/journal.ts";
 import { submitMessage } from "../result/proven-result.ts";
 import { parseTxFilter } from "./tx-filter.ts";
-import { txFinderOf } from "./tx-finder.ts";
-import type { FoundTx } from "./tx-proof.ts";
-import { createTxProver, type TxProver } from "./tx-prover.ts";
+import { MAX_BLOCKS_PER_SEARCH, txFinderOf, type TxSearch } from "./tx-finder.ts";
+import { createTxProver, type FoundTx, type TxProver } from "./tx-prover.ts";
 import { addDeadLetter, type ProvenRange, type ProvenTx, type TxDeps, type TxRelay } from "./tx-relay.ts";
-import { MAX_BLOCKS_PER_SEARCH, type TxSearch } from "./tx-search.ts";
 
 const QUERIES_AT_ONCE = 4;
 const BLOCKS_AT_ONCE = 8;

@@ -1,19 +1,121 @@
-import type { ChainClient, LightBlockBytes } from "../../cosmos/client/chain-client.ts";
+import type { ChainClient, LightBlockBytes, SearchPage } from "../../cosmos/client/chain-client.ts";
 import { headerAny, type TrustFinder } from "../../cosmos/light-client/client-update.ts";
 import { raceAbort } from "../../platform/base/abort.ts";
 import { memoize } from "../../platform/base/caches.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import type { Proof } from "../../cosmos/proto/gen/tendermint/crypto/proof.ts";
 import type { IntermediateHeaders } from "../connection/intermediate-headers.ts";
-import {
-  deliveryProofs,
-  type FoundTx,
-  type HeaderPair,
-  type ProvingBlock,
-  requireIncluded,
-  requireSuccess,
-  txQueryResult,
-} from "./tx-proof.ts";
+import { equalBytes, sha256, toHex } from "../../platform/base/bytes.ts";
+import { txResultLeaf } from "../../cosmos/comet/block-hashes.ts";
+import { type SimpleProof, simpleProofs, verifySimpleProof } from "../../cosmos/merkle/simple-tree.ts";
+import type { Any } from "../../cosmos/proto/gen/google/protobuf/any.ts";
+import type { QueryResult } from "../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
+import { SignedHeader } from "../../cosmos/proto/gen/tendermint/types/types.ts";
+import { RelayError } from "../chain/relay-error.ts";
+
+/** A transaction from `tx_search`, with its inclusion proof. */
+export type FoundTx = SearchedTx & { readonly proof: NonNullable<SearchedTx["proof"]> };
+
+type SearchedTx = SearchPage["txs"][number] & Pick<SearchPage, "endpoint">;
+
+interface HeaderPair {
+  /** Header of the transaction's block. */
+  readonly header: Any;
+  readonly nextHeader: Any;
+}
+
+/** The data that proves the delivery of one block's transactions. */
+interface ProvingBlock {
+  readonly own: LightBlockBytes;
+  /** The next block. Its header contains the hash of the results. */
+  readonly next: LightBlockBytes;
+  /** Results of the transactions in `own`, in the block's order. */
+  readonly results: readonly FoundTx["result"][];
+}
+
+/**
+ * Returns the delivery proofs of one block's transactions, by index, against the next header's `last_results_hash`. As in CometBFT,
+ * a leaf contains only code, data, gas wanted and gas used. Throws `RelayError` "bad-block" if the results do not match that hash.
+ */
+function deliveryProofs({ own, next, results }: ProvingBlock): readonly Proof[] {
+  const leaves = results.map((result) =>
+    txResultLeaf({
+      code: result.code,
+      data: result.data ?? new Uint8Array(),
+      gasWanted: result.gasWanted,
+      gasUsed: result.gasUsed,
+    }),
+  );
+  const { root, proofs } = simpleProofs(leaves);
+  const lastResultsHash = SignedHeader.decode(next.signedHeader).header?.lastResultsHash ?? new Uint8Array();
+  if (equalBytes(root, lastResultsHash)) return proofs.map(toWireProof);
+  throw badBlock(own.height, "its results do not match the next header");
+}
+
+/** Returns a transaction's proven result. Throws `RelayError` "bad-block" if the search returned a failed transaction. */
+function requireSuccess(
+  { hash, index }: FoundTx,
+  { own, results }: Pick<ProvingBlock, "own" | "results">,
+): FoundTx["result"] {
+  const result = results[index];
+  if (result?.code === 0) return result;
+  throw badBlock(own.height, `transaction ${toHex(hash)} did not succeed`);
+}
+
+/** Verifies a transaction's inclusion proof. Throws `RelayError` "bad-block". */
+export function requireIncluded(found: FoundTx, block: LightBlockBytes): void {
+  const root = SignedHeader.decode(block.signedHeader).header?.dataHash ?? new Uint8Array();
+  const { total, index, leafHash, aunts } = found.proof.proof;
+  const proof = { total: BigInt(total), index: BigInt(index), leafHash, aunts };
+  // The leaves of a block's data hash are its transactions' hashes.
+  const result = verifySimpleProof(root, sha256(found.tx), proof);
+  if (result.ok && index === found.index) return;
+  throw badBlock(block.height, `the inclusion proof of transaction ${toHex(found.hash)} is invalid`);
+}
+
+export function badBlock(height: bigint, reason: string): RelayError {
+  return new RelayError({ code: "bad-block", height }, `block ${height} of the remote chain: ${reason}`);
+}
+
+/** Builds a TX query's result: one transaction with its inclusion and delivery proofs. */
+function txQueryResult(found: FoundTx, deliveryProof: Proof, headers: HeaderPair): QueryResult {
+  const { result, proof } = found;
+  return {
+    kvResults: [],
+    height: 0n,
+    revision: 0n,
+    allowKvCallbacks: false,
+    block: {
+      header: headers.header,
+      nextBlockHeader: headers.nextHeader,
+      tx: {
+        data: found.tx,
+        inclusionProof: {
+          total: BigInt(proof.proof.total),
+          index: BigInt(proof.proof.index),
+          leafHash: proof.proof.leafHash,
+          aunts: [...proof.proof.aunts],
+        },
+        deliveryProof,
+        // The results hash does not cover log, info and events. Omit them to save bytes.
+        response: {
+          code: result.code,
+          data: result.data ?? new Uint8Array(),
+          log: "",
+          info: "",
+          gasWanted: result.gasWanted,
+          gasUsed: result.gasUsed,
+          events: [],
+          codespace: result.codespace ?? "",
+        },
+      },
+    },
+  };
+}
+
+function toWireProof(proof: SimpleProof): Proof {
+  return { total: proof.total, index: proof.index, leafHash: proof.leafHash, aunts: [...proof.aunts] };
+}
 
 interface ProvenTxResult {
   readonly tx: FoundTx;
@@ -23,14 +125,7 @@ interface ProvenTxResult {
 /**
  * Builds results with verified proofs. A prover reads each header and each block's results once, so create one prover per cycle.
  */
-export interface TxProver {
-  /**
-   * Returns results for transactions in block `height`, and proves that the block includes and executed each. Throws `RelayError`
-   * ("no-trusted-height", "bad-block") and `ClientError`.
-   */
-  readonly prove: (height: bigint, txs: readonly FoundTx[]) => Promise<readonly ProvenTxResult[]>;
-  readonly wrongEndpoints: () => number;
-}
+export type TxProver = ReturnType<typeof createTxProver>;
 
 interface Deliveries extends Omit<ProvingBlock, "next"> {
   readonly proofs: readonly Proof[];
@@ -41,7 +136,7 @@ interface UpdateHeader {
   readonly block: LightBlockBytes;
 }
 
-export interface TxProverDeps {
+interface TxProverDeps {
   readonly remote: Pick<ChainClient, "comet" | "lightBlock" | "distrust">;
   readonly trust: TrustFinder;
   readonly intermediate: IntermediateHeaders;
@@ -49,10 +144,7 @@ export interface TxProverDeps {
 }
 
 /** Creates a prover for one revision of the remote chain. */
-export function createTxProver(
-  { remote, trust, intermediate, revision }: TxProverDeps,
-  signal: AbortSignal,
-): TxProver {
+export function createTxProver({ remote, trust, intermediate, revision }: TxProverDeps, signal: AbortSignal) {
   const readResults = (height: bigint): ReturnType<typeof remote.comet.blockResults> =>
     raceAbort(remote.comet.blockResults(Number(height)), signal);
   const resultsOf = memoize(readResults, (height) => height);
@@ -93,8 +185,12 @@ export function createTxProver(
   // One block's next header is the following block's own header. Memoizing saves half of the reads.
   const header = memoize(readHeader, (height) => height);
   return {
-    wrongEndpoints: () => wrong.size,
-    prove: async (height, txs) => {
+    wrongEndpoints: (): number => wrong.size,
+    /**
+     * Returns results for transactions in block `height`, and proves that the block includes and executed each. Throws `RelayError`
+     * ("no-trusted-height", "bad-block") and `ClientError`.
+     */
+    prove: async (height: bigint, txs: readonly FoundTx[]): Promise<readonly ProvenTxResult[]> => {
       const [own, next] = await Promise.all([header(height), header(height + 1n), resultsOf(height)]);
       const deliveries = await deliveriesOf(own.block, next.block);
       const headers = { header: own.any, nextHeader: next.any };

@@ -11,12 +11,7 @@ import type { RegisteredQuery } from "../chain/registered-query.ts";
 import type { AttemptStart } from "../state/attempt.ts";
 import type { Journal } from "../state/journal.ts";
 import { GAS_PER_KEY } from "../result/gas-guess.ts";
-import {
-  tooLarge,
-  type OutcomeListener,
-  type ProvenResult,
-  type ResultOutcome,
-} from "../result/proven-result.ts";
+import { tooLarge, type ProvenResult, type ResultOutcome } from "../result/proven-result.ts";
 import type { Resubmissions } from "../state/resubmissions.ts";
 
 /** Dependencies of TX cycles in addition to the worker. */
@@ -71,16 +66,7 @@ interface Relaying {
 }
 
 /** Passes transactions to the submitter and stores their outcomes. */
-export interface TxRelay {
-  /**
-   * Passes one search's transactions to the submitter in order and returns immediately. Once all have an outcome, stores the
-   * search's progress and marks the query as searched. Until then, the query has queued or in-flight results and no other search.
-   */
-  readonly relay: (state: QueryState, range: RelayedRange) => void;
-  readonly recordOutcome: OutcomeListener;
-  /** By query and height: the monotonic time, ms, since which every endpoint has lacked the data for a block's transactions. */
-  readonly lacking: Map<bigint, Map<bigint, number>>;
-}
+export type TxRelay = ReturnType<typeof createTxRelay>;
 
 interface RelayContext {
   readonly worker: ConnectionWorker;
@@ -89,11 +75,17 @@ interface RelayContext {
   readonly ranges: Map<bigint, Relaying>;
 }
 
-export function createTxRelay(worker: ConnectionWorker, deps: TxDeps): TxRelay {
+export function createTxRelay(worker: ConnectionWorker, deps: TxDeps) {
   const context: RelayContext = { worker, deps, ranges: new Map() };
   return {
-    relay: (state, range) => relayRange(context, state, range),
-    recordOutcome: (result, outcome) => recordOutcome(context, result, outcome),
+    /**
+     * Passes one search's transactions to the submitter in order and returns immediately. Once all have an outcome, stores the
+     * search's progress and marks the query as searched. Until then, the query has queued or in-flight results and no other search.
+     */
+    relay: (state: QueryState, range: RelayedRange): void => relayRange(context, state, range),
+    recordOutcome: (result: ProvenResult, outcome: ResultOutcome): void =>
+      recordOutcome(context, result, outcome),
+    /** By query and height: the monotonic time, ms, since which every endpoint has lacked the data for a block's transactions. */
     lacking: new Map(),
   };
 }

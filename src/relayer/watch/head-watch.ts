@@ -33,14 +33,7 @@ export interface HeadView {
 /** A block that a status or a WebSocket notice reported. */
 type SeenBlock = Pick<NodeStatus, "latestHeight" | "latestTimeNs"> & Partial<Pick<NodeStatus, "catchingUp">>;
 
-export interface HeadWatch {
-  /** Records a node's newest block. `latestTimeNs` 0 means unknown. */
-  readonly record: (block: SeenBlock) => void;
-  readonly recordError: (error: unknown) => void;
-  readonly view: () => HeadView;
-  /** When this height, or a higher one, was first seen; see `HeightMarks.firstFrom`. */
-  readonly firstFrom: (height: bigint) => HeightMark | undefined;
-}
+export type HeadWatch = ReturnType<typeof createHeadWatch>;
 
 /** Maximum number of remembered heights: over five hours of one-second blocks. */
 const MARKS = 20_000;
@@ -48,7 +41,7 @@ const MARKS = 20_000;
 /** A chain that reports a lower height for this long was reset. Before that, an endpoint probably lags. */
 const RESET_MS = 30_000;
 
-export function createHeadWatch(clock: Clock, localHeight: () => bigint): HeadWatch {
+export function createHeadWatch(clock: Clock, localHeight: () => bigint) {
   const marks = createHeightMarks(MARKS);
   let height: bigint | undefined;
   let blockTimeMs: number | undefined;
@@ -71,7 +64,8 @@ export function createHeadWatch(clock: Clock, localHeight: () => bigint): HeadWa
     marks.add({ height, atMs: newAtMs, localHeight: localHeight() });
   };
 
-  const record: HeadWatch["record"] = (block) => {
+  /** Records a node's newest block. `latestTimeNs` 0 means unknown. */
+  const record = (block: SeenBlock): void => {
     const nowMs = clock.monotonicMs();
     [readAtMs, triedAtMs, error] = [nowMs, nowMs, undefined];
     if (block.catchingUp !== undefined) catchingUp = block.catchingUp;
@@ -89,11 +83,11 @@ export function createHeadWatch(clock: Clock, localHeight: () => bigint): HeadWa
 
   return {
     record,
-    recordError: (thrown) => {
+    recordError: (thrown: unknown): void => {
       triedAtMs = clock.monotonicMs();
       error = errorText(thrown);
     },
-    view: () => {
+    view: (): HeadView => {
       const nowMs = clock.monotonicMs();
       return {
         height,
@@ -122,23 +116,17 @@ export interface ListView {
   readonly failure: { readonly sinceMs: number; readonly reason: string } | undefined;
 }
 
-interface ListWatch {
-  readonly onLoaded: () => void;
-  readonly onLocalError: (error: unknown) => void;
-  readonly view: () => ListView;
-}
-
-export function createListWatch(clock: Pick<Clock, "monotonicMs">): ListWatch {
+export function createListWatch(clock: Pick<Clock, "monotonicMs">) {
   let isLoaded = false;
   let failure: { readonly fromMs: number; readonly reason: string } | undefined;
   return {
-    onLoaded: () => {
+    onLoaded: (): void => {
       [isLoaded, failure] = [true, undefined];
     },
-    onLocalError: (error) => {
+    onLocalError: (error: unknown): void => {
       failure = { fromMs: failure?.fromMs ?? clock.monotonicMs(), reason: errorText(error) };
     },
-    view: () => ({
+    view: (): ListView => ({
       isLoaded,
       failure: failure && { sinceMs: clock.monotonicMs() - failure.fromMs, reason: failure.reason },
     }),
@@ -156,22 +144,11 @@ export interface HeightMark {
 /** Number of blocks that the mean block time covers. */
 const TIMED_BLOCKS = 100n;
 
-/** When each of a chain's newest heights was first seen. */
-interface HeightMarks {
-  /** Adds a mark. Ignores heights that are not above the last mark. */
-  readonly add: (mark: HeightMark) => void;
-  /**
-   * Returns the first mark at or above this height; undefined if the chain has not reached it. For a height below all marks,
-   * returns the oldest mark, because the chain passed that height before this process started. O(log n).
-   */
-  readonly firstFrom: (height: bigint) => HeightMark | undefined;
-  /** Returns the mean time between the newest blocks, at least 1; undefined before the third mark. O(log n). */
-  readonly blockMs: () => number | undefined;
-  readonly clear: () => void;
-}
-
-/** Creates an empty list of at most `capacity` marks. The oldest marks are dropped first. */
-export function createHeightMarks(capacity: number): HeightMarks {
+/**
+ * Creates an empty list of when each of a chain's newest heights was first seen. Beyond `capacity` marks, the oldest are dropped
+ * first.
+ */
+export function createHeightMarks(capacity: number) {
   let marks: HeightMark[] = [];
   const firstFrom = (height: bigint): HeightMark | undefined => {
     let [low, high] = [0, marks.length];
@@ -183,15 +160,21 @@ export function createHeightMarks(capacity: number): HeightMarks {
     return marks[low];
   };
   return {
-    add: (mark) => {
+    /** Adds a mark. Ignores heights that are not above the last mark. */
+    add: (mark: HeightMark): void => {
       const last = marks.at(-1);
       if (last !== undefined && mark.height <= last.height) return;
       marks.push(mark);
       // Dropping half of the marks instead of one keeps the average cost of `add` constant.
       if (marks.length > capacity) marks = marks.slice(Math.ceil(capacity / 2));
     },
+    /**
+     * Returns the first mark at or above this height; undefined if the chain has not reached it. For a height below all marks,
+     * returns the oldest mark, because the chain passed that height before this process started. O(log n).
+     */
     firstFrom,
-    blockMs: () => {
+    /** Returns the mean time between the newest blocks, at least 1; undefined before the third mark. O(log n). */
+    blockMs: (): number | undefined => {
       // The first mark's time comes from its block's header, before this process saw the block.
       const [, second] = marks;
       const newest = marks.at(-1);
@@ -201,7 +184,7 @@ export function createHeightMarks(capacity: number): HeightMarks {
       const oldest = (first === newest ? marks.at(-2) : first) ?? second;
       return Math.max(1, (newest.atMs - oldest.atMs) / Number(newest.height - oldest.height));
     },
-    clear: () => {
+    clear: (): void => {
       marks = [];
     },
   };

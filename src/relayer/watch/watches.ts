@@ -133,11 +133,7 @@ export interface ClientView {
   readonly error: string | undefined;
 }
 
-export interface ClientWatch {
-  /** Reads the client. Rejects only on abort. */
-  readonly read: (signal: AbortSignal) => Promise<void>;
-  readonly view: () => ClientView;
-}
+export type ClientWatch = ReturnType<typeof createClientWatch>;
 
 type ClientQueries = Pick<
   LocalQueries,
@@ -148,11 +144,12 @@ export function createClientWatch(
   local: ClientQueries,
   connectionId: string,
   clock: Pick<Clock, "monotonicMs">,
-): ClientWatch {
+) {
   let view: Omit<ClientView, "sinceReadMs"> = { reading: undefined, error: undefined };
   let readAtMs = clock.monotonicMs();
   return {
-    read: async (signal) => {
+    /** Reads the client. Rejects only on abort. */
+    read: async (signal: AbortSignal): Promise<void> => {
       try {
         view = { reading: await readClient(local, connectionId, signal), error: undefined };
         readAtMs = clock.monotonicMs();
@@ -161,7 +158,7 @@ export function createClientWatch(
         view = { ...view, error: errorText(error) };
       }
     },
-    view: () => ({ ...view, sinceReadMs: clock.monotonicMs() - readAtMs }),
+    view: (): ClientView => ({ ...view, sinceReadMs: clock.monotonicMs() - readAtMs }),
   };
 }
 

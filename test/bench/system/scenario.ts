@@ -11,7 +11,7 @@ import { leasePorts } from "../../support/port-lease.ts";
 import { createChainClient } from "../../../src/cosmos/client/create-chain-client.ts";
 import { silentObserver } from "../../../src/cosmos/client/rpc-caller.ts";
 import { silentLogger } from "../../../src/platform/base/logger.ts";
-import { readMarketParams, readMarketState } from "../../../src/relayer/chain/read-market.ts";
+import { readMarketParams, readMarketState } from "../../../src/relayer/chain/local-queries.ts";
 import { countersWhen, type RelayerCounters } from "./relayer-page.ts";
 import { startRelaywatch, type WatchedProcess } from "./watched-process.ts";
 

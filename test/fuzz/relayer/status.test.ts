@@ -1,7 +1,7 @@
 import type { Registry as MetricsRegistry } from "prom-client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { QueryView, RelayerStatus } from "../../../src/relayer/health/relayer-status.ts";
-import { statusJson } from "../../../src/relayer/api/status-json.ts";
+import { STATUS } from "../../../src/relayer/api/status-json.ts";
 import { QUERY_STATUSES } from "../../../src/relayer/registry/query-state.ts";
 import { type SimWorld, startWorld } from "./sim-world.ts";
 
@@ -31,7 +31,7 @@ describe("status and metrics of a running relayer", () => {
   afterAll(() => world.stop());
 
   it("show the height, the connection to the local chain, and the error of each connection", async () => {
-    expect(statusJson(status)).toMatchObject({
+    expect(STATUS.json(status)).toMatchObject({
       address: "neutron1relayer",
       local_height: "30",
       connected: true,

@@ -1,6 +1,6 @@
 import { Registry } from "prom-client";
 import { describe, expect, it } from "vitest";
-import { registerCostGauges } from "../../../src/relayer/costs/cost-metrics.ts";
+import { registerCostGauges } from "../../../src/relayer/api/cost-gauges.ts";
 import type { CostsView } from "../../../src/relayer/costs/create-costs.ts";
 import { sampleCosts, sampleSum } from "./cost-samples.ts";
 

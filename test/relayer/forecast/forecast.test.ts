@@ -8,8 +8,7 @@ import { minInt } from "../../../src/platform/base/integers.ts";
 import { defaultParams } from "../../../src/localnet/chain/modules/feemarket/params.ts";
 import { forecast, type ForecastInput } from "../../../src/relayer/forecast/forecast.ts";
 import { adviseOnPrices, ceilingOf } from "../../../src/relayer/forecast/loads.ts";
-import type { Remedy } from "../../../src/relayer/forecast/remedies.ts";
-import type { QueryLoad } from "../../../src/relayer/forecast/steady-state.ts";
+import type { QueryLoad, Remedy } from "../../../src/relayer/forecast/steady-state.ts";
 
 const PARAMS = defaultParams("untrn");
 const TARGET = 15_000_000;

@@ -3,7 +3,8 @@ import { describe, expect, it } from "vitest";
 import { parseDec18 } from "../../../src/platform/base/decimal.ts";
 import { type LogFields, type Logger, silentLogger } from "../../../src/platform/base/logger.ts";
 import { registerStatusGauges } from "../../../src/relayer/api/status-gauges.ts";
-import { createMarketLog, marketJson } from "../../../src/relayer/forecast/market-outputs.ts";
+import { marketJson } from "../../../src/relayer/api/status-json.ts";
+import { createMarketLog } from "../../../src/relayer/health/create-health.ts";
 import {
   expectedLateBlocks,
   type MarketStatus,

@@ -1,7 +1,7 @@
 import { Registry } from "prom-client";
 import { describe, expect, it } from "vitest";
 import type { GateStatus } from "../../../src/relayer/gate/create-gate.ts";
-import { registerGateMetrics } from "../../../src/relayer/gate/gate-metrics.ts";
+import { registerGateMetrics } from "../../../src/relayer/api/cost-gauges.ts";
 import type { SpendingLimits } from "../../../src/relayer/gate/spending.ts";
 
 function scrape(limits: SpendingLimits, gasByOwner: ReadonlyMap<string, bigint>): Promise<string> {

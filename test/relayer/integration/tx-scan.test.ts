@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { CHAINS } from "../../../src/localnet/accounts/chains.ts";
-import { requireIncluded } from "../../../src/relayer/tx/tx-proof.ts";
-import { scanTxs } from "../../../src/relayer/tx/tx-finder.ts";
-import { findTxs } from "../../../src/relayer/tx/tx-search.ts";
+import { requireIncluded } from "../../../src/relayer/tx/tx-prover.ts";
+import { findTxs, scanTxs } from "../../../src/relayer/tx/tx-finder.ts";
 import { type RelayedLocalnet, sendMessage, startRelayedLocalnet } from "../../support/relayed-localnet.ts";
 
 const signal = new AbortController().signal;

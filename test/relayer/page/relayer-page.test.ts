@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { QueryView, RelayerStatus } from "../../../src/relayer/health/relayer-status.ts";
-import { problemRunbook } from "../../../src/relayer/monitoring/relayer-runbooks.ts";
+import { problemRunbook } from "../../../src/relayer/monitoring/relayer-alerts.ts";
 import { PROBLEM_CODES, type ProblemCode } from "../../../src/relayer/health/problems.ts";
 import { type RelayerPageInput, relayerPages } from "../../../src/relayer/page/relayer-page.ts";
 import { navigablePages, pageContent } from "../../support/pages/page-contents.ts";

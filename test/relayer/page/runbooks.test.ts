@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { PROBLEM_CODES } from "../../../src/relayer/health/problems.ts";
 import { RELAYER_CONDITIONS } from "../../../src/relayer/monitoring/relayer-alerts.ts";
-import { problemRunbook, RELAYER_RUNBOOKS } from "../../../src/relayer/monitoring/relayer-runbooks.ts";
+import { problemRunbook, RELAYER_RUNBOOKS } from "../../../src/relayer/monitoring/relayer-alerts.ts";
 
 const read = async (file: string) => {
   const rest = { method: "GET", path: "", headers: {}, query: new URLSearchParams(), body: new Uint8Array() };

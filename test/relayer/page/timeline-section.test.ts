@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ProblemSpan, Span } from "../../../src/relayer/health/problem-timeline.ts";
 import type { ProblemCode } from "../../../src/relayer/health/problems.ts";
-import { timelineSection } from "../../../src/relayer/page/timeline-section.ts";
+import { timelineSection } from "../../../src/relayer/page/relayer-page.ts";
 
 const HOUR = 3_600_000;
 /** 2027-01-15T08:00:00Z */

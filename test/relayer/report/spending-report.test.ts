@@ -9,7 +9,7 @@ import {
   spendingView,
   unitOf,
 } from "../../../src/relayer/costs/spending-view.ts";
-import { spendingReport } from "../../../src/relayer/report/spending-report.ts";
+import { spendingReport } from "../../../src/relayer/report/spending-text.ts";
 import { sampleCosts, sampleSum } from "../costs/cost-samples.ts";
 
 /** 2027-01-15T08:00:00Z */

@@ -1,4 +1,13 @@
-import { BY_CONNECTION, CONNECTION_SCOPE, LATE, STALE, type RelayerCondition } from "./relayer-condition.ts";
+import {
+  at,
+  BY_CONNECTION,
+  CONNECTION,
+  CONNECTION_SCOPE,
+  LATE,
+  STALE,
+  turns,
+  type RelayerCondition,
+} from "./relayer-condition.ts";
 
 /** Alerts about the relayer's chains and light clients. */
 export const CHAIN_CONDITIONS: readonly RelayerCondition[] = [
@@ -93,23 +102,10 @@ export const CHAIN_CONDITIONS: readonly RelayerCondition[] = [
     scope: CONNECTION_SCOPE,
     example: {
       fires: [
-        {
-          series: 'relaywatch_relayer_client_expiry_timestamp_seconds{$,connection_id="connection-0"}',
-          from: 3600,
-          clock: true,
-        },
-        {
-          series: 'relaywatch_relayer_client_trusting_period_seconds{$,connection_id="connection-0"}',
-          from: 86_400,
-        },
+        { ...at("client_expiry_timestamp_seconds", 3600, CONNECTION), clock: true },
+        at("client_trusting_period_seconds", 86_400, CONNECTION),
       ],
-      clears: [
-        {
-          series: 'relaywatch_relayer_client_expiry_timestamp_seconds{$,connection_id="connection-0"}',
-          from: 80_000,
-          clock: true,
-        },
-      ],
+      clears: [{ ...at("client_expiry_timestamp_seconds", 80_000, CONNECTION), clock: true }],
     },
   },
   {
@@ -136,10 +132,7 @@ export const ENDPOINT_CONDITIONS: readonly RelayerCondition[] = [
     impact: "None while another endpoint of the chain responds.",
     expr: () => "max by (job, instance, chain_id, endpoint) (relaywatch_relayer_endpoint_up) == 0",
     for: "5m",
-    example: {
-      fires: [{ series: 'relaywatch_relayer_endpoint_up{$,chain_id="remote-1",endpoint="a"}' }],
-      clears: [{ series: 'relaywatch_relayer_endpoint_up{$,chain_id="remote-1",endpoint="a"}', from: 1 }],
-    },
+    example: turns("endpoint_up", 0, 1, 'chain_id="remote-1",endpoint="a"'),
   },
   {
     name: "relayer-endpoint-lagging",
@@ -151,14 +144,7 @@ export const ENDPOINT_CONDITIONS: readonly RelayerCondition[] = [
       "None while another endpoint of the chain is current. If it is the only endpoint, results are late.",
     expr: () => "max by (job, instance, chain_id, endpoint) (relaywatch_relayer_endpoint_lag_blocks) > 10",
     for: "5m",
-    example: {
-      fires: [
-        { series: 'relaywatch_relayer_endpoint_lag_blocks{$,chain_id="remote-1",endpoint="a"}', from: 40 },
-      ],
-      clears: [
-        { series: 'relaywatch_relayer_endpoint_lag_blocks{$,chain_id="remote-1",endpoint="a"}', from: 0 },
-      ],
-    },
+    example: turns("endpoint_lag_blocks", 40, 0, 'chain_id="remote-1",endpoint="a"'),
   },
   {
     name: "relayer-subscription-down",
@@ -168,10 +154,7 @@ export const ENDPOINT_CONDITIONS: readonly RelayerCondition[] = [
     impact: "The relayer sees blocks later, and new queries up to a minute later.",
     expr: () => "max by (job, instance) (relaywatch_relayer_subscription_connected) == 0",
     for: "2m",
-    example: {
-      fires: [{ series: "relaywatch_relayer_subscription_connected{$}" }],
-      clears: [{ series: "relaywatch_relayer_subscription_connected{$}", from: 1 }],
-    },
+    example: turns("subscription_connected", 0, 1),
   },
   {
     name: "relayer-state-unknown",
@@ -192,5 +175,81 @@ export const ENDPOINT_CONDITIONS: readonly RelayerCondition[] = [
     impact: `The relayer submits no results for the queries and chains that it has not read yet. ${STALE}`,
     problems: ["starting"],
     for: "5m",
+  },
+];
+
+/** Alerts about the relayer's account and state, without which nothing is sent. */
+export const ACCOUNT_CONDITIONS: readonly RelayerCondition[] = [
+  {
+    name: "relayer-account-empty",
+    severity: "critical",
+    title: "The relayer's account cannot pay",
+    description:
+      "The account holds less than one transaction's fee, or a node refuses its transactions for lack of funds.",
+    impact: `The relayer cannot pay for transactions, so it submits no results. ${STALE}`,
+    problems: ["account-cannot-pay"],
+    for: "0s",
+    inhibits: [...LATE, "relayer-account-low", "relayer-not-sending", "relayer-transactions-failing"],
+  },
+  {
+    name: "relayer-account-low",
+    severity: "warning",
+    title: "The relayer's account will be empty soon",
+    description: "At the last day's rate of spending, the balance lasts {{ $value | humanizeDuration }}.",
+    impact: "None yet. Once the account is empty, the relayer submits no results.",
+    expr: () => "min by (job, instance) (relaywatch_relayer_account_left_seconds) < 3 * 86400",
+    for: "30m",
+    example: turns("account_left_seconds", 7200, 9e6),
+  },
+  {
+    name: "relayer-not-sending",
+    severity: "critical",
+    title: "The relayer refuses to send",
+    description:
+      "The relayer did not send its last transaction: it has reached the balance reserve or the daily fee limit.",
+    impact: `The relayer submits no results until coins arrive (reserve) or until 00:00 UTC (daily limit). ${STALE}`,
+    problems: ["not-sending"],
+    for: "2m",
+    inhibits: ["relayer-queries-overdue", "relayer-standing-still"],
+  },
+  {
+    name: "relayer-store-not-writable",
+    severity: "critical",
+    title: "The relayer cannot write its state",
+    description: "The store does not accept writes. The relayer sends nothing that it cannot record.",
+    impact: `The relayer submits no results until the store works. ${STALE}`,
+    problems: ["store-not-writable"],
+    for: "1m",
+    inhibits: [...LATE, "relayer-not-sending"],
+  },
+  {
+    name: "relayer-lease-unknown",
+    severity: "critical",
+    title: "The relayer cannot read its lease",
+    description:
+      "The database with the lease does not respond, so this process sends nothing and cannot tell whether another one does.",
+    impact: `While no process can reach the database, no result is submitted. ${STALE}`,
+    problems: ["lease-unknown"],
+    for: "1m",
+    inhibits: [...LATE, "relayer-not-sending", "relayer-store-not-writable"],
+  },
+  {
+    name: "relayer-no-leader",
+    severity: "critical",
+    title: "No relayer instance is the leader",
+    description: "No instance of the job holds the lease, so none submits results.",
+    impact: `No result is submitted. ${STALE}`,
+    expr: () => 'max by (job) (relaywatch_relayer_role{role=~"leader|starting"}) == 0',
+    for: "2m",
+    inhibits: ["relayer-queries-overdue", "relayer-standing-still"],
+    scope: ["job"],
+    example: {
+      fires: [
+        at("role", 0, 'role="leader"'),
+        at("role", 0, 'role="starting"'),
+        at("role", 1, 'role="standby"'),
+      ],
+      clears: [at("role", 1, 'role="leader"')],
+    },
   },
 ];

@@ -1,0 +1,210 @@
+import type { Registry } from "prom-client";
+import { dec18ToNumber } from "../../platform/base/decimal.ts";
+import { byOwner } from "../costs/cost-windows.ts";
+import type { CostsView } from "../costs/create-costs.ts";
+import { FORECAST_PRICES } from "../forecast/forecast.ts";
+import { isDemandAboveMarket, isFresh, type MarketStatus, meanOwnGas } from "../forecast/market-view.ts";
+import { MARKET_PHASES } from "../gas-budget/budget.ts";
+import type { GateStatus } from "../gate/create-gate.ts";
+import { ROLES } from "../gate/leadership.ts";
+import { namedOwners, type SpendingLimits } from "../gate/spending.ts";
+import { type GaugeRow, type GaugeValue, oneOf, registerGauges, seconds } from "./gauge-rows.ts";
+
+/** Number of blocks over which the gauge averages this relayer's gas: about one scrape interval. */
+const OWN_BLOCKS = 10;
+
+const MARKET: Readonly<Record<string, GaugeRow<MarketStatus>>> = {
+  relaywatch_relayer_gas_price: {
+    help: "Price per unit of gas in the fee denom: the price of the next block, the minimum of the chain, the ceiling (gas.price.comfortable), and the cap (gas.max_price).",
+    by: ["kind"],
+    read: ({ price, minimum, ceiling, cap }) =>
+      Object.entries({ price, minimum, ceiling, cap }).map(([kind, one]) => [kind, dec18ToNumber(one)]),
+  },
+  relaywatch_relayer_market_gas: {
+    help: `Gas per block: target at which the price does not change, others (smoothed), own (mean of the last ${OWN_BLOCKS} blocks), the relayer's budget for the next block, sustainable (target less others), and demand (if every result were on time).`,
+    by: ["kind"],
+    read: (market) =>
+      Object.entries({
+        target: market.targetGas,
+        others: market.othersGas,
+        own: meanOwnGas(market, OWN_BLOCKS),
+        budget: market.budgetGas,
+        sustainable: market.forecast.sustainableGas,
+        demand: market.forecast.demandGas,
+      }),
+  },
+  relaywatch_relayer_market_results: {
+    help: "Results per block: sustainable (what the fee market bears at its current price), and demand (if every result were on time).",
+    by: ["kind"],
+    read: ({ forecast: { sustainableResults: sustainable, demandResults: demand } }) =>
+      Object.entries({ sustainable, demand }),
+  },
+  relaywatch_relayer_market_phase: {
+    help: "1 for the phase of the budget: steady, burst, recovering, above-ceiling, unpriced or unlimited; 0 for the others.",
+    by: ["phase"],
+    read: ({ phase }) => oneOf(MARKET_PHASES, phase),
+  },
+  relaywatch_relayer_demand_above_market: {
+    help: "1 while timely results would need more gas than the fee market bears at its current price, else 0.",
+    read: isDemandAboveMarket,
+  },
+  relaywatch_relayer_expected_late_blocks: {
+    help: "Local blocks by which each result will be late in the steady state. 0 when the fee market bears the demand, infinite when others use the whole target.",
+    read: ({ forecast }) => forecast.lateBlocks,
+  },
+  relaywatch_relayer_forecast_daily_fees: {
+    help: "Fees that the served queries will cost per day in the current fee market, in units of the fee denom.",
+    read: ({ forecast }) => forecast.costPerDay,
+  },
+};
+
+/** Registers the fee market gauges. The gauges are absent without a fee market, or if the newest reading is over a minute old. */
+export function registerMarketGauges(registry: Registry, market: () => MarketStatus | undefined): void {
+  registerGauges(registry, "What does it cost?", MARKET, () => {
+    const present = market();
+    return present !== undefined && isFresh(present) ? present : undefined;
+  });
+}
+
+/** Number of owners with their own series, by highest fees this month. The series "other" combines the rest. */
+const MAX_OWNERS = 20;
+/** Age of the last read at which the sums are out of date. Their series are then absent. */
+const FRESH_MS = 300_000;
+
+const COSTS: Readonly<Record<string, GaugeRow<CostsView>>> = {
+  relaywatch_relayer_window_fees: {
+    help: "Fees paid in the last hour, 24 hours, 7 days, 30 days, and this calendar month (UTC), in units of the fee denom.",
+    by: ["window"],
+    read: ({ windows }) => windows.map(({ name, fee }) => [name, fee]),
+  },
+  relaywatch_relayer_owner_month_fees: {
+    help: `Fees of this calendar month (UTC) by query owner: the ${MAX_OWNERS} owners with the highest fees, and the sum of the others as other. Empty: light clients that no query uses.`,
+    by: ["owner"],
+    read: ownerFees,
+  },
+  relaywatch_relayer_month_forecast_fees: {
+    help: "Forecast of this calendar month's fees (UTC), including those paid so far: low, expected and high, at the current gas price (now) and at gas.max_price (cap). Absent until the process has run for ten minutes.",
+    by: ["price", "bound"],
+    read: ({ forecast }) =>
+      forecast && FORECAST_PRICES.map((price) => [price, Object.entries(forecast.month[price])]),
+  },
+  relaywatch_relayer_month_budget_fees: {
+    help: "Fees that a calendar month may cost (spending.budget), in units of the fee denom. Absent without a budget.",
+    read: ({ budget }) => budget,
+  },
+  relaywatch_relayer_empty_seconds: {
+    help: "Forecast of the time until the account or its fee grant is used up: soonest, expected and latest, at the current gas price (now) and at gas.max_price (cap). Absent if unknown or never.",
+    by: ["price", "bound"],
+    read: ({ forecast }) =>
+      FORECAST_PRICES.map((price) => {
+        const { soonestMs, expectedMs, latestMs } = forecast?.empty[price] ?? {};
+        const times = Object.entries({ soonest: soonestMs, expected: expectedMs, latest: latestMs });
+        return [price, times.map(([bound, ms]) => [bound, ms === Infinity ? undefined : seconds(ms)])];
+      }),
+  },
+  relaywatch_relayer_fee_grant_left: {
+    help: "Coins of the fee denom that the fee grant can still pay in total. Absent without a grant or a limit.",
+    read: ({ payer }) => payer.grant?.allowance?.left,
+  },
+  relaywatch_relayer_fee_grant_expiry_timestamp_seconds: {
+    help: "Time at which the fee grant ends. Absent if it does not end.",
+    read: ({ payer }) => seconds(payer.grant?.allowance?.expiresAtMs),
+  },
+  relaywatch_relayer_costs_complete: {
+    help: "1 if the costs include every payment since they were first recorded, 0 if some may be missing or the costs cannot be read.",
+    read: ({ incomplete }) => incomplete === undefined,
+  },
+};
+
+function ownerFees({ windows }: CostsView): GaugeValue {
+  const month = windows.find(({ name }) => name === "month");
+  if (month === undefined) return undefined;
+  const owners = byOwner(month.queries);
+  const others = owners.slice(MAX_OWNERS).reduce((sum, { fee }) => sum + fee, 0n);
+  return [
+    ...owners.slice(0, MAX_OWNERS).map(({ owner, fee }) => [owner, fee] as const),
+    ["other", others === 0n ? undefined : others],
+  ];
+}
+
+/** Registers the cost gauges. The gauges are absent before the first read and after {@link FRESH_MS} without a read. */
+export function registerCostGauges(registry: Registry, view: () => CostsView, nowMs: () => number): void {
+  registerGauges(registry, "What does it cost?", COSTS, () => {
+    const costs = view();
+    return costs.readAtMs === undefined || nowMs() - costs.readAtMs > FRESH_MS ? undefined : costs;
+  });
+}
+
+interface GateRow extends GaugeRow<GateStatus> {
+  /** Default: "Is it safe?" */
+  readonly question?: "What does it cost?";
+  /** The gauge exists only if this limit is configured. */
+  readonly limit?: keyof SpendingLimits;
+}
+
+const GATE: Readonly<Record<string, GateRow>> = {
+  relaywatch_relayer_role: {
+    help: "1 for the role of this process: leader submits, starting will submit soon, standby follows another process, unknown cannot read the lease.",
+    by: ["role"],
+    read: ({ leadership }) => oneOf(ROLES, leadership.role),
+  },
+  relaywatch_relayer_store_pending_writes: {
+    help: "Store writes that are not durable yet.",
+    read: ({ store }) => store.pendingWrites,
+  },
+  relaywatch_relayer_store_dropped_writes: {
+    help: "Attempts that the store has failed to accept since the process started.",
+    read: ({ store }) => store.droppedWrites,
+  },
+  relaywatch_relayer_store_writable: {
+    help: "1 while the store accepts writes, else 0. At 0 nothing is sent.",
+    read: ({ store }) => store.error === undefined,
+  },
+  relaywatch_relayer_admitted: {
+    help: "1 if the gate admitted the last transaction, 0 if it refused it.",
+    read: ({ refusal }) => refusal === undefined,
+  },
+  relaywatch_relayer_spent_today_fees: {
+    question: "What does it cost?",
+    help: "Fees of this UTC day's transactions, in units of the fee denom.",
+    read: ({ spending }) => spending.fee,
+  },
+  relaywatch_relayer_daily_fee_limit: {
+    help: "Fee limit per UTC day. Absent without a limit.",
+    limit: "dailyFee",
+    read: ({ spending }) => spending.limits.dailyFee,
+  },
+  relaywatch_relayer_daily_gas_per_owner_limit: {
+    help: "Gas limit per UTC day and owner. Absent without a limit.",
+    limit: "dailyGasPerOwner",
+    read: ({ spending }) => spending.limits.dailyGasPerOwner,
+  },
+  relaywatch_relayer_balance_reserve: {
+    help: "Balance that is never spent, in units of the fee denom.",
+    read: ({ reserve }) => reserve.reserve,
+  },
+  relaywatch_relayer_spent_today_urgent_fees: {
+    question: "What does it cost?",
+    help: "Fees of this UTC day for urgent results, by urgency rule with a daily_fee, in units of the fee denom.",
+    by: ["rule"],
+    read: ({ spending: { limits, feeByRule } }) =>
+      [...(limits.dailyFeeByRule?.keys() ?? [])].map((rule) => [rule, feeByRule.get(rule) ?? 0n]),
+  },
+  relaywatch_relayer_spent_today_gas: {
+    question: "What does it cost?",
+    help: "Gas limits of this UTC day's transactions by query owner: the 100 owners with the most, and the sum of the others.",
+    by: ["owner"],
+    read: ({ spending }) => namedOwners(spending.gasByOwner),
+  },
+};
+
+/** Registers the gate's metrics. An unconfigured limit has no metric. */
+export function registerGateMetrics(
+  registry: Registry,
+  status: () => GateStatus,
+  limits: SpendingLimits,
+): void {
+  for (const [name, { limit, question = "Is it safe?", ...row }] of Object.entries(GATE))
+    if (limit === undefined || limits[limit] !== undefined)
+      registerGauges(registry, question, { [name]: row }, status);
+}
