@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { didYouMean } from "../../platform/base/did-you-mean.ts";
 import { DAY_MS, isoTime } from "../../platform/base/time.ts";
+import { time } from "../../platform/http/route-about.ts";
+import { jsonView, words } from "../policy/json-view.ts";
 import { oneLine, refusal, selectionFields, selects } from "./acknowledge.ts";
 import type { AlertSelection, Refusal } from "./acknowledge.ts";
 
@@ -78,6 +80,12 @@ export function withoutExpired(all: readonly Silence[], nowMs: number): readonly
   return all.filter(({ endsAtMs }) => endsAtMs > nowMs);
 }
 
-export function silenceJson({ startsAtMs, endsAtMs, ...rest }: Silence): Readonly<Record<string, unknown>> {
-  return { ...rest, starts_at: isoTime(startsAtMs), ends_at: isoTime(endsAtMs) };
-}
+export const silenceView = jsonView<Silence>(({ value, values }) => ({
+  id: value(words, ({ id }) => id),
+  alerts: values(words, ({ alerts }) => alerts),
+  validators: values(words, ({ validators }) => validators),
+  author: value(words, ({ author }) => author),
+  reason: value(words, ({ reason }) => reason),
+  starts_at: value(time, ({ startsAtMs }) => isoTime(startsAtMs)),
+  ends_at: value(time, ({ endsAtMs }) => isoTime(endsAtMs)),
+}));

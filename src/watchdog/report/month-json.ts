@@ -7,7 +7,7 @@ import type { Assessment, Policy } from "../policy/assessment.ts";
 import { formatPercent, type SuccessRate } from "../policy/reward-tier.ts";
 import { incidentJson } from "../alerts/incidents.ts";
 import { costJson } from "../policy/cost-text.ts";
-import { paymentJson } from "../policy/payment-texts.ts";
+import { paymentView } from "../policy/payment-texts.ts";
 import { type MonthFacts, tierChanges } from "./month-facts.ts";
 import type { AlertEpisode } from "./validator-data.ts";
 
@@ -31,7 +31,7 @@ export function monthJson(facts: MonthFacts): JsonObject {
       payCents === undefined
         ? null
         : { linear: String(payCents.linear), revenue_quadratic: String(payCents["revenue-quadratic"]) },
-    ...(facts.payment === undefined ? {} : { payment: paymentJson(facts.payment) }),
+    ...(facts.payment === undefined ? {} : { payment: paymentView.json(facts.payment) }),
     sources: facts.sources.map(({ source, rate }) => ({
       source,
       good: String(rate.good),
