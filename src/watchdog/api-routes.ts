@@ -10,7 +10,15 @@ import { reloadJson } from "../platform/http/daemon-control-routes.ts";
 import type { ServiceState } from "../platform/process/service-manager.ts";
 import type { ReloadStatus } from "../platform/process/reloadable.ts";
 import { type AlertStatus, alertStatuses, alertView } from "./alerts/alert-status.ts";
-import { type AcknowledgeResult, acknowledgeAlerts, withdrawAcknowledgements } from "./alerts/acknowledge.ts";
+import {
+  acknowledgeAlerts,
+  type AcknowledgeResult,
+  MAX_SILENCES,
+  parseSilence,
+  silenceView,
+  withdrawAcknowledgements,
+  withoutExpired,
+} from "./alerts/silence.ts";
 import { deadLetters, lostDeliveryView, reviveDeadLetters } from "./alerts/outbox.ts";
 import type { Escalation } from "./alerts/notifications.ts";
 import type { AlertingState } from "./alerts/plan-alerts.ts";
@@ -20,7 +28,6 @@ import type { AlertState } from "./alerts/alert-state.ts";
 import { allStatusText } from "./polling/status-json.ts";
 import type { WatchdogStatus } from "./polling/watchdog-status.ts";
 import { maintenanceView, type MaintenanceWindow } from "./alerts/maintenance.ts";
-import { MAX_SILENCES, parseSilence, silenceView, withoutExpired } from "./alerts/silence.ts";
 import { acknowledgedView, DEAD_LETTER_CHOICE, WATCHDOG_API } from "./watchdog-api.ts";
 
 export interface RoutesDeps {

@@ -1,19 +1,12 @@
 import { z } from "zod";
 import { RELOAD_STATUS } from "../platform/http/daemon-control-routes.ts";
-import {
-  errorOf,
-  getJson,
-  getText,
-  jsonOf,
-  postJson,
-  type RouteDefinition,
-} from "../platform/http/route-about.ts";
-import { acknowledgeRequest, withdrawRequest } from "./alerts/acknowledge.ts";
+import { errorOf, getJson, getText, jsonOf, postJson } from "../platform/http/route-about.ts";
+import type { RouteDefinition } from "../platform/http/route-about.ts";
+import { acknowledgeRequest, silenceRequest, silenceView, withdrawRequest } from "./alerts/silence.ts";
 import type { AlertState } from "./alerts/alert-state.ts";
 import { acknowledgementView, alertView } from "./alerts/alert-status.ts";
 import { maintenanceView } from "./alerts/maintenance.ts";
 import { lostDeliveryView } from "./alerts/outbox.ts";
-import { silenceRequest, silenceView } from "./alerts/silence.ts";
 import { jsonView, words } from "./policy/json-view.ts";
 import { statusView } from "./polling/status-json.ts";
 

@@ -3,9 +3,9 @@ import { ibcRelayerHealth } from "../../localnet/ibc-relayer/status.ts";
 import { counted, formatDuration } from "../../platform/base/text.ts";
 import { type Tone, TONE_SIGNS } from "../../platform/web/parts.ts";
 import { summarize } from "../../relayer/page/overview-section.ts";
+import type { WatchdogStatus } from "../../watchdog/polling/watchdog-status.ts";
 import type { Freshness } from "../../watchdog/polling/freshness.ts";
 import { payStatusOf } from "../../watchdog/page/pay-status.ts";
-import type { WatchdogStatus } from "../../watchdog/polling/watchdog-status.ts";
 import { rateText, resultCount, type UpParts } from "./up-summary.ts";
 
 /** The values that the block shows besides the state of the parts. */

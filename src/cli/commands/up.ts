@@ -38,7 +38,7 @@ import {
   readContracts,
   watchedContracts,
 } from "./contract-options.ts";
-import { chainConfigOptions, chosenLocalnet, type ChosenLocalnet } from "./chain-options.ts";
+import { chainConfigOptions, type ChosenLocalnet, chosenLocalnet } from "./chain-options.ts";
 import { watchedLocalnet } from "./watched-localnet.ts";
 import { tryNext, upBlock } from "./up-block.ts";
 import { hasFirstResults, summaryLine, type UpParts, whatIsMissing } from "./up-summary.ts";
