@@ -3,25 +3,32 @@ import type { Registry } from "prom-client";
 import { counted } from "../platform/base/text.ts";
 import type { Clock } from "../platform/base/clock.ts";
 import { parseJson, stringifyJson } from "../platform/base/json.ts";
-import { isoTime } from "../platform/base/time.ts";
 import type { Logger } from "../platform/base/logger.ts";
 import { errorReply, type HttpReply, jsonReply, textReply } from "../platform/http/http-route.ts";
 import { type ApiRoute, serveRoute } from "../platform/http/route-about.ts";
 import { reloadJson } from "../platform/http/daemon-control-routes.ts";
 import type { ServiceState } from "../platform/process/service-manager.ts";
 import type { ReloadStatus } from "../platform/process/reloadable.ts";
-import { acknowledgementJson, alertJson, type AlertStatus, alertStatuses } from "./alerts/alert-status.ts";
-import { type AcknowledgeResult, acknowledgeAlerts, withdrawAcknowledgements } from "./alerts/acknowledge.ts";
-import { deadLetters, reviveDeadLetters } from "./alerts/outbox.ts";
+import { type AlertStatus, alertStatuses, alertView } from "./alerts/alert-status.ts";
+import {
+  acknowledgeAlerts,
+  type AcknowledgeResult,
+  MAX_SILENCES,
+  parseSilence,
+  silenceView,
+  withdrawAcknowledgements,
+  withoutExpired,
+} from "./alerts/silence.ts";
+import { deadLetters, lostDeliveryView, reviveDeadLetters } from "./alerts/outbox.ts";
 import type { Escalation } from "./alerts/notifications.ts";
 import type { AlertingState } from "./alerts/plan-alerts.ts";
 import type { AlertRule } from "./conditions/condition.ts";
 import type { ChannelTest } from "./notify/notifier.ts";
 import type { AlertState } from "./alerts/alert-state.ts";
-import { allStatusText, type WatchdogStatus } from "./polling/watchdog-status.ts";
-import type { MaintenanceWindow } from "./alerts/maintenance.ts";
-import { MAX_SILENCES, parseSilence, silenceJson, withoutExpired } from "./alerts/silence.ts";
-import { DEAD_LETTER_CHOICE, WATCHDOG_API } from "./watchdog-api.ts";
+import { allStatusText } from "./polling/status-json.ts";
+import type { WatchdogStatus } from "./polling/watchdog-status.ts";
+import { maintenanceView, type MaintenanceWindow } from "./alerts/maintenance.ts";
+import { acknowledgedView, DEAD_LETTER_CHOICE, WATCHDOG_API } from "./watchdog-api.ts";
 
 export interface RoutesDeps {
   readonly statuses: () => readonly WatchdogStatus[];
@@ -139,7 +146,7 @@ export function createAlertRoutes(deps: AlertRoutesDeps): readonly ApiRoute[] {
  */
 function createAlertsText(deps: AlertRoutesDeps): () => string {
   const { alerting, rules, validators, escalation, maintenance } = deps;
-  const encode = (one: AlertStatus): string => stringifyJson(alertJson(one, escalation));
+  const encode = (one: AlertStatus): string => stringifyJson(alertView.json({ ...one, escalation }));
   const inactive = new Map(
     rules.map((rule) => {
       const text = encode({ rule, validator: NAME, state: undefined });
@@ -158,12 +165,8 @@ function createAlertsText(deps: AlertRoutesDeps): () => string {
     const texts = alertStatuses(alerting().alerts, rules, validators).map(textOf);
     const others = stringifyJson({
       silences: silencesJson(deps),
-      dead_letters: deadLettersJson(alerting()),
-      maintenance: maintenance.map(({ reason, validators: names, durationMs }) => ({
-        reason,
-        validators: names,
-        duration_seconds: durationMs / 1000,
-      })),
+      dead_letters: deadLetters(alerting().outbox).map(lostDeliveryView.json),
+      maintenance: maintenance.map(maintenanceView.json),
     });
     return `{"alerts":[${texts.join(",")}],${others.slice(1)}`;
   };
@@ -175,21 +178,6 @@ const NAME = "name of a validator";
 /** Creates a reply from text that is already JSON. */
 function jsonTextReply(text: string): HttpReply {
   return { ...jsonReply(200, null), body: `${text}\n` };
-}
-
-/** Encodes the notifications that were never delivered, oldest first. */
-function deadLettersJson({ outbox }: AlertingState): readonly unknown[] {
-  return deadLetters(outbox).map(({ channel, event, dead }) => ({
-    channel,
-    id: event.id,
-    alert: event.alert,
-    validator: event.validator,
-    kind: event.kind,
-    at: isoTime(event.atMs),
-    reason: event.reason,
-    failed_at: isoTime(dead.atMs),
-    error: dead.reason,
-  }));
 }
 
 function changeDeadLetters(
@@ -209,7 +197,7 @@ function changeDeadLetters(
 }
 
 function silencesJson({ alerting, clock }: AlertRoutesDeps): readonly unknown[] {
-  return withoutExpired(alerting().silences, clock.nowMs()).map(silenceJson);
+  return withoutExpired(alerting().silences, clock.nowMs()).map(silenceView.json);
 }
 
 function createSilence(body: unknown, deps: AlertRoutesDeps): HttpReply {
@@ -224,8 +212,8 @@ function createSilence(body: unknown, deps: AlertRoutesDeps): HttpReply {
   if ("refused" in silence) return errorReply(400, "bad-silence", silence.refused);
   const problem = change({ ...state, silences: [...open, silence] });
   if (problem !== undefined) return notStored("the silence was not created", problem);
-  logger.info("silence created", silenceJson(silence));
-  return jsonReply(201, silenceJson(silence));
+  logger.info("silence created", silenceView.json(silence));
+  return jsonReply(201, silenceView.json(silence));
 }
 
 /** Stores the alerts after an acknowledgement is made or withdrawn. */
@@ -236,13 +224,9 @@ function changeAcknowledged(
   if ("refused" in result) return errorReply(400, "not-acknowledged", result.refused);
   const problem = change({ ...alerting(), alerts: result.alerts });
   if (problem !== undefined) return notStored("nothing was acknowledged", problem);
-  const alerts = result.changed.map(({ validator, alert, acknowledged }) => ({
-    validator,
-    name: alert,
-    acknowledged: acknowledged === undefined ? null : acknowledgementJson(acknowledged),
-  }));
+  const alerts = result.changed.map(acknowledgedView.json);
   for (const one of alerts)
-    logger.info(one.acknowledged === null ? "acknowledgement withdrawn" : "alert acknowledged", one);
+    logger.info(one["acknowledged"] === null ? "acknowledgement withdrawn" : "alert acknowledged", one);
   return jsonReply(200, { alerts });
 }
 

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { decodeBech32, toBase64 } from "../../src/platform/base/bytes.ts";
 import { lacksModule } from "../../src/watchdog/sources/chain-rest.ts";
 import type { PageReader } from "../../src/watchdog/sources/page-reader.ts";
-import { statusJson } from "../../src/watchdog/polling/watchdog-status.ts";
+import { statusView } from "../../src/watchdog/polling/status-json.ts";
 import { createManualClock, type ManualClock } from "../support/manual-clock.ts";
 import { createReceiver, type Rig, rigConfig, startRig } from "../support/watchdog/rig.ts";
 import { createWorld } from "../support/watchdog/world.ts";
@@ -93,7 +93,7 @@ describe("a chain without modules", () => {
     expect(text.split(lacking)).toHaveLength(2);
     expect(text.split(/no (?:price|revenue|upgrade|slashing) module/)).toHaveLength(5);
     expect(text).not.toMatch(/chain-prices|[Cc]annot see/);
-    expect(statusJson(status())["sources"]).toContainEqual(
+    expect(statusView.json(status())["sources"]).toContainEqual(
       expect.objectContaining({ name: "chain-prices", up: true, error: null, absent: true }),
     );
     // A module that fails, and one that has come.

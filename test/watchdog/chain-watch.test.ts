@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { alertsSchema } from "../../src/watchdog/conditions/alerts-config.ts";
-import { statusJson } from "../../src/watchdog/polling/watchdog-status.ts";
+import { statusView } from "../../src/watchdog/polling/status-json.ts";
 import { createWatchdogReports } from "../../src/watchdog/report/report-source.ts";
 import type { PageReader } from "../../src/watchdog/sources/page-reader.ts";
 import { createManualClock, type ManualClock } from "../support/manual-clock.ts";
@@ -173,7 +173,7 @@ describe("a watchdog over the end of a month", () => {
     await clock.advance(300_000);
     // Cancelled before its height.
     expect(status("alpha").upgrade).toBeUndefined();
-    expect(statusJson(status("alpha"))["payments"]).toMatchObject([
+    expect(statusView.json(status("alpha"))["payments"]).toMatchObject([
       {
         month: "2026-10",
         state: "equal",

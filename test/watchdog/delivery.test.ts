@@ -7,8 +7,12 @@ import { Secret } from "../../src/platform/base/secret.ts";
 import type { AlertEvent, CurrentAlert } from "../../src/watchdog/alerts/alert-event.ts";
 import type { Channel } from "../../src/watchdog/notify/channels/channel.ts";
 import { createChannel } from "../../src/watchdog/notify/channels/channel-kinds.ts";
-import { runDeadMan } from "../../src/watchdog/notify/dead-man.ts";
-import { type DeliveryOutcome, runDelivery, runPushes } from "../../src/watchdog/notify/delivery.ts";
+import {
+  type DeliveryOutcome,
+  runDeadMan,
+  runDelivery,
+  runPushes,
+} from "../../src/watchdog/notify/delivery.ts";
 import { ChannelError, type JsonPost } from "../../src/watchdog/notify/channels/transport.ts";
 import { type Delivery, enqueue } from "../../src/watchdog/alerts/outbox.ts";
 import { openSqliteState } from "../../src/watchdog/state/sqlite-state.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { DASHBOARDS, pageLinks, panelId, panelPath } from "../../src/platform/monitoring/alerts/links.ts";
 import { CONDITIONS } from "../../src/watchdog/conditions/conditions.ts";
-import { RUNBOOK_ROUTE } from "../../src/watchdog/monitoring/condition-runbook.ts";
+import { RUNBOOK_ROUTE } from "../../src/watchdog/monitoring/watchdog-alerts.ts";
 import { eventLinks } from "../../src/watchdog/alerts/event-links.ts";
 
 const EVENT = {

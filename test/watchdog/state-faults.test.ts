@@ -8,7 +8,7 @@ import { createWatchdogReports } from "../../src/watchdog/report/report-source.t
 import { silentLogger } from "../../src/platform/base/logger.ts";
 import { Secret } from "../../src/platform/base/secret.ts";
 import { EMPTY_LEDGER, type Ledger } from "../../src/watchdog/ledger/ledger.ts";
-import { silenceJson } from "../../src/watchdog/alerts/silence.ts";
+import { silenceView } from "../../src/watchdog/alerts/silence.ts";
 import { openLedgerFile, openSqliteState, STATE_FILE } from "../../src/watchdog/state/sqlite-state.ts";
 import { createStateKeeper, type StateKeeper } from "../../src/watchdog/state/state-keeper.ts";
 import { EMPTY_STATE, type WatchdogState } from "../../src/watchdog/state/state-store.ts";
@@ -316,7 +316,7 @@ describe("a watchdog whose disk fails for ten minutes", () => {
     for (const name of readdirSync(folder))
       if (!name.endsWith("-shm")) cpSync(join(folder, name), join(left, name));
     const store = openSqliteState(left);
-    expect([status, store.load().alerting.silences.map(silenceJson)]).toEqual([201, [made]]);
+    expect([status, store.load().alerting.silences.map(silenceView.json)]).toEqual([201, [made]]);
     store.close();
     rmSync(left, { recursive: true });
     await rig.stop();

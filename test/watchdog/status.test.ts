@@ -4,11 +4,11 @@ import { describe, expect, it } from "vitest";
 import type { AlertState } from "../../src/watchdog/alerts/alert-state.ts";
 import { alertsSchema } from "../../src/watchdog/conditions/alerts-config.ts";
 import { createWatchdogMetrics } from "../../src/watchdog/polling/metrics.ts";
+import { statusView } from "../../src/watchdog/polling/status-json.ts";
 import { planEvaluation } from "../../src/watchdog/polling/evaluation.ts";
 import { SPECIFIED_POLICY } from "../../src/watchdog/policy/assessment.ts";
 import { EMPTY_STATE, type WatchdogState } from "../../src/watchdog/state/state-store.ts";
 import {
-  statusJson,
   type StatusInput,
   toStatus,
   type WatchdogStatus,
@@ -84,12 +84,12 @@ function statusOf(changes: Partial<StatusInput> = {}): WatchdogStatus {
 async function shown(status: WatchdogStatus) {
   const registry = new Registry();
   createWatchdogMetrics(registry, []).showStatus(status);
-  return { json: statusJson(status), page: pageText([status]), metrics: await registry.metrics() };
+  return { json: statusView.json(status), page: pageText([status]), metrics: await registry.metrics() };
 }
 
 describe("the status as JSON", () => {
   it("has snake_case names only", () => {
-    const names = fieldNames(statusJson(statusOf()));
+    const names = fieldNames(statusView.json(statusOf()));
     expect(names.length).toBeGreaterThan(20);
     expect(names.filter((name) => !/^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$/.test(name))).toEqual([]);
   });

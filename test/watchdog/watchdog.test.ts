@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openLedgerFile, STATE_FILE } from "../../src/watchdog/state/sqlite-state.ts";
-import { statusJson } from "../../src/watchdog/polling/watchdog-status.ts";
+import { statusView } from "../../src/watchdog/polling/status-json.ts";
 import { WatchdogError } from "../../src/watchdog/state/state-store.ts";
 import { createReceiver, type Receiver, type Rig, rigConfig, startRig } from "../support/watchdog/rig.ts";
 import { createWorld, type World } from "../support/watchdog/world.ts";
@@ -24,7 +24,7 @@ async function start(extra: Parameters<typeof rigConfig>[0] = {}): Promise<Rig> 
   return rig;
 }
 
-const statusOf = (rig: Rig): Readonly<Record<string, unknown>> => statusJson(rig.watchdog.status());
+const statusOf = (rig: Rig): Readonly<Record<string, unknown>> => statusView.json(rig.watchdog.status());
 /** State of one alert. */
 const stateOf = (rig: Rig, name: string): string | undefined =>
   rig.watchdog.status().alerts.find(({ rule }) => rule.condition.name === name)?.state?.phase;

@@ -5,8 +5,13 @@ import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { parseDuration } from "../../platform/cli/options.ts";
 import { formatOptions, printReport, type ReportFormatOptions } from "../../platform/cli/print-report.ts";
 import { relayerReportCommand } from "../../relayer/cli/report-command.ts";
-import { lastMonth, monthOption } from "../../watchdog/cli/month-option.ts";
-import { oracleOptions, type OracleOptions, readOracle } from "../../watchdog/cli/oracle-source.ts";
+import {
+  lastMonth,
+  monthOption,
+  oracleOptions,
+  type OracleOptions,
+  readOracle,
+} from "../../watchdog/cli/oracle-source.ts";
 import { statusPageCommand } from "../../watchdog/cli/status-page.ts";
 import { handoverReport } from "../../watchdog/report/handover.ts";
 import { monthCloseReport, monthReport } from "../../watchdog/report/month-report.ts";

@@ -7,7 +7,7 @@ import { ALL_COMMANDS, visibleCommands } from "../../platform/cli/lazy-command.t
 import { ruleFile } from "../../platform/monitoring/alerts/rule-files.ts";
 import { REAL_TIMES } from "../../platform/monitoring/alerts/times.ts";
 import { CONDITIONS } from "../../watchdog/conditions/conditions.ts";
-import { alertTable } from "../../watchdog/monitoring/alert-docs.ts";
+import { alertTable } from "../../watchdog/monitoring/watchdog-alerts.ts";
 import { RAW_CASE_FILES } from "../../watchdog/monitoring/raw-cases.ts";
 import { CHANNEL_KINDS } from "../../watchdog/notify/channels/channel-kinds.ts";
 import { COMMON_FIELDS } from "../../watchdog/notify/channels/channel.ts";

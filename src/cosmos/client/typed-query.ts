@@ -1,4 +1,4 @@
-import type { MessageFns } from "../proto/gen/message-fns.ts";
+import type { MessageFns } from "../proto/message-fns.ts";
 import type { ChainClient, QueryHeight } from "./chain-client.ts";
 
 type Encoded<Requests> = {

@@ -1,4 +1,7 @@
+import { z } from "zod";
 import { isoTime, isoTimeOrNull } from "../../platform/base/time.ts";
+import { time } from "../../platform/http/route-about.ts";
+import { jsonView, timeOrNull, words } from "../policy/json-view.ts";
 import type { Acknowledgement, AlertState } from "./alert-state.ts";
 import { type Escalation, nextEscalationMs } from "./notifications.ts";
 import { alertName, type AlertRule, runbookFile } from "../conditions/condition.ts";
@@ -24,41 +27,46 @@ export function alertStatuses(
   );
 }
 
-/** Encodes an alert and its state as JSON. Times are in ISO 8601. `quiet` explains why the alert sends no notifications. */
-export function alertJson(
-  { validator, rule, state }: AlertStatus,
-  escalation?: Escalation,
-): Readonly<Record<string, unknown>> {
-  const { condition, severity, forMs, resolveForMs, limits } = rule;
-  return {
-    name: condition.name,
-    alertname: alertName(condition.name),
-    validator,
-    severity,
-    title: condition.title,
-    state: state?.phase ?? "inactive",
-    since: isoTimeOrNull(state?.sinceMs),
-    fires_at: state?.phase === "pending" ? isoTimeOrNull((state.heldUntilMs ?? state.sinceMs) + forMs) : null,
-    held_until: isoTimeOrNull(state?.heldUntilMs),
-    resolved_at: isoTimeOrNull(state?.resolvedAtMs),
-    reason: state?.reason ?? null,
-    quiet: state?.quietReason ?? null,
-    notified_at: isoTimeOrNull(state?.notified?.event.atMs),
-    acknowledged: state?.acknowledged === undefined ? null : acknowledgementJson(state.acknowledged),
-    escalated_at: isoTimeOrNull(state?.escalation?.atMs),
-    escalates_at: isoTimeOrNull(state && nextEscalationMs(state, severity, escalation)),
-    when: condition.when,
-    description: condition.description,
-    impact: condition.impact,
-    action: condition.action,
-    runbook: runbookFile(condition.name),
-    for_seconds: forMs / 1000,
-    resolve_for_seconds: resolveForMs / 1000,
-    thresholds: limits,
-    inhibits: condition.inhibits,
-  };
-}
+/** State of an alert in JSON. The documents do not list "resolved". */
+export const ALERT_PHASE: z.ZodType<string> = z.enum(["inactive", "pending", "firing"]);
 
-export function acknowledgementJson({ atMs, ...rest }: Acknowledgement): Readonly<Record<string, unknown>> {
-  return { ...rest, at: isoTime(atMs) };
-}
+export const acknowledgementView = jsonView<Acknowledgement>(({ value }) => ({
+  author: value(words, ({ author }) => author),
+  note: value(words, ({ note }) => note),
+  at: value(time, ({ atMs }) => isoTime(atMs)),
+}));
+
+/** An alert with all details. `quiet` explains why the alert sends no notifications. */
+export const alertView = jsonView<AlertStatus & { readonly escalation: Escalation | undefined }>(
+  ({ value, orNull, partOrNull, values }) => ({
+    name: value(words, ({ rule }) => rule.condition.name),
+    alertname: value(words, ({ rule }) => alertName(rule.condition.name)),
+    validator: value(words, ({ validator }) => validator),
+    severity: value(words, ({ rule }) => rule.severity),
+    title: value(words, ({ rule }) => rule.condition.title),
+    state: value(ALERT_PHASE, ({ state }) => state?.phase ?? "inactive"),
+    since: value(timeOrNull, ({ state }) => isoTimeOrNull(state?.sinceMs)),
+    fires_at: orNull(time, ({ state, rule }) =>
+      state?.phase === "pending" ? isoTime((state.heldUntilMs ?? state.sinceMs) + rule.forMs) : undefined,
+    ),
+    held_until: value(timeOrNull, ({ state }) => isoTimeOrNull(state?.heldUntilMs)),
+    resolved_at: value(timeOrNull, ({ state }) => isoTimeOrNull(state?.resolvedAtMs)),
+    reason: orNull(words, ({ state }) => state?.reason),
+    quiet: orNull(words, ({ state }) => state?.quietReason),
+    notified_at: value(timeOrNull, ({ state }) => isoTimeOrNull(state?.notified?.event.atMs)),
+    acknowledged: partOrNull(acknowledgementView, ({ state }) => state?.acknowledged),
+    escalated_at: value(timeOrNull, ({ state }) => isoTimeOrNull(state?.escalation?.atMs)),
+    escalates_at: value(timeOrNull, ({ state, rule, escalation }) =>
+      isoTimeOrNull(state && nextEscalationMs(state, rule.severity, escalation)),
+    ),
+    when: value(words, ({ rule }) => rule.condition.when),
+    description: value(words, ({ rule }) => rule.condition.description),
+    impact: value(words, ({ rule }) => rule.condition.impact),
+    action: value(words, ({ rule }) => rule.condition.action),
+    runbook: value(words, ({ rule }) => runbookFile(rule.condition.name)),
+    for_seconds: value(z.number(), ({ rule }) => rule.forMs / 1000),
+    resolve_for_seconds: value(z.number(), ({ rule }) => rule.resolveForMs / 1000),
+    thresholds: value(z.record(words, z.number()), ({ rule }) => ({ ...rule.limits })),
+    inhibits: values(words, ({ rule }) => rule.condition.inhibits),
+  }),
+);

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { DAY_MS } from "../../platform/base/time.ts";
 import { durationField, issueText } from "../../platform/config/config-fields.ts";
+import { jsonView, words } from "../policy/json-view.ts";
 
 const DAYS = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"] as const;
 
@@ -12,6 +13,12 @@ export interface MaintenanceWindow {
   readonly durationMs: number;
   readonly start: MaintenanceStart;
 }
+
+export const maintenanceView = jsonView<MaintenanceWindow>(({ value, values }) => ({
+  reason: value(words, ({ reason }) => reason),
+  validators: values(words, ({ validators }) => validators),
+  duration_seconds: value(z.number(), ({ durationMs }) => durationMs / 1000),
+}));
 
 /** When a window starts: once, or at a time of day on certain weekdays (0 is Sunday). */
 type MaintenanceStart =

@@ -3,8 +3,8 @@ import { isAtLeast, type Severity } from "../../platform/monitoring/severity.ts"
 import type { AlertRule } from "../conditions/condition.ts";
 import type { Cost } from "../policy/cost-text.ts";
 import { type AlertEvent, alertKey, type EventKind } from "./alert-event.ts";
-import type { ChannelSettings } from "./outbox.ts";
 import { eventLinks } from "./event-links.ts";
+import type { ChannelSettings } from "./outbox.ts";
 import type { AlertState, NotifiedState, PastAlert } from "./alert-state.ts";
 
 /** Who is notified when nobody acknowledges an alert. */

@@ -14,14 +14,15 @@ import type { CliContext } from "../../platform/cli/cli-context.ts";
 import {
   addReportOptions,
   askWatchdog,
-  type OracleOptions,
+  lastMonth,
+  monthOption,
   oracleOptions,
+  type OracleOptions,
   readOracle,
   type WatchdogCall,
   watchdogConfig,
 } from "./oracle-source.ts";
 import { parseDuration } from "../../platform/cli/options.ts";
-import { lastMonth, monthOption } from "./month-option.ts";
 import { printReport, type ReportFormatOptions } from "../../platform/cli/print-report.ts";
 import { jsonOption } from "../../platform/cli/output-options.ts";
 

@@ -1,4 +1,4 @@
-import { type Command, Option } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { z } from "zod";
 import { portsAt } from "../../platform/base/localnet-defaults.ts";
 import { EXIT } from "../../platform/base/errors.ts";
@@ -15,6 +15,8 @@ import { controlToken, controlTokenFile, readTokenFile } from "../../platform/cl
 import { formatOptions } from "../../platform/cli/print-report.ts";
 import { tokenFileIn } from "../../platform/process/private-file.ts";
 import type { WatchdogDaemonConfig } from "../config/config.ts";
+import { systemClock } from "../../platform/base/clock.ts";
+import { monthOf, monthsBefore } from "../../platform/base/month.ts";
 
 export interface OracleOptions {
   readonly config?: string;
@@ -167,4 +169,21 @@ export async function readNow(options: OracleOptions, context: CliContext): Prom
     ...state,
     alerts: alerts.filter(({ validator }) => validator === (options.validator ?? validator)),
   };
+}
+
+/** The `--month MONTH` option. Its value is undefined if not given; see {@link lastMonth}. */
+export function monthOption(): Option {
+  return new Option(
+    "--month <month>",
+    "the month, such as 2026-10; default: the last closed month",
+  ).argParser((text) => {
+    if (/^20\d\d-(?:0[1-9]|1[0-2])$/.test(text)) return text;
+    throw new InvalidArgumentError("expected a month such as 2026-10");
+  });
+}
+
+/** Returns the most recent closed month. */
+export function lastMonth(): string {
+  const now = monthOf(systemClock.nowMs());
+  return monthsBefore(now, 1)[0] ?? now;
 }

@@ -8,7 +8,7 @@ import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
 import type { ValidatorData } from "../report/validator-data.ts";
 import { firstDayMs } from "../status-page/public-days.ts";
-import { exportedStatus } from "../status-page/exported-page.ts";
+import { exportedStatus } from "../status-page/status-page.ts";
 import { publicPage } from "../status-page/public-page.ts";
 import { publicJson } from "../status-page/public-status.ts";
 import { MAX_SHOWN, type StatusPageConfig, statusPageOf } from "../status-page/status-page-config.ts";

@@ -1,11 +1,92 @@
 import { DAY_MS, HOUR_MS } from "../../platform/base/time.ts";
-import { ENOUGH_BLOCKS } from "../policy/reward-tier.ts";
-import { ANY, type BoundaryTexts, commonTexts, FULL, MIN_BLOCKS } from "./boundary-texts.ts";
+import { type Boundary, ENOUGH_BLOCKS } from "../policy/reward-tier.ts";
 import { active, cannotSee, clear, type Condition, condition, threshold } from "./condition.ts";
-import { evaluateLittleLeft, evaluateLost, evaluateRate, evaluateRisk } from "./evaluate-reward.ts";
-import { badShare, call, failing, MONTH_SECONDS_LEFT, succeeding, SUCCESSES } from "./raw-metrics.ts";
-import type { BadShareWindow } from "./raw-metrics.ts";
+import {
+  evaluateBurn,
+  evaluateLittleLeft,
+  evaluateLost,
+  evaluateRate,
+  evaluateRisk,
+  evaluateSlowBurn,
+} from "./evaluate-reward.ts";
+import {
+  ALLOWED,
+  badShare,
+  type BadShareWindow,
+  call,
+  failing,
+  MONTH_SECONDS_LEFT,
+  succeeding,
+  SUCCESSES,
+} from "./raw-metrics.ts";
 import type { AlertCase } from "../../platform/monitoring/alerts/alert-spec.ts";
+import type { Severity } from "../../platform/monitoring/severity.ts";
+
+/** Texts that describe one boundary. */
+interface BoundaryTexts {
+  readonly boundary: Boundary;
+  /** Prefix of the condition names. */
+  readonly prefix: "full-reward" | "any-reward";
+  /** "the full reward". */
+  readonly reward: string;
+  readonly severity: Severity;
+  readonly impact: string;
+  /** Minimum success rate, used by the rules on raw metrics. */
+  readonly least: number;
+  /** Number of misses per month that puts the boundary at risk, at one call per second. */
+  readonly misses: number;
+  /** Names of conditions that are less serious than those of this boundary. */
+  readonly lesser: readonly string[];
+}
+
+const FULL: BoundaryTexts = {
+  boundary: "full",
+  prefix: "full-reward",
+  reward: "the full reward",
+  severity: "warning",
+  impact: "Below the upper boundary, each missed block lowers the month's pay.",
+  least: 0.98,
+  misses: 45_500,
+  lesser: [],
+};
+
+const ANY: BoundaryTexts = {
+  boundary: "none",
+  prefix: "any-reward",
+  reward: "any reward",
+  severity: "critical",
+  impact:
+    "Below the lower boundary, the month earns no reward and is one of the bad months that lead to rotation out of the validator set.",
+  least: 0.95,
+  misses: 128_000,
+  lesser: [
+    "full-reward-headroom-low",
+    "full-reward-at-risk",
+    "full-reward-fast-burn",
+    "full-reward-slow-burn",
+    "full-reward-rate-low",
+  ],
+};
+
+const ACTION =
+  "Run relaywatch why: it names the cause of the missed blocks. Postpone planned work until there is more headroom.";
+
+const MIN_BLOCKS = threshold(
+  "number",
+  Number(ENOUGH_BLOCKS),
+  "blocks that the month must have before the alert can fire",
+);
+
+/** Returns the parts shared by all conditions of a boundary. */
+function commonTexts({ impact, reward }: BoundaryTexts) {
+  return {
+    impact,
+    action: ACTION,
+    echo: "month" as const,
+    past: "counts" as const,
+    description: `The validator earns ${reward} only if its success rate ends the month at or above the boundary.`,
+  };
+}
 
 /** Enough good calls to make up for any loss. */
 const recovered: AlertCase["clears"] = [{ series: SUCCESSES, from: 1_000_000_000 }];
@@ -187,6 +268,68 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
         },
       },
       evaluate: ({ assessment }, limit) => evaluateLittleLeft(assessment, boundary, limit),
+    }),
+  ];
+}
+
+/** Burn rates commonly used for alerts: 2 % of a month's allowance in one hour, 5 % in six hours, 10 % in three days. */
+const FAST_1H = 14.4;
+const FAST_6H = 6;
+
+const burnt = (resolves: string): AlertCase => ({ fires: failing, clears: succeeding, resolves });
+
+/** Conditions on the month's allowance and how fast it is being used: two for each boundary. */
+export const BURN_CONDITIONS: readonly Condition[] = [ANY, FULL].flatMap(burnConditions);
+
+function burnConditions(texts: BoundaryTexts): readonly Condition[] {
+  const { boundary, prefix, reward, severity, lesser } = texts;
+  const burns = (window: BadShareWindow, factor: number): string =>
+    `${badShare(window)} > ${factor} * ${ALLOWED[boundary]}`;
+  const common = commonTexts(texts);
+  const own = (suffix: string): string => `${prefix}-${suffix}`;
+  return [
+    condition({
+      ...common,
+      name: own("fast-burn"),
+      severity,
+      title: `Missed blocks burn ${reward} fast`,
+      end: "the loss of the last few hours has ended",
+      when: "missed blocks burned the month's allowance `hour_factor` times too fast over the last hour, or `six_hours_factor` times over the last six hours, and still do over the last 5 minutes",
+      for: "1m",
+      resolveFor: "5m",
+      thresholds: {
+        hour_factor: threshold("number", FAST_1H, "burn rate over the last hour"),
+        six_hours_factor: threshold("number", FAST_6H, "burn rate over the last six hours"),
+      },
+      inhibits: [own("slow-burn"), own("at-risk"), own("headroom-low"), own("rate-low"), ...lesser],
+      raw: {
+        expr: () =>
+          `(${burns("1h", 14.4)} and ${burns("5m", 14.4)}) or (${burns("6h", 6)} and ${burns("5m", 6)})`,
+        value: "{{ $value | humanizePercentage }} of calls fail.",
+        example: burnt("20m"),
+      },
+      evaluate: (input, limit) =>
+        evaluateBurn(input, boundary, [
+          ["1h", limit("hour_factor")],
+          ["6h", limit("six_hours_factor")],
+        ]),
+    }),
+    condition({
+      ...common,
+      name: own("slow-burn"),
+      severity: "warning",
+      title: `Missed blocks burn ${reward} slowly`,
+      end: "the present loss is small enough for the month",
+      when: "missed blocks burned the month's allowance `three_days_factor` times too fast over the last three days, and still do over the last six hours",
+      for: "1h",
+      resolveFor: "1h",
+      thresholds: { three_days_factor: threshold("number", 1, "burn rate over the last three days") },
+      raw: {
+        expr: () => `${burns("3d", 1)} and ${burns("6h", 1)}`,
+        value: "{{ $value | humanizePercentage }} of calls in the last 3 days failed.",
+        example: burnt("8h"),
+      },
+      evaluate: ({ assessment }, limit) => evaluateSlowBurn(assessment, boundary, limit("three_days_factor")),
     }),
   ];
 }

@@ -25,19 +25,11 @@ import {
   toPrometheusConfig,
 } from "../prometheus-api/prometheus-config.ts";
 import { policy, type ValidatorConfig } from "../policy/policy-config.ts";
-import {
-  refuseReportChannels,
-  type ReportsConfig,
-  reportsSchema,
-  withDirectory,
-} from "../report/reports-config.ts";
+import { refuseReportChannels, reportsSchema, withDirectory } from "../report/reports-config.ts";
+import type { ReportsConfig } from "../report/reports-config.ts";
 import { maintenanceField, type MaintenanceWindow } from "../alerts/maintenance.ts";
-import {
-  refuseStatusPage,
-  type StatusPageConfig,
-  statusPageSchema,
-  statusPageOf,
-} from "../status-page/status-page-config.ts";
+import { refuseStatusPage, statusPageSchema, statusPageOf } from "../status-page/status-page-config.ts";
+import type { StatusPageConfig } from "../status-page/status-page-config.ts";
 import type { SourceLimits } from "../sources/targets.ts";
 import { chain } from "../sources/chain-config.ts";
 import { identity, refuseTwoForms, source, sources, toValidators, validators } from "./validators-config.ts";

@@ -8,14 +8,8 @@ import { correctRollups, finalizeMonths, rollupsWithin, SPAN_NAMES } from "./rol
 import { type EventLedger, followPoll, NO_EVENTS } from "./ledger-events.ts";
 import type { LedgerSource, LedgerView } from "./ledger-view.ts";
 import { addMisses, correctMisses, type MissRange, missesWithin } from "./miss-ranges.ts";
-import {
-  countPoll,
-  EMPTY_SOURCE,
-  type NodeReadingOf,
-  type NodeStep,
-  type SourceCounting,
-  type SourceLedger,
-} from "./source-ledger.ts";
+import { countPoll, EMPTY_SOURCE } from "./source-ledger.ts";
+import type { NodeReadingOf, NodeStep, SourceCounting, SourceLedger } from "./source-ledger.ts";
 
 /** One validator's counts. */
 export interface Ledger extends EventLedger {

@@ -1,20 +1,8 @@
 import { monthOf, monthStartMs } from "../../platform/base/month.ts";
-import {
-  type Baseline,
-  type CounterReading,
-  advanceCounter,
-  isSameStart,
-  type LedgerStep,
-  type CounterState,
-} from "./counter-state.ts";
-import {
-  addCounts,
-  type BlockCounts,
-  isNoBlocks,
-  NO_BLOCKS,
-  partOfCounts,
-  subtractCounts,
-} from "./block-counts.ts";
+import { advanceCounter, isSameStart } from "./counter-state.ts";
+import type { Baseline, CounterReading, LedgerStep, CounterState } from "./counter-state.ts";
+import { addCounts, isNoBlocks, NO_BLOCKS, partOfCounts, subtractCounts } from "./block-counts.ts";
+import type { BlockCounts } from "./block-counts.ts";
 import type { CountedTo, LedgerTime } from "./ledger-time.ts";
 import { addToRollups, type Rollups, NO_ROLLUPS, type Span } from "./rollups.ts";
 

@@ -1,11 +1,5 @@
-import {
-  type DashboardSpec,
-  graph,
-  type PanelSpec,
-  query,
-  type RowSpec,
-  table,
-} from "../../platform/monitoring/dashboards/panel-spec.ts";
+import { graph, query, table } from "../../platform/monitoring/dashboards/panel-spec.ts";
+import type { DashboardSpec, PanelSpec, RowSpec } from "../../platform/monitoring/dashboards/panel-spec.ts";
 import { DASHBOARDS } from "../../platform/monitoring/alerts/links.ts";
 import { ALERTS_TABLE, ANNOTATIONS, metric, steps, TO_PAID, VARIABLES } from "./oracle-parts.ts";
 

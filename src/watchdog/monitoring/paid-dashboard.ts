@@ -12,16 +12,8 @@ import {
   TIER_STATES,
   VALIDATOR,
 } from "./oracle-parts.ts";
-import {
-  type DashboardSpec,
-  graph,
-  type PanelSpec,
-  query,
-  type StateSpec,
-  stat,
-  stateCode,
-  timeline,
-} from "../../platform/monitoring/dashboards/panel-spec.ts";
+import { graph, query, stat, stateCode, timeline } from "../../platform/monitoring/dashboards/panel-spec.ts";
+import type { DashboardSpec, PanelSpec, StateSpec } from "../../platform/monitoring/dashboards/panel-spec.ts";
 
 const BOUNDARY_STATES: readonly StateSpec[] = [
   [1, "lost", "red"],

@@ -1,10 +1,6 @@
 import type { AlertSpec, GroupSpec, RecordSpec } from "../../platform/monitoring/alerts/alert-spec.ts";
-import {
-  causeOf,
-  DASHBOARDS,
-  type PanelLink,
-  type PanelsByAlert,
-} from "../../platform/monitoring/alerts/links.ts";
+import { causeOf, DASHBOARDS } from "../../platform/monitoring/alerts/links.ts";
+import type { PanelLink, PanelsByAlert } from "../../platform/monitoring/alerts/links.ts";
 import type { Times } from "../../platform/monitoring/alerts/times.ts";
 import { alertName, type Condition } from "../conditions/condition.ts";
 import { CONDITIONS } from "../conditions/conditions.ts";

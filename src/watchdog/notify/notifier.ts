@@ -3,14 +3,13 @@ import type { Clock } from "../../platform/base/clock.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import type { Service } from "../../platform/base/service.ts";
 import type { AlertEvent } from "../alerts/alert-event.ts";
+import { eventLinks, type LinkRoots } from "../alerts/event-links.ts";
 import { createChannel } from "./channels/channel-kinds.ts";
 import type { Channel, StoredMoves } from "./channels/channel.ts";
 import { createPostJson, type PostJson, safeText } from "./channels/transport.ts";
 import { createSendMail, type SendMail } from "./channels/mail.ts";
-import { type DeadManConfig, runDeadMan, type WorkState } from "./dead-man.ts";
-import { runDelivery, runPushes } from "./delivery.ts";
-import type { DeliveryDeps, DeliveryOutcome, PushDeps } from "./delivery.ts";
-import { eventLinks, type LinkRoots } from "../alerts/event-links.ts";
+import { runDeadMan, runDelivery, runPushes } from "./delivery.ts";
+import type { DeadManConfig, DeliveryDeps, DeliveryOutcome, PushDeps, WorkState } from "./delivery.ts";
 import type { NotifyConfig } from "./notify-config.ts";
 
 export interface NotifyDeps extends Omit<DeliveryDeps & PushDeps, "count"> {

@@ -5,7 +5,7 @@ import { SEVERITIES } from "../../platform/monitoring/severity.ts";
 import type { NetworkOptions } from "../../platform/http/remote.ts";
 import { type ChannelConfig, channelSchema, STATE_KINDS } from "./channels/channel-kinds.ts";
 import { secretUrlField } from "./channels/channel.ts";
-import type { DeadManConfig } from "./dead-man.ts";
+import type { DeadManConfig } from "./delivery.ts";
 import type { Escalation, NotificationOptions } from "../alerts/notifications.ts";
 
 /** Configuration for notifications and their delivery. */

@@ -3,14 +3,8 @@ import { html, type Html } from "../../platform/web/html.ts";
 import { badge, type Column, dataTable, type Fact, factGrid, grouped } from "../../platform/web/parts.ts";
 import { type PaymentState, paymentState, paymentText } from "../policy/payment-texts.ts";
 import type { WatchdogStatus } from "../polling/watchdog-status.ts";
-import {
-  type ComparedPrices,
-  deviationBps,
-  formatBps,
-  formatPrice,
-  type NotCompared,
-  type PriceComparison,
-} from "../policy/price-comparison.ts";
+import { deviationBps, formatBps, formatPrice } from "../policy/price-comparison.ts";
+import type { ComparedPrices, NotCompared, PriceComparison } from "../policy/price-comparison.ts";
 import type { Payment } from "../sources/payment-result.ts";
 import { countdownText, type UpgradeCountdown } from "../policy/upgrade-countdown.ts";
 import { formatPercent } from "../policy/reward-tier.ts";

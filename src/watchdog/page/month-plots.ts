@@ -1,7 +1,7 @@
 import { dec18ToNumber } from "../../platform/base/decimal.ts";
 import { type Month, monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
 import { counted, formatRoundedDuration } from "../../platform/base/text.ts";
-import { html, type Html } from "../../platform/web/html.ts";
+import { type Html, html } from "../../platform/web/html.ts";
 import { timeText } from "../../platform/web/page-shell.ts";
 import { type Column, dataTable, grouped } from "../../platform/web/parts.ts";
 import { short, type TrendBar } from "../../platform/web/plots.ts";

@@ -6,17 +6,8 @@ import { DAY_MS } from "../../platform/base/time.ts";
 import { type Html, html } from "../../platform/web/html.ts";
 import { badge, type Column, dataTable, type Fact, factGrid, grouped } from "../../platform/web/parts.ts";
 import { gaugeBar } from "../../platform/web/plots.ts";
-import {
-  type Assessment,
-  BURN_WINDOWS,
-  type Headroom,
-  foundedForecast,
-  isEarly,
-  type Policy,
-  policyOf,
-  type Regime,
-  REGIME_NAMES,
-} from "../policy/assessment.ts";
+import { BURN_WINDOWS, foundedForecast, isEarly, policyOf, REGIME_NAMES } from "../policy/assessment.ts";
+import type { Assessment, Headroom, Policy, Regime } from "../policy/assessment.ts";
 import { ENOUGH_BLOCKS, formatPercent, type Tier } from "../policy/reward-tier.ts";
 import type { MonthStatus, WatchdogStatus } from "../polling/watchdog-status.ts";
 import { BOUNDARY_STATES, type PayStatus, tierNow, TIER_NAMES } from "./pay-status.ts";

@@ -1,10 +1,10 @@
 import type { AlertStatus } from "../alerts/alert-status.ts";
 import { mutedBy } from "../alerts/under-causes.ts";
-import { type Headroom, foundedForecast, isEarly } from "../policy/assessment.ts";
+import { foundedForecast, type Headroom, isEarly } from "../policy/assessment.ts";
 import type { Tier } from "../policy/reward-tier.ts";
 import type { WatchdogStatus } from "../polling/watchdog-status.ts";
-import { grouped, type Tone } from "../../platform/web/parts.ts";
 import { type Freshness, whyBlind } from "../polling/freshness.ts";
+import { grouped, type Tone } from "../../platform/web/parts.ts";
 
 /** States of a validator's pay for the current month, most serious first. */
 export const PAY_STATES = ["lost", "cannot-see", "losing", "part-lost", "warning", "early", "paid"] as const;

@@ -1,6 +1,6 @@
 import { counted, formatDuration, formatMinute } from "../../platform/base/text.ts";
 import { runbookPath } from "../../platform/monitoring/alerts/runbook-route.ts";
-import { html, type Html } from "../../platform/web/html.ts";
+import { type Html, html } from "../../platform/web/html.ts";
 import { timeText } from "../../platform/web/page-shell.ts";
 import { badge, type Column, dataTable } from "../../platform/web/parts.ts";
 import type { AlertState } from "../alerts/alert-state.ts";

@@ -1,26 +1,142 @@
 import type { Clock } from "../../platform/base/clock.ts";
 import { stringifyJson } from "../../platform/base/json.ts";
 import { monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
-import type { Html } from "../../platform/web/html.ts";
+import { type Html, html } from "../../platform/web/html.ts";
 import type { AlertingState } from "../alerts/plan-alerts.ts";
-import type { LedgerView } from "../ledger/ledger-view.ts";
+import type { LedgerView, Rollup } from "../ledger/ledger-view.ts";
 import { SPANS } from "../ledger/rollups.ts";
 import type { WatchdogStatus } from "../polling/watchdog-status.ts";
 import { incidentsOf, joinIncidents, withCosts } from "../alerts/incidents.ts";
 import { type Incident, incidentSourceOf } from "../alerts/miss-causes.ts";
-import { dayPlot, lastDayOf } from "./day-plot.ts";
 import {
+  barPath,
+  drawBars,
   forecastPlot,
   type HourRange,
+  type HourState,
   incidentTable,
   monthStrip,
+  NO_PATHS,
   placelessBlocks,
   ratePoints,
   sinceFirstBlock,
+  stateOf,
   stripOf,
   type StripPart,
   stripPart,
 } from "./month-plots.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../platform/base/time.ts";
+import { counted } from "../../platform/base/text.ts";
+import { grouped } from "../../platform/web/parts.ts";
+import { short, unknownArea } from "../../platform/web/plots.ts";
+import { addCounts, type BlockCounts, NO_BLOCKS, sumCounts } from "../ledger/block-counts.ts";
+import type { LeastRates } from "../policy/reward-tier.ts";
+
+const SLOT_MS = 15 * MINUTE_MS;
+const SLOTS = DAY_MS / SLOT_MS;
+
+export interface LastDay {
+  /** Start of the first quarter-hour. */
+  readonly fromMs: number;
+  /** State of each quarter-hour, oldest first. */
+  readonly slots: readonly HourState[];
+  readonly counts: BlockCounts;
+}
+
+/**
+ * Groups the minutes of the last 24 hours into quarter-hours. Minutes are stored for 12 hours; an older quarter-hour gets the
+ * state of its hour unless the stored minutes already contain all blocks of the hour, because counting may have begun during it.
+ */
+export function lastDayOf(ledger: LedgerView, least: LeastRates, nowMs: number): LastDay {
+  const fromMs = Math.floor(nowMs / SLOT_MS + 1) * SLOT_MS - DAY_MS;
+  const minutes = new Map<number, Rollup>();
+  for (const { startMs, counts, estimated } of ledger.minutes(fromMs, nowMs + 1)) {
+    const slotMs = Math.floor(startMs / SLOT_MS) * SLOT_MS;
+    const before = minutes.get(slotMs) ?? { startMs: slotMs, counts: NO_BLOCKS, estimated: NO_BLOCKS };
+    minutes.set(slotMs, {
+      startMs: slotMs,
+      counts: addCounts(before.counts, counts),
+      estimated: addCounts(before.estimated, estimated),
+    });
+  }
+  const hours = ledger.hours(fromMs - HOUR_MS + 1, nowMs + 1);
+  const byHour = new Map(hours.map((hour) => [hour.startMs, hour]));
+  const oldestMs = Math.min(...minutes.keys());
+  const hourOf = (slotMs: number): Rollup | undefined => {
+    const startMs = Math.floor(slotMs / HOUR_MS) * HOUR_MS;
+    const hour = byHour.get(startMs);
+    const known = [...minutes.values()].filter(
+      (slot) => Math.floor(slot.startMs / HOUR_MS) * HOUR_MS === startMs,
+    );
+    const inMinutes = known.reduce((sum, { counts }) => sum + blocksOf(counts), 0n);
+    return hour === undefined || blocksOf(hour.counts) <= inMinutes ? undefined : hour;
+  };
+  const slots = Array.from({ length: SLOTS }, (_, index) => {
+    const slotMs = fromMs + index * SLOT_MS;
+    return stateOf(minutes.get(slotMs) ?? (slotMs < oldestMs ? hourOf(slotMs) : undefined), least);
+  });
+  return {
+    fromMs,
+    slots,
+    counts: sumCounts(hours.filter(({ startMs }) => startMs >= fromMs)),
+  };
+}
+
+function blocksOf({ good, bad, unknown }: BlockCounts): bigint {
+  return good + bad + unknown;
+}
+
+const WIDTH = 360;
+const STEP = WIDTH / SLOTS;
+const TOP = 6;
+const BASE = 62;
+const HEIGHT = BASE + 18;
+
+/** Draws the last 24 hours with one bar per quarter-hour. */
+export function dayPlot({ fromMs, slots, counts }: LastDay): Html {
+  const first = slots.findIndex((state) => state !== "none");
+  const before = first === -1 ? SLOTS : first;
+  const summary = daySummary(slots, counts);
+  const paths = { ...NO_PATHS };
+  for (const [index, state] of slots.entries())
+    if (state !== "none")
+      paths[state] += barPath(state, { x: index * STEP, base: BASE, width: STEP * 0.8, full: BASE - TOP });
+  return html`<figure><figcaption>By quarter of an hour (UTC): ${summary}</figcaption>
+<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="Last 24 hours, by quarter of an hour: ${summary}">
+${unknownArea(before * STEP, { top: TOP, base: BASE }, "not counted yet")}${drawBars([paths])}<path class="l-axis" d="M0 ${BASE}h${WIDTH}"/>
+${hourLabels(fromMs)}
+</svg></figure>`;
+}
+
+/** Width of the label "18:00", plus its distance from the tick. */
+const LABEL_WIDTH = 40;
+
+/** Labels every sixth hour of the day. */
+function hourLabels(fromMs: number): readonly Html[] {
+  const every = 6 * HOUR_MS;
+  const firstMs = Math.ceil(fromMs / every) * every;
+  return [0, 1, 2, 3].map((index) => {
+    const atMs = firstMs + index * every;
+    const x = ((atMs - fromMs) / DAY_MS) * WIDTH;
+    const text = `${String((atMs % DAY_MS) / HOUR_MS).padStart(2, "0")}:00`;
+    const isAtEnd = x > WIDTH - LABEL_WIDTH;
+    return html`<path class="l-axis" d="M${short(x)} ${BASE}v4"/><text x="${short(isAtEnd ? WIDTH - 2 : x + 2)}" y="${HEIGHT - 4}"${isAtEnd && html` text-anchor="end"`}>${text}</text>`;
+  });
+}
+
+function daySummary(slots: readonly HourState[], { good, bad, unknown }: BlockCounts): string {
+  const count = (state: HourState): number => slots.filter((slot) => slot === state).length;
+  const part = (state: HourState, text: string): readonly string[] =>
+    count(state) === 0 ? [] : [`${counted(count(state), "quarter")} ${text}`];
+  const worse = [
+    ...part("bad", "below any pay"),
+    ...part("weak", "below full pay"),
+    ...part("unknown", "unknown"),
+    ...part("none", "without a block"),
+  ];
+  const blocks = `${grouped(good)} good, ${grouped(bad)} bad and ${grouped(unknown)} unknown blocks`;
+  return worse.length === 0 ? blocks : `${blocks}; ${worse.join(", ")}`;
+}
 
 export interface PlotsDeps {
   readonly clock: Clock;

@@ -1,16 +1,16 @@
 import { errorText } from "../../platform/base/errors.ts";
 import { maxInt, minInt } from "../../platform/base/integers.ts";
 import { monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
-import { successRate } from "../policy/reward-tier.ts";
-import { onSourceError, type RevenueView, type Seen } from "../sources/observation.ts";
+import { successRate, type SuccessRate } from "../policy/reward-tier.ts";
+import { onSourceError, type RevenueParams, type RevenueView, type Seen } from "../sources/observation.ts";
 import { NOT_CONFIGURED, type PageReader, type Scrape } from "../sources/page-reader.ts";
-import { type Coin, type Payment, type PaymentOutcome, parseCoin } from "../sources/payment-result.ts";
+import { type Coin, parseCoin, type Payment, type PaymentOutcome } from "../sources/payment-result.ts";
 import { accountOf, type ChainTarget, type ValidatorTarget } from "../sources/targets.ts";
 import { type ChainRpc, createChainRpc } from "./chain-rpc.ts";
-import { compensation } from "./compensation.ts";
 import { type BlockPayment, findBlockPayment, findTransfer } from "./payment-events.ts";
 import { createHistoricRest, type HistoricRest } from "./historic-rest.ts";
-import type { ClosedMonth, PaymentReader, PaymentSearch, BlockTimeAt } from "../polling/closed-month.ts";
+import type { BlockTimeAt, ClosedMonth, PaymentReader, PaymentSearch } from "../polling/closed-month.ts";
+import { type Dec18, DEC18_ONE, mulDec18, quoDec18 } from "../../platform/base/decimal.ts";
 
 /** Maximum number of headers read by one poll, since each takes a round trip. */
 const READS_PER_POLL = 8;
@@ -263,4 +263,44 @@ function nextBlockToRead(
   const share = (startMs - before.timeMs) / (after.timeMs - before.timeMs);
   const guess = before.height + BigInt(Math.floor(share * Number(range)));
   return maxInt(before.height + 1n, minInt(guess, after.height - 1n));
+}
+
+/** Inputs to the revenue module's formula other than the counts. Decimals have 18 places. */
+export interface PaymentTerms {
+  readonly params: RevenueParams;
+  /** The amount paid for a full period, in the base unit. */
+  readonly base: bigint;
+  /** Fraction of the month that the period covers: 1 for a whole month. */
+  readonly progress: Dec18;
+  readonly inActiveSet: bigint;
+  readonly totalBlocks: bigint;
+}
+
+/**
+ * Returns the amount that the revenue module pays at these rates (x/revenue v9.1.3 keeper/keeper.go, performance_rating.go):
+ * rating × amount for the period × share of blocks in the set. Every step is rounded as in the module.
+ */
+export function compensation(terms: PaymentTerms, votes: SuccessRate, blocks: SuccessRate): bigint {
+  const { params, base, progress, inActiveSet, totalBlocks } = terms;
+  if (totalBlocks === 0n) return 0n;
+  const period = (progress * base) / DEC18_ONE;
+  const rating = ratingOf(params, votes, blocks);
+  return (rating * period * inActiveSet) / totalBlocks / DEC18_ONE;
+}
+
+/** Returns the performance rating, from 0 to 1. */
+function ratingOf(params: RevenueParams, votes: SuccessRate, blocks: SuccessRate): Dec18 {
+  const ofBlocks = bandUsed(blocks, params.blocksAllowedToMiss, params.blocksRequired);
+  const ofVotes = bandUsed(votes, params.votesAllowedToMiss, params.votesRequired);
+  if (ofBlocks === undefined || ofVotes === undefined) return 0n;
+  const sum = DEC18_ONE - mulDec18(ofBlocks, ofBlocks) + (DEC18_ONE - mulDec18(ofVotes, ofVotes));
+  return mulDec18(DEC18_ONE / 2n, sum);
+}
+
+/** Returns how much of the band between the allowed and the maximum share of misses is used; undefined above the band. */
+function bandUsed({ good, total }: SuccessRate, allowed: Dec18, required: Dec18): Dec18 | undefined {
+  const missed = ((total - good) * DEC18_ONE) / total;
+  const most = DEC18_ONE - required;
+  if (missed > most) return undefined;
+  return missed <= allowed ? 0n : quoDec18(missed - allowed, most - allowed);
 }

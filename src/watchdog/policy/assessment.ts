@@ -2,15 +2,8 @@ import { type Dec18, DEC18_ONE, mulDec18, quoDec18 } from "../../platform/base/d
 import type { Month } from "../../platform/base/month.ts";
 import type { BlockCounts } from "../ledger/block-counts.ts";
 import type { RevenueParams } from "../sources/observation.ts";
-import {
-  type Boundary,
-  ENOUGH_BLOCKS,
-  isAtLeast,
-  type LeastRates,
-  SPECIFIED_LEAST,
-  type SuccessRate,
-  type Tier,
-} from "./reward-tier.ts";
+import { ENOUGH_BLOCKS, isAtLeast, SPECIFIED_LEAST } from "./reward-tier.ts";
+import type { Boundary, LeastRates, SuccessRate, Tier } from "./reward-tier.ts";
 
 /** Names of the reward curves between the two boundaries. */
 export const CURVES = ["linear", "revenue-quadratic"] as const;

@@ -1,8 +1,10 @@
+import { z } from "zod";
 import { formatAmount, formatUnits } from "../../platform/base/display-unit.ts";
-import type { JsonObject } from "../../platform/base/json.ts";
 import { isoTime } from "../../platform/base/time.ts";
 import { formatCount, formatTime } from "../../platform/base/text.ts";
-import type { Coin, Payment } from "../sources/payment-result.ts";
+import { digits, time } from "../../platform/http/route-about.ts";
+import type { Coin, PaidCounts, Payment } from "../sources/payment-result.ts";
+import { jsonView, monthName, words } from "./json-view.ts";
 
 /** How a payment compares with the expected amount, in the order that the metric uses. */
 export const PAYMENT_STATES = ["equal", "differs", "not-compared", "failed", "none-due", "missing"] as const;
@@ -62,35 +64,35 @@ function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}${text.endsWith(".") ? "" : "."}`;
 }
 
-/** Encodes a payment as JSON. Integers are decimal strings; times are in ISO 8601. */
-export function paymentJson(payment: Payment): JsonObject {
-  const { month, outcome, height, timeMs, txHash, amount, display, expected, byChain, counts, note } =
-    payment;
-  return {
-    month,
-    outcome,
-    state: paymentState(payment),
-    height: String(height),
-    time: isoTime(timeMs),
-    tx_hash: txHash ?? null,
-    amount: amount === undefined ? null : { amount: String(amount.amount), denom: amount.denom },
-    display: amount === undefined || display === undefined ? null : formatUnits(amount.amount, display, ","),
-    expected_amount: integerText(expected),
-    amount_by_chain_counts: integerText(byChain),
-    difference: amount === undefined || expected === undefined ? null : String(amount.amount - expected),
-    chain_counts:
-      counts === undefined
-        ? null
-        : {
-            signed_blocks: String(counts.blocks),
-            votes: String(counts.votes),
-            blocks_in_active_set: String(counts.inActiveSet),
-            blocks: String(counts.totalBlocks),
-          },
-    note: note ?? null,
-  };
-}
+const chainCounts = jsonView<PaidCounts>(({ value }) => ({
+  signed_blocks: value(digits, ({ blocks }) => String(blocks)),
+  votes: value(digits, ({ votes }) => String(votes)),
+  blocks_in_active_set: value(digits, ({ inActiveSet }) => String(inActiveSet)),
+  blocks: value(digits, ({ totalBlocks }) => String(totalBlocks)),
+}));
 
-function integerText(value: bigint | undefined): string | null {
-  return value === undefined ? null : String(value);
-}
+const coin = jsonView<Coin>(({ value }) => ({
+  amount: value(digits, ({ amount }) => String(amount)),
+  denom: value(words, ({ denom }) => denom),
+}));
+
+export const paymentView = jsonView<Payment>(({ value, orNull, partOrNull }) => ({
+  month: value(monthName, (payment) => payment.month),
+  outcome: value(words, ({ outcome }) => outcome),
+  state: value(z.enum(PAYMENT_STATES), paymentState),
+  height: value(digits, ({ height }) => String(height)),
+  time: value(time, ({ timeMs }) => isoTime(timeMs)),
+  tx_hash: orNull(words, ({ txHash }) => txHash),
+  amount: partOrNull(coin, ({ amount }) => amount),
+  display: orNull(
+    words,
+    ({ amount, display }) => amount && display && formatUnits(amount.amount, display, ","),
+  ),
+  expected_amount: orNull(digits, ({ expected }) => expected?.toString()),
+  amount_by_chain_counts: orNull(digits, ({ byChain }) => byChain?.toString()),
+  difference: orNull(digits, ({ amount, expected }) =>
+    amount === undefined || expected === undefined ? undefined : String(amount.amount - expected),
+  ),
+  chain_counts: partOrNull(chainCounts, ({ counts }) => counts),
+  note: orNull(words, ({ note }) => note),
+}));

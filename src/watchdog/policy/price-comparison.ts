@@ -1,5 +1,6 @@
-import type { JsonObject } from "../../platform/base/json.ts";
+import { z } from "zod";
 import { ascending } from "../../platform/base/order.ts";
+import { jsonView, words } from "./json-view.ts";
 import type { ChainPrice, NodeObservation, Observation } from "../sources/observation.ts";
 
 /** Prices from one sidecar, for comparison with others. */
@@ -251,28 +252,20 @@ export function compareAll(
   };
 }
 
-const NO_VALUES = { own: null, other: null, deviation_bps: null, age_seconds: null, sidecars: null };
+/** Prices are decimal strings. The deviation is in basis points of the other price. */
+export const comparisonView = jsonView<PriceComparison | NotCompared>(({ value, orNull }) => ({
+  node: value(words, ({ node }) => node),
+  pair: value(words, ({ pair }) => pair),
+  reference: value(words, ({ reference }) => reference),
+  own: orNull(words, (one) => ("reason" in one ? undefined : formatPrice(one.own, one.decimals))),
+  other: orNull(words, (one) => ("reason" in one ? undefined : formatPrice(one.other, one.decimals))),
+  deviation_bps: orNull(z.number(), (one) => ("reason" in one ? undefined : Number(deviationBps(one)))),
+  age_seconds: orNull(z.number(), (one) => ("reason" in one ? undefined : one.ageMs / 1000)),
+  sidecars: orNull(z.number(), (one) => ("reason" in one ? undefined : one.sidecars)),
+  reason: orNull(words, (one) => ("reason" in one ? one.reason : undefined)),
+}));
 
-/** Encodes comparisons as JSON for the API. Prices are decimal strings; ratios are fractions of the other price. */
-export function comparisonsJson({ comparisons, notCompared }: ComparedPrices): readonly JsonObject[] {
-  return [
-    ...comparisons.map((one) => ({
-      node: one.node,
-      pair: one.pair,
-      reference: one.reference,
-      own: formatPrice(one.own, one.decimals),
-      other: formatPrice(one.other, one.decimals),
-      deviation_bps: Number(deviationBps(one)),
-      age_seconds: one.ageMs / 1000,
-      sidecars: one.sidecars,
-      reason: null,
-    })),
-    ...notCompared.map(({ node, pair, reference, reason }) => ({
-      node,
-      pair,
-      reference,
-      ...NO_VALUES,
-      reason,
-    })),
-  ];
+/** Returns all results, first those that are comparisons. */
+export function allResults({ comparisons, notCompared }: ComparedPrices) {
+  return [...comparisons, ...notCompared];
 }

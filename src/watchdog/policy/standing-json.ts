@@ -1,10 +1,10 @@
 import { z } from "zod";
 import type { JsonObject } from "../../platform/base/json.ts";
 import { isoTime, isoTimeOrNull } from "../../platform/base/time.ts";
-import { MEASURES, type SharedMisses, type Share } from "../sources/standing-views.ts";
+import { MEASURES, type Share, type SharedMisses } from "../sources/standing-views.ts";
 import { formatPercent } from "./reward-tier.ts";
-import type { PresentRate } from "./signing-window.ts";
-import { type DatedComparison, JAIL_STATES, type Standing, type WindowStanding } from "./standing.ts";
+import { JAIL_STATES } from "./standing.ts";
+import type { DatedComparison, PresentRate, Standing, WindowStanding } from "./standing.ts";
 import { percentile } from "./standing-texts.ts";
 
 /** Encodes a standing as JSON. Blocks are numbers, shares contain decimal strings, and times are in ISO 8601 or seconds. */

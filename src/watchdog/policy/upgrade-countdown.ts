@@ -1,10 +1,11 @@
-import type { JsonObject } from "../../platform/base/json.ts";
 import { formatCount, formatMinute, formatRoundedDuration, formatTime } from "../../platform/base/text.ts";
 import { DAY_MS, isoTime, isoTimeOrNull } from "../../platform/base/time.ts";
+import { digits, time } from "../../platform/http/route-about.ts";
 import type { Anchor } from "../ledger/ledger.ts";
 import type { Observation } from "../sources/observation.ts";
 import type { UpgradePlan, UpgradeView } from "../sources/upgrade-view.ts";
 import type { Band } from "./assessment.ts";
+import { jsonView, timeOrNull, words } from "./json-view.ts";
 
 /** The plan most recently shown by polls. It is retained when the chain halts at the plan's height and nothing can be queried. */
 export interface SeenUpgrade extends UpgradePlan {
@@ -163,18 +164,14 @@ export function haltText(
     : `${at}: the node has not come back after it and needs the new version`;
 }
 
-/** Encodes a countdown. Heights and blocks are decimal strings; times are in ISO 8601. */
-export function countdownJson(countdown: UpgradeCountdown): JsonObject {
-  const { plan, remainingBlocks, atMs, seenMs, doneMs } = countdown;
-  return {
-    name: plan.name,
-    height: String(plan.height),
-    info: plan.info,
-    remaining_blocks: remainingBlocks === undefined ? null : String(remainingBlocks),
-    expected_at: isoTimeOrNull(atMs?.middle),
-    earliest_at: isoTimeOrNull(atMs?.low),
-    latest_at: isoTimeOrNull(atMs?.high),
-    seen_at: isoTime(seenMs),
-    done_at: isoTimeOrNull(doneMs),
-  };
-}
+export const countdownView = jsonView<UpgradeCountdown>(({ value, orNull }) => ({
+  name: value(words, ({ plan }) => plan.name),
+  height: value(digits, ({ plan }) => String(plan.height)),
+  info: value(words, ({ plan }) => plan.info),
+  remaining_blocks: orNull(digits, ({ remainingBlocks }) => remainingBlocks?.toString()),
+  expected_at: value(timeOrNull, ({ atMs }) => isoTimeOrNull(atMs?.middle)),
+  earliest_at: value(timeOrNull, ({ atMs }) => isoTimeOrNull(atMs?.low)),
+  latest_at: value(timeOrNull, ({ atMs }) => isoTimeOrNull(atMs?.high)),
+  seen_at: value(time, ({ seenMs }) => isoTime(seenMs)),
+  done_at: value(timeOrNull, ({ doneMs }) => isoTimeOrNull(doneMs)),
+}));

@@ -10,16 +10,17 @@ import type { AlertEvent } from "../alerts/alert-event.ts";
 import { costJson } from "../policy/cost-text.ts";
 import { isEarly } from "../policy/assessment.ts";
 import { formatPercent } from "../policy/reward-tier.ts";
-import { type SidecarPrices, sidecarPrices } from "../policy/price-comparison.ts";
+import { sidecarPrices, type SidecarPrices } from "../policy/price-comparison.ts";
 import type { Observation } from "../sources/observation.ts";
 import { DEFAULT_VALIDATOR } from "../state/schema.ts";
 import { afterUnsure, shiftTimes } from "../state/shift-times.ts";
 import type { StateKeeper } from "../state/state-keeper.ts";
 import { onChain, WatchdogError, type WatchdogState } from "../state/state-store.ts";
 import type { ValidatorConfig } from "../policy/policy-config.ts";
-import { sourceKey, statusJson, toStatus, type WatchdogStatus } from "./watchdog-status.ts";
+import { sourceKey, toStatus, type WatchdogStatus } from "./watchdog-status.ts";
+import { statusView } from "./status-json.ts";
 import { type Evaluation, planEvaluation } from "./evaluation.ts";
-import { closedMonth, type ClosedMonth } from "./closed-month.ts";
+import { type ClosedMonth, closedMonth } from "./closed-month.ts";
 import { type Poller, seenSources } from "./poller.ts";
 import type { SourceLimits } from "../sources/targets.ts";
 import type { AlertsConfig } from "../conditions/alerts-config.ts";
@@ -238,7 +239,7 @@ function lastPollOf({ ledgers, pollHistories }: WatchdogState): number | undefin
 }
 
 function encodeStatus(status: WatchdogStatus): string {
-  return stringifyJson(statusJson(status));
+  return stringifyJson(statusView.json(status));
 }
 
 /** Defines how a validator's readings are counted. */

@@ -1,14 +1,7 @@
 import type { Clock } from "../../platform/base/clock.ts";
 import { type Month, monthOf, monthsBefore } from "../../platform/base/month.ts";
-import {
-  nodeLabels,
-  sidecarLabels,
-  type NodeTarget,
-  type SourceLimits,
-  type SourceName,
-  type ValidatorTarget,
-  type Labels,
-} from "../sources/targets.ts";
+import { nodeLabels, sidecarLabels } from "../sources/targets.ts";
+import type { Labels, NodeTarget, SourceLimits, SourceName, ValidatorTarget } from "../sources/targets.ts";
 import {
   type NodeObservation,
   type NodePage,
@@ -20,27 +13,19 @@ import {
   type Witness,
 } from "../sources/observation.ts";
 import type { ClosedMonth, PaymentReader, PaymentSearch } from "./closed-month.ts";
-import type { Sample } from "../prometheus/line-parser.ts";
+import type { Sample } from "../prometheus/text-parser.ts";
 import { type CountedTo, createChainReader } from "../sources/chain-reader.ts";
-import {
-  type MetricsPageOptions,
-  readMetricsPage,
-  type PageReader,
-  createScrape,
-  NOT_CONFIGURED,
-  type Scrape,
-  type Reach,
-  readerOf,
-} from "../sources/page-reader.ts";
+import { createScrape, NOT_CONFIGURED, readerOf, readMetricsPage } from "../sources/page-reader.ts";
+import type { MetricsPageOptions, PageReader, Reach, Scrape } from "../sources/page-reader.ts";
 import { START_TOLERANCE_MS } from "../ledger/counter-state.ts";
 import { createFailoverReader, type FailoverReader } from "../sources/failover.ts";
 import { bestPairOf, isNodeMetric, isNodeSample, toNodeReading } from "../sources/node-reading.ts";
 import { createVoteTracker } from "../sources/shared-misses.ts";
 import {
-  priceUrls,
-  readPrices,
   isOracleMetric,
   isSidecarMetric,
+  priceUrls,
+  readPrices,
   toOracleReading,
   toSidecarReading,
 } from "../sources/sidecar-reading.ts";

@@ -1,4 +1,3 @@
-import { isoTimeOrNull } from "../../platform/base/time.ts";
 import { type Month, monthOf } from "../../platform/base/month.ts";
 import { type AlertStatus, alertStatuses } from "../alerts/alert-status.ts";
 import type { AlertRule } from "../conditions/condition.ts";
@@ -7,24 +6,12 @@ import { type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
 import type { MonthRecord } from "../ledger/ledger-view.ts";
 import { EMPTY_LEDGER } from "../ledger/ledger.ts";
 import { deadLetters, pendingDeliveries } from "../alerts/outbox.ts";
-import type { Assessment, Forecast, Headroom } from "../policy/assessment.ts";
-import { formatPercent, successRate, type SuccessRate, type Tier, tierOf } from "../policy/reward-tier.ts";
-import {
-  compareAll,
-  comparisonsJson,
-  type ComparedPrices,
-  DEFAULT_MAX_AGE_MS,
-} from "../policy/price-comparison.ts";
-import { paymentJson } from "../policy/payment-texts.ts";
+import type { Assessment } from "../policy/assessment.ts";
+import { successRate, type SuccessRate, type Tier, tierOf } from "../policy/reward-tier.ts";
+import { compareAll, type ComparedPrices, DEFAULT_MAX_AGE_MS } from "../policy/price-comparison.ts";
 import type { Payment } from "../sources/payment-result.ts";
-import {
-  countdownJson,
-  countdownTo,
-  headSeenMs,
-  type UpgradeCountdown,
-} from "../policy/upgrade-countdown.ts";
+import { countdownTo, headSeenMs, type UpgradeCountdown } from "../policy/upgrade-countdown.ts";
 import { type Standing, standingOf } from "../policy/standing.ts";
-import { standingJson } from "../policy/standing-json.ts";
 import type { EndpointState, Observation } from "../sources/observation.ts";
 import type { SourceName } from "../sources/targets.ts";
 import type { WatchdogState } from "../state/state-store.ts";
@@ -173,48 +160,6 @@ export function toStatus(input: StatusInput): WatchdogStatus {
   };
 }
 
-/** Encodes the status as JSON. Block counts are numbers; times are in ISO 8601. */
-export function statusJson(status: WatchdogStatus): Readonly<Record<string, unknown>> {
-  return {
-    validator: status.validator,
-    chain_id: status.chainId ?? null,
-    started_at: isoTimeOrNull(status.startedAtMs),
-    polled_at: isoTimeOrNull(status.polledAtMs),
-    ...monthJson(status.current),
-    assessment: status.assessment === undefined ? null : assessmentJson(status.assessment),
-    standing: status.standing === undefined ? null : standingJson(status.standing),
-    months: status.months.map(monthJson),
-    prices: { state: status.prices, pairs: status.pairs },
-    price_comparisons: status.compared === undefined ? [] : comparisonsJson(status.compared),
-    upgrade: status.upgrade === undefined ? null : countdownJson(status.upgrade),
-    payments: (status.payments ?? []).map(paymentJson),
-    alerts: status.alerts.map(alertJson),
-    store_error: status.storeProblem ?? null,
-    clock_error: status.clockProblem ?? null,
-    pending_notifications: [...status.pending.values()].reduce((sum, count) => sum + count, 0),
-    sources: status.sources.map((source) => ({
-      name: source.name,
-      node: source.node ?? null,
-      up: source.up,
-      ...(source.isAbsent ? { absent: true } : {}),
-      error: source.error === "" ? null : source.error,
-      last_success_at: isoTimeOrNull(source.lastSuccessMs),
-      duration_ms: Math.round(source.durationMs),
-      ...(source.endpoints === undefined
-        ? {}
-        : {
-            endpoints: source.endpoints.map(({ host, isUsed, isUp }) => ({ host, used: isUsed, up: isUp })),
-          }),
-    })),
-  };
-}
-
-/** Joins all validators' JSON into the reply to `GET /api/status`: the first validator and a list of all. `config` is JSON. */
-export function allStatusText(all: readonly string[], config: string): string {
-  const [first] = all;
-  return `{${first === undefined ? "" : `${first.slice(1, -1)},`}"validators":[${all.join(",")}],"config":${config}}`;
-}
-
 /** Empty while neither the chain nor other validators' votes are read. */
 function standingAt(last: LastPoll | undefined): Pick<WatchdogStatus, "standing"> {
   if (last === undefined) return {};
@@ -288,88 +233,5 @@ function toSourceStatus(
     lastSuccessMs: lastSuccessMs.get(sourceKey(source)),
     durationMs: seen.durationMs,
     ...(own === undefined ? {} : { endpoints: own }),
-  };
-}
-
-function monthJson({ month, counts, estimated, backfilled = NO_BLOCKS, rate, tier, hash }: MonthStatus) {
-  return {
-    month,
-    success_rate_percent: rate === undefined ? null : formatPercent(rate),
-    tier: tier ?? null,
-    blocks: { good: Number(counts.good), bad: Number(counts.bad), unknown: Number(counts.unknown) },
-    estimated_blocks: { good: Number(estimated.good), bad: Number(estimated.bad) },
-    backfilled_blocks: { good: Number(backfilled.good), bad: Number(backfilled.bad) },
-    hash: hash ?? null,
-  };
-}
-
-/** Encodes the short form of an alert; `GET /api/alerts` returns all details. */
-function alertJson({ validator, rule, state }: AlertStatus): Readonly<Record<string, unknown>> {
-  return {
-    name: rule.condition.name,
-    validator,
-    severity: rule.severity,
-    state: state?.phase ?? "inactive",
-    since: isoTimeOrNull(state?.sinceMs),
-    reason: state?.reason ?? null,
-    quiet: state?.quietReason ?? null,
-  };
-}
-
-/** Encodes an assessment as JSON. Money is in hundredths of the currency unit, blocks are numbers, and times are in seconds. */
-function assessmentJson(assessment: Assessment): Readonly<Record<string, unknown>> {
-  const { policy, rate, bounds, tier, rewardCents, blockTimeMs, remainingBlocks, rotation } = assessment;
-  return {
-    policy: { curve: policy.curve, source: policy.source, full_reward_cents: Number(policy.fullRewardCents) },
-    success_rate_percent: rate === undefined ? null : formatPercent(rate),
-    success_rate_bounds_percent:
-      bounds === undefined ? null : { low: formatPercent(bounds.low), high: formatPercent(bounds.high) },
-    tier: tier ?? null,
-    reward_cents: rewardCents === undefined ? null : Number(rewardCents),
-    block_time_seconds: blockTimeMs === undefined ? null : blockTimeMs / 1000,
-    remaining_blocks: remainingBlocks === undefined ? null : Number(remainingBlocks),
-    headroom: assessment.headroom.map(headroomJson),
-    forecast: assessment.forecast === undefined ? null : forecastJson(assessment.forecast),
-    rotation: {
-      state: rotation.state,
-      months_in_a_row: rotation.inARow,
-      months_in_window: rotation.inWindow,
-      months: rotation.months,
-    },
-  };
-}
-
-function headroomJson(headroom: Headroom): Readonly<Record<string, unknown>> {
-  const { boundary, state, misses, outageMs, lostInMs, requiredRate, burnRates } = headroom;
-  return {
-    boundary,
-    state,
-    misses: Number(misses),
-    outage_seconds: outageMs === undefined ? null : outageMs / 1000,
-    lost_in_seconds: lostInMs === undefined ? null : lostInMs / 1000,
-    required_rate: Number.isFinite(requiredRate) ? requiredRate : null,
-    burn_rates: Object.fromEntries(
-      Object.entries(burnRates).map(([window, rate]) => [`last_${window}`, rate]),
-    ),
-  };
-}
-
-function forecastJson(forecast: Forecast): Readonly<Record<string, unknown>> {
-  const part = (name: "low" | "middle" | "high") => ({
-    success_rate_percent: formatPercent(forecast[name]),
-    tier: forecast.tiers[name],
-    reward_cents: Number(forecast.rewardCents[name]),
-  });
-  return {
-    basis: forecast.basis,
-    low: part("low"),
-    middle: part("middle"),
-    high: part("high"),
-    regimes: forecast.regimes.map(({ name, badShare, end, tier }) => ({
-      name,
-      bad_share: badShare,
-      success_rate_percent: formatPercent(end),
-      tier,
-    })),
   };
 }

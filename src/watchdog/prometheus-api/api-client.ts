@@ -3,7 +3,7 @@ import { abortReason, withDeadline } from "../../platform/base/abort.ts";
 import { isRecord, parseJson } from "../../platform/base/json.ts";
 import type { Secret } from "../../platform/base/secret.ts";
 import type { NetworkOptions } from "../../platform/http/remote.ts";
-import { clip } from "../prometheus/line-parser.ts";
+import { clip } from "../prometheus/text-parser.ts";
 import { SourceError } from "../sources/observation.ts";
 import { createHttpPageReader, type Page, statusError } from "../sources/page-reader.ts";
 

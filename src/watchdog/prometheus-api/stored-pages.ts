@@ -11,24 +11,11 @@ import {
 } from "../sources/node-reading.ts";
 import { type NodePage, onSourceError, type PricesPage, SourceError } from "../sources/observation.ts";
 import { isSidecarFamily, SIDECAR_METRICS, toSidecarReading } from "../sources/sidecar-reading.ts";
-import {
-  type Labels,
-  nodeLabels,
-  type NodeTarget,
-  type SelectorOf,
-  selectorsOf,
-  sidecarLabels,
-  type ValidatorTarget,
-} from "../sources/targets.ts";
+import { nodeLabels, selectorsOf, sidecarLabels } from "../sources/targets.ts";
+import type { Labels, NodeTarget, SelectorOf, ValidatorTarget } from "../sources/targets.ts";
 import type { ReadSamples, Series } from "./api-client.ts";
-import {
-  findTarget,
-  labelsText,
-  lastFailureMs,
-  type StoredScrape,
-  type StoredTarget,
-  TARGET_METRICS,
-} from "./stored-scrapes.ts";
+import { findTarget, labelsText, lastFailureMs, TARGET_METRICS } from "./stored-scrapes.ts";
+import type { StoredScrape, StoredTarget } from "./stored-scrapes.ts";
 import type { StoredNodeOptions, StoredPages } from "../polling/poller.ts";
 
 interface FleetOptions {

@@ -1,4 +1,4 @@
-import type { Sample } from "../prometheus/line-parser.ts";
+import type { Sample } from "../prometheus/text-parser.ts";
 import { SourceError } from "../sources/observation.ts";
 import type { Series } from "./api-client.ts";
 import { hasLabels, type Labels } from "../sources/targets.ts";

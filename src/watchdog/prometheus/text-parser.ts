@@ -1,5 +1,163 @@
 import { CodedError } from "../../platform/base/errors.ts";
-import { LineSyntaxError, metricNameOf, parseSampleLine, type Sample } from "./line-parser.ts";
+
+/** A sample from one line of a metrics page. */
+export interface Sample {
+  readonly name: string;
+  readonly labels: ReadonlyMap<string, string>;
+  /** May be NaN or infinite. */
+  readonly value: number;
+}
+
+/** Syntax error in one line. The message contains no line number; `createPrometheusTextParser` adds it. */
+class LineSyntaxError extends Error {}
+
+const NO_LABELS: ReadonlyMap<string, string> = new Map();
+const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+const BRACE = 0x7b;
+const CLOSING_BRACE = 0x7d;
+const COMMA = 0x2c;
+const EQUALS = 0x3d;
+const QUOTE = 0x22;
+const COLON = 0x3a;
+
+/**
+ * Parses `name{label="value",…} value [timestamp] [# exemplar]`, or `{"name",label="value",…} …` with quoted names. Ignores the
+ * timestamp and the exemplar. Throws {@link LineSyntaxError}.
+ */
+function parseSampleLine(line: string): Sample {
+  const start = skipBlanks(line, 0);
+  const nameEnd = nameEndOf(line, start, true);
+  const bare = line.slice(start, nameEnd);
+  const brace = skipBlanks(line, nameEnd);
+  if (line.charCodeAt(brace) === BRACE) {
+    const { quoted, labels, end } = parseBraces(line, brace + 1);
+    if (bare !== "" && quoted !== undefined) throw new LineSyntaxError(`"${clip(bare)}" has a second name`);
+    return { name: requireName(quoted ?? bare), labels, value: parseRest(line.slice(end)) };
+  }
+  requireName(bare);
+  if (brace === nameEnd) throw new LineSyntaxError(`expected a blank or "{" after "${clip(bare)}"`);
+  return { name: bare, labels: NO_LABELS, value: parseRest(line.slice(brace)) };
+}
+
+/** Returns the metric name if the line starts like a sample, even for lines that {@link parseSampleLine} refuses. */
+function metricNameOf(line: string): string {
+  const quoted = /^\s*\{\s*"((?:[^"\\]|\\.)*)"/.exec(line)?.[1];
+  if (quoted !== undefined) return unescapeText(quoted);
+  const start = skipBlanks(line, 0);
+  return line.slice(start, nameEndOf(line, start, true));
+}
+
+function requireName(name: string): string {
+  if (name === "") throw new LineSyntaxError("expected a metric name");
+  return name;
+}
+
+/** Parses the part after the labels: the value, possibly followed by a timestamp and an exemplar. */
+function parseRest(rest: string): number {
+  const exemplar = rest.indexOf("#");
+  const own = exemplar < 0 ? rest : rest.slice(0, exemplar);
+  const [valueText = "", timestamp, ...others] = own.trim().split(/[ \t]+/);
+  if (others.length > 0) throw new LineSyntaxError("unexpected text after the timestamp");
+  // ms in Prometheus's format, seconds in OpenMetrics.
+  if (timestamp !== undefined && !NUMBER.test(timestamp))
+    throw new LineSyntaxError(`"${clip(timestamp)}" is not a timestamp`);
+  return parseSampleValue(valueText);
+}
+
+function parseSampleValue(text: string): number {
+  if (NUMBER.test(text)) return Number(text);
+  const lower = text.toLowerCase();
+  if (lower === "nan") return Number.NaN;
+  if (/^\+?inf(?:inity)?$/.test(lower)) return Number.POSITIVE_INFINITY;
+  if (/^-inf(?:inity)?$/.test(lower)) return Number.NEGATIVE_INFINITY;
+  throw new LineSyntaxError(text === "" ? "the value is missing" : `"${clip(text)}" is not a number`);
+}
+
+/** Returns the quoted metric name found among the labels, the labels, and the position after the closing brace. */
+function parseBraces(line: string, from: number) {
+  const labels = new Map<string, string>();
+  let quoted: string | undefined;
+  let at = skipBlanks(line, from);
+  while (line.charCodeAt(at) !== CLOSING_BRACE) {
+    const isQuoted = line.charCodeAt(at) === QUOTE;
+    const { text: name, end } = isQuoted ? quotedText(line, at, "a name") : labelName(line, at);
+    at = skipBlanks(line, end);
+    if (line.charCodeAt(at) === EQUALS) {
+      if (labels.has(name)) throw new LineSyntaxError(`duplicate label ${clip(name)}`);
+      const value = quotedText(line, skipBlanks(line, at + 1), `the value of label ${clip(name)}`);
+      labels.set(name, value.text);
+      at = skipBlanks(line, value.end);
+    } else if (isQuoted && quoted === undefined) quoted = name;
+    else throw new LineSyntaxError(`expected "=" after label ${clip(name)}`);
+    if (line.charCodeAt(at) === COMMA) at = skipBlanks(line, at + 1);
+    else if (line.charCodeAt(at) !== CLOSING_BRACE)
+      throw new LineSyntaxError('expected "," or "}" after a label');
+  }
+  return { quoted, labels, end: at + 1 };
+}
+
+interface Token {
+  readonly text: string;
+  readonly end: number;
+}
+
+function labelName(line: string, from: number): Token {
+  const end = nameEndOf(line, from, false);
+  if (end === from) throw new LineSyntaxError("expected a label name");
+  return { text: line.slice(from, end), end };
+}
+
+function quotedText(line: string, open: number, what: string): Token {
+  if (line.charCodeAt(open) !== QUOTE) throw new LineSyntaxError(`${what} is not quoted`);
+  const close = closingQuote(line, open + 1);
+  if (close < 0) throw new LineSyntaxError(`${what} has no closing quote`);
+  const raw = line.slice(open + 1, close);
+  return { text: raw.includes("\\") ? unescapeText(raw) : raw, end: close + 1 };
+}
+
+/** Returns the position of the first unescaped quote, or -1. */
+function closingQuote(line: string, from: number): number {
+  for (let at = line.indexOf('"', from); at >= 0; at = line.indexOf('"', at + 1)) {
+    // A quote is escaped when an odd number of backslashes precedes it: `\\"` is a backslash and the closing quote.
+    let slashes = 0;
+    while (at - 1 - slashes >= from && line[at - 1 - slashes] === "\\") slashes++;
+    if (slashes % 2 === 0) return at;
+  }
+  return -1;
+}
+
+/** Resolves `\\`, `\n` and `\"`. Any other backslash is left unchanged. */
+function unescapeText(raw: string): string {
+  return raw.replaceAll(/\\(.)/gs, (whole, next: string) => {
+    if (next === "n") return "\n";
+    return next === "\\" || next === '"' ? next : whole;
+  });
+}
+
+/** Returns the end of the name that starts at `from`, or `from` if there is none. Only metric names may contain colons. */
+function nameEndOf(line: string, from: number, colons: boolean): number {
+  for (let at = from; at < line.length; at++) {
+    const code = line.charCodeAt(at);
+    const isDigit = code >= 0x30 && code <= 0x39;
+    if (!isLetter(code) && !(colons && code === COLON) && !(isDigit && at > from)) return at;
+  }
+  return line.length;
+}
+
+function isLetter(code: number): boolean {
+  return (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a) || code === 0x5f;
+}
+
+function skipBlanks(line: string, from: number): number {
+  let at = from;
+  while (line.charCodeAt(at) === 0x20 || line.charCodeAt(at) === 0x09) at++;
+  return at;
+}
+
+/** Shortens a text for an error. */
+export function clip(text: string, limit = 60): string {
+  return text.length > limit ? `${text.slice(0, limit)}…` : text;
+}
 
 /** Details of a {@link PrometheusTextError}. `line` counts from 1. */
 export type PrometheusTextErrorFacts =

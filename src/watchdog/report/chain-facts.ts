@@ -3,8 +3,9 @@ import type { JsonObject } from "../../platform/base/json.ts";
 import { list } from "../../platform/report/blocks.ts";
 import type { ReportBlock } from "../../platform/report/document.ts";
 import {
+  allResults,
   type ComparedPrices,
-  comparisonsJson,
+  comparisonView,
   deviationBps,
   formatBps,
   formatPrice,
@@ -13,9 +14,9 @@ import {
   type PriceReference,
 } from "../policy/price-comparison.ts";
 import { storedPayment } from "../state/payment-rows.ts";
-import { paymentJson, paymentText } from "../policy/payment-texts.ts";
+import { paymentText, paymentView } from "../policy/payment-texts.ts";
 import type { ChainFacts, ValidatorData } from "./validator-data.ts";
-import { countdownJson, countdownText, type UpgradeCountdown } from "../policy/upgrade-countdown.ts";
+import { countdownText, countdownView, type UpgradeCountdown } from "../policy/upgrade-countdown.ts";
 
 /** Encodes the facts for `GET /api/report-data`. Integers are decimal strings; times are in ms. */
 export function encodeChainFacts({ upgrade, compared, payments }: ChainFacts): JsonObject {
@@ -107,9 +108,9 @@ export const chainFacts = z
 export function chainFactsJson(facts: ChainFacts | undefined): JsonObject {
   if (facts === undefined) return {};
   return {
-    upgrade: facts.upgrade === undefined ? null : countdownJson(facts.upgrade),
-    price_comparisons: comparisonsJson(facts.compared),
-    payments: (facts.payments ?? []).map(paymentJson),
+    upgrade: facts.upgrade === undefined ? null : countdownView.json(facts.upgrade),
+    price_comparisons: allResults(facts.compared).map(comparisonView.json),
+    payments: (facts.payments ?? []).map(paymentView.json),
   };
 }
 

@@ -2,16 +2,10 @@ import type { JsonObject } from "../../platform/base/json.ts";
 import { heading, paragraph, right, table } from "../../platform/report/blocks.ts";
 import type { Report, ReportBlock, ReportOutcome } from "../../platform/report/document.ts";
 import { formatCents, formatCount, formatRoundedDuration } from "../../platform/base/text.ts";
-import {
-  type Assessment,
-  BURN_WINDOWS,
-  type Forecast,
-  type Outcome,
-  REGIME_NAMES,
-  type WhatIf,
-} from "../policy/assessment.ts";
+import { BURN_WINDOWS, REGIME_NAMES } from "../policy/assessment.ts";
+import type { Assessment, Forecast, Outcome, WhatIf } from "../policy/assessment.ts";
 import { whatIf } from "../policy/what-if.ts";
-import { formatRate, percent } from "./month-json.ts";
+import { formatRate, percent } from "./month-facts.ts";
 import { headroomText } from "./handover.ts";
 import { assessmentJson, earlyBlocks, monthOutcomeOf } from "./status-report.ts";
 import type { ValidatorData } from "./validator-data.ts";

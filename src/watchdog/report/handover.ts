@@ -6,21 +6,15 @@ import type { Assessment, Headroom } from "../policy/assessment.ts";
 import { successRate } from "../policy/reward-tier.ts";
 import { heading, list, paragraph, right, sparks, table } from "../../platform/report/blocks.ts";
 import type { Report, ReportBlock, ReportOutcome, Spark } from "../../platform/report/document.ts";
-import { formatCount, formatRoundedDuration, formatMinute, formatTime } from "../../platform/base/text.ts";
-import {
-  type CostedIncident,
-  costedMonth,
-  incidentJson,
-  incidentsOf,
-  withCosts,
-  shiftDataFromMs,
-} from "../alerts/incidents.ts";
+import { formatCount, formatMinute, formatRoundedDuration, formatTime } from "../../platform/base/text.ts";
+import { costedMonth, incidentJson, incidentsOf, shiftDataFromMs, withCosts } from "../alerts/incidents.ts";
+import type { CostedIncident } from "../alerts/incidents.ts";
 import { SCATTERED } from "../alerts/miss-causes.ts";
 import { costOf } from "../policy/cost.ts";
 import { type Cost, costText } from "../policy/cost-text.ts";
 import { incidentBlocks } from "./incident-blocks.ts";
 import { chainFactsJson, chainItems } from "./chain-facts.ts";
-import { countsJson, formatRate, percent } from "./month-json.ts";
+import { countsJson, formatRate, percent } from "./month-facts.ts";
 import { sparkline } from "../../platform/report/sparkline.ts";
 import type { DataRange } from "./report-data.ts";
 import type { AlertEpisode, ValidatorData } from "./validator-data.ts";

@@ -10,10 +10,9 @@ import { formatPercent } from "../policy/reward-tier.ts";
 import { costOf } from "../policy/cost.ts";
 import { costText } from "../policy/cost-text.ts";
 import { incidentBlocks } from "./incident-blocks.ts";
-import { formatRate, monthJson } from "./month-json.ts";
+import { formatRate, type MonthFacts, monthFacts, monthJson, tierChanges } from "./month-facts.ts";
 import { standingJson } from "../policy/standing-json.ts";
 import { comparisonBlocks } from "./standing-blocks.ts";
-import { monthFacts, type MonthFacts, tierChanges } from "./month-facts.ts";
 import { paymentText } from "../policy/payment-texts.ts";
 import type { ValidatorData } from "./validator-data.ts";
 

@@ -3,24 +3,12 @@ import { DAY_MS, HOUR_MS } from "../../platform/base/time.ts";
 import type { JsonObject } from "../../platform/base/json.ts";
 import { monthOf, monthStartMs } from "../../platform/base/month.ts";
 import { errorReply, type HttpReply, jsonReply, type RouteRequest } from "../../platform/http/http-route.ts";
-import {
-  type ApiRoute,
-  digits,
-  errorOf,
-  getJson,
-  serveRoute,
-  time,
-} from "../../platform/http/route-about.ts";
+import { digits, errorOf, getJson, serveRoute, time } from "../../platform/http/route-about.ts";
+import type { ApiRoute } from "../../platform/http/route-about.ts";
 import type { BlockCounts } from "../ledger/block-counts.ts";
-import {
-  LEDGER_SOURCES,
-  type LedgerEvent,
-  type LedgerSource,
-  type LedgerView,
-  type MonthRecord,
-  type Rollup,
-} from "../ledger/ledger-view.ts";
-import { type MissRange, missesWithin } from "../ledger/miss-ranges.ts";
+import { LEDGER_SOURCES } from "../ledger/ledger-view.ts";
+import type { LedgerEvent, LedgerSource, LedgerView, MonthRecord, Rollup } from "../ledger/ledger-view.ts";
+import { missesWithin, type MissRange } from "../ledger/miss-ranges.ts";
 import { assess } from "../policy/assess.ts";
 import { alertCost, incidentJson, shiftDataFromMs } from "../alerts/incidents.ts";
 import { monthCost } from "../policy/cost.ts";

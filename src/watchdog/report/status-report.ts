@@ -7,7 +7,7 @@ import { formatCents, formatCount, formatMinute, formatTime } from "../../platfo
 import { isoTimeOrNull } from "../../platform/base/time.ts";
 import { type Assessment, BURN_WINDOWS, type Forecast, isEarly } from "../policy/assessment.ts";
 import { ENOUGH_BLOCKS } from "../policy/reward-tier.ts";
-import { boundsJson, countsJson, formatRate, percent, policyJson } from "./month-json.ts";
+import { boundsJson, countsJson, formatRate, percent, policyJson } from "./month-facts.ts";
 import { HEADROOM_COLUMNS, headroomCells } from "./handover.ts";
 import { alertCost, type CostedIncident, incidentJson } from "../alerts/incidents.ts";
 import { costOf, monthCost } from "../policy/cost.ts";

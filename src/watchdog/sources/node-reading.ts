@@ -1,5 +1,5 @@
 import { decodeBech32, upperHex } from "../../platform/base/bytes.ts";
-import type { Sample } from "../prometheus/line-parser.ts";
+import type { Sample } from "../prometheus/text-parser.ts";
 import { type NodePage, SourceError, type VoteReports } from "./observation.ts";
 import {
   countBy,

@@ -5,8 +5,7 @@ import { request } from "undici";
 import { errorText } from "../../platform/base/errors.ts";
 import { abortReason, onAbort, withDeadline } from "../../platform/base/abort.ts";
 import type { Clock } from "../../platform/base/clock.ts";
-import { clip, type Sample } from "../prometheus/line-parser.ts";
-import { createPrometheusTextParser } from "../prometheus/text-parser.ts";
+import { clip, createPrometheusTextParser, type Sample } from "../prometheus/text-parser.ts";
 import {
   createRemoteConnections,
   type Endpoint,

@@ -4,7 +4,7 @@ import type { JsonField } from "../../platform/base/json.ts";
 import { HOUR_MS, MINUTE_MS } from "../../platform/base/time.ts";
 import type { Rest } from "./chain-rest.ts";
 import { onSourceError, SourceError } from "./observation.ts";
-import { comparePeers } from "./peer-comparison.ts";
+import { comparePeers } from "./shared-misses.ts";
 import { asCount, SLASHING, toSigningInfo, toSlashingParams } from "./slashing-wire.ts";
 import type { Measure, PeerComparison, PeersView, Share } from "./standing-views.ts";
 import type { ChainTarget, ValidatorTarget } from "./targets.ts";

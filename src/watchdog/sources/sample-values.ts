@@ -1,5 +1,5 @@
 import { type Histogram, SourceError } from "./observation.ts";
-import type { Sample } from "../prometheus/line-parser.ts";
+import type { Sample } from "../prometheus/text-parser.ts";
 
 /**
  * Largest count or height: one block per millisecond for 30 years. Larger values are errors on the page, since sums of many of

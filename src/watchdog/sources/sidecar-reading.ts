@@ -2,14 +2,9 @@ import { NS_PER_MS } from "../../platform/base/time.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import { isRecord, JsonField } from "../../platform/base/json.ts";
 import { urlBelow } from "../../platform/http/remote.ts";
-import type { Sample } from "../prometheus/line-parser.ts";
-import {
-  type OraclePage,
-  type PricesPage,
-  type ProviderPage,
-  type SidecarPage,
-  SourceError,
-} from "./observation.ts";
+import type { Sample } from "../prometheus/text-parser.ts";
+import { SourceError } from "./observation.ts";
+import type { OraclePage, PricesPage, ProviderPage, SidecarPage } from "./observation.ts";
 import { drain, type PageReader, readText, requireOk } from "./page-reader.ts";
 import { countBy, histogramOf, requireEvents, requireTimeMs, sumEvents } from "./sample-values.ts";
 

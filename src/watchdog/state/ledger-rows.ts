@@ -4,14 +4,8 @@ import { isNoBlocks, NO_BLOCKS } from "../ledger/block-counts.ts";
 import { RETENTION_MS, type Rollups, type Span, SPAN_NAMES, SPANS } from "../ledger/rollups.ts";
 import { EMPTY_LEDGER, type Ledger } from "../ledger/ledger.ts";
 import { MAX_RECENT_EVENTS, type StoredEvent } from "../ledger/ledger-events.ts";
-import {
-  LEDGER_EVENT_KINDS,
-  LEDGER_SOURCES,
-  type LedgerSource,
-  type MonthRecord,
-  type Rollup,
-  type Tally,
-} from "../ledger/ledger-view.ts";
+import { LEDGER_EVENT_KINDS, LEDGER_SOURCES } from "../ledger/ledger-view.ts";
+import type { LedgerSource, MonthRecord, Rollup, Tally } from "../ledger/ledger-view.ts";
 import { MAX_RECENT_RANGES, type MissRange } from "../ledger/miss-ranges.ts";
 import { prepared } from "../../platform/storage/sqlite-database.ts";
 import { decodeLedgerBody, encodeLedgerBody } from "./ledger-body.ts";

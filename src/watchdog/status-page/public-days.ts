@@ -1,7 +1,11 @@
-import { DAY_MS } from "../../platform/base/time.ts";
+import { DAY_MS, MINUTE_MS } from "../../platform/base/time.ts";
 import { type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
 import type { LedgerSource, LedgerView, Rollup } from "../ledger/ledger-view.ts";
-import { isAtLeast, type LeastRates, successRate, type SuccessRate } from "../policy/reward-tier.ts";
+import { type LeastRates, type SuccessRate, successRate, tierOf } from "../policy/reward-tier.ts";
+import { monthOf } from "../../platform/base/month.ts";
+import { incidentsOf, joinIncidents } from "../alerts/incidents.ts";
+import { type Incident, type IncidentSource, SCATTERED } from "../alerts/miss-causes.ts";
+import { COMPONENT_SOURCES } from "./status-page-config.ts";
 
 /** Number of days on the page, including today. */
 export const SHOWN_DAYS = 90;
@@ -67,13 +71,16 @@ function publicDay(
   if (rate === undefined) return { dayMs, state: "unknown", rate, unknownShare: 1 };
   const ofSeen = Number(unknown) / Number(rate.total + unknown);
   const unknownShare = unseen + (1 - unseen) * ofSeen;
-  return { dayMs, state: unknownShare > 0.5 ? "unknown" : stateOf(rate, least), rate, unknownShare };
+  return {
+    dayMs,
+    state: unknownShare > 0.5 ? "unknown" : TIER_STATES[tierOf(rate, least)],
+    rate,
+    unknownShare,
+  };
 }
 
-export function stateOf(rate: SuccessRate, least: LeastRates): "good" | "weak" | "bad" {
-  if (isAtLeast(rate, least.full)) return "good";
-  return isAtLeast(rate, least.none) ? "weak" : "bad";
-}
+/** The state of a day by the tier of its rate. */
+const TIER_STATES = { full: "good", proportional: "weak", none: "bad" } as const;
 
 /** Counts estimated results as unknown blocks. */
 function knownCounts(day: Rollup | undefined): BlockCounts {
@@ -109,4 +116,52 @@ export function uptimeOf(days: readonly PublicDay[]): Uptime {
 /** Returns the start of the day (UTC). */
 export function startOfDay(atMs: number): number {
   return Math.floor(atMs / DAY_MS) * DAY_MS;
+}
+
+export interface PublicHistory {
+  readonly days: ReadonlyMap<LedgerSource, readonly Rollup[]>;
+  /** Oldest first. */
+  readonly incidents: readonly Incident[];
+}
+
+export const NO_HISTORY: PublicHistory = { days: new Map(), incidents: [] };
+
+/** Halts and gaps shorter than this are not incidents. */
+const LEAST_EVENT_MS = 5 * MINUTE_MS;
+
+/** Reads the history in [fromMs, toMs): incidents, plus halts and gaps. Scattered blocks are not incidents for the public. */
+export function readHistory(source: IncidentSource, fromMs: number, toMs: number): PublicHistory {
+  const { ledger } = source;
+  const incidents = incidentsOf(source, fromMs, toMs).filter(({ cause }) => cause !== SCATTERED);
+  const events = ledger.events(fromMs, toMs).flatMap((event): readonly Incident[] => {
+    const { kind } = event;
+    const begin = event.fromMs;
+    if ((kind !== "halt" && kind !== "gap") || begin < fromMs || event.toMs - begin < LEAST_EVENT_MS)
+      return [];
+    const isKnown = incidents.some((one) => one.fromMs < event.toMs && begin < one.toMs);
+    return isKnown ? [] : [{ fromMs: begin, toMs: event.toMs, month: monthOf(begin), bad: 0n, cause: kind }];
+  });
+  return {
+    days: new Map(
+      Object.values(COMPONENT_SOURCES).map((name) => [name, ledger.days(fromMs, toMs, name)] as const),
+    ),
+    incidents: [...incidents, ...events].toSorted((a, b) => a.fromMs - b.fromMs),
+  };
+}
+
+/** Joins the histories before and after a given time. The two parts of an incident that spans it become one. */
+export function joinHistories(
+  past: PublicHistory,
+  recent: PublicHistory,
+  quietMs: number,
+  nowMs: number,
+): PublicHistory {
+  const sources = new Set([...past.days.keys(), ...recent.days.keys()]);
+  const days = new Map(
+    [...sources].map((source) => [
+      source,
+      [...(past.days.get(source) ?? []), ...(recent.days.get(source) ?? [])],
+    ]),
+  );
+  return { days, incidents: joinIncidents(past.incidents, recent.incidents, quietMs, nowMs) };
 }

@@ -8,14 +8,8 @@ import { short } from "../../platform/web/plots.ts";
 import { formatPercent } from "../policy/reward-tier.ts";
 import type { PublicState } from "./present-state.ts";
 import { DAY_STATES, type DayState, type PublicDay, SHOWN_DAYS } from "./public-days.ts";
-import {
-  gravest,
-  type PublicComponent,
-  type PublicIncident,
-  type PublicStatus,
-  type PublicValidator,
-  unknownPercent,
-} from "./public-status.ts";
+import { gravest, unknownPercent } from "./public-status.ts";
+import type { PublicComponent, PublicIncident, PublicStatus, PublicValidator } from "./public-status.ts";
 
 const STYLE = `${PAGE_STYLE}
 svg.days{max-width:none;height:2.5rem;border:0;border-radius:0;background:none}

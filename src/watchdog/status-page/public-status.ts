@@ -1,15 +1,14 @@
 import type { JsonObject } from "../../platform/base/json.ts";
 import { formatCents } from "../../platform/base/text.ts";
-import { MINUTE_MS, isoTime, isoTimeOrNull } from "../../platform/base/time.ts";
+import { isoTime, isoTimeOrNull, MINUTE_MS } from "../../platform/base/time.ts";
 import type { LedgerView } from "../ledger/ledger-view.ts";
 import { type Assessment, policyOf } from "../policy/assessment.ts";
 import { formatPercent, type SuccessRate } from "../policy/reward-tier.ts";
 import { withCosts } from "../alerts/incidents.ts";
 import { costText } from "../policy/cost-text.ts";
-import { type Present, PUBLIC_STATES } from "./present-state.ts";
-import { countedFromMs, type PublicDay, publicDays, type Uptime, uptimeOf } from "./public-days.ts";
-import type { PublicHistory } from "./public-history.ts";
-import { publicCause } from "./public-words.ts";
+import { type Present, PUBLIC_STATES, publicCause } from "./present-state.ts";
+import { countedFromMs, publicDays, uptimeOf } from "./public-days.ts";
+import type { PublicDay, PublicHistory, Uptime } from "./public-days.ts";
 import { COMPONENT_SOURCES, type ComponentName, type ShownValidator } from "./status-page-config.ts";
 
 /** A row of the page. */

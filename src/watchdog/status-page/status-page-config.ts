@@ -1,10 +1,6 @@
 import { z } from "zod";
-import {
-  hostNamesField,
-  issueText,
-  type ListenAddress,
-  listenField,
-} from "../../platform/config/config-fields.ts";
+import { hostNamesField, issueText, listenField } from "../../platform/config/config-fields.ts";
+import type { ListenAddress } from "../../platform/config/config-fields.ts";
 import type { LedgerSource } from "../ledger/ledger-view.ts";
 import { DEFAULT_VALIDATOR } from "../state/schema.ts";
 

@@ -6,15 +6,15 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../platform/base/time.ts";
 import { errorReply, getRoute, type HttpReply, type HttpRoute } from "../../platform/http/http-route.ts";
 import type { PastAlert } from "../alerts/alert-state.ts";
 import { type LedgerView, recentBlocks } from "../ledger/ledger-view.ts";
-import { type Freshness, whyBlind } from "../polling/freshness.ts";
-import { policyOf } from "../policy/assessment.ts";
 import type { WatchdogStatus } from "../polling/watchdog-status.ts";
-import { incidentSourceOf } from "../alerts/miss-causes.ts";
+import { type Freshness, whyBlind } from "../polling/freshness.ts";
+import { type Assessment, type Policy, policyOf } from "../policy/assessment.ts";
+import { type ExplainingAlert, type IncidentSource, incidentSourceOf } from "../alerts/miss-causes.ts";
 import { type OpenAlert, type Present, presentOf } from "./present-state.ts";
-import { firstDayMs, startOfDay } from "./public-days.ts";
-import { joinHistories, NO_HISTORY, type PublicHistory, readHistory } from "./public-history.ts";
-import { publicPage, PUBLIC_PAGE_POLICY } from "./public-page.ts";
-import { publicJson, publicValidator, type PublicStatus, type PublicValidator } from "./public-status.ts";
+import { firstDayMs, joinHistories, NO_HISTORY, readHistory, startOfDay } from "./public-days.ts";
+import type { PublicHistory } from "./public-days.ts";
+import { PUBLIC_PAGE_POLICY, publicPage } from "./public-page.ts";
+import { publicJson, type PublicStatus, publicValidator, type PublicValidator } from "./public-status.ts";
 import type { ShownValidator, StatusPageConfig } from "./status-page-config.ts";
 
 export interface StatusPageDeps {
@@ -221,4 +221,75 @@ function presentNow(
     recent: recentBlocks(ledger, fresh.nowMs),
     least: policyOf(status?.assessment).least,
   });
+}
+
+interface ExportedValidator extends IncidentSource {
+  readonly policy: Policy;
+  /** The current month. */
+  readonly assessment: Assessment;
+  readonly alerts: readonly (ExplainingAlert & Pick<OpenAlert, "severity">)[];
+  /** Absent if the watchdog is older and does not report pending alerts. */
+  readonly pending?: readonly Omit<OpenAlert, "phase">[];
+}
+
+/** A watchdog's data, as returned by its API. */
+interface ExportedState {
+  readonly nowMs: number;
+  /** Undefined before the first poll. */
+  readonly polledAtMs: number | undefined;
+  readonly validators: readonly ExportedValidator[];
+}
+
+/** If the last poll is older than this, it says nothing about the current state. */
+const STALE_MS = 2 * MINUTE_MS;
+
+/** An exported file is expected to be replaced regularly, and is considered old if this has not happened for this long. */
+const FILE_STALE_MS = 15 * MINUTE_MS;
+
+export function exportedStatus(config: StatusPageConfig, state: ExportedState): PublicStatus {
+  const data = new Map(state.validators.map((one) => [one.ledger.validator, one]));
+  return {
+    title: config.title,
+    asOfMs: state.polledAtMs,
+    staleMs: FILE_STALE_MS,
+    validators: config.validators.map((shown) => exported(shown, data.get(shown.name), config, state)),
+  };
+}
+
+/** Creates a validator's part of the page. `data` is undefined if the watchdog does not report the validator. */
+function exported(
+  shown: ShownValidator,
+  data: ExportedValidator | undefined,
+  { hasAmounts }: StatusPageConfig,
+  { nowMs, polledAtMs = 0 }: ExportedState,
+): PublicValidator {
+  const { ledger, assessment } = data ?? {};
+  const minute = ledger?.minutes(0, nowMs + 1).at(-1);
+  const alerts = openAlerts(data);
+  const isNodeUnseen = alerts.some(
+    ({ alert, phase }) => phase === "firing" && /^cannot-see-(votes|node)$/.test(alert),
+  );
+  return publicValidator({
+    shown,
+    hasAmounts,
+    ledger,
+    history: data === undefined ? NO_HISTORY : readHistory(data, firstDayMs(nowMs), nowMs + 1),
+    present: presentOf({
+      isBlind: data === undefined || isNodeUnseen || nowMs - polledAtMs > STALE_MS,
+      alerts,
+      recent: recentBlocks(ledger, nowMs),
+      least: policyOf(data).least,
+    }),
+    assessment,
+    seenAtMs: minute && Math.min(minute.startMs + MINUTE_MS, polledAtMs),
+    nowMs,
+  });
+}
+
+function openAlerts({ alerts, pending = [] }: Partial<ExportedValidator> = {}): readonly OpenAlert[] {
+  const firing = (alerts ?? []).filter(({ resolvedAtMs }) => resolvedAtMs === undefined);
+  return [
+    ...firing.map((alert): OpenAlert => ({ ...alert, phase: "firing" })),
+    ...pending.map((alert): OpenAlert => ({ ...alert, phase: "pending" })),
+  ];
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { portsAt } from "../../../src/platform/base/localnet-defaults.ts";
 import { parseDec18 } from "../../../src/platform/base/decimal.ts";
-import { compensation } from "../../../src/watchdog/payment/compensation.ts";
+import { compensation } from "../../../src/watchdog/payment/payment-reader.ts";
 import { runCommand } from "../../support/cli-chain.ts";
 import { startParts } from "../../support/localnet-parts.ts";
 import { leasePorts, type PortLease } from "../../support/port-lease.ts";

@@ -6,7 +6,8 @@ import { errorText } from "../../../src/platform/base/errors.ts";
 import type { Logger } from "../../../src/platform/base/logger.ts";
 import type { PageReader } from "../../../src/watchdog/sources/page-reader.ts";
 import { openSqliteState } from "../../../src/watchdog/state/sqlite-state.ts";
-import { statusJson, type WatchdogStatus } from "../../../src/watchdog/polling/watchdog-status.ts";
+import { statusView } from "../../../src/watchdog/polling/status-json.ts";
+import type { WatchdogStatus } from "../../../src/watchdog/polling/watchdog-status.ts";
 import { WatchdogError } from "../../../src/watchdog/state/state-store.ts";
 import { createWatchdog, type Watchdog } from "../../../src/watchdog/watchdog.ts";
 import { pageText } from "../../support/watchdog/page-text.ts";
@@ -168,7 +169,7 @@ async function pollOnce(target: Target, input: number): Promise<readonly string[
   if (after.polledAtMs === before.polledAtMs) failures.push("nothing was polled");
   if (input % ASK_EVERY === 0) failures.push(...(await askAll(target)));
   // A status that cannot be encoded throws here and not in a request, so that the input is known. So do gauges.
-  statusJson(after);
+  statusView.json(after);
   await target.registry.metrics();
   if (pageText([after]).includes(HOSTILE_TAG)) failures.push("the page has an unescaped text of a source");
   return failures;

@@ -1,5 +1,8 @@
-import type { Sample } from "../../../src/watchdog/prometheus/line-parser.ts";
-import { createPrometheusTextParser, type PageLimits } from "../../../src/watchdog/prometheus/text-parser.ts";
+import {
+  createPrometheusTextParser,
+  type PageLimits,
+  type Sample,
+} from "../../../src/watchdog/prometheus/text-parser.ts";
 
 /** What one page has. */
 export interface PrometheusPage {

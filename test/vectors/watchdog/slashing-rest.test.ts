@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { signingWindow } from "../../../src/watchdog/policy/signing-window.ts";
+import { signingWindow } from "../../../src/watchdog/policy/standing.ts";
 import { createRest } from "../../../src/watchdog/sources/chain-rest.ts";
 import type { PageReader } from "../../../src/watchdog/sources/page-reader.ts";
 import { createPeersReader } from "../../../src/watchdog/sources/peers-reader.ts";

@@ -5,7 +5,11 @@ import {
   EMPTY_ALERTING,
   planAlerts,
 } from "../../../src/watchdog/alerts/plan-alerts.ts";
-import { acknowledgeAlerts, withdrawAcknowledgements } from "../../../src/watchdog/alerts/acknowledge.ts";
+import {
+  acknowledgeAlerts,
+  type Silence,
+  withdrawAcknowledgements,
+} from "../../../src/watchdog/alerts/silence.ts";
 import type { Escalation } from "../../../src/watchdog/alerts/notifications.ts";
 import { alertsSchema } from "../../../src/watchdog/conditions/alerts-config.ts";
 import {
@@ -17,7 +21,6 @@ import {
 import type { AlertEvent } from "../../../src/watchdog/alerts/alert-event.ts";
 import type { ChannelSettings } from "../../../src/watchdog/alerts/outbox.ts";
 import { notifySchema } from "../../../src/watchdog/notify/notify-config.ts";
-import type { Silence } from "../../../src/watchdog/alerts/silence.ts";
 import { GRACE_MS } from "../../../src/watchdog/conditions/consequences.ts";
 
 const MINUTE = 60_000;

@@ -1,4 +1,4 @@
-import { alertJson } from "../../../src/watchdog/alerts/alert-status.ts";
+import { alertView } from "../../../src/watchdog/alerts/alert-status.ts";
 import { alertsSchema } from "../../../src/watchdog/conditions/alerts-config.ts";
 import { alertEvent } from "../../support/watchdog/alert-event.ts";
 import { CONDITIONS } from "../../../src/watchdog/conditions/conditions.ts";
@@ -289,7 +289,7 @@ describe("the watchdog's page", () => {
     const { rules } = alertsSchema.parse({});
     const rule =
       rules.find(({ condition }) => condition.name === held.alert) ?? expect.unreachable("no rule");
-    expect(alertJson({ validator: "default", rule, state: held })).toMatchObject({
+    expect(alertView.json({ validator: "default", rule, state: held, escalation: undefined })).toMatchObject({
       held_until: "2026-11-21T12:07:00.000Z",
       fires_at: "2026-11-21T12:07:00.000Z",
       quiet: quietReason,

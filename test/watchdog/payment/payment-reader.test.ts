@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { parseDec18 } from "../../../src/platform/base/decimal.ts";
-import { compensation } from "../../../src/watchdog/payment/compensation.ts";
+import { compensation, createPaymentReader } from "../../../src/watchdog/payment/payment-reader.ts";
 import { paymentState, paymentText } from "../../../src/watchdog/policy/payment-texts.ts";
 import type { ClosedMonth } from "../../../src/watchdog/polling/closed-month.ts";
-import { createPaymentReader } from "../../../src/watchdog/payment/payment-reader.ts";
 import { chainPolicy, SPECIFIED_POLICY } from "../../../src/watchdog/policy/assessment.ts";
 import type { Payment } from "../../../src/watchdog/sources/payment-result.ts";
 import type { RevenueView, Seen } from "../../../src/watchdog/sources/observation.ts";

@@ -5,7 +5,8 @@ import { advanceHistory, EMPTY_HISTORY } from "../../../src/watchdog/conditions/
 import {
   compareWithChain,
   compareWithSidecars,
-  comparisonsJson,
+  allResults,
+  comparisonView,
   deviationBps,
   exceeds,
   formatPrice,
@@ -68,7 +69,7 @@ describe("a sidecar's price beside the chain's", () => {
   });
 
   it("says both values, the deviation and the age, or why it cannot be seen", () => {
-    expect(comparisonsJson(compared(poll((BTC * 102n) / 100n, BTC)))).toEqual([
+    expect(allResults(compared(poll((BTC * 102n) / 100n, BTC))).map(comparisonView.json)).toEqual([
       {
         node: "node",
         pair: "BTC/USD",

@@ -1,10 +1,10 @@
 import { parsePrometheusText } from "../../support/watchdog/prometheus-page.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Sample } from "../../../src/watchdog/prometheus/line-parser.ts";
 import {
   createPrometheusTextParser,
   PrometheusTextError,
+  type Sample,
 } from "../../../src/watchdog/prometheus/text-parser.ts";
 
 const metricName = fc.stringMatching(/^[a-zA-Z_:][a-zA-Z0-9_:]{0,20}$/);

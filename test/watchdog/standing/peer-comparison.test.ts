@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { percentile } from "../../../src/watchdog/policy/standing-texts.ts";
-import { comparePeers } from "../../../src/watchdog/sources/peer-comparison.ts";
+import { comparePeers } from "../../../src/watchdog/sources/shared-misses.ts";
 
 const share = (good: number, total: number) => ({ good: BigInt(good), total: BigInt(total) });
 

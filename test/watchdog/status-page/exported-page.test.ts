@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { assess } from "../../../src/watchdog/policy/assess.ts";
 import { SPECIFIED_POLICY } from "../../../src/watchdog/policy/assessment.ts";
-import { exportedStatus } from "../../../src/watchdog/status-page/exported-page.ts";
+import { exportedStatus } from "../../../src/watchdog/status-page/status-page.ts";
 import { publicPage } from "../../../src/watchdog/status-page/public-page.ts";
 import { publicJson } from "../../../src/watchdog/status-page/public-status.ts";
 import { EVENTFUL, EVENTFUL_ALERTS, ledgerScene, pastAlert } from "../../support/pages/status-page-scenes.ts";

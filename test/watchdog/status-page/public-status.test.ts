@@ -5,16 +5,16 @@ import { NO_BLOCKS } from "../../../src/watchdog/ledger/block-counts.ts";
 import type { MissRange } from "../../../src/watchdog/ledger/miss-ranges.ts";
 import { SPECIFIED_POLICY } from "../../../src/watchdog/policy/assessment.ts";
 import { SPECIFIED_LEAST } from "../../../src/watchdog/policy/reward-tier.ts";
-import { type OpenAlert, presentOf } from "../../../src/watchdog/status-page/present-state.ts";
+import { type OpenAlert, presentOf, publicCause } from "../../../src/watchdog/status-page/present-state.ts";
 import {
   firstDayMs,
+  joinHistories,
   publicDays,
+  readHistory,
   SHOWN_DAYS,
   uptimeOf,
 } from "../../../src/watchdog/status-page/public-days.ts";
-import { joinHistories, readHistory } from "../../../src/watchdog/status-page/public-history.ts";
 import { publicValidator } from "../../../src/watchdog/status-page/public-status.ts";
-import { publicCause } from "../../../src/watchdog/status-page/public-words.ts";
 import { EVENTFUL, EVENTFUL_ALERTS, ledgerScene } from "../../support/pages/status-page-scenes.ts";
 import { SCENE_MS } from "../../support/pages/watchdog-scenes.ts";
 import { ledgerViewOf, rollup } from "../../support/watchdog/ledger-view.ts";

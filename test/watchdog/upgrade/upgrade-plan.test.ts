@@ -6,7 +6,7 @@ import { advanceHistory, EMPTY_HISTORY } from "../../../src/watchdog/conditions/
 import {
   advanceUpgrade,
   blockTimeOf,
-  countdownJson,
+  countdownView,
   countdownText,
   countdownTo,
 } from "../../../src/watchdog/policy/upgrade-countdown.ts";
@@ -125,7 +125,7 @@ describe("the countdown", () => {
     expect(countdown && countdownText(countdown, START_MS)).toBe(
       "v10 at height 1,000: 600 blocks left, in about 10 min (2026-11-15 12:09:00 to 12:12:00 UTC)",
     );
-    expect(countdown && countdownJson(countdown)).toEqual({
+    expect(countdown && countdownView.json(countdown)).toEqual({
       name: "v10",
       height: "1000",
       info: "https://releases.example",
