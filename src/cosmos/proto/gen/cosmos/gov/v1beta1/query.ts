@@ -19,10 +19,6 @@ import {
   VotingParams,
 } from "./gov.ts";
 
-export const protobufPackage = "cosmos.gov.v1beta1";
-
-export const protobufFileName = "cosmos/gov/v1beta1/query.proto";
-
 export interface QueryProposalRequest {
   proposalId: bigint;
 }

@@ -23,10 +23,6 @@ export const BondStatus = {
 
 export type BondStatus = typeof BondStatus[keyof typeof BondStatus];
 
-export const Infraction = { INFRACTION_UNSPECIFIED: 0, INFRACTION_DOUBLE_SIGN: 1, INFRACTION_DOWNTIME: 2 } as const;
-
-export type Infraction = typeof Infraction[keyof typeof Infraction];
-
 export interface HistoricalInfo {
   header: Header | undefined;
   valset: Validator[];

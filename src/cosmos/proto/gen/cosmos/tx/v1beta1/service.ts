@@ -13,6 +13,10 @@ import { GasInfo, Result, TxResponse } from "../../base/abci/v1beta1/abci.ts";
 import { PageRequest, PageResponse } from "../../base/query/v1beta1/pagination.ts";
 import { Tx } from "./tx.ts";
 
+export const protobufPackage = "cosmos.tx.v1beta1";
+
+export const protobufFileName = "cosmos/tx/v1beta1/service.proto";
+
 export const OrderBy = { ORDER_BY_UNSPECIFIED: 0, ORDER_BY_ASC: 1, ORDER_BY_DESC: 2 } as const;
 
 export type OrderBy = typeof OrderBy[keyof typeof OrderBy];
@@ -96,6 +100,22 @@ export interface TxEncodeRequest {
 
 export interface TxEncodeResponse {
   txBytes: Uint8Array;
+}
+
+export interface TxEncodeAminoRequest {
+  aminoJson: string;
+}
+
+export interface TxEncodeAminoResponse {
+  aminoBinary: Uint8Array;
+}
+
+export interface TxDecodeAminoRequest {
+  aminoBinary: Uint8Array;
+}
+
+export interface TxDecodeAminoResponse {
+  aminoJson: string;
 }
 
 function createBaseGetTxsEventRequest(): GetTxsEventRequest {
@@ -541,3 +561,115 @@ export const TxEncodeResponse: MessageFns<TxEncodeResponse> = {
     });
   },
 };
+
+function createBaseTxEncodeAminoRequest(): TxEncodeAminoRequest {
+  return { aminoJson: "" };
+}
+
+export const TxEncodeAminoRequest: MessageFns<TxEncodeAminoRequest> = {
+  encode(message: TxEncodeAminoRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.aminoJson !== "") {
+      writer.uint32(10).string(message.aminoJson);
+    }
+    return writer;
+  },
+
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: TxEncodeAminoRequest): TxEncodeAminoRequest {
+    return decodeFields(input, length, previous ?? createBaseTxEncodeAminoRequest(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.aminoJson = reader.string();
+          return true;
+      }
+      return false;
+    });
+  },
+};
+
+function createBaseTxEncodeAminoResponse(): TxEncodeAminoResponse {
+  return { aminoBinary: new Uint8Array(0) };
+}
+
+export const TxEncodeAminoResponse: MessageFns<TxEncodeAminoResponse> = {
+  encode(message: TxEncodeAminoResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.aminoBinary.length !== 0) {
+      writer.uint32(10).bytes(message.aminoBinary);
+    }
+    return writer;
+  },
+
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: TxEncodeAminoResponse): TxEncodeAminoResponse {
+    return decodeFields(input, length, previous ?? createBaseTxEncodeAminoResponse(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.aminoBinary = reader.bytes();
+          return true;
+      }
+      return false;
+    });
+  },
+};
+
+function createBaseTxDecodeAminoRequest(): TxDecodeAminoRequest {
+  return { aminoBinary: new Uint8Array(0) };
+}
+
+export const TxDecodeAminoRequest: MessageFns<TxDecodeAminoRequest> = {
+  encode(message: TxDecodeAminoRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.aminoBinary.length !== 0) {
+      writer.uint32(10).bytes(message.aminoBinary);
+    }
+    return writer;
+  },
+
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: TxDecodeAminoRequest): TxDecodeAminoRequest {
+    return decodeFields(input, length, previous ?? createBaseTxDecodeAminoRequest(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.aminoBinary = reader.bytes();
+          return true;
+      }
+      return false;
+    });
+  },
+};
+
+function createBaseTxDecodeAminoResponse(): TxDecodeAminoResponse {
+  return { aminoJson: "" };
+}
+
+export const TxDecodeAminoResponse: MessageFns<TxDecodeAminoResponse> = {
+  encode(message: TxDecodeAminoResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.aminoJson !== "") {
+      writer.uint32(10).string(message.aminoJson);
+    }
+    return writer;
+  },
+
+  decode(input: MessageReader | Uint8Array, length?: number, previous?: TxDecodeAminoResponse): TxDecodeAminoResponse {
+    return decodeFields(input, length, previous ?? createBaseTxDecodeAminoResponse(), (message, tag, reader) => {
+      switch (tag) {
+        case 10:
+          message.aminoJson = reader.string();
+          return true;
+      }
+      return false;
+    });
+  },
+};
+
+/** The methods of the service cosmos.tx.v1beta1.Service. */
+export const Service = {
+  name: "cosmos.tx.v1beta1.Service",
+  methods: {
+    Simulate: { request: SimulateRequest, response: SimulateResponse },
+    GetTx: { request: GetTxRequest, response: GetTxResponse },
+    BroadcastTx: { request: BroadcastTxRequest, response: BroadcastTxResponse },
+    GetTxsEvent: { request: GetTxsEventRequest, response: GetTxsEventResponse },
+    GetBlockWithTxs: { request: GetBlockWithTxsRequest, response: GetBlockWithTxsResponse },
+    TxDecode: { request: TxDecodeRequest, response: TxDecodeResponse },
+    TxEncode: { request: TxEncodeRequest, response: TxEncodeResponse },
+    TxEncodeAmino: { request: TxEncodeAminoRequest, response: TxEncodeAminoResponse },
+    TxDecodeAmino: { request: TxDecodeAminoRequest, response: TxDecodeAminoResponse },
+  },
+} as const;

@@ -9,6 +9,10 @@ import { BinaryWriter } from "@bufbuild/protobuf/wire";
 import { decodeFields, type MessageFns, type MessageReader } from "../../../../../message-fns.ts";
 import { Timestamp } from "../../../../google/protobuf/timestamp.ts";
 
+export const protobufPackage = "cosmos.base.node.v1beta1";
+
+export const protobufFileName = "cosmos/base/node/v1beta1/query.proto";
+
 export interface ConfigRequest {
 }
 
@@ -162,3 +166,12 @@ export const StatusResponse: MessageFns<StatusResponse> = {
     });
   },
 };
+
+/** The methods of the service cosmos.base.node.v1beta1.Service. */
+export const Service = {
+  name: "cosmos.base.node.v1beta1.Service",
+  methods: {
+    Config: { request: ConfigRequest, response: ConfigResponse },
+    Status: { request: StatusRequest, response: StatusResponse },
+  },
+} as const;

@@ -8,6 +8,10 @@
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
 import { decodeFields, type MessageFns, type MessageReader } from "../../../../../message-fns.ts";
 
+export const protobufPackage = "cosmos.base.reflection.v1beta1";
+
+export const protobufFileName = "cosmos/base/reflection/v1beta1/reflection.proto";
+
 export interface ListAllInterfacesRequest {
 }
 
@@ -108,3 +112,12 @@ export const ListImplementationsResponse: MessageFns<ListImplementationsResponse
     });
   },
 };
+
+/** The methods of the service cosmos.base.reflection.v1beta1.ReflectionService. */
+export const ReflectionService = {
+  name: "cosmos.base.reflection.v1beta1.ReflectionService",
+  methods: {
+    ListAllInterfaces: { request: ListAllInterfacesRequest, response: ListAllInterfacesResponse },
+    ListImplementations: { request: ListImplementationsRequest, response: ListImplementationsResponse },
+  },
+} as const;

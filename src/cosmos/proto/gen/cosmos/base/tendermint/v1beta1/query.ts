@@ -14,6 +14,10 @@ import { BlockID } from "../../../../tendermint/types/types.ts";
 import { PageRequest, PageResponse } from "../../query/v1beta1/pagination.ts";
 import { Block as Block1 } from "./types.ts";
 
+export const protobufPackage = "cosmos.base.tendermint.v1beta1";
+
+export const protobufFileName = "cosmos/base/tendermint/v1beta1/query.proto";
+
 export interface GetValidatorSetByHeightRequest {
   height: bigint;
   pagination: PageRequest | undefined;
@@ -803,3 +807,17 @@ export const ProofOps: MessageFns<ProofOps> = {
     });
   },
 };
+
+/** The methods of the service cosmos.base.tendermint.v1beta1.Service. */
+export const Service = {
+  name: "cosmos.base.tendermint.v1beta1.Service",
+  methods: {
+    GetNodeInfo: { request: GetNodeInfoRequest, response: GetNodeInfoResponse },
+    GetSyncing: { request: GetSyncingRequest, response: GetSyncingResponse },
+    GetLatestBlock: { request: GetLatestBlockRequest, response: GetLatestBlockResponse },
+    GetBlockByHeight: { request: GetBlockByHeightRequest, response: GetBlockByHeightResponse },
+    GetLatestValidatorSet: { request: GetLatestValidatorSetRequest, response: GetLatestValidatorSetResponse },
+    GetValidatorSetByHeight: { request: GetValidatorSetByHeightRequest, response: GetValidatorSetByHeightResponse },
+    ABCIQuery: { request: ABCIQueryRequest, response: ABCIQueryResponse },
+  },
+} as const;
