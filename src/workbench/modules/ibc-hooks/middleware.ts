@@ -4,7 +4,7 @@ import {
   type GoJson,
   GoJsonError,
   parseGoJson,
-  printGoObject,
+  printGoJson,
   printGoString,
 } from "../../../platform/base/go-json.ts";
 import { formatAddress, tryParseAddress } from "../../../localnet/chain/runtime/address.ts";
@@ -169,16 +169,16 @@ export function intermediateSender(channelId: string, sender: string, bech32Pref
 
 /** Prints transfer data as Go prints the struct: in field order, without empty members. */
 function printTransfer({ denom, amount, sender, receiver, memo }: TransferData): Uint8Array {
-  const members = Object.entries({ denom, amount, sender, receiver, memo }).filter(([, text]) => text !== "");
-  return utf8(printGoObject(members.map(([name, text]) => [name, printGoString(text)])));
+  const members = Object.entries({ denom, amount, sender, receiver, memo });
+  return utf8(printGoJson(Object.fromEntries(members.filter(([, text]) => text !== ""))));
 }
 
 /** Returns the acknowledgement: the contract's response data and the transfer's acknowledgement, both in base64. */
 function printResult(result: Uint8Array, acknowledgement: Uint8Array): Uint8Array {
-  const json = printGoObject([
-    ["contract_result", result.length === 0 ? "null" : `"${toBase64(result)}"`],
-    ["ibc_ack", `"${toBase64(acknowledgement)}"`],
-  ]);
+  const json = printGoJson({
+    contract_result: result.length === 0 ? null : toBase64(result),
+    ibc_ack: toBase64(acknowledgement),
+  });
   return encodeReply({ kind: "result", result: utf8(json) });
 }
 

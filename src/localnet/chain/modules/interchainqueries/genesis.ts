@@ -19,13 +19,12 @@ import {
   printGenesis,
   readGenesis,
 } from "../../runtime/genesis.ts";
-import { MODULE_NAME } from "./keys.ts";
 import { ErrInvalidQueryID, ErrUnexpectedQueryTypeGenesis } from "./errors.ts";
 import * as keeper from "./keeper.ts";
 import type { InterchainqueriesOptions } from "./types.ts";
 import { validateRegisteredKeys } from "./messages.ts";
 import { validateTransactionsFilter } from "./transactions-filter.ts";
-import { defaultParams, moduleParams } from "./params.ts";
+import { defaultParams, moduleParams, MODULE_NAME } from "./params.ts";
 
 const SCHEMA: GenesisSchema<GenesisState> = {
   module: MODULE_NAME,

@@ -15,7 +15,6 @@ import type { Profile } from "../../deviations/deviations.ts";
 import type { Context } from "../../runtime/context.ts";
 import { ErrInvalidRequest, ErrUnauthorized, wrapErrors } from "../../runtime/errors.ts";
 import { type ChainEvent, event } from "../../runtime/events.ts";
-import { MODULE_NAME } from "./keys.ts";
 import { ErrInvalidConnectionID, ErrNotContract, wrapTwice } from "./errors.ts";
 import {
   type KeyList,
@@ -24,9 +23,10 @@ import {
   validateUpdate,
   type WithKeyList,
 } from "./messages.ts";
-import type { BankKeeper, ContractKeeper, Keepers, IbcKeeper } from "./types.ts";
+import type { BankKeeper, Keepers, IbcKeeper } from "./types.ts";
+import type { ContractKeeper } from "../wasm/types.ts";
 import { deleteQuery, getQuery, nextId, setQuery } from "./keeper.ts";
-import { moduleParams } from "./params.ts";
+import { moduleParams, MODULE_NAME } from "./params.ts";
 
 /**
  * MsgRegisterInterchainQuery (chain-extension-modules.md, "Interchain queries module: messages"). The query keeps the deposit and

@@ -5,19 +5,11 @@ import type {
   MsgRemoveInterchainQueryRequest,
   MsgSubmitQueryResult,
   MsgUpdateInterchainQueryRequest,
-  MsgUpdateParams,
 } from "../../../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import { toHex } from "../../../../platform/base/bytes.ts";
 import { trimGoSpace } from "../../../../platform/base/text.ts";
-import { parseAddress, tryParseAddress } from "../../runtime/address.ts";
-import {
-  ErrInvalidAddress,
-  ErrInvalidRequest,
-  ErrInvalidType,
-  unregisteredError,
-  wrapErrors,
-  orThrow,
-} from "../../runtime/errors.ts";
+import { tryParseAddress } from "../../runtime/address.ts";
+import { ErrInvalidAddress, ErrInvalidRequest, ErrInvalidType, wrapErrors } from "../../runtime/errors.ts";
 import {
   ErrEmptyKeyID,
   ErrEmptyKeyPath,
@@ -101,19 +93,6 @@ export function validateSubmit(
     if (message.queryId === 0n) throw ErrInvalidQueryID("query id cannot be equal zero");
     checkSender(bech32Prefix, message.sender);
     return result;
-  });
-}
-
-/** Stateless checks of MsgUpdateParams: the authority must be an address. Go does not check the parameters. */
-export function validateUpdateParams(
-  message: MsgUpdateParams,
-  { bech32Prefix }: Pick<CheckRules, "bech32Prefix">,
-): void {
-  wrapErrors("failed to validate MsgUpdateParams", () => {
-    orThrow(
-      () => parseAddress(bech32Prefix, message.authority),
-      (reason) => unregisteredError(`authority is invalid: ${reason}`),
-    );
   });
 }
 

@@ -37,7 +37,8 @@ import {
   readHeader,
   unpackHeader,
 } from "./tx-proof.ts";
-import type { ContractKeeper, Keepers } from "./types.ts";
+import type { Keepers } from "./types.ts";
+import type { ContractKeeper } from "../wasm/types.ts";
 
 /**
  * MsgSubmitQueryResult, accepted from any sender at any time: `update_period` binds only relayers. As in Go, KV values are

@@ -5,27 +5,21 @@ import * as wire from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1
 import * as tx from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1/tx.ts";
 import * as own from "../../../../cosmos/proto/gen/neutron/transfer/tx.ts";
 import { TYPE_URL, toChainTypeUrl } from "../../../../cosmos/proto/registry.ts";
-import { upperHex } from "../../../../platform/base/bytes.ts";
+import { upperHex, utf8 } from "../../../../platform/base/bytes.ts";
 import { unreachable } from "../../../../platform/base/errors.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
 import { trimGoSpace } from "../../../../platform/base/text.ts";
 import { formatAddress, parseAddress } from "../../runtime/address.ts";
 import { areValidCoins, formatCoin, isDenom, parseCoins, toWireCoin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
-import {
-  ErrInvalidAddress,
-  GrpcCode,
-  ModuleError,
-  QueryError,
-  wrapErrors,
-  orThrow,
-} from "../../runtime/errors.ts";
+import { ErrInvalidAddress, GrpcCode, ModuleError, QueryError, wrapErrors } from "../../runtime/errors.ts";
 import { atPath, type GenesisSchema, partOr, printGenesis, readGenesis } from "../../runtime/genesis.ts";
 import { messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
 import type { ChainModule, MessageHandler, QueryHandler } from "../../runtime/module.ts";
 import { readPage } from "../../runtime/pagination.ts";
 import type { IBCModule } from "../ibc/channel/ibc-module.ts";
 import { validateChannelId, validatePortId } from "../ibc/host/identifiers.ts";
+import { requireAuthority, requireSigner } from "../ibc/host/signed-handler.ts";
 import {
   fullDenom,
   hashOfVoucher,
@@ -48,6 +42,7 @@ import {
   type TransferDeps,
   type TransferOptions,
 } from "./keeper.ts";
+import { escapeBytes } from "./packet.ts";
 import { NO_FEE, validateFee } from "./packet-fee.ts";
 import { createTransferApplication, sendTransfer, coinOf } from "./application.ts";
 
@@ -167,33 +162,17 @@ function goText({ token, timeoutHeight, fee, ...message }: own.MsgTransfer): str
 /** Formats a field. Fields without a value are omitted. */
 function goField(name: string, value: string | bigint): string {
   if (typeof value === "bigint") return value === 0n ? "" : `${name}:${value} `;
-  return value === "" ? "" : `${name}:${goQuote(value)} `;
+  return value === "" ? "" : `${name}:"${escapeBytes(utf8(value))}" `;
 }
 
 function goCoin(name: string, { denom, amount }: WireCoin): string {
   return `${name}:<${goField("denom", denom)}${goField("amount", amount === "" ? "0" : amount)}> `;
 }
 
-/** Quotes text as in protobuf text format, writing all bytes other than printable ASCII in octal. */
-function goQuote(text: string): string {
-  const escapes: Readonly<Record<string, string>> = {
-    "\n": "\\n",
-    "\r": "\\r",
-    "\t": "\\t",
-    '"': '\\"',
-    "\\": "\\\\",
-  };
-  const bytes = [...Buffer.from(text)].map((byte) => {
-    const char = String.fromCharCode(byte);
-    return escapes[char] ?? (byte >= 0x20 && byte < 0x7f ? char : `\\${byte.toString(8).padStart(3, "0")}`);
-  });
-  return `"${bytes.join("")}"`;
-}
-
 function updateParams({ authority }: Keepers) {
-  return (context: Context, { signer, params }: tx.MsgUpdateParams): void => {
-    if (signer !== authority) throw ibcErrors.ErrIbcUnauthorized(`expected ${authority}, got ${signer}`);
-    moduleParams.set(context, params ?? { sendEnabled: false, receiveEnabled: false });
+  return (context: Context, message: tx.MsgUpdateParams): void => {
+    requireAuthority(authority, message);
+    moduleParams.set(context, message.params ?? { sendEnabled: false, receiveEnabled: false });
   };
 }
 
@@ -207,10 +186,7 @@ function validateTransfer(message: tx.MsgTransfer, bech32Prefix: string): void {
   const coin = coinOf(message);
   if (!isDenom(coin.denom) || coin.amount < 0n) throw ibcErrors.ErrIbcInvalidCoins(formatCoin(coin));
   if (coin.amount === 0n) throw ibcErrors.ErrIbcInsufficientFunds(formatCoin(coin));
-  orThrow(
-    () => parseAddress(bech32Prefix, message.sender),
-    (reason) => ibcErrors.ErrIbcInvalidAddress(`string could not be parsed as address: ${reason}`),
-  );
+  requireSigner(bech32Prefix, { signer: message.sender });
   if (trimGoSpace(message.receiver) === "") throw ibcErrors.ErrIbcInvalidAddress("missing recipient address");
   if (Buffer.byteLength(message.receiver) > MAX_RECEIVER_BYTES)
     throw ibcErrors.ErrIbcInvalidAddress(`recipient address must not exceed ${MAX_RECEIVER_BYTES} bytes`);

@@ -38,40 +38,10 @@ type Encoder = (contract: string, body: GoField) => ContractMessage;
  * becomes `invalid`: it fails when it is run. Throws `GoJsonError` for members of another type.
  */
 export function parseContractMessage(message: GoField, contract: string): ContractMessage {
-  const kinds = [
-    "bank",
-    "custom",
-    "staking",
-    "distribution",
-    "gov",
-    "ibc",
-    "wasm",
-    "any",
-    "stargate",
-  ] as const;
-  const [kind, body] = message.variant(kinds) ?? [];
-  if (kind === undefined || body === undefined) return NO_HANDLER;
-  switch (kind) {
-    case "bank":
-      return encodeVariant(BANK, contract, body);
-    case "custom":
-      return { kind: "custom", message: body.message() };
-    case "staking":
-      return encodeVariant(STAKING, contract, body);
-    case "ibc":
-      return encodeVariant(IBC, contract, body);
-    case "wasm":
-      return encodeVariant(WASM, contract, body);
-    case "any":
-    case "stargate":
-      return { kind: "any", typeUrl: body.member("type_url").text(), value: body.member("value").bytes() };
-    case "distribution":
-      return encodeVariant(DISTRIBUTION, contract, body);
-    case "gov":
-      return encodeVariant(GOV, contract, body);
-  }
+  return encodeVariant(KINDS, contract, message);
 }
 
+/** Encodes the first of the known members that is present. */
 function encodeVariant(
   encoders: Readonly<Record<string, Encoder>>,
   contract: string,
@@ -79,13 +49,19 @@ function encodeVariant(
 ): ContractMessage {
   const [name, variant] = body.variant(Object.keys(encoders)) ?? [];
   const encode = name === undefined ? undefined : encoders[name];
-  if (encode === undefined || variant === undefined) return NO_HANDLER;
-  try {
-    return encode(contract, variant);
-  } catch (error) {
-    if (!(error instanceof ModuleError) || error instanceof ChainPanic) throw error;
-    return { kind: "invalid", error };
-  }
+  return encode === undefined || variant === undefined ? NO_HANDLER : encode(contract, variant);
+}
+
+/** Creates the encoder for a module's messages. An error fails the message when it is run. */
+function moduleEncoder(encoders: Readonly<Record<string, Encoder>>): Encoder {
+  return (contract, body) => {
+    try {
+      return encodeVariant(encoders, contract, body);
+    } catch (error) {
+      if (!(error instanceof ModuleError) || error instanceof ChainPanic) throw error;
+      return { kind: "invalid", error };
+    }
+  };
 }
 
 interface Codec<T> {
@@ -97,7 +73,7 @@ export function any<T>(typeUrl: string, type: Codec<T>, message: T): ContractMes
   return { kind: "any", typeUrl, value: type.encode(message).finish() };
 }
 
-const BANK: Readonly<Record<string, Encoder>> = {
+const encodeBank = moduleEncoder({
   send: (contract, body) => {
     const toAddress = body.member("to_address").text();
     const amount = wireCoins(body.member("amount"));
@@ -106,21 +82,13 @@ const BANK: Readonly<Record<string, Encoder>> = {
     return any(TYPE_URL.send, MsgSend, { fromAddress: contract, toAddress, amount });
   },
   burn: (_contract, body) => ({ kind: "burn", coins: parseCoins(body.member("amount")) }),
-};
+});
 
-const STAKING: Readonly<Record<string, Encoder>> = {
-  delegate: (delegatorAddress, body) =>
-    any("/cosmos.staking.v1beta1.MsgDelegate", MsgDelegate, {
-      delegatorAddress,
-      validatorAddress: body.member("validator").text(),
-      amount: wireCoin(body.member("amount")),
-    }),
-  undelegate: (delegatorAddress, body) =>
-    any("/cosmos.staking.v1beta1.MsgUndelegate", MsgUndelegate, {
-      delegatorAddress,
-      validatorAddress: body.member("validator").text(),
-      amount: wireCoin(body.member("amount")),
-    }),
+const encodeStaking = moduleEncoder({
+  delegate: (delegator, body) =>
+    any("/cosmos.staking.v1beta1.MsgDelegate", MsgDelegate, delegationOf(delegator, body)),
+  undelegate: (delegator, body) =>
+    any("/cosmos.staking.v1beta1.MsgUndelegate", MsgUndelegate, delegationOf(delegator, body)),
   redelegate: (delegatorAddress, body) =>
     any("/cosmos.staking.v1beta1.MsgBeginRedelegate", MsgBeginRedelegate, {
       delegatorAddress,
@@ -128,9 +96,14 @@ const STAKING: Readonly<Record<string, Encoder>> = {
       validatorDstAddress: body.member("dst_validator").text(),
       amount: wireCoin(body.member("amount")),
     }),
-};
+});
 
-const DISTRIBUTION: Readonly<Record<string, Encoder>> = {
+function delegationOf(delegatorAddress: string, body: GoField): MsgDelegate {
+  const validatorAddress = body.member("validator").text();
+  return { delegatorAddress, validatorAddress, amount: wireCoin(body.member("amount")) };
+}
+
+const encodeDistribution = moduleEncoder({
   set_withdraw_address: (delegator, body) =>
     described("/cosmos.distribution.v1beta1.MsgSetWithdrawAddress", [
       [1, "delegator_address", delegator],
@@ -141,9 +114,9 @@ const DISTRIBUTION: Readonly<Record<string, Encoder>> = {
       [1, "delegator_address", delegator],
       [2, "validator_address", body.member("validator").text()],
     ]),
-};
+});
 
-const GOV: Readonly<Record<string, Encoder>> = {
+const encodeGov = moduleEncoder({
   vote: (voter, body) =>
     described("/cosmos.gov.v1.MsgVote", [
       [1, "proposal_id", body.member("proposal_id").uint64()],
@@ -156,7 +129,7 @@ const GOV: Readonly<Record<string, Encoder>> = {
       [2, "voter", voter],
       ...body.member("options").items().map(readWeightedOption),
     ]),
-};
+});
 
 /** Reads the vote option, which contracts older than cosmwasm 2.0 call "vote". */
 function readVote(body: GoField): EnumValue {
@@ -245,7 +218,7 @@ function textOfValue(value: WireValue): string {
   return "number" in value ? value.name : `<${textOf(value)}>`;
 }
 
-const IBC: Readonly<Record<string, Encoder>> = {
+const encodeIbc = moduleEncoder({
   close_channel: (signer, body) =>
     any("/ibc.core.channel.v1.MsgChannelCloseInit", MsgChannelCloseInit, {
       portId: portOf(signer),
@@ -272,7 +245,7 @@ const IBC: Readonly<Record<string, Encoder>> = {
     data: body.member("data").bytes(),
     timeout: parseTimeout(body.member("timeout")),
   }),
-};
+});
 
 function parseTimeout(field: GoField): Timeout {
   const block = field.member("block");
@@ -292,7 +265,7 @@ export function wasmAny<T>(name: string, type: Codec<T>, message: T): ContractMe
   return { kind: "any", typeUrl: `/cosmwasm.wasm.v1.${name}`, value, isWasm: true };
 }
 
-const WASM: Readonly<Record<string, Encoder>> = {
+const encodeWasm = moduleEncoder({
   execute: (sender, body) =>
     wasmAny("MsgExecuteContract", wire.MsgExecuteContract, {
       sender,
@@ -324,7 +297,7 @@ const WASM: Readonly<Record<string, Encoder>> = {
     }),
   clear_admin: (sender, body) =>
     wasmAny("MsgClearAdmin", wire.MsgClearAdmin, { sender, contract: body.member("contract_addr").text() }),
-};
+});
 
 function instantiation(sender: string, body: GoField): wire.MsgInstantiateContract {
   return {
@@ -361,3 +334,22 @@ function parseCoin({ denom, amount }: WireCoin): Coin {
   if (parsed < 0n) throw unregisteredError(`negative coin amount: ${amount}`);
   return { denom, amount: parsed };
 }
+
+const encodePacked: Encoder = (_contract, body) => ({
+  kind: "any",
+  typeUrl: body.member("type_url").text(),
+  value: body.member("value").bytes(),
+});
+
+/** Encoders by kind of message, in the order in which wasmd looks for them. */
+const KINDS: Readonly<Record<string, Encoder>> = {
+  bank: encodeBank,
+  custom: (_contract, body) => ({ kind: "custom", message: body.message() }),
+  staking: encodeStaking,
+  distribution: encodeDistribution,
+  gov: encodeGov,
+  ibc: encodeIbc,
+  wasm: encodeWasm,
+  any: encodePacked,
+  stargate: encodePacked,
+};

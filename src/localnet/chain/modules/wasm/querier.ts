@@ -3,15 +3,17 @@ import { messageToJson } from "../../../../cosmos/proto/json.ts";
 import { toBase64, toHex, utf8 } from "../../../../platform/base/bytes.ts";
 import { goJsonSyntaxError } from "../../../../platform/base/go-json-syntax.ts";
 import { GoJsonError, printGoJson, printGoObject, printGoString } from "../../../../platform/base/go-json.ts";
-import { isRecord } from "../../../../platform/base/json.ts";
+import { isRecord, type JsonObject, type JsonValue } from "../../../../platform/base/json.ts";
 import { GAS_MULTIPLIER } from "../../../vm/gas.ts";
 import { parseAddress } from "../../runtime/address.ts";
+import type { Coin } from "../../runtime/coins.ts";
 import { type Context, dryRun } from "../../runtime/context.ts";
 import {
   ChainPanic,
   ErrInvalidAddress,
   ErrNotSupported,
   ModuleError,
+  orThrow,
   QueryError,
   unregisteredError,
 } from "../../runtime/errors.ts";
@@ -50,11 +52,6 @@ export interface SmartQueries {
 
 export function createQuerier(options: WasmOptions, deps: WasmDeps, smart: SmartQueries): ContractQuerier {
   const kinds = ["bank", "custom", "ibc", "staking", "stargate", "grpc", "wasm"] as const;
-  const staking = (context: Context, body: GoField): Uint8Array => {
-    const response = queryStaking(context, body, deps.staking, options.bech32Prefix);
-    if (response === undefined) throw unsupported("unknown Staking variant");
-    return response;
-  };
   return (context, contract, request) => {
     const [kind, body] = request.variant(kinds) ?? [];
     if (kind === undefined || body === undefined) throw new SystemError("unknown", []);
@@ -70,7 +67,10 @@ export function createQuerier(options: WasmOptions, deps: WasmDeps, smart: Smart
       case "bank":
         return queryBank(context, body, deps, options);
       case "staking":
-        return staking(context, body);
+        return orUnsupported(
+          "unknown Staking variant",
+          queryStaking(context, body, deps.staking, options.bech32Prefix),
+        );
       case "ibc":
         return orUnsupported(
           "unknown IBCQuery variant",
@@ -141,33 +141,27 @@ function queryBank(context: Context, body: GoField, { bank }: WasmDeps, options:
   const account = (): Uint8Array => addressOf(request.member("address").text(), options);
   switch (kind) {
     case "balance":
-      return printAmount(printCoin(denom, bank.balance(context, account(), denom).amount));
-    case "all_balances": {
-      const coins = [...bank.balances(context, account())];
-      return printAmount(`[${coins.map((coin) => printCoin(coin.denom, coin.amount)).join(",")}]`);
-    }
+      return printAmount(coinJson({ denom, amount: bank.balance(context, account(), denom).amount }));
+    case "all_balances":
+      return printAmount([...bank.balances(context, account())].map(coinJson));
     case "supply":
-      return printAmount(printCoin(denom, bank.supply(context, denom)));
+      return printAmount(coinJson({ denom, amount: bank.supply(context, denom) }));
   }
 }
 
-function printAmount(json: string): Uint8Array {
-  return utf8(printGoObject([["amount", json]]));
+function printAmount(amount: JsonValue): Uint8Array {
+  return utf8(printGoJson({ amount }));
 }
 
-function printCoin(denom: string, amount: bigint): string {
-  return printGoObject([
-    ["denom", printGoString(denom)],
-    ["amount", `"${amount}"`],
-  ]);
+function coinJson({ denom, amount }: Coin): JsonObject {
+  return { denom, amount: amount.toString() };
 }
 
 function addressOf(text: string, { bech32Prefix }: WasmOptions): Uint8Array {
-  try {
-    return parseAddress(bech32Prefix, text);
-  } catch {
-    throw ErrInvalidAddress(text);
-  }
+  return orThrow(
+    () => parseAddress(bech32Prefix, text),
+    () => ErrInvalidAddress(text),
+  );
 }
 
 function queryContract(
@@ -260,7 +254,7 @@ export function answerQuery(
   try {
     const parsed = GoField.parse(request);
     const response = dryRun(context.withGas(meter), (inner) => querier(inner, contract, parsed));
-    result = printGoObject([["ok", printGoObject([["ok", `"${toBase64(response)}"`]])]]);
+    result = printGoJson({ ok: { ok: toBase64(response) } });
   } catch (error) {
     result = printFailure(error, request, smart);
   } finally {
@@ -276,15 +270,12 @@ function printFailure(
 ): string {
   if (error instanceof SystemError) return printGoObject([["error", error.json]]);
   if (error instanceof GoJsonError) {
-    const invalid = printGoObject([
-      ["error", printGoString(error.message)],
-      ["request", `"${toBase64(request)}"`],
-    ]);
-    return printGoObject([["error", printGoObject([["invalid_request", invalid]])]]);
+    const invalid = { error: error.message, request: toBase64(request) };
+    return printGoJson({ error: { invalid_request: invalid } });
   }
   if (!(error instanceof ModuleError) || error instanceof ChainPanic) throw error;
   const text = smart.isDeterministic(error) ? error.message : redacted(error);
-  return printGoObject([["ok", printGoObject([["error", printGoString(text)]])]]);
+  return printGoJson({ ok: { error: text } });
 }
 
 /** Returns an error as contracts may see it. The error's text may differ between nodes, so it must not affect the state. */
