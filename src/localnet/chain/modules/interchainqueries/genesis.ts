@@ -1,6 +1,6 @@
-import { unregisteredError } from "../../runtime/errors.ts";
+import { orThrow, unregisteredError } from "../../runtime/errors.ts";
 import { fromHex, toHex } from "../../../../platform/base/bytes.ts";
-import { errorText, unreachable } from "../../../../platform/base/errors.ts";
+import { unreachable } from "../../../../platform/base/errors.ts";
 import { isRecord, type JsonObject, type JsonValue, type JsonField } from "../../../../platform/base/json.ts";
 import {
   GenesisState,
@@ -33,14 +33,6 @@ const SCHEMA: GenesisSchema<GenesisState> = {
 };
 const RESULT_TYPE = "neutron.interchainqueries.QueryResult";
 const PATH = `app_state.${MODULE_NAME}`;
-
-/** State that the deployed genesis schema does not cover. Without it, an export would lose results and reuse ids. */
-interface AddedState {
-  readonly lastQueryId: bigint | undefined;
-  readonly results: readonly (readonly [queryId: bigint, result: QueryResult])[];
-  readonly submittedTxs: readonly keeper.SubmittedTx[];
-  readonly removedTxQueries: readonly bigint[];
-}
 
 /**
  * Reads the module's genesis: `params` and `registered_queries` as on the deployed chain, and optionally `last_query_id`,
@@ -96,20 +88,14 @@ function validateQueries(
   for (const query of queries) {
     if (seen.has(query.id)) throw ErrInvalidQueryID(`duplicate query id: ${query.id}`);
     seen.add(query.id);
-    checkOwner(bech32Prefix, query.owner);
+    orThrow(
+      () => parseAddress(bech32Prefix, query.owner),
+      (reason) => unregisteredError(`Invalid owner address (${reason}): ${reason}`),
+    );
     if (query.queryType === "tx")
       validateTransactionsFilter(query.transactionsFilter, params.maxTransactionsFilters);
     else if (query.queryType === "kv") validateRegisteredKeys(query.keys, params.maxKvQueryKeysCount);
     else throw ErrUnexpectedQueryTypeGenesis(`Unexpected query type: ${query.queryType}`);
-  }
-}
-
-function checkOwner(bech32Prefix: string, owner: string): void {
-  try {
-    parseAddress(bech32Prefix, owner);
-  } catch (error) {
-    const reason = errorText(error);
-    throw unregisteredError(`Invalid owner address (${reason}): ${reason}`);
   }
 }
 
@@ -127,7 +113,8 @@ function initLastId(context: Context, queries: readonly RegisteredQuery[], given
   if (last > 0n) keeper.lastId.set(context, last);
 }
 
-function readAddedState(genesis: JsonField): AddedState {
+/** Reads what the deployed genesis schema does not cover. Without it, an export would lose results and reuse ids. */
+function readAddedState(genesis: JsonField) {
   const last = genesis.member("last_query_id");
   return {
     lastQueryId: last.isPresent() ? last.asUint64() : undefined,

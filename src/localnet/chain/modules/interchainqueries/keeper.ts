@@ -107,11 +107,6 @@ export function saveKvResult(context: Context, query: RegisteredQuery, result: Q
   });
 }
 
-/** Returns whether a transaction has already been delivered for its query. */
-export function isSubmitted(context: Context, tx: SubmittedTx): boolean {
-  return submittedTxs.has(context, tx);
-}
-
 /** Marks a transaction as delivered. */
 export function markSubmitted(context: Context, tx: SubmittedTx): void {
   submittedTxs.set(context, tx, MARK);

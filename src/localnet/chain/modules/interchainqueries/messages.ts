@@ -2,8 +2,6 @@ import type { KVKey } from "../../../../cosmos/proto/gen/neutron/interchainqueri
 import type { Params } from "../../../../cosmos/proto/gen/neutron/interchainqueries/params.ts";
 import type {
   MsgRegisterInterchainQuery,
-  MsgRemoveInterchainQueryRequest,
-  MsgSubmitQueryResult,
   MsgUpdateInterchainQueryRequest,
 } from "../../../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import { toHex } from "../../../../platform/base/bytes.ts";
@@ -14,7 +12,6 @@ import {
   ErrEmptyKeyID,
   ErrEmptyKeyPath,
   ErrEmptyKeys,
-  ErrEmptyResult,
   ErrInvalidConnectionID,
   ErrInvalidQueryID,
   ErrInvalidQueryType,
@@ -24,7 +21,7 @@ import {
 import { validateTransactionsFilter } from "./transactions-filter.ts";
 
 /** Settings for the stateless checks. */
-export interface CheckRules {
+interface CheckRules {
   readonly bech32Prefix: string;
   readonly params: Params;
 }
@@ -70,33 +67,8 @@ export function validateUpdate(
   });
 }
 
-/** Stateless checks of MsgRemoveInterchainQueryRequest. */
-export function validateRemove(
-  message: MsgRemoveInterchainQueryRequest,
-  { bech32Prefix }: Pick<CheckRules, "bech32Prefix">,
-): void {
-  wrapErrors("failed to validate MsgRemoveInterchainQueryRequest", () => {
-    if (message.queryId === 0n) throw ErrInvalidQueryID("query_id cannot be empty or equal to 0");
-    checkSender(bech32Prefix, message.sender);
-  });
-}
-
-/** Stateless checks of MsgSubmitQueryResult. Returns the result, which the message must include. */
-export function validateSubmit(
-  message: MsgSubmitQueryResult,
-  { bech32Prefix }: Pick<CheckRules, "bech32Prefix">,
-): NonNullable<MsgSubmitQueryResult["result"]> {
-  return wrapErrors("failed to validate MsgSubmitQueryResult", () => {
-    const { result } = message;
-    if (result === undefined || (result.kvResults.length === 0 && result.block === undefined))
-      throw ErrEmptyResult("query result can't be empty");
-    if (message.queryId === 0n) throw ErrInvalidQueryID("query id cannot be equal zero");
-    checkSender(bech32Prefix, message.sender);
-    return result;
-  });
-}
-
-function checkSender(bech32Prefix: string, sender: string): void {
+/** Checks a message's sender. Throws ErrInvalidAddress. */
+export function checkSender(bech32Prefix: string, sender: string): void {
   if (trimGoSpace(sender) === "") throw ErrInvalidAddress("missing sender address");
   if (!tryParseAddress(bech32Prefix, sender).ok)
     throw ErrInvalidAddress(`failed to parse address: ${sender}`);
