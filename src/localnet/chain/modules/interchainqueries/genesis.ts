@@ -8,13 +8,12 @@ import {
 } from "../../../../cosmos/proto/gen/neutron/interchainqueries/genesis.ts";
 import type { Params } from "../../../../cosmos/proto/gen/neutron/interchainqueries/params.ts";
 import { QueryResult } from "../../../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
-import { messageFromJson, messageToJson } from "../../../../cosmos/proto/json.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
 import {
-  atPath,
   GenesisError,
   genesisField,
+  genesisPart,
   type GenesisSchema,
   printGenesis,
   readGenesis,
@@ -31,7 +30,7 @@ const SCHEMA: GenesisSchema<GenesisState> = {
   typeName: "neutron.interchainqueries.GenesisState",
   type: GenesisState,
 };
-const RESULT_TYPE = "neutron.interchainqueries.QueryResult";
+const RESULT = genesisPart<QueryResult>("neutron.interchainqueries.QueryResult", QueryResult);
 const PATH = `app_state.${MODULE_NAME}`;
 
 /**
@@ -69,7 +68,7 @@ export function exportGenesis(context: Context): JsonObject {
     last_query_id: (keeper.lastId.get(context) ?? 0n).toString(),
     query_results: [...keeper.results.entries(context)].map(([id, result]) => ({
       query_id: id.toString(),
-      result: messageToJson(RESULT_TYPE, QueryResult.encode(result).finish()),
+      result: RESULT.print(result),
     })),
     submitted_txs: [...keeper.submittedTxs.entries(context)].map(([{ queryId, hash }]) => ({
       query_id: queryId.toString(),
@@ -121,7 +120,7 @@ function readAddedState(genesis: JsonField) {
     results: genesis
       .member("query_results")
       .elements()
-      .map((entry) => [asQueryId(entry), readResult(entry.member("result"))] as const),
+      .map((entry) => [asQueryId(entry), RESULT.read(entry.member("result"))] as const),
     submittedTxs: genesis
       .member("submitted_txs")
       .elements()
@@ -138,10 +137,6 @@ function readAddedState(genesis: JsonField) {
 
 function asQueryId(entry: JsonField): bigint {
   return entry.member("query_id").required().asUint64();
-}
-
-function readResult({ path, value }: JsonField): QueryResult {
-  return atPath(path, () => QueryResult.decode(messageFromJson(RESULT_TYPE, value)));
 }
 
 function txHash(field: JsonField): Uint8Array {

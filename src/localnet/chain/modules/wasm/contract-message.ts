@@ -31,32 +31,21 @@ import { ErrUnknownMsg, portOf } from "./keys.ts";
 /** Makes the sub-message fail, because no module on the chain handles it. */
 const NO_HANDLER: ContractMessage = { kind: "invalid", error: ErrUnknownMsg("no handler found") };
 
-type Encoder = (contract: string, body: GoField) => ContractMessage;
+type Encoder = (body: GoField, contract: string) => ContractMessage;
 
 /**
  * Decodes a binary contract's message (wasmd 0.53 `DefaultEncoders`). A message that is unknown to the chain or has invalid coins
  * becomes `invalid`: it fails when it is run. Throws `GoJsonError` for members of another type.
  */
 export function parseContractMessage(message: GoField, contract: string): ContractMessage {
-  return encodeVariant(KINDS, contract, message);
-}
-
-/** Encodes the first of the known members that is present. */
-function encodeVariant(
-  encoders: Readonly<Record<string, Encoder>>,
-  contract: string,
-  body: GoField,
-): ContractMessage {
-  const [name, variant] = body.variant(Object.keys(encoders)) ?? [];
-  const encode = name === undefined ? undefined : encoders[name];
-  return encode === undefined || variant === undefined ? NO_HANDLER : encode(contract, variant);
+  return message.variant(KINDS, contract) ?? NO_HANDLER;
 }
 
 /** Creates the encoder for a module's messages. An error fails the message when it is run. */
 function moduleEncoder(encoders: Readonly<Record<string, Encoder>>): Encoder {
-  return (contract, body) => {
+  return (body, contract) => {
     try {
-      return encodeVariant(encoders, contract, body);
+      return body.variant(encoders, contract) ?? NO_HANDLER;
     } catch (error) {
       if (!(error instanceof ModuleError) || error instanceof ChainPanic) throw error;
       return { kind: "invalid", error };
@@ -74,22 +63,22 @@ export function any<T>(typeUrl: string, type: Codec<T>, message: T): ContractMes
 }
 
 const encodeBank = moduleEncoder({
-  send: (contract, body) => {
+  send: (body, contract) => {
     const toAddress = body.member("to_address").text();
     const amount = wireCoins(body.member("amount"));
     // wasmd leaves out a payment of nothing.
     if (body.member("amount").items().length === 0) return { kind: "nothing" };
     return any(TYPE_URL.send, MsgSend, { fromAddress: contract, toAddress, amount });
   },
-  burn: (_contract, body) => ({ kind: "burn", coins: parseCoins(body.member("amount")) }),
+  burn: (body) => ({ kind: "burn", coins: parseCoins(body.member("amount")) }),
 });
 
 const encodeStaking = moduleEncoder({
-  delegate: (delegator, body) =>
+  delegate: (body, delegator) =>
     any("/cosmos.staking.v1beta1.MsgDelegate", MsgDelegate, delegationOf(delegator, body)),
-  undelegate: (delegator, body) =>
+  undelegate: (body, delegator) =>
     any("/cosmos.staking.v1beta1.MsgUndelegate", MsgUndelegate, delegationOf(delegator, body)),
-  redelegate: (delegatorAddress, body) =>
+  redelegate: (body, delegatorAddress) =>
     any("/cosmos.staking.v1beta1.MsgBeginRedelegate", MsgBeginRedelegate, {
       delegatorAddress,
       validatorSrcAddress: body.member("src_validator").text(),
@@ -104,12 +93,12 @@ function delegationOf(delegatorAddress: string, body: GoField): MsgDelegate {
 }
 
 const encodeDistribution = moduleEncoder({
-  set_withdraw_address: (delegator, body) =>
+  set_withdraw_address: (body, delegator) =>
     described("/cosmos.distribution.v1beta1.MsgSetWithdrawAddress", [
       [1, "delegator_address", delegator],
       [2, "withdraw_address", body.member("address").text()],
     ]),
-  withdraw_delegator_reward: (delegator, body) =>
+  withdraw_delegator_reward: (body, delegator) =>
     described("/cosmos.distribution.v1beta1.MsgWithdrawDelegatorReward", [
       [1, "delegator_address", delegator],
       [2, "validator_address", body.member("validator").text()],
@@ -117,13 +106,13 @@ const encodeDistribution = moduleEncoder({
 });
 
 const encodeGov = moduleEncoder({
-  vote: (voter, body) =>
+  vote: (body, voter) =>
     described("/cosmos.gov.v1.MsgVote", [
       [1, "proposal_id", body.member("proposal_id").uint64()],
       [2, "voter", voter],
       [3, "option", readVote(body)],
     ]),
-  vote_weighted: (voter, body) =>
+  vote_weighted: (body, voter) =>
     described("/cosmos.gov.v1.MsgVoteWeighted", [
       [1, "proposal_id", body.member("proposal_id").uint64()],
       [2, "voter", voter],
@@ -219,13 +208,13 @@ function textOfValue(value: WireValue): string {
 }
 
 const encodeIbc = moduleEncoder({
-  close_channel: (signer, body) =>
+  close_channel: (body, signer) =>
     any("/ibc.core.channel.v1.MsgChannelCloseInit", MsgChannelCloseInit, {
       portId: portOf(signer),
       channelId: body.member("channel_id").text(),
       signer,
     }),
-  transfer: (sender, body) => {
+  transfer: (body, sender) => {
     const timeout = parseTimeout(body.member("timeout"));
     const message = any(TYPE_URL.transfer, MsgTransfer, {
       sourcePort: "transfer",
@@ -239,7 +228,7 @@ const encodeIbc = moduleEncoder({
     });
     return { ...message, isTransfer: true };
   },
-  send_packet: (_contract, body) => ({
+  send_packet: (body) => ({
     kind: "send_packet",
     channelId: body.member("channel_id").text(),
     data: body.member("data").bytes(),
@@ -266,36 +255,36 @@ export function wasmAny<T>(name: string, type: Codec<T>, message: T): ContractMe
 }
 
 const encodeWasm = moduleEncoder({
-  execute: (sender, body) =>
+  execute: (body, sender) =>
     wasmAny("MsgExecuteContract", wire.MsgExecuteContract, {
       sender,
       contract: body.member("contract_addr").text(),
       msg: body.member("msg").bytes(),
       funds: wireCoins(body.member("funds")),
     }),
-  instantiate: (sender, body) =>
+  instantiate: (body, sender) =>
     wasmAny("MsgInstantiateContract", wire.MsgInstantiateContract, instantiation(sender, body)),
-  instantiate2: (sender, body) =>
+  instantiate2: (body, sender) =>
     wasmAny("MsgInstantiateContract2", wire.MsgInstantiateContract2, {
       ...instantiation(sender, body),
       salt: body.member("salt").bytes(),
       // A contract that wants the message in the address computes the salt from it.
       fixMsg: false,
     }),
-  migrate: (sender, body) =>
+  migrate: (body, sender) =>
     wasmAny("MsgMigrateContract", wire.MsgMigrateContract, {
       sender,
       contract: body.member("contract_addr").text(),
       codeId: body.member("new_code_id").uint64(),
       msg: body.member("msg").bytes(),
     }),
-  update_admin: (sender, body) =>
+  update_admin: (body, sender) =>
     wasmAny("MsgUpdateAdmin", wire.MsgUpdateAdmin, {
       sender,
       newAdmin: body.member("admin").text(),
       contract: body.member("contract_addr").text(),
     }),
-  clear_admin: (sender, body) =>
+  clear_admin: (body, sender) =>
     wasmAny("MsgClearAdmin", wire.MsgClearAdmin, { sender, contract: body.member("contract_addr").text() }),
 });
 
@@ -335,7 +324,7 @@ function parseCoin({ denom, amount }: WireCoin): Coin {
   return { denom, amount: parsed };
 }
 
-const encodePacked: Encoder = (_contract, body) => ({
+const encodePacked: Encoder = (body) => ({
   kind: "any",
   typeUrl: body.member("type_url").text(),
   value: body.member("value").bytes(),
@@ -344,7 +333,7 @@ const encodePacked: Encoder = (_contract, body) => ({
 /** Encoders by kind of message, in the order in which wasmd looks for them. */
 const KINDS: Readonly<Record<string, Encoder>> = {
   bank: encodeBank,
-  custom: (_contract, body) => ({ kind: "custom", message: body.message() }),
+  custom: (body) => ({ kind: "custom", message: body.message() }),
   staking: encodeStaking,
   distribution: encodeDistribution,
   gov: encodeGov,

@@ -51,32 +51,24 @@ export interface SmartQueries {
 }
 
 export function createQuerier(options: WasmOptions, deps: WasmDeps, smart: SmartQueries): ContractQuerier {
-  const kinds = ["bank", "custom", "ibc", "staking", "stargate", "grpc", "wasm"] as const;
+  const kinds: Readonly<Record<string, (body: GoField, scope: QueryScope) => Uint8Array>> = {
+    bank: (body, { context }) => queryBank(context, body, deps, options),
+    custom: (body, { context }) => queryBinding(context, body, deps),
+    ibc: (body, { context, contract }) =>
+      orUnsupported("unknown IBCQuery variant", queryChannels(context, contract.bytes, body, deps.channels)),
+    staking: (body, { context }) =>
+      orUnsupported(
+        "unknown Staking variant",
+        queryStaking(context, body, deps.staking, options.bech32Prefix),
+      ),
+    stargate: (body, scope) => utf8(printGoJson(queryRoute(scope, body, options, deps).json())),
+    grpc: (body, scope) => queryRoute(scope, body, options, deps).bytes,
+    wasm: (body, { context }) => queryContract(context, body, options, smart),
+  };
   return (context, contract, request) => {
-    const [kind, body] = request.variant(kinds) ?? [];
-    if (kind === undefined || body === undefined) throw new SystemError("unknown", []);
-    switch (kind) {
-      case "stargate":
-        return utf8(printGoJson(queryRoute({ context, contract }, body, options, deps).json()));
-      case "grpc":
-        return queryRoute({ context, contract }, body, options, deps).bytes;
-      case "custom":
-        return queryBinding(context, body, deps);
-      case "wasm":
-        return queryContract(context, body, options, smart);
-      case "bank":
-        return queryBank(context, body, deps, options);
-      case "staking":
-        return orUnsupported(
-          "unknown Staking variant",
-          queryStaking(context, body, deps.staking, options.bech32Prefix),
-        );
-      case "ibc":
-        return orUnsupported(
-          "unknown IBCQuery variant",
-          queryChannels(context, contract.bytes, body, deps.channels),
-        );
-    }
+    const response = request.variant(kinds, { context, contract });
+    if (response === undefined) throw new SystemError("unknown", []);
+    return response;
   };
 }
 
@@ -135,21 +127,22 @@ function queryBinding(context: Context, body: GoField, deps: WasmDeps): Uint8Arr
 }
 
 function queryBank(context: Context, body: GoField, { bank }: WasmDeps, options: WasmOptions): Uint8Array {
-  const [kind, request] = body.variant(["balance", "all_balances", "supply"] as const) ?? [];
-  if (kind === undefined || request === undefined) throw unsupported("unknown BankQuery variant");
-  const denom = request.member("denom").text();
-  const account = (): Uint8Array => addressOf(request.member("address").text(), options);
-  switch (kind) {
-    case "balance":
-      return printAmount(coinJson({ denom, amount: bank.balance(context, account(), denom).amount }));
-    case "all_balances":
-      return printAmount([...bank.balances(context, account())].map(coinJson));
-    case "supply":
-      return printAmount(coinJson({ denom, amount: bank.supply(context, denom) }));
-  }
-}
-
-function printAmount(amount: JsonValue): Uint8Array {
+  const accountOf = (request: GoField): Uint8Array => addressOf(request.member("address").text(), options);
+  const amount = body.variant<[], JsonValue>({
+    balance: (request) => {
+      const denom = request.member("denom").text();
+      return coinJson({ denom, amount: bank.balance(context, accountOf(request), denom).amount });
+    },
+    all_balances: (request) => {
+      request.member("denom").text();
+      return [...bank.balances(context, accountOf(request))].map(coinJson);
+    },
+    supply: (request) => {
+      const denom = request.member("denom").text();
+      return coinJson({ denom, amount: bank.supply(context, denom) });
+    },
+  });
+  if (amount === undefined) throw unsupported("unknown BankQuery variant");
   return utf8(printGoJson({ amount }));
 }
 
@@ -170,23 +163,30 @@ function queryContract(
   options: WasmOptions,
   smart: SmartQueries,
 ): Uint8Array {
-  const kinds = ["smart", "raw", "contract_info", "code_info"] as const;
-  const [kind, request] = body.variant(kinds) ?? [];
-  if (kind === undefined || request === undefined) throw unsupported("unknown WasmQuery variant");
-  if (kind === "code_info") return codeInfo(context, request.member("code_id").uint64());
-  const text = request.member("contract_addr").text();
-  const address = addressOf(text, options);
-  switch (kind) {
-    case "smart": {
-      const message = request.member("msg").bytes();
-      if (goJsonSyntaxError(message) !== undefined) throw ErrInvalid().wrap("json msg");
-      return querySmart(context, text, message, smart);
-    }
-    case "raw":
-      return contractStore(context, address).get(request.member("key").bytes()) ?? new Uint8Array(0);
-    case "contract_info":
-      return contractInfo(context, address, text);
-  }
+  const contractIn = (request: GoField): readonly [text: string, address: Uint8Array] => {
+    const text = request.member("contract_addr").text();
+    return [text, addressOf(text, options)];
+  };
+  return orUnsupported(
+    "unknown WasmQuery variant",
+    body.variant({
+      smart: (request) => {
+        const [text] = contractIn(request);
+        const message = request.member("msg").bytes();
+        if (goJsonSyntaxError(message) !== undefined) throw ErrInvalid().wrap("json msg");
+        return querySmart(context, text, message, smart);
+      },
+      raw: (request) => {
+        const [, address] = contractIn(request);
+        return contractStore(context, address).get(request.member("key").bytes()) ?? new Uint8Array(0);
+      },
+      contract_info: (request) => {
+        const [text, address] = contractIn(request);
+        return contractInfo(context, address, text);
+      },
+      code_info: (request) => codeInfo(context, request.member("code_id").uint64()),
+    }),
+  );
 }
 
 /** Error codes for a missing contract and a missing code. */

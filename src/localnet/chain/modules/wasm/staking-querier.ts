@@ -38,9 +38,6 @@ export interface StakingReads {
   readonly isReceiving: (context: Context, delegator: Uint8Array, validator: Uint8Array) => boolean;
 }
 
-/** Kinds of queries, in the order in which wasmd checks for them. */
-const KINDS = ["bonded_denom", "all_validators", "validator", "all_delegations", "delegation"] as const;
-
 /**
  * Runs a contract's staking query (wasmd 0.53 `StakingQuerier`). Returns undefined for unknown queries. For an existing
  * delegation, `delegation` panics: it queries a `distribution` module, which the deployed chain does not have either.
@@ -51,39 +48,30 @@ export function queryStaking(
   staking: StakingReads | undefined,
   bech32Prefix: string,
 ): Uint8Array | undefined {
-  const [kind, request] = body.variant(KINDS) ?? [];
-  if (kind === undefined || request === undefined || staking === undefined) return undefined;
-  const delegator = (): Uint8Array => addressIn(request.member("delegator"), bech32Prefix);
-  switch (kind) {
-    case "bonded_denom":
-      return print({ denom: staking.bondDenom(context) });
-    case "all_validators":
-      return print({ validators: staking.bondedValidators(context).map(validatorJson) });
-    case "validator": {
+  if (staking === undefined) return undefined;
+  const operatorPrefix = `${bech32Prefix}valoper`;
+  const response = body.variant<[], JsonObject>({
+    bonded_denom: () => ({ denom: staking.bondDenom(context) }),
+    all_validators: () => ({ validators: staking.bondedValidators(context).map(validatorJson) }),
+    validator: (request) => {
       const text = request.member("address").text();
-      const operator = orThrow(() => parseAddress(`${bech32Prefix}valoper`, text), unregisteredError);
+      const operator = orThrow(() => parseAddress(operatorPrefix, text), unregisteredError);
       const validator = staking.validator(context, operator);
-      return print({ validator: validator === undefined ? null : validatorJson(validator) });
-    }
-    case "all_delegations":
-      return print({ delegations: staking.delegationsOf(context, delegator()).map(delegationJson) });
-    case "delegation": {
-      const from = delegator();
-      const validator = addressIn(request.member("validator"), `${bech32Prefix}valoper`);
-      return queryDelegation(context, staking, from, validator);
-    }
-  }
-}
-
-function queryDelegation(
-  context: Context,
-  staking: StakingReads,
-  delegator: Uint8Array,
-  validator: Uint8Array,
-): Uint8Array {
-  if (staking.delegation(context, delegator, validator) === undefined) return print({});
-  staking.isReceiving(context, delegator, validator);
-  throw goPanic("runtime error: invalid memory address or nil pointer dereference");
+      return { validator: validator === undefined ? null : validatorJson(validator) };
+    },
+    all_delegations: (request) => {
+      const delegator = addressIn(request.member("delegator"), bech32Prefix);
+      return { delegations: staking.delegationsOf(context, delegator).map(delegationJson) };
+    },
+    delegation: (request) => {
+      const delegator = addressIn(request.member("delegator"), bech32Prefix);
+      const validator = addressIn(request.member("validator"), operatorPrefix);
+      if (staking.delegation(context, delegator, validator) === undefined) return {};
+      staking.isReceiving(context, delegator, validator);
+      throw goPanic("runtime error: invalid memory address or nil pointer dereference");
+    },
+  });
+  return response && utf8(printGoJson(response));
 }
 
 function addressIn(field: GoField, prefix: string): Uint8Array {
@@ -92,10 +80,6 @@ function addressIn(field: GoField, prefix: string): Uint8Array {
     () => parseAddress(prefix, text),
     () => ErrInvalidAddress(text),
   );
-}
-
-function print(response: JsonObject): Uint8Array {
-  return utf8(printGoJson(response));
 }
 
 function validatorJson({ operatorAddress, rate, maxRate, maxChangeRate }: ContractValidator): JsonObject {
