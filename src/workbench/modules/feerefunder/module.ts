@@ -13,7 +13,6 @@ import { ErrChannelNotFound } from "../../../localnet/chain/modules/ibc/host/err
 import { validateChannelId, validatePortId } from "../../../localnet/chain/modules/ibc/host/identifiers.ts";
 import type { IbcKeeper } from "../../../localnet/chain/modules/ibc/keeper.ts";
 import { isZero, NO_FEE, validateFee } from "../../../localnet/chain/modules/transfer/packet-fee.ts";
-import type { MessageJson } from "../../../localnet/chain/modules/wasm/contract.ts";
 import type { CustomQueryHandler } from "../../../localnet/chain/modules/wasm/types.ts";
 import { formatAddress, parseAddress } from "../../../localnet/chain/runtime/address.ts";
 import { type Coin, formatCoins, parseCoins, sumCoins } from "../../../localnet/chain/runtime/coins.ts";
@@ -101,9 +100,22 @@ export function createFeeRefunderModule(
     initGenesis: (context, json) => initGenesis(context, json, options),
     exportGenesis,
     keeper: createFeeRefunderKeeper(options, deps),
-    handleCustomQuery: (context, request) =>
-      request["min_ibc_fee"] === undefined ? undefined : { min_fee: minFeeJson(context) },
+    handleCustomQuery: (context, request) => {
+      if (request["min_ibc_fee"] === undefined) return undefined;
+      const { recvFee, ackFee, timeoutFee } = moduleParams.get(context).minFee ?? NO_FEE;
+      return {
+        min_fee: {
+          recv_fee: coinsJson(recvFee),
+          ack_fee: coinsJson(ackFee),
+          timeout_fee: coinsJson(timeoutFee),
+        },
+      };
+    },
   };
+}
+
+function coinsJson(coins: readonly WireCoin[]) {
+  return coins.map(({ denom, amount }) => ({ denom, amount }));
 }
 
 function createFeeRefunderKeeper(
@@ -207,16 +219,6 @@ function createQueries({ chainName }: ParamsOnlyOptions): readonly QueryHandler[
     },
     chainName,
   );
-}
-
-/** Returns the minimum fee as JSON, for a contract's query. */
-function minFeeJson(context: Context): MessageJson {
-  const { recvFee, ackFee, timeoutFee } = moduleParams.get(context).minFee ?? NO_FEE;
-  return { recv_fee: coinsJson(recvFee), ack_fee: coinsJson(ackFee), timeout_fee: coinsJson(timeoutFee) };
-}
-
-function coinsJson(coins: readonly WireCoin[]): MessageJson {
-  return coins.map(({ denom, amount }) => ({ denom, amount }));
 }
 
 const SCHEMA: GenesisSchema<GenesisState> = {

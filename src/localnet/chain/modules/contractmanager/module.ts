@@ -134,8 +134,18 @@ const MAX_LIMIT = 100n;
 
 /** Creates the handlers for the module's queries, whose paths start with the chain's own name. */
 function createQueryHandlers(options: ParamsModuleOptions): readonly QueryHandler[] {
-  const listFailures = (context: Context, request: wire.QueryFailuresRequest): wire.QueryFailuresResponse =>
-    queryFailures(context, request, options);
+  /** Lists a contract's failures, or the failures of all contracts if no address is given. */
+  const listFailures = (context: Context, { address, pagination }: wire.QueryFailuresRequest) => {
+    if (pagination !== undefined && pagination.limit > MAX_LIMIT)
+      throw new errors.QueryError(
+        errors.GrpcCode.InvalidArgument,
+        `limit is more than maximum allowed (${pagination.limit} > ${MAX_LIMIT})`,
+      );
+    if (address !== "") requireQueryAddress(address, `failed to parse address: ${address}`, options);
+    const range = failures.range(context, address === "" ? undefined : failuresOf(address));
+    const page = readPage(range, pagination, (_key, value) => Failure.decode(value));
+    return { failures: page.items, pagination: page.pagination };
+  };
   return queryHandlers(
     wire.Query,
     {
@@ -158,23 +168,6 @@ function queryFailure(
   if (failure !== undefined) return failure;
   const text = `no failure found for contractAddress = ${address} and failureId = ${failureId}`;
   throw new errors.QueryError(errors.GrpcCode.InvalidArgument, errors.ErrKeyNotFound(text).message);
-}
-
-/** Lists a contract's failures, or the failures of all contracts if no address is given. */
-function queryFailures(
-  context: Context,
-  { address, pagination }: wire.QueryFailuresRequest,
-  options: ParamsModuleOptions,
-): wire.QueryFailuresResponse {
-  if (pagination !== undefined && pagination.limit > MAX_LIMIT)
-    throw new errors.QueryError(
-      errors.GrpcCode.InvalidArgument,
-      `limit is more than maximum allowed (${pagination.limit} > ${MAX_LIMIT})`,
-    );
-  if (address !== "") requireQueryAddress(address, `failed to parse address: ${address}`, options);
-  const range = failures.range(context, address === "" ? undefined : failuresOf(address));
-  const page = readPage(range, pagination, (_key, value) => Failure.decode(value));
-  return { failures: page.items, pagination: page.pagination };
 }
 
 function requireQueryAddress(address: string, text: string, { bech32Prefix }: ParamsModuleOptions): void {

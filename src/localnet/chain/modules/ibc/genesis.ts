@@ -15,7 +15,7 @@ import {
   channels,
   hopOf,
   listChannels,
-  nextChannelSequence,
+  channelSequence,
   packets,
   sequences,
 } from "./channel/channel-store.ts";
@@ -26,12 +26,12 @@ import {
   unpackClientState,
   unpackConsensusState,
 } from "./client/client-store.ts";
-import { createLocalhostClient, nextClientSequence } from "./client/keeper.ts";
+import { createLocalhostClient, clientSequence } from "./client/keeper.ts";
 import {
   clientConnections,
   connections,
   createLocalhostConnection,
-  nextConnectionSequence,
+  connectionSequence,
 } from "./connection/connection-store.ts";
 import { parseHeight, ZERO_HEIGHT } from "./host/height.ts";
 import { validateChannelId, validateClientId, validatePortId } from "./host/identifiers.ts";
@@ -71,7 +71,7 @@ export function initGenesis(context: Context, genesis: JsonValue | undefined): v
 function initClients(context: Context, genesis: JsonField): void {
   initParams(context, genesis, CLIENT, clientParams);
   for (const client of genesis.member("clients").elements()) importClient(context, client, genesis);
-  nextClientSequence.set(context, genesis.member("next_client_sequence").asUint64());
+  clientSequence.set(context, genesis.member("next_client_sequence").asUint64());
   createLocalhostClient(context);
 }
 
@@ -81,7 +81,7 @@ function initConnections(context: Context, genesis: JsonField): void {
     connections.set(context, id, end);
   for (const each of PATHS.readList(genesis.member("client_connection_paths")))
     clientConnections.set(context, each.clientId, each);
-  nextConnectionSequence.set(context, genesis.member("next_connection_sequence").asUint64());
+  connectionSequence.set(context, genesis.member("next_connection_sequence").asUint64());
   createLocalhostConnection(context);
 }
 
@@ -99,7 +99,7 @@ export function exportGenesis(context: Context): JsonObject {
         .map(([client_id, { metadata }]) => ({ client_id, client_metadata: metadata })),
       params: exportParams(context, CLIENT, clientParams),
       create_localhost: false,
-      next_client_sequence: `${nextClientSequence.get(context) ?? 0n}`,
+      next_client_sequence: `${clientSequence.next(context)}`,
     },
     connection_genesis: {
       connections: [...connections.entries(context)].map(([id, end]) => CONNECTION_END.print({ id, ...end })),
@@ -107,7 +107,7 @@ export function exportGenesis(context: Context): JsonObject {
         const entry = clientConnections.get(context, client_id);
         return entry === undefined ? [] : [{ client_id, paths: entry.paths }];
       }),
-      next_connection_sequence: `${nextConnectionSequence.get(context) ?? 0n}`,
+      next_connection_sequence: `${connectionSequence.next(context)}`,
       params: exportParams(context, CONNECTION, connectionParams),
     },
     channel_genesis: exportChannels(context),
@@ -228,7 +228,7 @@ function initChannels(context: Context, genesis: JsonField): void {
     atPath(`${list.path}[${index}]`, () => initChannel(context, channel));
   for (const [name, entry] of PACKET_LISTS) initPackets(context, genesis.member(name), entry);
   for (const [name, sequence] of SEQUENCE_LISTS) initSequences(context, genesis.member(name), sequence);
-  nextChannelSequence.set(context, genesis.member("next_channel_sequence").asUint64());
+  channelSequence.set(context, genesis.member("next_channel_sequence").asUint64());
 }
 
 function initChannel(context: Context, { portId, channelId, ...channel }: IdentifiedChannel): void {
@@ -284,7 +284,7 @@ function exportChannels(context: Context): JsonObject {
         [...sequences[name].entries(context)].map(([end, sequence]) => sequenceJson(end, sequence)),
       ]),
     ),
-    next_channel_sequence: `${nextChannelSequence.get(context) ?? 0n}`,
+    next_channel_sequence: `${channelSequence.next(context)}`,
     params: exportParams(context, CHANNEL, channelParams),
   };
 }

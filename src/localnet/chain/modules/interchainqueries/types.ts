@@ -11,7 +11,7 @@ export interface InterchainqueriesOptions extends ParamsModuleOptions {
 }
 
 /** Bank methods that the module calls. Both throw `ModuleError` if the balance is too small. */
-export interface BankKeeper {
+interface BankKeeper {
   readonly sendFromAccountToModule: (
     context: Context,
     sender: string,

@@ -29,7 +29,6 @@ import {
   setCodeBytes,
   setPinned,
   statePrefix,
-  takeCodeId,
 } from "./keeper.ts";
 import { MODULE_NAME } from "./keys.ts";
 import { EVERYBODY, moduleParams } from "./params.ts";
@@ -96,8 +95,8 @@ export function exportGenesis(context: Context, options: WasmOptions): JsonObjec
       ),
     })),
     sequences: {
-      next_code_id: `${codeSequence.get(context) ?? 1n}`,
-      next_instance: `${instanceSequence.get(context) ?? 1n}`,
+      next_code_id: `${codeSequence.next(context)}`,
+      next_instance: `${instanceSequence.next(context)}`,
     },
   };
 }
@@ -122,7 +121,7 @@ function stateOf(context: Context, address: Uint8Array): JsonValue {
 function initCode(context: Context, field: JsonField, deps: GenesisDeps): void {
   const given = CODE_INFO.readOptional(field.member("code_info"));
   const info = given === undefined ? readName(field, deps) : storeBinary(context, field, given, deps);
-  const id = takeCodeId(context);
+  const id = codeSequence.take(context);
   const codeId = field.member("code_id");
   if (codeId.isPresent() && codeId.asUint64() !== id)
     throw new GenesisError(codeId.path, `codes are numbered in order: ${id} was expected`);
